@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target is built with the same strictness; a warning is an error.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .treatAllWarnings(as: .error),
+]
+
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+/// SwiftNIO is compiled only where the `NIO` trait asks for it.
+func nio(_ product: String) -> Target.Dependency {
+  .product(name: product, package: "swift-nio", condition: .when(traits: ["NIO"]))
+}
+
+let package = Package(
+  name: "apus",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Apus", targets: ["Apus"]),
+    .library(name: "ApusCore", targets: ["ApusCore"]),
+    .library(name: "ApusMiddleware", targets: ["ApusMiddleware"]),
+    .library(name: "ApusURLSession", targets: ["ApusURLSession"]),
+    .library(name: "ApusTesting", targets: ["ApusTesting"]),
+    .library(name: "ApusTestServer", targets: ["ApusTestServer"]),
+  ],
+  traits: [
+    .trait(name: "NIO", description: "Parts built on SwiftNIO: the loopback test server."),
+    .trait(name: "URLSession", description: "The URLSession transport as the default of `Apus`."),
+    .default(enabledTraits: ["NIO", "URLSession"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+  ],
+  targets: [
+    .target(name: "ApusCore", dependencies: [httpTypes], swiftSettings: settings),
+    .target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], swiftSettings: settings),
+    .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
+    .target(
+      name: "Apus",
+      dependencies: [
+        "ApusCore", "ApusMiddleware", httpTypes, logging,
+        .target(name: "ApusURLSession", condition: .when(traits: ["URLSession"])),
+      ],
+      swiftSettings: settings),
+    .target(name: "ApusTesting", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
+    .target(
+      name: "ApusTestServer",
+      dependencies: [httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1")],
+      swiftSettings: settings),
+
+    .testTarget(name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", httpTypes], swiftSettings: settings),
+    .testTarget(
+      name: "ApusMiddlewareTests",
+      dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", httpTypes, logging], swiftSettings: settings),
+    .testTarget(
+      name: "ApusURLSessionTests",
+      dependencies: ["ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", httpTypes],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ApusTestingTests", dependencies: ["ApusTesting", "ApusCore", httpTypes], swiftSettings: settings),
+    .testTarget(
+      name: "ApusTestServerTests", dependencies: ["ApusTestServer", httpTypes], swiftSettings: settings),
+    .testTarget(
+      name: "ApusTests",
+      dependencies: ["Apus", "ApusTesting", "ApusTestServer", httpTypes, logging], swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)
