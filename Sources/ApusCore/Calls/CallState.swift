@@ -19,7 +19,7 @@ struct CallState {
   private(set) var expectedReceiveBytes: Int64?
   /// What to cancel: the running unit, then the content that the app reads.
   private(set) var canceller: (any Cancellable)?
-  var deadlineKey: UInt64?
+  var deadlineKey: DeadlineTimer.Key?
 
   /// More events than this are counted, not kept: a trace cannot grow without bound.
   private static let eventLimit = 1000
@@ -46,7 +46,7 @@ struct CallState {
   struct End {
     let event: TraceEvent
     let reason: CancellationReason?
-    let deadlineKey: UInt64?
+    let deadlineKey: DeadlineTimer.Key?
   }
 
   /// Ends the call. A reason to cancel that came first decides how. Answers `nil` when it has ended before.
