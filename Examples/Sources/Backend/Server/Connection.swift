@@ -5,7 +5,8 @@ import Synchronization
 final class Connection: Sendable {
   private struct State {
     var hasLeft = false
-    var exchange: Exchange?
+    /// Begun and not answered in full, oldest first; `nil` for one that is not logged.
+    var open: [Exchange?] = []
     var waiters: [AsyncStream<Never>.Continuation] = []
   }
 
@@ -22,10 +23,21 @@ final class Connection: Sendable {
   /// Whether the client has closed its side.
   var hasLeft: Bool { state.withLock { $0.hasLeft } }
 
-  /// The exchange in progress: HTTP/1.1 has one at a time.
-  var exchange: Exchange? {
-    get { state.withLock { $0.exchange } }
-    set { state.withLock { $0.exchange = newValue } }
+  /// The exchange that a route is at work on: the newest. The answer before may still be on its way out.
+  var exchange: Exchange? { state.withLock { $0.open.last ?? nil } }
+
+  /// A request has arrived, perhaps of a client that has closed its side since.
+  func began(_ exchange: Exchange?) {
+    let hasLeft = state.withLock { state in
+      state.open.append(exchange)
+      return state.hasLeft
+    }
+    if hasLeft { exchange?.clientLeft() }
+  }
+
+  /// The end of an answer is being written; answers come in the order of their requests.
+  func nextAnswered() -> Exchange? {
+    state.withLock { $0.open.isEmpty ? nil : $0.open.removeFirst() }
   }
 
   /// Waits until the client leaves, or the task is cancelled.
@@ -54,13 +66,12 @@ final class Connection: Sendable {
 
   /// The client closed its side.
   func left() {
-    let (exchange, waiters) = state.withLock { state in
+    let (open, waiters) = state.withLock { state in
       defer { state.waiters = [] }
-      let first = !state.hasLeft
       state.hasLeft = true
-      return (first ? state.exchange : nil, state.waiters)
+      return (state.open, state.waiters)
     }
-    exchange?.clientLeft()
+    for exchange in open { exchange?.clientLeft() }
     for waiter in waiters { waiter.finish() }
   }
 }

@@ -7,8 +7,8 @@ import NIOHTTP1
 
 /// Builds the HTTP server so that every exchange gets its row in the log.
 ///
-/// Around the server's own responder and not a middleware: only here is known when the answer's last byte was handed
-/// to the socket.
+/// Around the server's own responder and not a middleware: only here is known that an answer could not be written.
+/// That it was written is seen by ``ConnectionHandler``.
 struct RecordedServer: Sendable {
   let connections: Connections
   let log: ExchangeLog
@@ -20,15 +20,17 @@ struct RecordedServer: Sendable {
         responder: { request, writer, channel in
           let connection = connections[channel]
           let exchange = begin(request, on: connection)
-          connection?.exchange = exchange
-          defer { connection?.exchange = nil }
+          connection?.began(exchange)
           do {
             try await respond(request, writer, channel)
+          } catch let error as HTTPParserError where connection?.hasLeft == false {
+            // The server answers broken HTTP itself, once this is thrown.
+            exchange?.answering(status: 400, contentLength: 0)
+            throw error
           } catch {
             exchange?.clientLeft()
             throw error
           }
-          exchange?.ended()
         },
         configuration: .init(additionalChannelHandlers: [ConnectionHandler(connections)]))
     }
