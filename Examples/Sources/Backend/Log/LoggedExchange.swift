@@ -34,6 +34,20 @@ public struct LoggedExchange: Codable, Equatable, Sendable, Identifiable {
   /// How long it took from the request's head to the answer's end, in milliseconds; `nil` while it goes on.
   public internal(set) var durationMilliseconds: Double?
 
+  /// The rows that `GET /__log` answered with.
+  ///
+  /// - Parameter content: The answer's content.
+  /// - Throws: `DecodingError` when it is something else.
+  public static func rows(from content: Data) throws -> [LoggedExchange] {
+    struct Listing: Decodable {
+      let items: [LoggedExchange]
+    }
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    decoder.dateDecodingStrategy = .iso8601
+    return try decoder.decode(Listing.self, from: content).items
+  }
+
   /// The sequence number.
   public var id: Int { sequence }
 

@@ -1,4 +1,5 @@
 import Backend
+import Foundation
 import Testing
 
 @Suite struct LogTests {
@@ -60,6 +61,44 @@ import Testing
       #expect(backend.log.rows.isEmpty)
       _ = try await client.get("/")
       #expect(backend.log.rows.map(\.sequence) == [3])
+    }
+  }
+
+  @Test func `rows read over HTTP are the rows of the log`() async throws {
+    let clock = ManualClock()
+    try await withBackend(.testing { $0.now = { clock.now } }) { backend, client in
+      _ = try await client.signIn()
+      let answer = try await client.get("/__log?ended=true&count=2&wait_ms=10000")
+      #expect(try LoggedExchange.rows(from: Data(answer.content)) == backend.log.rows)
+    }
+  }
+
+  @Test func `a client that goes as soon as it has its answer did not leave before`() async throws {
+    try await withBackend { backend, client in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<300 { group.addTask { _ = try await client.get("/nowhere") } }
+        try await group.waitForAll()
+      }
+      let rows = await backend.log.rows(atLeast: 300) { $0.hasEnded }
+      #expect(rows.count == 300)
+      #expect(rows.allSatisfy { !$0.clientLeft && $0.status == 404 })
+    }
+  }
+
+  @Test func `broken content is a 400 in the log, too, and a broken-off upload is not`() async throws {
+    try await withBackend { backend, client in
+      let head = "POST /accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+      try await Wire.open(client.port) { wire in
+        try await wire.send(head + "Transfer-Encoding: chunked\r\n\r\nnonsense\r\n")
+        #expect(try await wire.answer().status == 400)
+      }
+      try await Wire.open(client.port) { wire in
+        try await wire.send(head + "Content-Length: 100\r\n\r\n{}")
+        _ = await backend.log.first { $0.sequence == 2 }
+      }
+      let rows = await backend.log.rows(atLeast: 2) { $0.hasEnded }
+      #expect(rows.map(\.status) == [400, nil])
+      #expect(rows.map(\.clientLeft) == [false, true])
     }
   }
 
