@@ -7,7 +7,7 @@ public class SecCertificate {}
 public class SecKey {}
 public class SecPolicy {}
 public class SecIdentity {}
-public class CFErrorStub: Error {}
+public final class CFErrorStub: Error {}
 
 public typealias CFError = CFErrorStub
 public typealias OSStatus = Int32
