@@ -1,1 +1,3 @@
-// Placeholder
+@_exported public import ApusCore
+@_exported public import ApusMiddleware
+@_exported public import HTTPTypes

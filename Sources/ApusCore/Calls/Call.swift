@@ -1,0 +1,148 @@
+import HTTPTypes
+import Synchronization
+
+/// One use of an endpoint by the app: its identity, its state and its trace.
+final class Call: Sendable {
+  let serial: UInt64
+  let id: CallID
+  let options: CallOptions
+  let endpoint: EndpointIdentity
+  let client: ClientState
+  let prepared: PreparedEnvironment
+  let startInstant: MonotonicInstant
+  let delivery: CallContext.Delivery
+  private let state: Mutex<CallState>
+  private let reporter: EventReporter?
+
+  init<Value>(_ request: Request<Value>, delivery: CallContext.Delivery, client: ClientState) {
+    self.client = client
+    self.delivery = delivery
+    serial = client.nextSerial()
+    options = request.options
+    id = options.id ?? CallID(serial: serial)
+    endpoint = EndpointIdentity(
+      type: request.endpointType, method: request.method, template: request.path.template)
+    prepared = client.currentEnvironment
+    startInstant = client.runtime.clock.now
+    state = Mutex(CallState())
+    reporter = client.observers.isEmpty ? nil : EventReporter(client.observers)
+  }
+
+  var environment: Environment { prepared.environment }
+  var runtime: Runtime { client.runtime }
+  var errorTexts: ErrorTexts { client.settings.errorTexts }
+  var coding: CodingOptions { options.coding.over(client.settings.coding) }
+  var contentLimit: Int { options.contentLimit ?? client.settings.contentLimit }
+  var context: CallContext { CallContext(call: self, values: options.values, delivery: delivery) }
+  var entry: CallEntry { CallEntry(call: self) }
+  var attempts: Int { snapshot(\.attempts) }
+  var cancellationReason: CancellationReason? { snapshot(\.reason) }
+  var progress: (phase: CallPhase, requestState: RequestState) { state.withLock { ($0.phase, $0.requestState) } }
+  var trace: Trace { Trace(id: id, endpoint: endpoint.description, events: snapshot(\.events)) }
+
+  func snapshot<Part>(_ part: (borrowing CallState) -> Part) -> Part {
+    state.withLock { part($0) }
+  }
+
+  // MARK: Events
+
+  func record(_ kind: TraceEvent.Kind, attempt: Int = 1) {
+    let event = TraceEvent(kind: kind, instant: runtime.clock.now, attempt: attempt)
+    let isNew = state.withLock { state in
+      guard !state.isEnded else { return false }
+      state.append(event)
+      reporter?.enqueue(event)
+      return true
+    }
+    if isNew { reporter?.deliver(of: self) }
+  }
+
+  /// Keeps the message as it is now: prepared, and later as the middlewares made it.
+  func keep(_ message: RequestMessage) {
+    state.withLock { $0.message = message }
+  }
+
+  func headArrived(_ head: HTTPResponse, attempt: Int) {
+    state.withLock { $0.headArrived(head) }
+    record(.headArrived(status: head.status.code), attempt: attempt)
+  }
+
+  func sent(total: Int64, expected: Int64?) {
+    record(.sendProgress(sent: total, expected: expected))
+  }
+
+  func received(_ count: Int) {
+    let (received, expected) = state.withLock { ($0.receivedBytes + Int64(count), $0.expectedReceiveBytes) }
+    record(.receiveProgress(received: received, expected: expected))
+  }
+
+  func enterHandler() {
+    state.withLock { $0.enterHandler() }
+  }
+
+  // MARK: Ending
+
+  /// Has `canceller` cancelled when the call is, at once when it already was.
+  func attach(_ canceller: any Cancellable) {
+    if state.withLock({ $0.attach(canceller) }) { canceller.cancel() }
+  }
+
+  func cancel(_ reason: CancellationReason) {
+    cancel { _ in reason }
+  }
+
+  func cancel(_ make: (CallPhase) -> CancellationReason) {
+    let event = state.withLock { state -> (kind: TraceEvent.Kind, canceller: (any Cancellable)?)? in
+      guard let (reason, canceller) = state.cancel(make) else { return nil }
+      return (.cancelRequested(reason), canceller)
+    }
+    guard let event else { return }
+    record(event.kind)
+    event.canceller?.cancel()
+  }
+
+  /// Throws when the call has been cancelled.
+  func checkCancellation() throws {
+    if let reason = cancellationReason { throw CallError(reason, of: self) }
+  }
+
+  /// What the error of a streaming closure becomes.
+  func handlerError(_ error: any Error) -> CallError {
+    if let error = error as? CallError { return error }
+    return CallError(CallFault(.handler, "\(type(of: error))", underlying: error), of: self)
+  }
+
+  func setDeadline(_ instant: MonotonicInstant) {
+    let key = client.timer.schedule(at: instant) { [weak self] in self?.cancel { .deadline($0) } }
+    let (old, isEnded) = state.withLock { state in
+      defer { if !state.isEnded { state.deadlineKey = key } }
+      return (state.deadlineKey, state.isEnded)
+    }
+    if isEnded { client.timer.cancel(key: key) }
+    if let old { client.timer.cancel(key: old) }
+  }
+
+  /// Ends the call with its outcome, once; a reason to cancel that came first replaces the outcome.
+  func end<Output>(_ outcome: Result<Output, CallError>) -> Result<Output, CallError> {
+    let now = runtime.clock.now
+    let ended = state.withLock { state -> CallState.End? in
+      guard let ended = state.end(outcome.kind, at: now) else { return nil }
+      reporter?.enqueue(ended.event)
+      return ended
+    }
+    if let key = ended?.deadlineKey { client.timer.cancel(key: key) }
+    client.registry.remove(self)
+    reporter?.deliver(of: self)
+    guard let reason = ended?.reason else { return outcome }
+    return .failure(CallError(reason, of: self))
+  }
+}
+
+extension Result where Failure == CallError {
+  fileprivate var kind: TraceEvent.Kind {
+    switch self {
+    case .success: .succeeded
+    case .failure(let error): .failed(error.code)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+public import HTTPTypes
+
+/// A call as the registry and observers show it: reads what is true at the moment it is asked.
+public struct CallEntry: Sendable, Identifiable {
+  let call: Call
+
+  /// The call's id.
+  public var id: CallID { call.id }
+  /// A number that no other call of this client has.
+  public var serial: UInt64 { call.serial }
+  /// The endpoint.
+  public var endpoint: EndpointIdentity { call.endpoint }
+  /// The tags.
+  public var tags: [Tag] { call.options.tags }
+  /// The name of the environment it was made in.
+  public var environment: String { call.environment.name }
+  /// When it began, on the client's clock.
+  public var startInstant: MonotonicInstant { call.startInstant }
+  /// Where it is.
+  public var phase: CallPhase { call.snapshot(\.phase) }
+  /// Whether it has ended.
+  public var isEnded: Bool { call.snapshot(\.isEnded) }
+  /// The head of its request, once prepared. It may hold secrets: for sending, not for logs.
+  public var request: HTTPRequest? { call.snapshot(\.message)?.head }
+  /// The head of its answer, once arrived.
+  public var head: HTTPResponse? { call.snapshot(\.head) }
+  /// Bytes of content sent by the present attempt, and how many there are, when known.
+  public var sent: (bytes: Int64, expected: Int64?) { call.snapshot { ($0.sentBytes, $0.expectedSendBytes) } }
+  /// Bytes of content received by the present attempt, and how many were announced, if they were.
+  public var received: (bytes: Int64, expected: Int64?) {
+    call.snapshot { ($0.receivedBytes, $0.expectedReceiveBytes) }
+  }
+  /// What has happened so far.
+  public var trace: Trace { call.trace }
+
+  /// Cancels the call; does nothing once it has ended.
+  public func cancel() {
+    call.cancel(.requested)
+  }
+}

@@ -1,0 +1,92 @@
+extension CallError {
+  /// Turns whatever was thrown on the path of a call into its one error.
+  init(_ error: any Error, of call: Call) {
+    if let error = error as? CallError {
+      self = error
+      return
+    }
+    let state = call.progress
+    var facts = Facts(code: .broken, phase: state.phase, requestState: state.requestState, underlying: error)
+    switch error {
+    case let fault as CallFault:
+      facts.fill(from: fault)
+    case let error as TransportError:
+      facts.fill(from: error)
+    case let refusal as Refusal:
+      facts.fill(from: refusal)
+    case is CancellationError:
+      facts.code = .cancelled
+      facts.cancellation = .caller
+      facts.underlying = nil
+    default:
+      facts.detail = "\(type(of: error))"
+    }
+    self.init(facts, call: call)
+  }
+
+  /// The error of a call that somebody or a deadline ended.
+  init(_ reason: CancellationReason, of call: Call) {
+    let state = call.progress
+    var facts = Facts(
+      code: reason.code, phase: state.phase, requestState: state.requestState, cancellation: reason)
+    if case .deadline(let phase) = reason { facts.phase = phase }
+    self.init(facts, call: call)
+  }
+}
+
+/// An answer that was not accepted, or that could not be read.
+struct Refusal: Error {
+  var code: CallError.Code = .rejected
+  var rejection: Rejection?
+  var content: Content
+  var retryAfter: Duration?
+  var detail = ""
+  var place: String?
+  var underlying: (any Error)?
+}
+
+extension CallError.Facts {
+  fileprivate mutating func fill(from fault: CallFault) {
+    code = fault.code
+    detail = fault.detail
+    place = fault.place
+    underlying = fault.underlying
+  }
+
+  fileprivate mutating func fill(from error: TransportError) {
+    requestState = error.requestState
+    detail = error.detail
+    underlying = error.underlying
+    switch error.kind {
+    case .offline: code = .offline
+    case .hostNotFound: code = .hostNotFound
+    case .connectionFailed: code = .connectionFailed
+    case .tls: code = .tls
+    case .broken: code = .broken
+    case .malformedResponse: code = .malformedResponse
+    case .contentTooLarge: code = .contentTooLarge
+    case .unsupported: code = .invalidRequest
+    case .timedOut(let phase):
+      code = .timeout
+      self.phase = phase
+    }
+  }
+
+  fileprivate mutating func fill(from refusal: Refusal) {
+    code = refusal.code
+    requestState = .answered
+    rejection = refusal.rejection
+    content = refusal.content.bounded
+    retryAfter = refusal.retryAfter
+    detail = refusal.detail
+    place = refusal.place
+    underlying = refusal.underlying
+  }
+}
+
+extension Content {
+  fileprivate var bounded: Content {
+    guard data.count > CallError.contentLimit else { return self }
+    return Content(data: data.prefix(CallError.contentLimit), mediaType: mediaType, status: status, coding: coding)
+  }
+}

@@ -1,0 +1,29 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension CallError: LocalizedError {
+  /// A sentence that can be shown to a person, in the client's ``ErrorTexts``.
+  public var errorDescription: String? { storage.call.errorTexts.text(self) }
+}
+
+extension CallError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// For logs: code, endpoint template, status, phase and place; nothing that came from a value.
+  public var description: String {
+    var parts = ["\(code.rawValue): \(endpoint)"]
+    if let status { parts.append("status \(status)") }
+    if let cancellation { parts.append("\(cancellation)") }
+    if !detail.isEmpty { parts.append(place.map { "\(detail) at \($0)" } ?? detail) }
+    parts.append("\(requestState.rawValue) while \(phase.rawValue)")
+    if let retryAfter { parts.append("retry after \(retryAfter)") }
+    return parts.joined(separator: ", ")
+  }
+
+  /// The same as ``description``: debuggers and logs must not show more.
+  public var debugDescription: String { description }
+
+  /// Shows ``description`` alone, so that `dump` shows no more either.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,66 @@
+import HTTPTypes
+
+extension Call {
+  /// The path of a call, from description to value: every call of every endpoint style takes it.
+  ///
+  /// - Parameters:
+  ///   - request: what the endpoint described.
+  ///   - deliver: makes the outcome of an accepted response, off the caller's actor.
+  /// - Returns: the outcome, or the one error that whatever was thrown on the way has become.
+  func run<Value, Output>(
+    _ request: Request<Value>, deliver: (ResponseMessage) throws -> Output
+  ) async -> Result<Output, CallError> {
+    do {
+      // 1. A call that was cancelled before it began leaves nothing on the wire.
+      try checkCancellation()
+      // 2. Lower the description to a complete, validated message. Everything below is concrete.
+      let message = try request.message(at: prepared.base.get(), coding: coding)
+      keep(message)
+      record(.prepared)
+      // 3. Through the middlewares to the transport and back: the response to the last attempt.
+      let path = client.path(joining: options.duplicates == .join && delivery == .buffered)
+      let response = try await Next(path: path, index: 0)(message, context: context)
+      // 4. Is it an answer or a refusal?
+      guard request.acceptance.contains(response.head.status.code) else {
+        throw try await refusal(response, of: request)
+      }
+      // 5. Make the outcome.
+      return .success(try deliver(response))
+    } catch {
+      // 6. Whatever went wrong becomes a CallError with the trace.
+      return .failure(CallError(error, of: self))
+    }
+  }
+
+  /// What a refused response says; content that still arrives is read as far as an error may keep it.
+  private func refusal<Value>(_ response: ResponseMessage, of request: Request<Value>) async throws -> Refusal {
+    var response = response
+    if response.content.bytes == nil {
+      response.content = ResponseContent(try await response.content.prefix(CallError.contentLimit))
+    }
+    let content = Content(of: response, coding: coding)
+    return Refusal(
+      rejection: Rejection(content, decoder: request.rejectionDecoder), content: content,
+      retryAfter: RetryAfter.delay(in: response.head.headerFields))
+  }
+}
+
+extension Request {
+  /// Reads the value out of an accepted response.
+  func value(of response: ResponseMessage, for call: Call) throws -> Value {
+    let content = Content(of: response, coding: call.coding)
+    do {
+      let value = try mapping.read(content)
+      call.record(.decoded)
+      return value
+    } catch let envelope as EnvelopeRejection {
+      throw Refusal(rejection: Rejection(envelope, content, decoder: rejectionDecoder), content: content)
+    } catch {
+      let failure = DecodingFailure(error)
+      var detail = failure.detail
+      if mapping.accept == .json, let type = content.mediaType, !type.isJSON { detail += " (it came as \(type.essence))" }
+      throw Refusal(
+        code: .decoding, content: content, detail: detail, place: failure.place, underlying: error)
+    }
+  }
+}

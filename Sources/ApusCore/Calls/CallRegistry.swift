@@ -1,0 +1,81 @@
+import Synchronization
+
+/// The calls of a client that are running: list them, find them, cancel them.
+///
+/// A call is in it from the moment the app makes it until the app has its outcome.
+public final class CallRegistry: Sendable {
+  private let state = Mutex(RegistryState<Call>())
+
+  init() {}
+
+  /// All running calls, oldest first.
+  public var all: [CallEntry] { state.withLock { $0.all }.map(\.entry) }
+
+  /// How many calls are running.
+  public var count: Int { state.withLock { $0.count } }
+
+  /// Whether nothing is running.
+  public var isEmpty: Bool { state.withLock { $0.isEmpty } }
+
+  /// The running calls with an id: several only where duplicates are allowed or joined.
+  public func calls(id: CallID) -> [CallEntry] { find(id).map(\.entry) }
+
+  /// The running calls with a tag, oldest first.
+  public func calls(tag: Tag) -> [CallEntry] { all.filter { $0.tags.contains(tag) } }
+
+  /// The running calls of an endpoint type, oldest first.
+  public func calls(endpoint type: (any Endpoint.Type)) -> [CallEntry] {
+    all.filter { $0.endpoint.type.map { ObjectIdentifier($0) } == ObjectIdentifier(type) }
+  }
+
+  /// Cancels the calls with an id; answers how many there were.
+  @discardableResult
+  public func cancel(id: CallID) -> Int { cancel(calls(id: id)) }
+
+  /// Cancels the calls with a tag; answers how many there were.
+  @discardableResult
+  public func cancel(tag: Tag) -> Int { cancel(calls(tag: tag)) }
+
+  /// Cancels the calls of an endpoint type; answers how many there were.
+  @discardableResult
+  public func cancel(endpoint type: (any Endpoint.Type)) -> Int { cancel(calls(endpoint: type)) }
+
+  /// Cancels the calls that a rule picks, for example all with one path template; answers how many.
+  @discardableResult
+  public func cancel(where matches: (CallEntry) -> Bool) -> Int { cancel(all.filter(matches)) }
+
+  /// Cancels every running call; answers how many there were.
+  @discardableResult
+  public func cancelAll() -> Int { cancel(all) }
+
+  private func cancel(_ entries: [CallEntry]) -> Int {
+    for entry in entries { entry.cancel() }
+    return entries.count
+  }
+
+  private func find(_ id: CallID) -> [Call] {
+    state.withLock { state in
+      if let serial = id.serial { return state.member(serial: serial).map { [$0] } ?? [] }
+      return state.members(named: id)
+    }
+  }
+
+  // MARK: For the path of a call
+
+  /// Lets a call in and ends those it takes the place of; answers `false` when its id is refused.
+  func admit(_ call: Call) -> Bool {
+    let admission = state.withLock {
+      $0.admit(call, serial: call.serial, id: call.id, policy: call.options.duplicates)
+    }
+    switch admission {
+    case .refused: return false
+    case .admitted(let superseded):
+      for older in superseded { older.cancel(.superseded) }
+      return true
+    }
+  }
+
+  func remove(_ call: Call) {
+    state.withLock { $0.remove(serial: call.serial, id: call.id) }
+  }
+}

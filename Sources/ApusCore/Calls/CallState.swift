@@ -1,0 +1,120 @@
+import HTTPTypes
+
+/// What changes while a call runs: a pure state machine, whose answers say what is to be done.
+///
+/// `running` until the caller's side ends it; a reason to cancel that comes before is kept and decides the
+/// outcome, one that comes after has no effect. So every call has exactly one outcome.
+struct CallState {
+  private(set) var isEnded = false
+  private(set) var reason: CancellationReason?
+  private(set) var phase: CallPhase = .preparing
+  private(set) var attempts = 0
+  private(set) var events: [TraceEvent] = []
+  private(set) var droppedEvents = 0
+  var message: RequestMessage?
+  private(set) var head: HTTPResponse?
+  private(set) var sentBytes: Int64 = 0
+  private(set) var receivedBytes: Int64 = 0
+  private(set) var expectedSendBytes: Int64?
+  private(set) var expectedReceiveBytes: Int64?
+  /// What to cancel: the running unit, then the content that the app reads.
+  private(set) var canceller: (any Cancellable)?
+  var deadlineKey: UInt64?
+
+  /// More events than this are counted, not kept: a trace cannot grow without bound.
+  private static let eventLimit = 1000
+
+  init() {
+    events.reserveCapacity(12)
+  }
+
+  /// Keeps what to cancel; answers whether to cancel it at once, because a reason came first.
+  mutating func attach(_ canceller: any Cancellable) -> Bool {
+    self.canceller = canceller
+    return reason != nil
+  }
+
+  /// Takes a reason to end early. The first one counts. Answers what to cancel; `nil`: nothing to do.
+  mutating func cancel(_ make: (CallPhase) -> CancellationReason) -> (reason: CancellationReason, (any Cancellable)?)? {
+    guard !isEnded, reason == nil else { return nil }
+    let reason = make(phase)
+    self.reason = reason
+    return (reason, canceller)
+  }
+
+  /// How a call ended, and what is left to tidy up.
+  struct End {
+    let event: TraceEvent
+    let reason: CancellationReason?
+    let deadlineKey: UInt64?
+  }
+
+  /// Ends the call. A reason to cancel that came first decides how. Answers `nil` when it has ended before.
+  mutating func end(_ outcome: TraceEvent.Kind, at now: MonotonicInstant) -> End? {
+    guard !isEnded else { return nil }
+    let kind = reason.map { TraceEvent.Kind.failed($0.code) } ?? outcome
+    let event = TraceEvent(kind: kind, instant: now, attempt: max(1, attempts))
+    append(event)
+    isEnded = true
+    canceller = nil
+    defer { deadlineKey = nil }
+    return End(event: event, reason: reason, deadlineKey: deadlineKey)
+  }
+
+  /// Writes an event down and moves on to the phase it begins.
+  mutating func append(_ event: TraceEvent) {
+    advance(to: event)
+    if event.kind.isProgress { return }
+    if events.count < Self.eventLimit { events.append(event) } else { droppedEvents += 1 }
+  }
+
+  private mutating func advance(to event: TraceEvent) {
+    switch event.kind {
+    case .prepared: phase = .waiting
+    case .exchangeStarted:
+      phase = .connecting
+      attempts = max(attempts, event.attempt)
+      // A new exchange starts its own count; what an earlier one had received is not this one's.
+      (sentBytes, receivedBytes, expectedSendBytes, expectedReceiveBytes) = (0, 0, nil, nil)
+    case .requestSent: phase = .awaitingHead
+    case .headArrived: phase = .receiving
+    case .contentArrived: phase = .decoding
+    case .sendProgress(let sent, let expected): (sentBytes, expectedSendBytes) = (sent, expected)
+    case .receiveProgress(let received, let expected): (receivedBytes, expectedReceiveBytes) = (received, expected)
+    default: break
+    }
+  }
+
+  mutating func headArrived(_ head: HTTPResponse) {
+    self.head = head
+    expectedReceiveBytes = head.headerFields[.contentLength].flatMap { Int64($0) }
+  }
+
+  mutating func enterHandler() { phase = .handling }
+
+  /// Whether the server can have seen the request, as far as the phase tells.
+  var requestState: RequestState {
+    if head != nil { return .answered }
+    switch phase {
+    case .preparing, .waiting: return .notSent
+    default: return .maybeSent
+    }
+  }
+}
+
+extension TraceEvent.Kind {
+  /// Whether it only tells how far a transfer is.
+  var isProgress: Bool {
+    switch self {
+    case .sendProgress, .receiveProgress: true
+    default: false
+    }
+  }
+}
+
+/// Something that can be told to stop.
+protocol Cancellable: Sendable {
+  func cancel()
+}
+
+extension Task: Cancellable {}

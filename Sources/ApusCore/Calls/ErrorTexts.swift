@@ -1,0 +1,43 @@
+/// The sentences that errors show to people; replace them to speak another language.
+public struct ErrorTexts: Sendable {
+  /// The sentence for an error.
+  public let text: @Sendable (CallError) -> String
+
+  /// Makes texts of a function, which may look at the code, the phase, the status and the rejection.
+  public init(_ text: @escaping @Sendable (CallError) -> String) {
+    self.text = text
+  }
+
+  /// English. A refusal that came with a sentence of the server's shows that sentence.
+  public static let english = ErrorTexts { error in
+    switch error.code {
+    case .invalidRequest: "This request could not be prepared."
+    case .encoding: "The data you entered could not be sent."
+    case .declined: "This is already in progress."
+    case .offline: "You appear to be offline. Check your connection and try again."
+    case .hostNotFound: "The server could not be found. Check your connection and try again."
+    case .connectionFailed: "The server cannot be reached right now. Try again later."
+    case .tls: "A secure connection to the server could not be made."
+    case .timeout: "The server took too long to answer. Try again."
+    case .cancelled: "The request was cancelled."
+    case .broken: "The connection was lost. Try again."
+    case .malformedResponse, .decoding: "The server sent an answer that could not be understood."
+    case .contentTooLarge: "The server sent more data than expected."
+    case .rejected: error.rejection?.message ?? refused(error)
+    case .handler: "The answer could not be processed."
+    }
+  }
+
+  private static func refused(_ error: CallError) -> String {
+    switch error.status ?? 0 {
+    case 401: "You need to sign in to do this."
+    case 403: "You are not allowed to do this."
+    case 404, 410: "What you are looking for is not there."
+    case 409, 412: "This was changed in the meantime. Reload and try again."
+    case 413: "This is too large for the server."
+    case 429: "Too many requests. Wait a moment and try again."
+    case 500...599: "The server has a problem. Try again later."
+    default: "The server could not do this."
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Synchronization
+
+/// One exchange that several calls wait for: a pure state machine and the shell that performs its actions.
+///
+/// It ends with its result, or when the last waiter has left; one waiter leaving changes nothing for others.
+struct FlightState {
+  typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
+
+  enum Joining {
+    case waits
+    case resume(Waiter, with: Result<ResponseMessage, any Error>)
+  }
+
+  private var waiters: [UInt64: Waiter] = [:]
+  private var expected: Set<UInt64> = []
+  private var left: Set<UInt64> = []
+  private var result: Result<ResponseMessage, any Error>?
+
+  /// A call wants in; answers `false` when the flight is over.
+  mutating func expect(_ id: UInt64) -> Bool {
+    guard result == nil else { return false }
+    expected.insert(id)
+    return true
+  }
+
+  /// The call waits now.
+  mutating func wait(_ waiter: Waiter, id: UInt64) -> Joining {
+    if left.remove(id) != nil { return .resume(waiter, with: .failure(CancellationError())) }
+    if let result { return .resume(waiter, with: result) }
+    waiters[id] = waiter
+    return .waits
+  }
+
+  /// The call was cancelled. Answers its waiter, and whether nobody is left.
+  mutating func leave(_ id: UInt64) -> (waiter: Waiter?, isAbandoned: Bool) {
+    guard expected.remove(id) != nil else { return (nil, false) }
+    let waiter = waiters.removeValue(forKey: id)
+    if waiter == nil { left.insert(id) }
+    return (waiter, expected.isEmpty && result == nil)
+  }
+
+  /// The exchange is over. Answers who waits for it.
+  mutating func complete(_ result: Result<ResponseMessage, any Error>) -> [Waiter] {
+    guard self.result == nil else { return [] }
+    self.result = result
+    defer { waiters = [:] }
+    return Array(waiters.values)
+  }
+}

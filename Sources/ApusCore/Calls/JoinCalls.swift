@@ -1,0 +1,84 @@
+import HTTPTypes
+import Synchronization
+
+/// Lets calls with one id and one message share one exchange.
+///
+/// It stands inside the total deadline: each call keeps its own. What is shared is the message with its
+/// content in memory; each call judges and decodes it for itself. Calls of different environments, and so
+/// of different credentials, never share.
+final class JoinCalls: Middleware {
+  private struct Key: Hashable {
+    let id: CallID
+    let environment: ObjectIdentifier
+    let head: HTTPRequest
+  }
+
+  private final class Flight: Sendable {
+    let serial: UInt64
+    let state = Mutex(FlightState())
+    let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(serial: UInt64) {
+      self.serial = serial
+    }
+  }
+
+  private let flights = Mutex<[Key: Flight]>([:])
+  private let spawner: TaskSpawner
+
+  init(spawner: TaskSpawner) {
+    self.spawner = spawner
+  }
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    guard context.delivery == .buffered else { return try await next(request, context: context) }
+    let key = Key(
+      id: context.id, environment: ObjectIdentifier(context.call.prepared), head: request.head)
+    let serial = context.call.serial
+    let (flight, isNew) = flights.withLock { flights -> (Flight, Bool) in
+      if let running = flights[key], running.state.withLock({ $0.expect(serial) }) { return (running, false) }
+      let flight = Flight(serial: serial)
+      _ = flight.state.withLock { $0.expect(serial) }
+      flights[key] = flight
+      return (flight, true)
+    }
+    if isNew {
+      start(flight, key, request, context.shared(), next)
+    } else {
+      context.record(.joined(serial: flight.serial))
+    }
+    let response = try await wait(for: flight, serial: serial)
+    // The head and the size reached the first call's state only.
+    if !isNew { context.headArrived(response.head) }
+    return response
+  }
+
+  private func start(
+    _ flight: Flight, _ key: Key, _ request: RequestMessage, _ context: CallContext, _ next: Next
+  ) {
+    let task = spawner.spawn {
+      let result: Result<ResponseMessage, any Error>
+      do {
+        result = .success(try await next(request, context: context))
+      } catch {
+        result = .failure(error)
+      }
+      self.flights.withLock { if $0[key] === flight { $0[key] = nil } }
+      for waiter in flight.state.withLock({ $0.complete(result) }) { waiter.resume(with: result) }
+    }
+    flight.task.withLock { $0 = task }
+  }
+
+  private func wait(for flight: Flight, serial: UInt64) async throws -> ResponseMessage {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { waiter in
+        let joining = flight.state.withLock { $0.wait(waiter, id: serial) }
+        if case .resume(let waiter, let result) = joining { waiter.resume(with: result) }
+      }
+    } onCancel: {
+      let (waiter, isAbandoned) = flight.state.withLock { $0.leave(serial) }
+      if isAbandoned { flight.task.withLock { $0 }?.cancel() }
+      waiter?.resume(throwing: CancellationError())
+    }
+  }
+}

@@ -1,0 +1,84 @@
+extension Client {
+  /// Sends an endpoint and gives its value.
+  ///
+  /// - Parameter endpoint: any of the five styles.
+  /// - Throws: ``CallError``, the only error there is.
+  /// - Cancellation: cancelling the task cancels the call, which then throws with the code `cancelled`.
+  ///   Cancelling the call through ``calls`` does not cancel the task.
+  public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
+    let request = endpoint.described
+    return try await perform(request, as: Call(request, delivery: .buffered, client: state)).get()
+  }
+
+  /// Sends an endpoint that leaves its type to the call, and decodes the answer as that type.
+  ///
+  /// - Throws: ``CallError``.
+  public func send<E: Endpoint, Value: Decodable & Sendable>(
+    _ endpoint: E, as type: Value.Type = Value.self
+  ) async throws(CallError) -> Value where E.Value == Content {
+    try await send(endpoint.described.mapped(by: ResponseMapping<Value>.decoded))
+  }
+
+  /// Sends an endpoint and gives its value together with the head of the answer and the trace.
+  ///
+  /// - Throws: ``CallError``.
+  public func response<E: Endpoint>(to endpoint: E) async throws(CallError) -> Response<E.Value> {
+    let request = endpoint.described
+    let call = Call(request, delivery: .buffered, client: state)
+    let value = try await perform(request, as: call).get()
+    return Response(value: value, call: call)
+  }
+
+  /// Sends an endpoint and gives its value, or its refusal as a value of the endpoint's own type.
+  ///
+  /// For refusals that the app expects: a form with errors, a name that is taken.
+  ///
+  /// - Parameters:
+  ///   - endpoint: any endpoint.
+  ///   - type: the type of the content of a refusal.
+  /// - Throws: ``CallError`` for everything else, also for refusals of another shape.
+  public func outcome<E: Endpoint, Rejected: Decodable & Sendable>(
+    of endpoint: E, rejectedAs type: Rejected.Type
+  ) async throws(CallError) -> Outcome<E.Value, Rejected> {
+    do {
+      return .accepted(try await send(endpoint.rejecting(as: type)))
+    } catch {
+      guard let rejected = error.rejection(as: type) else { throw error }
+      return .rejected(rejected)
+    }
+  }
+
+  /// What would be sent, with everything the pipeline adds, without sending it.
+  ///
+  /// - Throws: ``CallError`` for a request that cannot be made.
+  public func message<E: Endpoint>(for endpoint: E) async throws(CallError) -> RequestMessage {
+    let request = endpoint.described
+    let call = Call(request, delivery: .described, client: state)
+    let message = try await perform(request.mapped(by: .content), as: call) { _ in call.snapshot(\.message) }.get()
+    guard let message else { throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call) }
+    return message
+  }
+
+  private func perform<Value>(_ request: Request<Value>, as call: Call) async -> Result<Value, CallError> {
+    await perform(request, as: call) { try request.value(of: $0, for: call) }
+  }
+
+  /// The thin shell on the caller's side: registers the call, starts its one unit of work, awaits it, and
+  /// as the last act settles the outcome, so that a call superseded meanwhile never gives its value.
+  func perform<Value, Output: Sendable>(
+    _ request: Request<Value>, as call: Call, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
+  ) async -> Result<Output, CallError> {
+    guard call.delivery == .described || state.registry.admit(call) else {
+      return call.end(.failure(CallError(CallFault(.declined, "a call with this id is running"), of: call)))
+    }
+    call.record(.started)
+    let unit = state.spawner.spawn { await call.run(request, deliver: deliver) }
+    call.attach(unit)
+    let outcome = await withTaskCancellationHandler {
+      await unit.value
+    } onCancel: {
+      call.cancel(.caller)
+    }
+    return call.end(outcome)
+  }
+}

@@ -1,0 +1,49 @@
+extension Client {
+  /// Sends an endpoint and lets a closure read the content of its answer while it arrives.
+  ///
+  /// The closure runs where the caller runs. The response ends with it: what it did not read is given up.
+  /// The call stays registered, cancellable and under its deadline until then.
+  ///
+  /// - Throws: ``CallError``; an error of the closure arrives with the code `handler` and as `underlying`.
+  public func withResponse<E: Endpoint, Output>(
+    to endpoint: E, _ body: (inout StreamedResponse) async throws -> Output
+  ) async throws(CallError) -> Output {
+    let request = endpoint.described
+    let call = Call(request, delivery: .streamed, client: state)
+    let message: ResponseMessage
+    switch await openStream(request, as: call) {
+    case .success(let opened): message = opened
+    case .failure(let error): return try call.end(.failure(error)).get()
+    }
+    defer { message.discard() }
+    call.attach(message.content)
+    call.enterHandler()
+    let outcome: Result<Output, CallError>
+    do {
+      let output = try await withTaskCancellationHandler {
+        var response = StreamedResponse(head: message.head, content: message.content, call: call)
+        return try await body(&response)
+      } onCancel: {
+        call.cancel(.caller)
+      }
+      outcome = .success(output)
+    } catch {
+      outcome = .failure(call.handlerError(error))
+    }
+    return try call.end(outcome).get()
+  }
+
+  private func openStream<Value>(_ request: Request<Value>, as call: Call) async -> Result<ResponseMessage, CallError> {
+    guard state.registry.admit(call) else {
+      return .failure(CallError(CallFault(.declined, "a call with this id is running"), of: call))
+    }
+    call.record(.started)
+    let unit = state.spawner.spawn { await call.run(request) { $0 } }
+    call.attach(unit)
+    return await withTaskCancellationHandler {
+      await unit.value
+    } onCancel: {
+      call.cancel(.caller)
+    }
+  }
+}

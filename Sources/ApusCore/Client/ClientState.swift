@@ -1,0 +1,41 @@
+import Synchronization
+
+/// What all copies of a client share: built once, read by every call.
+final class ClientState: Sendable {
+  let settings: ClientSettings
+  let registry = CallRegistry()
+  let timer: DeadlineTimer
+  let spawner: TaskSpawner
+  private let path: Path
+  private let joiningPath: Path
+  private let environment: Mutex<PreparedEnvironment>
+  private let serials = Atomic<UInt64>(0)
+
+  init(environment: Environment, pipeline: Pipeline, transport: any Transport, settings: ClientSettings) {
+    self.settings = settings
+    self.environment = Mutex(PreparedEnvironment(environment))
+    spawner = TaskSpawner(executor: settings.runtime.executor)
+    timer = DeadlineTimer(clock: settings.runtime.clock, spawner: spawner)
+    path = Path(middlewares: pipeline.middlewares, transport: transport)
+    var joining = pipeline
+    joining.insert(JoinCalls(spawner: spawner), .after(.coalescing))
+    joiningPath = Path(middlewares: joining.middlewares, transport: transport)
+  }
+
+  var runtime: Runtime { settings.runtime }
+  var observers: [any CallObserver] { settings.observers }
+
+  /// The environment for calls that begin now.
+  var currentEnvironment: PreparedEnvironment { environment.withLock { $0 } }
+
+  func use(_ environment: Environment) {
+    let prepared = PreparedEnvironment(environment)
+    self.environment.withLock { $0 = prepared }
+  }
+
+  func nextSerial() -> UInt64 {
+    runtime.nextSerial?() ?? serials.add(1, ordering: .relaxed).newValue
+  }
+
+  func path(joining: Bool) -> Path { joining ? joiningPath : path }
+}

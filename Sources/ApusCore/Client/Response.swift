@@ -1,0 +1,28 @@
+public import HTTPTypes
+
+/// The value of a call with what came along with it.
+public struct Response<Value: Sendable>: Sendable {
+  /// The value.
+  public let value: Value
+  private let call: Call
+
+  init(value: Value, call: Call) {
+    self.value = value
+    self.call = call
+  }
+
+  /// The call's id.
+  public var id: CallID { call.id }
+  /// Status and fields of the answer.
+  public var head: HTTPResponse { call.entry.head ?? HTTPResponse(status: .ok) }
+  /// Everything that happened to the call.
+  public var trace: Trace { call.trace }
+}
+
+/// A value, or an expected refusal.
+public enum Outcome<Value: Sendable, Rejected: Sendable>: Sendable {
+  /// The server accepted.
+  case accepted(Value)
+  /// The server refused and said this.
+  case rejected(Rejected)
+}

@@ -1,0 +1,58 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+import HTTPTypes
+
+/// The complete content of a response, not yet read: bytes, media type and the coders in force.
+///
+/// An endpoint whose value is `Content` leaves the type to the call: `send(.video(id), as: Video.self)`.
+public struct Content: Sendable {
+  /// The bytes.
+  public let data: Data
+  /// What `Content-Type` says; `nil` when the field is missing.
+  public let mediaType: MediaType?
+  /// The status of the response.
+  public let status: Int
+  /// Coders and styles in force.
+  public let coding: CodingOptions
+
+  /// Makes content of its parts; useful for testing parsers.
+  public init(data: Data, mediaType: MediaType? = nil, status: Int = 200, coding: CodingOptions = CodingOptions()) {
+    self.data = data
+    self.mediaType = mediaType
+    self.status = status
+    self.coding = coding
+  }
+
+  init(of response: ResponseMessage, coding: CodingOptions) {
+    self.init(
+      data: response.content.bytes ?? Data(),
+      mediaType: response.head.headerFields.first { $0.name == .contentType }.map { MediaType($0.value) },
+      status: response.head.status.code, coding: coding)
+  }
+
+  /// Decodes a value in the format in force, JSON by default.
+  ///
+  /// - Throws: what the format throws; `DecodingError` for JSON.
+  public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    if let format = coding.format { return try format.decode(type, from: data) }
+    return try coding.effectiveJSON.decoder.decode(type, from: data)
+  }
+
+  /// The text: UTF-8, or Latin-1 where `Content-Type` says so.
+  ///
+  /// - Throws: ``CallFault`` when the bytes are not text.
+  func text() throws -> String {
+    let description = mediaType?.description.lowercased() ?? ""
+    if description.contains("charset=iso-8859-1") || description.contains("charset=latin1") {
+      return String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
+    }
+    guard let text = String(data: data, encoding: .utf8) else {
+      throw CallFault(.decoding, "the content is not UTF-8 text")
+    }
+    return text
+  }
+}

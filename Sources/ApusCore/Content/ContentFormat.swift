@@ -1,0 +1,54 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Turns `Codable` values into bytes of one media type and back.
+///
+/// JSON and forms are built in; a format of your own, such as property lists or CBOR, can be given to a
+/// request's content and to a response's mapping.
+public protocol ContentFormat: Sendable {
+  /// What `Content-Type` says of content in this format.
+  var mediaType: MediaType { get }
+  /// The bytes of a value.
+  func encode(_ value: some Encodable) throws -> Data
+  /// The value of the bytes.
+  func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+}
+
+/// JSON (RFC 8259) in one ``JSONCoding``.
+public struct JSONFormat: ContentFormat {
+  private let coding: JSONCoding
+
+  /// Makes the format.
+  public init(_ coding: JSONCoding = .standard) {
+    self.coding = coding
+  }
+
+  /// `application/json`
+  public var mediaType: MediaType { .json }
+
+  /// Encodes a value as JSON.
+  public func encode(_ value: some Encodable) throws -> Data { try coding.encoder.encode(value) }
+
+  /// Decodes a value from JSON.
+  public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+    try coding.decoder.decode(type, from: data)
+  }
+}
+
+/// Reads the content of a response into a value that need not be `Decodable`: XML, CSV, images, anything.
+public protocol ContentParser<Value>: Sendable {
+  /// What it makes.
+  associatedtype Value: Sendable
+  /// What `Accept` asks for; `nil`: anything.
+  var accept: MediaType? { get }
+  /// Makes the value; what it throws reaches the app as a ``CallError`` with the code `decoding`.
+  func parse(_ content: Content) throws -> Value
+}
+
+extension ContentParser {
+  /// Anything.
+  public var accept: MediaType? { nil }
+}

@@ -1,0 +1,55 @@
+/// What a coder's error says, without any value of the content: kind and place only.
+struct DecodingFailure: CustomStringConvertible {
+  let detail: String
+  let place: String?
+
+  init(_ error: any Error) {
+    switch error {
+    case DecodingError.keyNotFound(let key, let context):
+      detail = "a key is missing"
+      place = Self.place(context.codingPath + [key])
+    case DecodingError.valueNotFound(let type, let context):
+      detail = "expected \(type), found null"
+      place = Self.place(context.codingPath)
+    case DecodingError.typeMismatch(let type, let context):
+      detail = "expected \(type), found another type"
+      place = Self.place(context.codingPath)
+    case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
+      detail = "the content is not valid"
+      place = nil
+    case DecodingError.dataCorrupted(let context):
+      detail = "a value is not valid"
+      place = Self.place(context.codingPath)
+    case EncodingError.invalidValue(_, let context):
+      detail = "a value cannot be encoded"
+      place = Self.place(context.codingPath)
+    case let error as QueryEncodingError:
+      detail = error.reason
+      place = error.name
+    case let error as ContentFileError:
+      detail = "the file cannot be sent: \(error.reason)"
+      place = nil
+    case let fault as CallFault:
+      detail = fault.detail
+      place = fault.place
+    default:
+      detail = "\(type(of: error))"
+      place = nil
+    }
+  }
+
+  var description: String { place.map { "\(detail) at \($0)" } ?? detail }
+
+  /// A path of keys as people write it: `items[3].title`.
+  private static func place(_ path: [any CodingKey]) -> String {
+    var text = ""
+    for key in path {
+      if let index = key.intValue {
+        text += "[\(index)]"
+      } else {
+        text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+      }
+    }
+    return text.isEmpty ? "the top" : text
+  }
+}

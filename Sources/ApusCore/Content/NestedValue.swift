@@ -1,0 +1,49 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A value that stands below a path of keys.
+struct NestedValue<Value: Decodable>: DecodableWithConfiguration {
+  let value: Value
+
+  init(from decoder: any Decoder, configuration keys: [String]) throws {
+    guard let first = keys.first else {
+      value = try Value(from: decoder)
+      return
+    }
+    var container = try decoder.container(keyedBy: AnyKey.self)
+    var key = container.key(first)
+    for next in keys.dropFirst() {
+      container = try container.nestedContainer(keyedBy: AnyKey.self, forKey: key)
+      key = container.key(next)
+    }
+    value = try container.decode(Value.self, forKey: key)
+  }
+}
+
+/// A key that is known only at run time.
+struct AnyKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(_ name: String) { stringValue = name }
+  init(stringValue: String) { self.init(stringValue) }
+  init?(intValue: Int) { nil }
+}
+
+extension KeyedDecodingContainer<AnyKey> {
+  /// The key as written, or in the form that a snake-case coding gives it.
+  func key(_ name: String) -> AnyKey {
+    let plain = AnyKey(name)
+    if contains(plain) { return plain }
+    let words = name.split(separator: "_")
+    let camel = AnyKey((words.first.map(String.init) ?? "") + words.dropFirst().map(\.capitalizedFirst).joined())
+    return contains(camel) ? camel : plain
+  }
+}
+
+extension Substring {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

@@ -1,0 +1,100 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// How an accepted answer becomes a value: what to ask for, and how to read it.
+public struct ResponseMapping<Value: Sendable>: Sendable {
+  /// What `Accept` asks for; `nil`: anything.
+  public let accept: MediaType?
+  /// Makes the value of the complete content.
+  public let read: @Sendable (Content) throws -> Value
+
+  /// Makes a mapping of a function.
+  public init(accept: MediaType? = nil, read: @escaping @Sendable (Content) throws -> Value) {
+    self.accept = accept
+    self.read = read
+  }
+
+  /// Reads by a parser of the app's own.
+  public static func parsed<Parser: ContentParser>(by parser: Parser) -> ResponseMapping where Parser.Value == Value {
+    ResponseMapping(accept: parser.accept, read: parser.parse)
+  }
+
+  /// Reads each status its own way; a status that is accepted but not listed is a decoding error.
+  public static func byStatus(_ mappings: [Int: ResponseMapping<Value>]) -> ResponseMapping {
+    ResponseMapping(accept: mappings.values.lazy.compactMap(\.accept).first) { content in
+      guard let mapping = mappings[content.status] else {
+        throw CallFault(.decoding, "nothing says how to read an answer with status \(content.status)")
+      }
+      return try mapping.read(content)
+    }
+  }
+
+  /// The same value whatever the content is.
+  public static func constant(_ value: Value) -> ResponseMapping {
+    ResponseMapping { _ in value }
+  }
+
+  /// For requests that fail before anything is sent.
+  static var unavailable: ResponseMapping {
+    ResponseMapping { _ in throw CallFault(.invalidRequest, "the endpoint could not be described") }
+  }
+}
+
+extension ResponseMapping where Value: Decodable {
+  /// Decodes the content in the format in force; `Data` and `String` get the bytes and the text as they are.
+  public static var decoded: ResponseMapping {
+    if Value.self == Data.self { return ResponseMapping { try cast($0.data) } }
+    if Value.self == String.self { return ResponseMapping { try cast($0.text()) } }
+    return ResponseMapping(accept: .json) { content in
+      if let envelope = content.coding.envelope { return try envelope.open(content) }
+      if content.data.isEmpty {
+        if let none = (Value.self as? any AbsentValue.Type)?.absent as? Value { return none }
+        throw CallFault(.decoding, "the answer has no content")
+      }
+      return try content.decode(Value.self)
+    }
+  }
+
+  /// Decodes the part of a JSON answer at a path of keys such as `data.items`.
+  public static func decoded(at keyPath: String) -> ResponseMapping {
+    let keys = keyPath.split(separator: ".").map(String.init)
+    return ResponseMapping(accept: .json) { content in
+      try content.coding.effectiveJSON.decoder.decode(NestedValue<Value>.self, from: content.data, configuration: keys)
+        .value
+    }
+  }
+
+  /// Decodes the value out of an envelope; an envelope that tells of a failure is a rejection.
+  public static func enveloped(_ envelope: EnvelopeFormat) -> ResponseMapping {
+    ResponseMapping(accept: .json) { try envelope.open($0) }
+  }
+}
+
+extension ResponseMapping where Value == Void {
+  /// Ignores the content, unless the client's answers come in envelopes, which may tell of a failure.
+  public static var empty: ResponseMapping {
+    ResponseMapping { content in
+      if let envelope = content.coding.envelope, !content.data.isEmpty { try envelope.check(content) }
+    }
+  }
+}
+
+extension ResponseMapping where Value == Content {
+  /// The content as it is, to be read later.
+  public static var content: ResponseMapping {
+    ResponseMapping { $0 }
+  }
+}
+
+/// Values that an answer without content stands for.
+private protocol AbsentValue { static var absent: Self { get } }
+extension Optional: AbsentValue { fileprivate static var absent: Wrapped? { nil } }
+
+/// Gives a value the type it is known to have.
+private func cast<Target>(_ value: Any) throws -> Target {
+  guard let value = value as? Target else { throw CallFault(.decoding, "the value has another type") }
+  return value
+}

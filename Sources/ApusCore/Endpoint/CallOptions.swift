@@ -1,0 +1,20 @@
+/// What a call carries besides its message: identity, tags, limits, settings.
+public struct CallOptions: Sendable {
+  /// The id the app gave the call; `nil`: a number of the client's.
+  public var id: CallID?
+  /// What happens when a running call has the same id.
+  public var duplicates: DuplicatePolicy = .allow
+  /// Tags to find and cancel the call by.
+  public var tags: [Tag] = []
+  /// The time limit of the whole call; `nil`: the client's.
+  public var timeout: Duration?
+  /// The most bytes of content taken into memory; `nil`: the client's.
+  public var contentLimit: Int?
+  /// Coders and styles of this call; what is `nil` there is the client's.
+  public var coding = CodingOptions()
+  /// Settings for middlewares, by key.
+  public var values = ContextValues()
+
+  /// No identity, no tags, the client's limits and settings.
+  public init() {}
+}

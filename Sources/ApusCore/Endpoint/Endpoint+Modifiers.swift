@@ -1,0 +1,103 @@
+// Every modifier gives a `Request`, so they can be chained on every endpoint style in any order.
+
+extension Endpoint {
+  /// The endpoint's request with a change applied; the base of all modifiers.
+  public func modified(_ change: (inout Request<Value>) -> Void) -> Request<Value> {
+    var request = described
+    change(&request)
+    return request
+  }
+
+  /// Gives calls of this endpoint an id, and says what happens when a running call has it already.
+  public func id(_ id: CallID, whenRunning duplicates: DuplicatePolicy) -> Request<Value> {
+    modified {
+      $0.options.id = id
+      $0.options.duplicates = duplicates
+    }
+  }
+
+  /// Lets a newer call with the same id supersede this one: its result never reaches the app.
+  public func latestWins(_ id: CallID) -> Request<Value> {
+    self.id(id, whenRunning: .replace)
+  }
+
+  /// Adds tags.
+  public func tag(_ tags: Tag...) -> Request<Value> {
+    modified { $0.options.tags += tags }
+  }
+
+  /// Limits the whole call, waiting included.
+  public func timeout(_ timeout: Duration) -> Request<Value> {
+    modified { $0.options.timeout = timeout }
+  }
+
+  /// Limits the content of the answer to so many bytes; more is an error.
+  public func contentLimit(_ bytes: Int) -> Request<Value> {
+    modified { $0.options.contentLimit = bytes }
+  }
+
+  /// Sets a field, in place of one with the same name in any case.
+  public func field(_ name: String, _ value: String) -> Request<Value> {
+    modified {
+      $0.fields.removeAll { $0.name.utf8.lowercasedEqual(name.utf8) }
+      $0.fields.append(RawField(name, value))
+    }
+  }
+
+  /// Adds query parameters behind those there are.
+  public func query(_ query: Query) -> Request<Value> {
+    modified { $0.query.append(query) }
+  }
+
+  /// Sets what is sent as content.
+  public func content(_ content: RequestContent) -> Request<Value> {
+    modified { $0.content = content }
+  }
+
+  /// Sets the JSON coders of this endpoint or call.
+  public func json(_ coding: JSONCoding) -> Request<Value> {
+    modified { $0.options.coding.json = coding }
+  }
+
+  /// Sets how query parameters are written.
+  public func queryStyle(_ style: QueryStyle) -> Request<Value> {
+    modified { $0.options.coding.query = style }
+  }
+
+  /// Sets which statuses are accepted.
+  public func accepting(_ acceptance: StatusAcceptance) -> Request<Value> {
+    modified { $0.acceptance = acceptance }
+  }
+
+  /// Reads a refused answer's JSON as the endpoint's own error type, for ``CallError/rejection(as:)``.
+  public func rejecting<Rejected: Decodable & Sendable>(as type: Rejected.Type) -> Request<Value> {
+    modified { $0.rejectionDecoder = { try? $0.decode(Rejected.self) } }
+  }
+
+  /// Sets how an accepted answer becomes the value.
+  public func mapping(_ mapping: ResponseMapping<Value>) -> Request<Value> {
+    modified { $0.mapping = mapping }
+  }
+
+  /// Reads the answer by a parser of the app's own, which need not use `Codable`.
+  public func parsed<Parser: ContentParser>(by parser: Parser) -> Request<Parser.Value> {
+    described.mapped(by: .parsed(by: parser))
+  }
+
+  /// Sets a setting for a middleware.
+  public func setting<Key: ContextKey>(_ key: Key.Type, _ value: Key.Value) -> Request<Value> {
+    modified { $0.options.values[key] = value }
+  }
+}
+
+extension Endpoint where Value: Decodable {
+  /// Decodes the part of the JSON answer at a path such as `data.items`.
+  public func at(_ keyPath: String) -> Request<Value> {
+    mapping(.decoded(at: keyPath))
+  }
+
+  /// Decodes the answer from an envelope such as `{code, message, data}`.
+  public func enveloped(_ envelope: EnvelopeFormat) -> Request<Value> {
+    mapping(.enveloped(envelope))
+  }
+}

@@ -1,0 +1,98 @@
+/// Collects what an `Encodable` value writes. A class, because encoders hand out containers that share it.
+final class QuerySink {
+  var writer: QueryWriter
+
+  init(writer: QueryWriter) {
+    self.writer = writer
+  }
+}
+
+/// Lets any `Encodable` value write itself as query parameters.
+struct QueryEncoder: Encoder {
+  let sink: QuerySink
+  let codingPath: [any CodingKey]
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(Keyed<Key>(sink: sink, codingPath: codingPath))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    Unkeyed(sink: sink, codingPath: codingPath)
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer {
+    Single(sink: sink, codingPath: codingPath)
+  }
+
+  private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let sink: QuerySink
+    let codingPath: [any CodingKey]
+
+    mutating func encodeNil(forKey key: Key) { sink.writer.writeNil(at: codingPath + [key]) }
+
+    mutating func encode(_ value: some Encodable, forKey key: Key) throws {
+      try sink.writer.write(value, at: codingPath + [key])
+    }
+
+    // Synthesised conformances leave a missing property out entirely; the style decides here instead.
+    mutating func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
+      try sink.writer.write(value, at: codingPath + [key])
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+      keyedBy keyType: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+      QueryEncoder(sink: sink, codingPath: codingPath + [key]).container(keyedBy: Nested.self)
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+      Unkeyed(sink: sink, codingPath: codingPath + [key])
+    }
+
+    mutating func superEncoder() -> any Encoder { QueryEncoder(sink: sink, codingPath: codingPath) }
+
+    mutating func superEncoder(forKey key: Key) -> any Encoder {
+      QueryEncoder(sink: sink, codingPath: codingPath + [key])
+    }
+  }
+
+  private struct Unkeyed: UnkeyedEncodingContainer {
+    let sink: QuerySink
+    let codingPath: [any CodingKey]
+    private(set) var count = 0
+
+    init(sink: QuerySink, codingPath: [any CodingKey]) {
+      self.sink = sink
+      self.codingPath = codingPath
+    }
+
+    private mutating func nextPath() -> [any CodingKey] {
+      defer { count += 1 }
+      return codingPath + [QueryKey(intValue: count)]
+    }
+
+    mutating func encodeNil() { sink.writer.writeNil(at: nextPath()) }
+
+    mutating func encode(_ value: some Encodable) throws { try sink.writer.write(value, at: nextPath()) }
+
+    mutating func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested> {
+      QueryEncoder(sink: sink, codingPath: nextPath()).container(keyedBy: Nested.self)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+      Unkeyed(sink: sink, codingPath: nextPath())
+    }
+
+    mutating func superEncoder() -> any Encoder { QueryEncoder(sink: sink, codingPath: nextPath()) }
+  }
+
+  private struct Single: SingleValueEncodingContainer {
+    let sink: QuerySink
+    let codingPath: [any CodingKey]
+
+    mutating func encodeNil() { sink.writer.writeNil(at: codingPath) }
+
+    mutating func encode(_ value: some Encodable) throws { try sink.writer.write(value, at: codingPath) }
+  }
+}

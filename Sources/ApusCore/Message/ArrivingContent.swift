@@ -1,0 +1,94 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Content on its way: counts what arrived and tells everyone who asked how it ended, once.
+///
+/// Content that nobody holds any more is given up, so a forgotten response cannot keep a connection.
+final class ArrivingContent: Sendable {
+  private struct State {
+    var end: ContentEnd?
+    var actions: [@Sendable (ContentEnd) -> Void] = []
+    var received: Int64 = 0
+  }
+
+  let expectedLength: Int64?
+  private let source: any ContentSource
+  private let state = Mutex(State())
+
+  init(source: any ContentSource, expectedLength: Int64?) {
+    self.source = source
+    self.expectedLength = expectedLength
+  }
+
+  func next() async throws -> Data? {
+    if let end = state.withLock({ $0.end }) {
+      if case .failed(let error) = end { throw error }
+      if case .discarded = end { throw CancellationError() }
+      return nil
+    }
+    do {
+      guard let piece = try await source.next() else {
+        end(with: .finished(length: state.withLock { $0.received }))
+        return nil
+      }
+      state.withLock { $0.received += Int64(piece.count) }
+      return piece
+    } catch {
+      end(with: .failed(error))
+      throw error
+    }
+  }
+
+  func collect(upTo limit: Int, onPiece: @Sendable (Int) -> Void) async throws -> Data {
+    if let expectedLength, expectedLength > Int64(limit) {
+      discard()
+      throw TransportError.contentTooLarge(limit: limit)
+    }
+    guard var all = try await next() else { return Data() }
+    onPiece(all.count)
+    while all.count <= limit, let piece = try await next() {
+      onPiece(piece.count)
+      all.append(piece)
+    }
+    guard all.count <= limit else {
+      discard()
+      throw TransportError.contentTooLarge(limit: limit)
+    }
+    return all
+  }
+
+  func onEnd(_ action: @escaping @Sendable (ContentEnd) -> Void) {
+    let end: ContentEnd? = state.withLock { state in
+      if state.end == nil { state.actions.append(action) }
+      return state.end
+    }
+    if let end { action(end) }
+  }
+
+  func discard() {
+    source.cancel()
+    end(with: .discarded)
+  }
+
+  private func end(with end: ContentEnd) {
+    let actions: [@Sendable (ContentEnd) -> Void] = state.withLock { state in
+      guard state.end == nil else { return [] }
+      state.end = end
+      defer { state.actions = [] }
+      return state.actions
+    }
+    for action in actions { action(end) }
+  }
+
+  deinit {
+    let ended = state.withLock { $0.end != nil }
+    guard !ended else { return }
+    source.cancel()
+    for action in state.withLock({ $0.actions }) { action(.discarded) }
+  }
+}

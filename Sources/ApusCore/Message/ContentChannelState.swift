@@ -1,0 +1,95 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What waits in a channel and who waits for it: pure, the channel performs what it answers.
+struct ContentChannelState {
+  typealias Waiter = CheckedContinuation<Data?, any Error>
+
+  private enum Phase {
+    case open
+    case finished((any Error)?)
+    case cancelled
+  }
+
+  private let highWaterMark: Int
+  private var phase = Phase.open
+  private var pieces: [Data] = []
+  private var firstPiece = 0
+  private var waitingBytes = 0
+  private var waiter: Waiter?
+  private var isPaused = false
+
+  init(highWaterMark: Int) {
+    self.highWaterMark = highWaterMark
+  }
+
+  /// Takes a piece. Answers who gets it at once, and whether the sender may go on.
+  mutating func push(_ data: Data) -> (waiter: Waiter?, mayGoOn: Bool) {
+    guard case .open = phase, !data.isEmpty else { return (nil, true) }
+    if let waiter {
+      self.waiter = nil
+      return (waiter, true)
+    }
+    pieces.append(data)
+    waitingBytes += data.count
+    isPaused = waitingBytes >= highWaterMark
+    return (nil, !isPaused)
+  }
+
+  /// Ends the content. Answers who waited for more.
+  mutating func finish(_ error: (any Error)?) -> Waiter? {
+    guard case .open = phase else { return nil }
+    phase = .finished(error)
+    defer { waiter = nil }
+    return waiter
+  }
+
+  /// Asks for a piece. Answers it, or nothing when the waiter has to wait.
+  mutating func next(_ waiter: Waiter) -> (result: Result<Data?, any Error>?, wantsMore: Bool) {
+    if case .cancelled = phase { return (.failure(CancellationError()), false) }
+    if firstPiece < pieces.count { return (.success(takeFirst()), unpauseIfDrained()) }
+    switch phase {
+    case .finished(nil): return (.success(nil), false)
+    case .finished(let error?): return (.failure(error), false)
+    case .cancelled, .open:
+      self.waiter = waiter
+      return (nil, unpauseIfDrained())
+    }
+  }
+
+  /// Gives the content up. Answers who waited, and whether the content was still arriving.
+  mutating func cancel() -> (waiter: Waiter?, wasOpen: Bool) {
+    var wasOpen = false
+    switch phase {
+    case .cancelled: return (nil, false)
+    case .open: wasOpen = true
+    case .finished: break
+    }
+    phase = .cancelled
+    pieces = []
+    firstPiece = 0
+    waitingBytes = 0
+    defer { waiter = nil }
+    return (waiter, wasOpen)
+  }
+
+  private mutating func takeFirst() -> Data {
+    let piece = pieces[firstPiece]
+    firstPiece += 1
+    waitingBytes -= piece.count
+    if firstPiece == pieces.count {
+      pieces.removeAll(keepingCapacity: true)
+      firstPiece = 0
+    }
+    return piece
+  }
+
+  private mutating func unpauseIfDrained() -> Bool {
+    guard isPaused, waitingBytes < highWaterMark / 2 else { return false }
+    isPaused = false
+    return true
+  }
+}

@@ -1,0 +1,37 @@
+import HTTPTypes
+
+/// Checks fields before the field type sees them, which would silently clean what must be refused.
+enum FieldRules {
+  /// Fields that frame the message: set by the transport alone (RFC 9112 §6, RFC 9110 §7.2, §7.6.1).
+  private static let framing: Set<String> = [
+    "content-length", "transfer-encoding", "host", "connection", "keep-alive", "upgrade", "te", "trailer",
+    "proxy-connection",
+  ]
+
+  /// The checked field.
+  ///
+  /// - Throws: ``CallFault`` when the name is no token, when it frames the message, or when the value holds
+  ///   CR, LF, NUL or another character that RFC 9110 §5.5 forbids.
+  static func field(_ field: RawField) throws -> HTTPField {
+    guard let name = HTTPField.Name(field.name), !field.name.hasPrefix(":") else {
+      throw CallFault(.invalidRequest, "a field's name is not a token")
+    }
+    guard !framing.contains(name.canonicalName) else {
+      throw CallFault(.invalidRequest, "the field \(name) is set by the transport")
+    }
+    guard HTTPField.isValidValue(field.value) else {
+      throw CallFault(.invalidRequest, "the value of the field \(name) holds a character that is not allowed")
+    }
+    return HTTPField(name: name, value: field.value)
+  }
+
+  private static let acceptJSON: HTTPFields = [.accept: MediaType.json.description]
+  private static let acceptAnything: HTTPFields = [.accept: "*/*"]
+
+  /// The first field of every request, made once for the usual cases.
+  static func accept(_ type: MediaType?) -> HTTPFields {
+    guard let type else { return acceptAnything }
+    if type == .json { return acceptJSON }
+    return [.accept: type.description]
+  }
+}

@@ -1,0 +1,39 @@
+import HTTPTypes
+
+extension RequestMessage {
+  /// Adds a checked field unless the message has one of that name already.
+  ///
+  /// - Parameters:
+  ///   - field: name and value.
+  ///   - isSensitive: whether intermediaries must not store it (RFC 7541 §7.1.3); it also is masked in texts.
+  /// - Throws: an error that makes the call fail with `invalidRequest`, for what cannot be sent.
+  public mutating func addField(_ field: RawField, isSensitive: Bool = false) throws {
+    var checked = try FieldRules.field(field)
+    guard head.headerFields[checked.name] == nil else { return }
+    if isSensitive { checked.indexingStrategy = .disallow }
+    head.headerFields.append(checked)
+  }
+
+  /// Adds query parameters to the target; those whose name it has already are left out.
+  ///
+  /// - Throws: ``QueryEncodingError`` for values that cannot be written.
+  public mutating func addQuery(_ query: Query, style: QueryStyle = .standard) throws {
+    let (path, present) = splitTarget
+    let names = Set(present.split(separator: "&").map { Self.name(of: $0) })
+    let items = try query.items(style: style).filter { !names.contains($0.name) }
+    guard !items.isEmpty else { return }
+    target = path + "?" + present + (present.isEmpty ? "" : "&") + QueryText.query(items)
+  }
+
+  /// The path, and the query without its question mark.
+  private var splitTarget: (path: String, query: Substring) {
+    let target = target
+    guard let mark = target.firstIndex(of: "?") else { return (target, "") }
+    return (String(target[..<mark]), target[target.index(after: mark)...])
+  }
+
+  private static func name(of item: Substring) -> String {
+    let name = item.prefix { $0 != "=" }
+    return PercentEncoding.decode(name.replacing("+", with: " "))
+  }
+}

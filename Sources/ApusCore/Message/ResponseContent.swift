@@ -1,0 +1,114 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The content of a response: complete in memory, or arriving piece by piece.
+public struct ResponseContent: Sendable {
+  enum Storage {
+    case bytes(Data)
+    case arriving(ArrivingContent)
+  }
+
+  let storage: Storage
+
+  /// No content.
+  public static let empty = ResponseContent(Data())
+
+  /// Content that is complete.
+  public init(_ data: Data) {
+    storage = .bytes(data)
+  }
+
+  /// Content that a transport delivers piece by piece.
+  ///
+  /// - Parameters:
+  ///   - source: delivers the pieces.
+  ///   - expectedLength: bytes announced by the server, if it did.
+  public init(source: any ContentSource, expectedLength: Int64? = nil) {
+    storage = .arriving(ArrivingContent(source: source, expectedLength: expectedLength))
+  }
+
+  /// The bytes, when all of them are in memory.
+  public var bytes: Data? {
+    if case .bytes(let data) = storage { return data }
+    return nil
+  }
+
+  /// How many bytes there are, or are announced to come; `nil` when that is unknown.
+  public var expectedLength: Int64? {
+    switch storage {
+    case .bytes(let data): Int64(data.count)
+    case .arriving(let content): content.expectedLength
+    }
+  }
+
+  /// Has `action` run exactly once when the content is over: at once for content in memory.
+  ///
+  /// Permits, breakers and timings that middlewares hold for an exchange end here, not at the head.
+  public func onEnd(_ action: @escaping @Sendable (ContentEnd) -> Void) {
+    switch storage {
+    case .bytes(let data): action(.finished(length: Int64(data.count)))
+    case .arriving(let content): content.onEnd(action)
+    }
+  }
+
+  /// The next piece of arriving content, or all of the content in memory; `nil` at the end.
+  ///
+  /// Content in memory is not consumed by this; use ``bytes`` for it.
+  func next() async throws -> Data? {
+    switch storage {
+    case .bytes: nil
+    case .arriving(let content): try await content.next()
+    }
+  }
+
+  /// All bytes, read to the end when they still arrive.
+  ///
+  /// - Parameters:
+  ///   - limit: the most bytes accepted; one more is an error and gives the content up.
+  ///   - onPiece: told the size of each piece as it arrives.
+  /// - Throws: ``TransportError`` when the content breaks off or passes the limit; `CancellationError`.
+  public func collect(upTo limit: Int, onPiece: @Sendable (Int) -> Void = { _ in }) async throws -> Data {
+    switch storage {
+    case .bytes(let data):
+      guard data.count <= limit else { throw TransportError.contentTooLarge(limit: limit) }
+      onPiece(data.count)
+      return data
+    case .arriving(let content):
+      return try await content.collect(upTo: limit, onPiece: onPiece)
+    }
+  }
+
+  /// At most `count` bytes from the start; the rest is given up.
+  func prefix(_ count: Int) async throws -> Data {
+    switch storage {
+    case .bytes(let data): return data.prefix(count)
+    case .arriving(let content):
+      var all = Data()
+      while all.count < count, let piece = try await content.next() { all.append(piece) }
+      content.discard()
+      return all.prefix(count)
+    }
+  }
+
+  /// Gives the rest of the content up.
+  public func discard() {
+    if case .arriving(let content) = storage { content.discard() }
+  }
+}
+
+/// How a response's content ended.
+public enum ContentEnd: Sendable {
+  /// All of it arrived: so many bytes.
+  case finished(length: Int64)
+  /// It broke off.
+  case failed(any Error)
+  /// Nobody wanted the rest.
+  case discarded
+}
+
+extension ResponseContent: Cancellable {
+  func cancel() { discard() }
+}

@@ -1,0 +1,80 @@
+/// Why an exchange failed: what transports and middlewares throw.
+///
+/// A client turns it into a ``CallError``; anything else that a transport throws counts as ``Kind/broken``.
+public struct TransportError: Error, Sendable, CustomStringConvertible {
+  /// What went wrong, as far as the transport can tell.
+  public enum Kind: Sendable, Hashable {
+    /// The device has no network.
+    case offline
+    /// The host's name has no address.
+    case hostNotFound
+    /// Nobody accepted the connection.
+    case connectionFailed
+    /// The secure connection could not be made: certificate, pin, protocol.
+    case tls
+    /// The exchange broke off after it had begun.
+    case broken
+    /// The answer breaks the rules of HTTP.
+    case malformedResponse
+    /// The answer is larger than allowed.
+    case contentTooLarge
+    /// A deadline passed.
+    case timedOut(CallPhase)
+    /// The message cannot be sent by this transport.
+    case unsupported
+  }
+
+  /// What went wrong.
+  public var kind: Kind
+  /// Whether the request had left.
+  public var requestState: RequestState
+  /// What the transport knows beyond that, for logs; holds no secrets.
+  public var detail: String
+  /// The platform's own error.
+  public var underlying: (any Error)?
+
+  /// Makes an error.
+  public init(_ kind: Kind, requestState: RequestState, detail: String = "", underlying: (any Error)? = nil) {
+    self.kind = kind
+    self.requestState = requestState
+    self.detail = detail
+    self.underlying = underlying
+  }
+
+  static func contentTooLarge(limit: Int) -> TransportError {
+    TransportError(.contentTooLarge, requestState: .answered, detail: "the content exceeds \(limit) bytes")
+  }
+
+  /// Kind, state and detail.
+  public var description: String {
+    detail.isEmpty ? "\(kind) (\(requestState))" : "\(kind) (\(requestState)): \(detail)"
+  }
+}
+
+/// Whether a failed request had left: decides if it may be sent again.
+public enum RequestState: String, Sendable, Hashable {
+  /// The server cannot have seen it.
+  case notSent
+  /// The server may or may not have acted on it.
+  case maybeSent
+  /// The server answered.
+  case answered
+}
+
+/// Where in its life a call was.
+public enum CallPhase: String, Sendable, Hashable {
+  /// Its request was being described, encoded and checked.
+  case preparing
+  /// It waited in the pipeline before an exchange.
+  case waiting
+  /// The connection was being made, or the request sent, and no byte of the answer had come.
+  case connecting
+  /// The request had left and the head of the answer was awaited.
+  case awaitingHead
+  /// The content of the answer was arriving.
+  case receiving
+  /// The answer was being decoded.
+  case decoding
+  /// The app's own closure was running.
+  case handling
+}

@@ -1,0 +1,72 @@
+/// One thing that happened to a call: of fixed size, text is made only when somebody reads it.
+public struct TraceEvent: Sendable, Hashable {
+  /// What happened.
+  public enum Kind: Sendable, Hashable {
+    /// The app made the call.
+    case started
+    /// The request message is complete.
+    case prepared
+    /// The call shares the exchange of the call with this serial number.
+    case joined(serial: UInt64)
+    /// An attempt begins.
+    case attemptStarted
+    /// Credentials were put on the message; the generation tells one set of credentials from the next.
+    case authorized(generation: UInt64)
+    /// The server did not accept the credentials of this generation.
+    case unauthorized(generation: UInt64)
+    /// The message was handed to the transport.
+    case exchangeStarted
+    /// A connection was there: a new one or one in use before.
+    case connected(reused: Bool)
+    /// The request has left, content included.
+    case requestSent
+    /// The head of the answer arrived.
+    case headArrived(status: Int)
+    /// So many bytes of content have left; not kept in the trace, for observers only.
+    case sendProgress(sent: Int64, expected: Int64?)
+    /// So many bytes of content have arrived; not kept in the trace, for observers only.
+    case receiveProgress(received: Int64, expected: Int64?)
+    /// All content arrived.
+    case contentArrived(length: Int64)
+    /// The value is decoded.
+    case decoded
+    /// Somebody ended the call before it was done.
+    case cancelRequested(CancellationReason)
+    /// A middleware's decision, with a number whose meaning the name tells.
+    case note(StaticNote, Int64)
+    /// The call ended with a value.
+    case succeeded
+    /// The call ended with an error.
+    case failed(CallError.Code)
+  }
+
+  /// What happened.
+  public let kind: Kind
+  /// When, on the client's clock.
+  public let instant: MonotonicInstant
+  /// The attempt it belongs to, from 1.
+  public let attempt: Int
+}
+
+/// A fixed text in a trace: the name of a decision that a middleware took.
+public struct StaticNote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+  private let text: StaticString
+
+  /// Makes a note of a literal, for example `"served stale, age in seconds"`.
+  public init(stringLiteral value: StaticString) {
+    text = value
+  }
+
+  /// The text.
+  public var description: String { text.description }
+
+  /// Whether both say the same.
+  public static func == (lhs: StaticNote, rhs: StaticNote) -> Bool {
+    lhs.description == rhs.description
+  }
+
+  /// Hashes the text.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(description)
+  }
+}

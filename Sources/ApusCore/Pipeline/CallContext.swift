@@ -1,0 +1,86 @@
+import HTTPTypes
+
+/// What middlewares and transports know of the call they work for: a value, passed along the pipeline.
+public struct CallContext: Sendable {
+  /// How the app wants the content.
+  public enum Delivery: Sendable, Hashable {
+    /// Complete, in memory.
+    case buffered
+    /// Piece by piece.
+    case streamed
+    /// Not at all: the message is only shown, nothing may be sent, stored or counted.
+    case described
+  }
+
+  let call: Call
+  /// Settings of this call, by key.
+  public var values: ContextValues
+  /// How the app wants the content.
+  public let delivery: Delivery
+  /// The instant after which the exchange must not go on; content obeys it too. `nil`: no limit.
+  public internal(set) var deadline: MonotonicInstant?
+  /// The attempt this pass belongs to, from 1.
+  public var attempt: Int = 1
+
+  /// The call's id.
+  public var id: CallID { call.id }
+  /// The call's tags.
+  public var tags: [Tag] { call.options.tags }
+  /// The endpoint: its type or its method and path template.
+  public var endpoint: EndpointIdentity { call.endpoint }
+  /// The environment this call was made in; it stays the same when the client switches.
+  public var environment: Environment { call.environment }
+  /// The caller's own time limit for the whole call, when it set one.
+  public var timeout: Duration? { call.options.timeout }
+  /// The instant the call began.
+  public var startInstant: MonotonicInstant { call.startInstant }
+  /// The present instant of the client's clock.
+  public var now: MonotonicInstant { call.runtime.clock.now }
+  /// The client's clock.
+  public var clock: any MonotonicClock { call.runtime.clock }
+  /// 64 bits from the client's source of randomness.
+  public func random() -> UInt64 { call.runtime.random() }
+  /// The most bytes of content that are taken into memory.
+  public var contentLimit: Int { call.contentLimit }
+
+  /// How query parameters of this call are written.
+  public var queryStyle: QueryStyle { call.coding.effectiveQuery }
+
+  /// Writes an event into the call's trace.
+  public func record(_ kind: TraceEvent.Kind) {
+    call.record(kind, attempt: attempt)
+  }
+
+  /// Tells how many bytes of the request's content have left so far; for transports.
+  public func sent(total: Int64, expected: Int64?) {
+    call.sent(total: total, expected: expected)
+  }
+
+  func keep(_ message: RequestMessage) {
+    call.keep(message)
+  }
+
+  func headArrived(_ head: HTTPResponse) {
+    call.headArrived(head, attempt: attempt)
+  }
+
+  func received(_ count: Int) {
+    call.received(count)
+  }
+
+  /// Ends the call with a timeout once the clock reaches `instant`, unless it has ended before.
+  ///
+  /// An earlier deadline stays in force. The deadline covers everything: waiting, exchanges, content.
+  public mutating func limit(to instant: MonotonicInstant) {
+    if let deadline, deadline <= instant { return }
+    deadline = instant
+    call.setDeadline(instant)
+  }
+
+  /// The same call seen from work that several calls share: no single caller's deadline binds it.
+  func shared() -> CallContext {
+    var copy = self
+    copy.deadline = nil
+    return copy
+  }
+}

@@ -1,0 +1,41 @@
+import HTTPTypes
+
+/// The rest of the pipeline, seen from one middleware: may be called several times, also concurrently.
+public struct Next: Sendable {
+  let path: Path
+  let index: Int
+
+  /// Passes the message on to the next middleware, or to the transport after the last.
+  public func callAsFunction(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    guard index < path.middlewares.count else { return try await path.exchange(request, context) }
+    return try await path.middlewares[index].intercept(
+      request, context: context, next: Next(path: path, index: index + 1))
+  }
+}
+
+/// The middlewares of a client and its transport: built once, walked by every call.
+final class Path: Sendable {
+  let middlewares: [any Middleware]
+  let transport: any Transport
+
+  init(middlewares: [any Middleware], transport: any Transport) {
+    self.middlewares = middlewares
+    self.transport = transport
+  }
+
+  /// The innermost step: one exchange, with its content in memory unless the call streams.
+  func exchange(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
+    try Task.checkCancellation()
+    context.keep(request)
+    if context.delivery == .described { return ResponseMessage(head: HTTPResponse(status: .ok)) }
+    context.record(.exchangeStarted)
+    var response = try await transport.send(request, context: context)
+    context.headArrived(response.head)
+    guard context.delivery == .buffered else { return response }
+    let content = response.content
+    let data = try await content.collect(upTo: context.contentLimit) { context.received($0) }
+    response.content = ResponseContent(data)
+    context.record(.contentArrived(length: Int64(data.count)))
+    return response
+  }
+}

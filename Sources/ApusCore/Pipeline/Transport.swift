@@ -1,0 +1,16 @@
+/// Sends one request message and returns its final response: one exchange.
+///
+/// A transport returns for every status and judges none. It follows no redirect, keeps no cookies, no
+/// cache and no credentials. When the calling task is cancelled it closes the exchange and throws
+/// `CancellationError` without delay. Every other failure is a ``TransportError`` that says whether the
+/// request was sent. It obeys the context's deadline no less than cancellation. Content it returns may
+/// still arrive; nobody but the transport touches the connection.
+public protocol Transport: Sendable {
+  /// Performs the exchange and returns once the head of the answer is there.
+  ///
+  /// - Parameters:
+  ///   - request: complete and valid.
+  ///   - context: the call it belongs to: deadline, delivery, trace.
+  /// - Throws: ``TransportError``; `CancellationError` when the task is cancelled.
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage
+}

@@ -1,0 +1,149 @@
+#if NIO
+  import NIOCore
+
+  /// HTTP/1.1 requests out of bytes, strictly by RFC 9112: a pure state machine, fed with ``append(_:)``, asked with
+  /// ``next()``.
+  ///
+  /// NIO's own parser refuses method tokens it does not know and normalises what it reads; a test wants any token, and
+  /// everything as it came. Strict, so that a client's mistakes show: lines end in CRLF, HTTP/1.1 needs one Host, and
+  /// ambiguous framing is refused.
+  struct RequestParser {
+    struct Head: Equatable {
+      var method: String
+      var target: String
+      var version: String
+      var fields: FieldLines = [:]
+    }
+
+    enum Event: Equatable {
+      case head(Head)
+      case content(ByteBuffer)
+      case end(trailers: FieldLines)
+    }
+
+    struct Malformed: Error, Equatable {
+      var reason: String
+    }
+
+    /// How the end of a request's content is known.
+    enum FramedContent: Equatable {
+      case counted(Int)
+      case chunked
+    }
+
+    private enum State {
+      case requestLine
+      case fields(Head)
+      case counted(Int)
+      case chunkSize
+      case chunk(Int)
+      case chunkEnd
+      case trailers(FieldLines)
+    }
+
+    /// The most bytes of a head, of trailers or of a chunk's size line.
+    static let headLimit = 1 << 20
+
+    private var state = State.requestLine
+    private var bytes = ByteBuffer()
+    private var headLength = 0
+
+    mutating func append(_ more: ByteBuffer) {
+      if bytes.readableBytes == 0 {
+        bytes = more
+      } else {
+        bytes.writeImmutableBuffer(more)
+      }
+    }
+
+    /// The next event, or `nil` when more bytes are needed.
+    mutating func next() throws(Malformed) -> Event? {
+      while true {
+        switch state {
+        case .counted(0):
+          return end(trailers: [:])
+        case .counted(let rest):
+          guard let content = content(atMost: rest) else { return nil }
+          state = .counted(rest - content.readableBytes)
+          return .content(content)
+        case .chunk(0):
+          state = .chunkEnd
+        case .chunk(let rest):
+          guard let content = content(atMost: rest) else { return nil }
+          state = .chunk(rest - content.readableBytes)
+          return .content(content)
+        case .requestLine, .fields, .chunkSize, .chunkEnd, .trailers:
+          guard let line = try line() else { return nil }
+          if let event = try read(line) { return event }
+        }
+      }
+    }
+
+    /// Takes in one line, and makes the event it completes.
+    private mutating func read(_ line: String) throws(Malformed) -> Event? {
+      switch state {
+      case .requestLine:
+        // RFC 9112 section 2.2: an empty line before a request is to be ignored.
+        if !line.isEmpty { state = .fields(try Self.requestLine(line)) }
+      case .fields(var head):
+        guard line.isEmpty else {
+          head.fields.append(try Self.fieldLine(line))
+          state = .fields(head)
+          return nil
+        }
+        switch try Self.content(after: head) {
+        case .counted(let length): state = .counted(length)
+        case .chunked: state = .chunkSize
+        }
+        headLength = 0
+        return .head(head)
+      case .chunkSize:
+        let size = try Self.chunkSize(line)
+        state = size == 0 ? .trailers([:]) : .chunk(size)
+        headLength = 0
+      case .chunkEnd:
+        guard line.isEmpty else { throw Malformed(reason: "chunk longer than its size") }
+        state = .chunkSize
+      case .trailers(var trailers):
+        if line.isEmpty { return end(trailers: trailers) }
+        trailers.append(try Self.fieldLine(line))
+        state = .trailers(trailers)
+      case .counted, .chunk:
+        break
+      }
+      return nil
+    }
+
+    private mutating func end(trailers: FieldLines) -> Event {
+      state = .requestLine
+      headLength = 0
+      return .end(trailers: trailers)
+    }
+
+    private mutating func content(atMost limit: Int) -> ByteBuffer? {
+      guard bytes.readableBytes > 0 else { return nil }
+      return bytes.readSlice(length: min(limit, bytes.readableBytes))
+    }
+
+    /// The next line without its CRLF, or `nil` when its end has not come yet.
+    private mutating func line() throws(Malformed) -> String? {
+      let view = bytes.readableBytesView
+      guard let lineFeed = view.firstIndex(of: UInt8(ascii: "\n")) else {
+        if headLength + view.count > Self.headLimit { throw Malformed(reason: "head too long") }
+        return nil
+      }
+      headLength += lineFeed - view.startIndex + 1
+      if headLength > Self.headLimit { throw Malformed(reason: "head too long") }
+      let line = view[..<lineFeed]
+      bytes.moveReaderIndex(forwardBy: line.count + 1)
+      guard line.last == UInt8(ascii: "\r") else { throw Malformed(reason: "line does not end in CRLF") }
+      let octets = line.dropLast()
+      guard !octets.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\r") }) else {
+        throw Malformed(reason: "NUL or CR inside a line")
+      }
+      // Field values are octets; what is not UTF-8 is read as ISO-8859-1, one character an octet.
+      return String(validating: octets, as: UTF8.self)
+        ?? String(String.UnicodeScalarView(octets.map(Unicode.Scalar.init)))
+    }
+  }
+#endif

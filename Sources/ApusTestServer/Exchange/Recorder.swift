@@ -1,0 +1,132 @@
+#if NIO
+  import NIOCore
+
+  /// Everything the server remembers, and the only state its connections share.
+  final class Recorder: Sendable {
+    struct Record: Sendable {
+      var exchanges: [Exchange] = []
+      var rejections: [Rejection] = []
+      var accepted = 0
+      var channels: [Int: any Channel] = [:]
+      /// The last exchange of each open connection.
+      var latest: [Int: Int] = [:]
+      var inFlight = 0
+      var peakInFlight = 0
+      var isShutDown = false
+
+      mutating func finish(_ exchange: Int, _ outcome: Exchange.Outcome) {
+        guard exchanges[exchange].outcome == .inFlight else { return }
+        exchanges[exchange].outcome = outcome
+        inFlight -= 1
+      }
+
+      mutating func finishAll(_ outcome: Exchange.Outcome) {
+        for exchange in latest.values { finish(exchange, outcome) }
+      }
+    }
+
+    private let watched = Watched(Record())
+    private let contentCap: Int
+
+    init(contentCap: Int) {
+      self.contentCap = contentCap
+    }
+
+    var record: Record { watched.state }
+
+    func first<Found>(_ find: (Record) throws -> Found?) async throws -> Found {
+      try await watched.first(find)
+    }
+
+    // MARK: Connections
+
+    /// Takes in a new connection; it has to be closed at once when the server is shut down already.
+    func opened(_ channel: any Channel) -> (connection: Int, isShutDown: Bool) {
+      watched.update { record in
+        record.accepted += 1
+        record.channels[record.accepted - 1] = channel
+        return (record.accepted - 1, record.isShutDown)
+      }
+    }
+
+    func closed(_ connection: Int) {
+      watched.update { record in
+        record.channels[connection] = nil
+        guard let exchange = record.latest.removeValue(forKey: connection) else { return }
+        // What has an outcome already is settled by its answer, which may yet find that its last bytes did not leave.
+        guard record.exchanges[exchange].outcome == .inFlight else { return }
+        record.finish(exchange, .clientClosed)
+        record.exchanges[exchange].isSettled = true
+      }
+    }
+
+    /// Marks every exchange in flight with `outcome` and returns the connections, to be closed by the caller.
+    func closeAll(_ outcome: Exchange.Outcome, isShutDown: Bool) -> [any Channel] {
+      watched.update { record in
+        record.finishAll(outcome)
+        record.isShutDown = record.isShutDown || isShutDown
+        return Array(record.channels.values)
+      }
+    }
+
+    // MARK: Exchanges
+
+    /// Records a request's head; `nil` when the server is shut down, and nobody wants to know any more.
+    func began(_ head: RequestParser.Head, connection: Int) -> Int? {
+      watched.update { record in
+        guard !record.isShutDown else { return nil }
+        let number = record.exchanges.count
+        let request = RecordedRequest(
+          number: number, connection: connection, method: head.method, target: head.target, version: head.version,
+          fields: head.fields)
+        record.latest[connection] = number
+        record.exchanges.append(Exchange(request: request, arrival: .now))
+        record.inFlight += 1
+        record.peakInFlight = max(record.peakInFlight, record.inFlight)
+        return number
+      }
+    }
+
+    func received(_ content: ByteBuffer, of exchange: Int) {
+      watched.update { record in
+        let room = contentCap - record.exchanges[exchange].request.content.count
+        record.exchanges[exchange].request.content.append(contentsOf: content.readableBytesView.prefix(max(room, 0)))
+        record.exchanges[exchange].request.contentLength += content.readableBytes
+        record.exchanges[exchange].request.digest.update(with: content.readableBytesView)
+      }
+    }
+
+    func completed(_ exchange: Int, trailers: FieldLines) {
+      watched.update { record in
+        record.exchanges[exchange].request.trailers = trailers
+        record.exchanges[exchange].request.isComplete = true
+      }
+    }
+
+    func request(of exchange: Int) -> RecordedRequest {
+      watched.read { $0.exchanges[exchange].request }
+    }
+
+    func sentStatus(_ status: Int, of exchange: Int) {
+      watched.update { $0.exchanges[exchange].status = status }
+    }
+
+    func finish(_ exchange: Int, _ outcome: Exchange.Outcome) {
+      watched.update { $0.finish(exchange, outcome) }
+    }
+
+    /// The last bytes have left, or have failed to: the outcome is what it is.
+    func settle(_ exchange: Int, failed: Bool) {
+      watched.update { record in
+        if failed, record.exchanges[exchange].outcome == .answered {
+          record.exchanges[exchange].outcome = record.isShutDown ? .shutDown : .clientClosed
+        }
+        record.exchanges[exchange].isSettled = record.exchanges[exchange].outcome != .inFlight
+      }
+    }
+
+    func rejected(_ reason: String, connection: Int) {
+      watched.update { $0.rejections.append(Rejection(connection: connection, reason: reason)) }
+    }
+  }
+#endif
