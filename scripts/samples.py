@@ -4,7 +4,7 @@
 
 Every ```swift block of README.md, CONTRIBUTING.md, docs/**/*.md and Sources/**/*.docc/**/*.md has a marker before it:
 
-    <!-- sample: NAME [continues OTHER] [file | body] [main] -->      or      <!-- sample: none REASON -->
+    <!-- sample: NAME [continues OTHER] [file | body | as TYPE] [main] -->     or     <!-- sample: none REASON -->
 
 NAME is unique in its document. Blocks in the doc comments of Sources/ may have a marker (a `///` line before the
 fence) and are numbered where they have none. Each block becomes one file, Tests/DocumentationTests/Generated/
@@ -13,8 +13,10 @@ fence) and are numbered where they have none. Each block becomes one file, Tests
 - imports come first; declarations (types, extensions, functions) go to the file's scope, made private so that two
   samples may both declare `User`; all other statements go, in order, into one `async throws` function;
 - `file` puts everything at file scope, `body` everything into the function; `main` makes the function @MainActor;
+- `as TYPE` is for a list of values, such as `.get("/users")`: each becomes `let _: TYPE = …`;
 - `continues OTHER` puts the code of OTHER (same document) before it, again and again if OTHER continues another;
-- what scripts/samples-preamble.swift declares is there too, unless the sample declares the same name itself;
+- what scripts/sample-preambles/all.swift declares is there too, unless the sample declares the same name itself; for
+  the documentation of a target also that target's preamble (<target>.swift), and its import;
 - variables that a sample leaves unused are used, a lone `{ … }` is taken for a body left out;
 - `none` keeps a block out: only for code that is meant not to compile.
 """
@@ -27,7 +29,7 @@ import sys
 import swift_source
 
 OUT = "Tests/DocumentationTests/Generated"
-PREAMBLE = "scripts/samples-preamble.swift"
+PREAMBLES = "scripts/sample-preambles"
 
 _MARKER = re.compile(r"^\s*<!--\s*sample:\s*(.*?)\s*-->\s*$")
 _FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})\s*([\w+-]*)")
@@ -47,12 +49,14 @@ class Sample:
     def __init__(self, document, line, name, options, text):
         self.document, self.line, self.name, self.text = document, line, name, text
         self.where = f"{document}:{line}"
-        self.continues, self.mode, self.main_actor = None, "split", False
+        self.continues, self.mode, self.type, self.main_actor = None, "split", None, False
         words = options.split()
         while words:
             word = words.pop(0)
             if word == "continues" and words:
                 self.continues = words.pop(0)
+            elif word == "as" and words:
+                self.mode, self.type = "body", words.pop(0)
             elif word in ("file", "body"):
                 self.mode = word
             elif word == "main":
@@ -122,13 +126,14 @@ def _sample(document, line, marker, block, earlier, comments):
     return Sample(document, line, name, options, "\n".join(block))
 
 
-def chunks(text):
-    """Splits code at the lines that begin a statement or declaration at column 0."""
+def chunks(text, values=False):
+    """Splits code at the lines that begin a statement or declaration at column 0; in a list of values at each line."""
     code = swift_source.code(text).splitlines()
     starts, lines, depth, prefix, conditional = [], text.splitlines(), 0, None, 0
     for index, line in enumerate(code):
         blank = not line.strip()
-        begins = depth == 0 and conditional == 0 and not blank and not line[0].isspace() and not _CONTINUING.match(line)
+        begins = depth == 0 and conditional == 0 and not blank and not line[0].isspace()
+        begins = begins and (not starts or values or not _CONTINUING.match(line))
         if begins and not (prefix is not None and prefix == starts[-1]):
             starts.append(index)
         prefix = starts[-1] if begins and re.fullmatch(r"(?:@\w+(?:\([^)]*\))?\s*)+", line.strip() + " ") else None
@@ -196,7 +201,9 @@ def generate(sample, by_name, preamble):
 
     imports, declarations, statements = [], [], []
     for part in chain:
-        for chunk in chunks(_filled(part.text)):
+        for chunk in chunks(_filled(part.text), values=part.type is not None):
+            if part.type is not None:
+                chunk.lines[0] = f"let _: {part.type} = " + chunk.lines[0]
             if chunk.kind == "import":
                 imports.append("\n".join(chunk.lines).strip())
             elif part.mode == "file" or (part.mode == "split" and chunk.kind == "declaration"):
@@ -207,7 +214,10 @@ def generate(sample, by_name, preamble):
     declared = {it.name for it in declarations if it.keyword != "extension"}
     shared = [it for it in preamble if it.kind != "import" and it.name not in declared]
     header = ["\n".join(it.lines).strip() for it in preamble if it.kind == "import"]
-    extra = [it for it in imports if it not in header]
+    target = re.match(r"Sources/(\w+)/", sample.document)
+    header += [f"import {target.group(1)}"] if target and f"import {target.group(1)}" not in header else []
+    header += ["import Testing"] if re.search(r"#expect|#require|@Test|@Suite", sample.text) else []
+    extra = [it for it in dict.fromkeys(imports) if it not in header]
 
     out = ["// swift-format-ignore-file", f"// The sample '{sample.name}' of {sample.document}. Written by"
            " `make samples`; do not edit.", ""]
@@ -238,13 +248,15 @@ def file_name(sample):
     return re.sub(r"[^\w]+", "_", stem) + "-" + sample.name + ".swift"
 
 
-def generate_all(texts, preamble_text):
-    """({file name: text}, number of blocks left out) for {document: text}."""
-    preamble, generated, left_out = chunks(preamble_text), {}, 0
+def generate_all(texts, preambles):
+    """({file name: text}, number of blocks left out) for {document: text} and {target or "all": preamble}."""
+    generated, left_out = {}, 0
     for document, text in sorted(texts.items()):
         samples, none = extract(document, text)
         left_out += none
         by_name = {it.name: it for it in samples}
+        target = document.split("/")[1] if document.startswith("Sources/") else None
+        preamble = [chunk for name in ("all", target) if name in preambles for chunk in chunks(preambles[name])]
         for sample in samples:
             generated[file_name(sample)] = generate(sample, by_name, preamble)
     return generated, left_out
@@ -252,7 +264,8 @@ def generate_all(texts, preamble_text):
 
 def main(mode):
     texts = {path: swift_source.read(path) for path in documents()}
-    generated, left_out = generate_all(texts, swift_source.read(PREAMBLE))
+    preambles = {os.path.basename(path)[:-6]: swift_source.read(path) for path in glob.glob(PREAMBLES + "/*.swift")}
+    generated, left_out = generate_all(texts, preambles)
     present = {os.path.basename(path): swift_source.read(path) for path in glob.glob(OUT + "/*.swift")}
     summary = f"{len(generated)} samples, {left_out} left out"
     if generated and '"DocumentationTests"' not in swift_source.read("Package.swift"):

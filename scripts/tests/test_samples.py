@@ -11,7 +11,7 @@ def document(marker, code, fence="```"):
 
 class Samples(unittest.TestCase):
     def files(self, text, name="README.md", preamble=PREAMBLE):
-        return samples.generate_all({name: text}, preamble)[0]
+        return samples.generate_all({name: text}, {"all": preamble, "ApusCore": "let core = 1"})[0]
 
     def only(self, code, marker="<!-- sample: one -->", preamble=PREAMBLE):
         return self.files(document(marker, code), preamble=preamble)["README-one.swift"]
@@ -64,6 +64,15 @@ class Samples(unittest.TestCase):
         self.assertIn("{\n  let a = 1\n  f(a)\n", self.files(text)["README-two.swift"])
         with self.assertRaisesRegex(samples.Problem, "continues 'none-such'"):
             self.only("a()", "<!-- sample: one continues none-such -->")
+
+    def test_a_list_of_values_is_typed(self):
+        text = self.only('.get("/a")\n.get("/b",\n  c)', "<!-- sample: one as Request<Int> -->")
+        self.assertIn('  let _: Request<Int> = .get("/a")\n  let _: Request<Int> = .get("/b",\n    c)\n', text)
+
+    def test_a_target_has_its_own_preamble(self):
+        text = "/// ```swift\n/// f()\n/// ```\n"
+        self.assertIn("private let core", self.files(text, "Sources/ApusCore/A.swift")["ApusCore_A-1.swift"])
+        self.assertNotIn("private let core", self.files(text, "Sources/ApusNIO/A.swift")["ApusNIO_A-1.swift"])
 
     def test_bodies_left_out_are_filled(self):
         self.assertIn("{ fatalError() }", self.only("struct A { var b: B { … } }"))
