@@ -7,4 +7,11 @@ struct TaskSpawner: Sendable {
   func spawn<Success: Sendable>(_ operation: @escaping @Sendable @concurrent () async -> Success) -> Task<Success, Never> {
     Task(executorPreference: executor, operation: operation)
   }
+
+  /// Starts a task that inherits nothing: for work that serves many calls and must outlive its first one.
+  func spawnDetached<Success: Sendable>(
+    _ operation: @escaping @Sendable @concurrent () async -> Success
+  ) -> Task<Success, Never> {
+    Task.detached(executorPreference: executor, operation: operation)
+  }
 }

@@ -30,6 +30,8 @@ public struct RequestContent: Sendable {
   }
 
   /// A value as a form: one parameter a property (WHATWG URL §5, `application/x-www-form-urlencoded`).
+  // Disfavored, so that a literal is a list in order rather than a dictionary without one.
+  @_disfavoredOverload
   public static func form(_ value: some Encodable & Sendable) -> RequestContent {
     form(Query(value))
   }
