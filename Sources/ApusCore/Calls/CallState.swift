@@ -19,7 +19,7 @@ struct CallState {
   private(set) var expectedReceiveBytes: Int64?
   /// What to cancel: the running unit, then the content that the app reads.
   private(set) var canceller: (any Cancellable)?
-  var deadlineKey: UInt64?
+  var deadlineKey: DeadlineTimer.Key?
 
   /// More events than this are counted, not kept: a trace cannot grow without bound.
   private static let eventLimit = 1000
@@ -46,7 +46,7 @@ struct CallState {
   struct End {
     let event: TraceEvent
     let reason: CancellationReason?
-    let deadlineKey: UInt64?
+    let deadlineKey: DeadlineTimer.Key?
   }
 
   /// Ends the call. A reason to cancel that came first decides how. Answers `nil` when it has ended before.
@@ -80,7 +80,6 @@ struct CallState {
     case .headArrived: phase = .receiving
     case .contentArrived: phase = .decoding
     case .sendProgress(let sent, let expected): (sentBytes, expectedSendBytes) = (sent, expected)
-    case .receiveProgress(let received, let expected): (receivedBytes, expectedReceiveBytes) = (received, expected)
     default: break
     }
   }
@@ -88,6 +87,12 @@ struct CallState {
   mutating func headArrived(_ head: HTTPResponse) {
     self.head = head
     expectedReceiveBytes = head.headerFields[.contentLength].flatMap { Int64($0) }
+  }
+
+  /// Counts content that arrived. Answers how much there is, and how much was announced.
+  mutating func received(_ count: Int) -> (received: Int64, expected: Int64?) {
+    receivedBytes += Int64(count)
+    return (receivedBytes, expectedReceiveBytes)
   }
 
   mutating func enterHandler() { phase = .handling }

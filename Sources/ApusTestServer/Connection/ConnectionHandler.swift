@@ -39,7 +39,7 @@
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       guard !isOver else { return }
-      parser.append(unwrapInboundIn(data))
+      parser.append(unwrapInboundIn(data).readableBytesView)
       advance(context)
     }
 

@@ -1,6 +1,4 @@
 #if NIO
-  import NIOCore
-
   /// HTTP/1.1 requests out of bytes, strictly by RFC 9112: a pure state machine, fed with ``append(_:)``, asked with
   /// ``next()``.
   ///
@@ -17,7 +15,7 @@
 
     enum Event: Equatable {
       case head(Head)
-      case content(ByteBuffer)
+      case content(ArraySlice<UInt8>)
       case end(trailers: FieldLines)
     }
 
@@ -33,27 +31,28 @@
 
     private enum State {
       case requestLine
-      case fields(Head)
+      case fields
       case counted(Int)
       case chunkSize
       case chunk(Int)
       case chunkEnd
-      case trailers(FieldLines)
+      case trailers
     }
 
     /// The most bytes of a head, of trailers or of a chunk's size line.
-    static let headLimit = 1 << 20
+    static let headLimit = 1 << 18
 
     private var state = State.requestLine
-    private var bytes = ByteBuffer()
+    private var head = Head(method: "", target: "", version: "")
+    /// The lines read so far of a head or of trailers; outside of `state`, where adding one would copy them all.
+    private var lines: FieldLines = [:]
+    private var bytes: ArraySlice<UInt8> = []
     private var headLength = 0
 
-    mutating func append(_ more: ByteBuffer) {
-      if bytes.readableBytes == 0 {
-        bytes = more
-      } else {
-        bytes.writeImmutableBuffer(more)
-      }
+    mutating func append(_ more: some Sequence<UInt8>) {
+      // What has been read stays in a slice's storage; a new slice lets go of it.
+      if bytes.isEmpty { bytes = [] }
+      bytes += more
     }
 
     /// The next event, or `nil` when more bytes are needed.
@@ -64,13 +63,13 @@
           return end(trailers: [:])
         case .counted(let rest):
           guard let content = content(atMost: rest) else { return nil }
-          state = .counted(rest - content.readableBytes)
+          state = .counted(rest - content.count)
           return .content(content)
         case .chunk(0):
           state = .chunkEnd
         case .chunk(let rest):
           guard let content = content(atMost: rest) else { return nil }
-          state = .chunk(rest - content.readableBytes)
+          state = .chunk(rest - content.count)
           return .content(content)
         case .requestLine, .fields, .chunkSize, .chunkEnd, .trailers:
           guard let line = try line() else { return nil }
@@ -84,13 +83,14 @@
       switch state {
       case .requestLine:
         // RFC 9112 section 2.2: an empty line before a request is to be ignored.
-        if !line.isEmpty { state = .fields(try Self.requestLine(line)) }
-      case .fields(var head):
-        guard line.isEmpty else {
-          head.fields.append(try Self.fieldLine(line))
-          state = .fields(head)
-          return nil
-        }
+        guard !line.isEmpty else { return nil }
+        head = try Self.requestLine(line)
+        state = .fields
+      case .fields where !line.isEmpty, .trailers where !line.isEmpty:
+        lines.append(try Self.fieldLine(line))
+      case .fields:
+        head.fields = lines
+        lines = [:]
         switch try Self.content(after: head) {
         case .counted(let length): state = .counted(length)
         case .chunked: state = .chunkSize
@@ -99,15 +99,14 @@
         return .head(head)
       case .chunkSize:
         let size = try Self.chunkSize(line)
-        state = size == 0 ? .trailers([:]) : .chunk(size)
+        state = size == 0 ? .trailers : .chunk(size)
         headLength = 0
       case .chunkEnd:
         guard line.isEmpty else { throw Malformed(reason: "chunk longer than its size") }
         state = .chunkSize
-      case .trailers(var trailers):
-        if line.isEmpty { return end(trailers: trailers) }
-        trailers.append(try Self.fieldLine(line))
-        state = .trailers(trailers)
+      case .trailers:
+        defer { lines = [:] }
+        return end(trailers: lines)
       case .counted, .chunk:
         break
       }
@@ -120,22 +119,23 @@
       return .end(trailers: trailers)
     }
 
-    private mutating func content(atMost limit: Int) -> ByteBuffer? {
-      guard bytes.readableBytes > 0 else { return nil }
-      return bytes.readSlice(length: min(limit, bytes.readableBytes))
+    private mutating func content(atMost limit: Int) -> ArraySlice<UInt8>? {
+      guard !bytes.isEmpty else { return nil }
+      let content = bytes.prefix(limit)
+      bytes = bytes.dropFirst(content.count)
+      return content
     }
 
     /// The next line without its CRLF, or `nil` when its end has not come yet.
     private mutating func line() throws(Malformed) -> String? {
-      let view = bytes.readableBytesView
-      guard let lineFeed = view.firstIndex(of: UInt8(ascii: "\n")) else {
-        if headLength + view.count > Self.headLimit { throw Malformed(reason: "head too long") }
+      guard let lineFeed = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
+        if headLength + bytes.count > Self.headLimit { throw Malformed(reason: "head too long") }
         return nil
       }
-      headLength += lineFeed - view.startIndex + 1
+      headLength += lineFeed - bytes.startIndex + 1
       if headLength > Self.headLimit { throw Malformed(reason: "head too long") }
-      let line = view[..<lineFeed]
-      bytes.moveReaderIndex(forwardBy: line.count + 1)
+      let line = bytes[..<lineFeed]
+      bytes = bytes[(lineFeed + 1)...]
       guard line.last == UInt8(ascii: "\r") else { throw Malformed(reason: "line does not end in CRLF") }
       let octets = line.dropLast()
       guard !octets.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\r") }) else {

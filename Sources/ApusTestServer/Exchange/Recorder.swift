@@ -87,12 +87,12 @@
       }
     }
 
-    func received(_ content: ByteBuffer, of exchange: Int) {
+    func received(_ content: ArraySlice<UInt8>, of exchange: Int) {
       watched.update { record in
         let room = contentCap - record.exchanges[exchange].request.content.count
-        record.exchanges[exchange].request.content.append(contentsOf: content.readableBytesView.prefix(max(room, 0)))
-        record.exchanges[exchange].request.contentLength += content.readableBytes
-        record.exchanges[exchange].request.digest.update(with: content.readableBytesView)
+        record.exchanges[exchange].request.content.append(contentsOf: content.prefix(max(room, 0)))
+        record.exchanges[exchange].request.contentLength += content.count
+        record.exchanges[exchange].request.digest.update(with: content)
       }
     }
 

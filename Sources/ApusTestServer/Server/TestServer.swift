@@ -67,6 +67,7 @@
     /// Starts a server, runs `body` with it, and shuts it down whatever happens.
     ///
     /// - Throws: What ``start(options:_:)`` or `body` throws.
+    @discardableResult
     public static func with<Result>(
       options: Options = Options(), _ handler: @escaping Handler, body: (TestServer) async throws -> Result
     ) async throws -> Result {

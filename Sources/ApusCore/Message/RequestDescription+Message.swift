@@ -1,6 +1,6 @@
 import HTTPTypes
 
-extension Request {
+extension RequestDescription {
   /// Lowers the description to what goes on the wire: pure, synchronous, complete and validated.
   ///
   /// - Throws: ``CallFault`` with `invalidRequest` or `encoding`, naming the place.
@@ -9,7 +9,7 @@ extension Request {
     if let fault = path.fault { throw fault }
     var head = HTTPRequest(
       method: method, scheme: base.origin.scheme, authority: base.authority,
-      path: try target(at: base, style: coding), headerFields: FieldRules.accept(mapping.accept))
+      path: try target(at: base, style: coding), headerFields: FieldRules.accept(accept))
     let content = try encodedContent(coding)
     if !content.isEmpty, let type = self.content.mediaType {
       head.headerFields.append(try FieldRules.field(RawField("Content-Type", type.description)))
