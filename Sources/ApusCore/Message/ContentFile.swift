@@ -26,8 +26,12 @@ public struct ContentFile: Sendable, Hashable {
     guard manager.isReadableFile(atPath: path) else {
       throw ContentFileError(path: path, reason: "it is not readable")
     }
+    // A number of one type or another, by platform and by what else is linked; its digits are always the same.
+    guard let length = attributes[.size].flatMap({ Int64("\($0)") }) else {
+      throw ContentFileError(path: path, reason: "its size is unknown")
+    }
     self.path = path
-    self.length = (attributes[.size] as? any FileSize)?.int64 ?? 0
+    self.length = length
   }
 }
 
@@ -40,9 +44,3 @@ public struct ContentFileError: Error, Sendable, Hashable, CustomStringConvertib
   /// The path and the reason.
   public var description: String { "cannot send the file \(path): \(reason)" }
 }
-
-/// The size attribute is a number of one type on Apple platforms and of another elsewhere.
-private protocol FileSize { var int64: Int64 { get } }
-extension Int: FileSize { fileprivate var int64: Int64 { Int64(self) } }
-extension Int64: FileSize { fileprivate var int64: Int64 { self } }
-extension UInt64: FileSize { fileprivate var int64: Int64 { Int64(clamping: self) } }
