@@ -4,7 +4,9 @@ struct TaskSpawner: Sendable {
   let executor: (any TaskExecutor)?
 
   /// Starts a task that inherits the caller's priority and task-local values, but not its actor.
-  func spawn<Success: Sendable>(_ operation: @escaping @Sendable @concurrent () async -> Success) -> Task<Success, Never> {
+  func spawn<Success: Sendable>(_ operation: @escaping @Sendable @concurrent () async -> Success) -> Task<
+    Success, Never
+  > {
     Task(executorPreference: executor, operation: operation)
   }
 }

@@ -17,7 +17,8 @@ public struct ContentFile: Sendable, Hashable {
   /// - Throws: ``ContentFileError`` when it is missing, not a regular file or not readable.
   public init(path: String) throws(ContentFileError) {
     let manager = FileManager.default
-    guard let attributes = try? manager.attributesOfItem(atPath: path) else {
+    let target = URL(filePath: path).resolvingSymlinksInPath().path
+    guard let attributes = try? manager.attributesOfItem(atPath: target) else {
       throw ContentFileError(path: path, reason: "there is no such file")
     }
     guard attributes[.type] as? FileAttributeType == .typeRegular else {
@@ -27,7 +28,16 @@ public struct ContentFile: Sendable, Hashable {
       throw ContentFileError(path: path, reason: "it is not readable")
     }
     self.path = path
-    self.length = (attributes[.size] as? any FileSize)?.int64 ?? 0
+    self.length = Self.length(attributes[.size])
+  }
+
+  /// The size attribute is an `NSNumber` on Apple platforms and a number of some type elsewhere.
+  private static func length(_ size: Any?) -> Int64 {
+    switch size {
+    case let size as Int64: size
+    case let size as any BinaryInteger: Int64(clamping: size)
+    default: 0
+    }
   }
 }
 
@@ -40,9 +50,3 @@ public struct ContentFileError: Error, Sendable, Hashable, CustomStringConvertib
   /// The path and the reason.
   public var description: String { "cannot send the file \(path): \(reason)" }
 }
-
-/// The size attribute is a number of one type on Apple platforms and of another elsewhere.
-private protocol FileSize { var int64: Int64 { get } }
-extension Int: FileSize { fileprivate var int64: Int64 { Int64(self) } }
-extension Int64: FileSize { fileprivate var int64: Int64 { self } }
-extension UInt64: FileSize { fileprivate var int64: Int64 { Int64(clamping: self) } }
