@@ -71,7 +71,7 @@ extension Client {
     guard call.delivery == .described || state.registry.admit(call) else {
       return call.end(.failure(CallError(CallFault(.declined, "a call with this id is running"), of: call)))
     }
-    call.record(.started)
+    call.recordStart()
     let unit = state.spawner.spawn { await call.run(deliver: deliver) }
     call.attach(unit)
     let outcome = await withTaskCancellationHandler {
