@@ -44,7 +44,9 @@ struct CallOverhead {
     let id = 7
 
     print("operation                                            ns   allocations")
+    let filter = CommandLine.arguments.dropFirst().first
     func row(_ name: String, _ operation: () async throws -> Void) async throws {
+      if let filter, !name.contains(filter) { return }
       let cost = try await measure(operation)
       let padding = String(repeating: " ", count: max(1, 44 - name.count))
       print("\(name)\(padding)\(fixed(cost.nanoseconds, 10))   \(fixed(cost.allocations, 8))")

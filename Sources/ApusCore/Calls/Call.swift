@@ -22,7 +22,7 @@ final class Call: DeadlineTarget {
     prepared = client.currentEnvironment
     startInstant = client.runtime.clock.now
     state = Mutex(CallState())
-    reporter = client.observers.isEmpty ? nil : EventReporter(client.observers)
+    reporter = client.observers.isEmpty || delivery == .described ? nil : EventReporter(client.observers)
   }
 
   var options: CallOptions { request.description.options }
@@ -46,7 +46,15 @@ final class Call: DeadlineTarget {
   // MARK: Events
 
   func record(_ kind: TraceEvent.Kind, attempt: Int = 1) {
-    let event = TraceEvent(kind: kind, instant: runtime.clock.now, attempt: attempt)
+    record(TraceEvent(kind: kind, instant: runtime.clock.now, attempt: attempt))
+  }
+
+  /// The call's first event carries the instant that its limits count from.
+  func recordStart() {
+    record(TraceEvent(kind: .started, instant: startInstant, attempt: 1))
+  }
+
+  private func record(_ event: TraceEvent) {
     let isNew = state.withLock { state in
       guard !state.isEnded else { return false }
       state.append(event)
@@ -70,9 +78,10 @@ final class Call: DeadlineTarget {
     record(.sendProgress(sent: total, expected: expected))
   }
 
+  /// Counts content that arrived; the event is made only when somebody is told.
   func received(_ count: Int) {
-    let (received, expected) = state.withLock { ($0.receivedBytes + Int64(count), $0.expectedReceiveBytes) }
-    record(.receiveProgress(received: received, expected: expected))
+    let (received, expected) = state.withLock { $0.received(count) }
+    if reporter != nil { record(.receiveProgress(received: received, expected: expected)) }
   }
 
   func enterHandler() {

@@ -80,7 +80,6 @@ struct CallState {
     case .headArrived: phase = .receiving
     case .contentArrived: phase = .decoding
     case .sendProgress(let sent, let expected): (sentBytes, expectedSendBytes) = (sent, expected)
-    case .receiveProgress(let received, let expected): (receivedBytes, expectedReceiveBytes) = (received, expected)
     default: break
     }
   }
@@ -88,6 +87,12 @@ struct CallState {
   mutating func headArrived(_ head: HTTPResponse) {
     self.head = head
     expectedReceiveBytes = head.headerFields[.contentLength].flatMap { Int64($0) }
+  }
+
+  /// Counts content that arrived. Answers how much there is, and how much was announced.
+  mutating func received(_ count: Int) -> (received: Int64, expected: Int64?) {
+    receivedBytes += Int64(count)
+    return (receivedBytes, expectedReceiveBytes)
   }
 
   mutating func enterHandler() { phase = .handling }

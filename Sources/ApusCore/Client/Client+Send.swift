@@ -54,7 +54,9 @@ extension Client {
   public func message<E: Endpoint>(for endpoint: E) async throws(CallError) -> RequestMessage {
     let call = Call(endpoint.described.box, delivery: .described, client: state)
     let message = try await perform(call) { _ in call.snapshot(\.message) }.get()
-    guard let message else { throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call) }
+    guard let message else {
+      throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call)
+    }
     return message
   }
 
@@ -71,7 +73,7 @@ extension Client {
     guard call.delivery == .described || state.registry.admit(call) else {
       return call.end(.failure(CallError(CallFault(.declined, "a call with this id is running"), of: call)))
     }
-    call.record(.started)
+    call.recordStart()
     let unit = state.spawner.spawn { await call.run(deliver: deliver) }
     call.attach(unit)
     let outcome = await withTaskCancellationHandler {

@@ -36,7 +36,7 @@ extension Client {
     guard state.registry.admit(call) else {
       return .failure(CallError(CallFault(.declined, "a call with this id is running"), of: call))
     }
-    call.record(.started)
+    call.recordStart()
     let unit = state.spawner.spawn { await call.run { $0 } }
     call.attach(unit)
     return await withTaskCancellationHandler {

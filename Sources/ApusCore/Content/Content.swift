@@ -1,10 +1,10 @@
+import HTTPTypes
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-
-import HTTPTypes
 
 /// The complete content of a response, not yet read: bytes, media type and the coders in force.
 ///

@@ -29,7 +29,9 @@ public struct RequestContent: Sendable {
     RequestContent(.json) { .bytes(try $0.effectiveJSON.encoder.encode(value)) }
   }
 
+  // Disfavored, so that a literal is a list in order rather than a dictionary without one.
   /// A value as a form: one parameter a property (WHATWG URL §5, `application/x-www-form-urlencoded`).
+  @_disfavoredOverload
   public static func form(_ value: some Encodable & Sendable) -> RequestContent {
     form(Query(value))
   }

@@ -1,5 +1,6 @@
 /// Query parameters in order, with values of any encodable type.
 ///
+/// <!-- sample: query as Request<[Movie]> -->
 /// ```swift
 /// .get("/movies", query: ["page": page, "genres": ["drama", "war"], "year": nil])
 /// .get("/movies", query: Query(filter))     // an Encodable struct: one parameter a property

@@ -1,5 +1,6 @@
 /// A path below a base URL, written as a literal whose interpolated values are one encoded segment each.
 ///
+/// <!-- sample: path as Request<[User]> -->
 /// ```swift
 /// .get("/users/\(id)/friends")          // template /users/{}/friends
 /// .get("/users/\(id, "id")?fields=all") // template /users/{id}; text behind ? goes to the query

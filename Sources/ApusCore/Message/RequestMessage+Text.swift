@@ -1,10 +1,10 @@
+import HTTPTypes
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-
-import HTTPTypes
 
 extension RequestMessage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// Method, origin and number of fields: safe for logs.

@@ -1,10 +1,10 @@
+import HTTPTypes
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-
-import HTTPTypes
 
 /// Reads `Retry-After`: a number of seconds, or a date that is compared with the response's own `Date`, so
 /// that a wrong clock does not matter (RFC 9110 §10.2.3, §5.6.7).
