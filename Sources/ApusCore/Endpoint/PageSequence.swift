@@ -36,7 +36,10 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
   /// pages can be empty although more follow.
   public var refusesRepeats = true
 
-  init(client: Client, until isLast: @escaping @Sendable (Page) -> Bool, of page: @escaping @Sendable (Int) -> Request<Page>) {
+  init(
+    client: Client, until isLast: @escaping @Sendable (Page) -> Bool,
+    of page: @escaping @Sendable (Int) -> Request<Page>
+  ) {
     self.client = client
     self.isLast = isLast
     request = { number in
