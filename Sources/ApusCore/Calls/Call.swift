@@ -22,7 +22,7 @@ final class Call: DeadlineTarget {
     prepared = client.currentEnvironment
     startInstant = client.runtime.clock.now
     state = Mutex(CallState())
-    reporter = client.observers.isEmpty ? nil : EventReporter(client.observers)
+    reporter = client.observers.isEmpty || delivery == .described ? nil : EventReporter(client.observers)
   }
 
   var options: CallOptions { request.description.options }

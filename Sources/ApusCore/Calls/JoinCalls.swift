@@ -1,6 +1,12 @@
 import HTTPTypes
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Lets calls with one id and one message share one exchange.
 ///
 /// It stands inside the total deadline: each call keeps its own. What is shared is the message with its
@@ -11,6 +17,7 @@ final class JoinCalls: Middleware {
     let id: CallID
     let environment: ObjectIdentifier
     let head: HTTPRequest
+    let content: Data
   }
 
   private final class Flight: Sendable {
@@ -31,9 +38,7 @@ final class JoinCalls: Middleware {
   }
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard context.delivery == .buffered else { return try await next(request, context: context) }
-    let key = Key(
-      id: context.id, environment: ObjectIdentifier(context.call.prepared), head: request.head)
+    guard let key = key(of: request, context) else { return try await next(request, context: context) }
     let serial = context.call.serial
     let (flight, isNew) = flights.withLock { flights -> (Flight, Bool) in
       if let running = flights[key], running.state.withLock({ $0.expect(serial) }) { return (running, false) }
@@ -43,7 +48,9 @@ final class JoinCalls: Middleware {
       return (flight, true)
     }
     if isNew {
-      start(flight, key, request, context.shared(), next)
+      // No single caller's deadline binds what all of them wait for.
+      let shared = context.shared()
+      start(flight, key) { try await next(request, context: shared) }
     } else {
       context.record(.joined(serial: flight.serial))
     }
@@ -53,13 +60,25 @@ final class JoinCalls: Middleware {
     return response
   }
 
+  /// What calls must have in common; `nil` for content that cannot be compared, which is never shared.
+  private func key(of request: RequestMessage, _ context: CallContext) -> Key? {
+    let content: Data
+    switch request.content {
+    case .empty: content = Data()
+    case .bytes(let data): content = data
+    case .file, .stream: return nil
+    }
+    return Key(
+      id: context.id, environment: ObjectIdentifier(context.call.prepared), head: request.head, content: content)
+  }
+
   private func start(
-    _ flight: Flight, _ key: Key, _ request: RequestMessage, _ context: CallContext, _ next: Next
+    _ flight: Flight, _ key: Key, _ exchange: @escaping @Sendable () async throws -> ResponseMessage
   ) {
     let task = spawner.spawn {
       let result: Result<ResponseMessage, any Error>
       do {
-        result = .success(try await next(request, context: context))
+        result = .success(try await exchange())
       } catch {
         result = .failure(error)
       }

@@ -38,6 +38,10 @@ public struct Redaction: Sendable {
     guard let mark = target.firstIndex(of: "?") else { return target }
     let items = target[target.index(after: mark)...].split(separator: "&").map { item in
       let name = item.prefix { $0 != "=" }
+      // Without `=` the whole item may be the secret.
+      guard name.endIndex < item.endIndex || shownParameters.contains(PercentEncoding.decode(name)) else {
+        return Self.mask
+      }
       return shownParameters.contains(PercentEncoding.decode(name)) ? String(item) : "\(name)=\(Self.mask)"
     }
     return target[..<mark] + "?" + items.joined(separator: "&")

@@ -1,10 +1,10 @@
+import ApusCore
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-
-import ApusCore
 
 extension Authentication {
   /// Whether credentials may go to where a message goes.
