@@ -39,7 +39,7 @@ public struct RequestContent: Sendable {
   /// Parameters as a form, in order.
   public static func form(_ parameters: Query) -> RequestContent {
     RequestContent(.form) { options in
-      .bytes(Data(QueryText.form(try parameters.items(style: options.effectiveForm)).utf8))
+      .bytes(Data(try QueryText.form(parameters, style: options.effectiveForm).utf8))
     }
   }
 

@@ -17,7 +17,8 @@ public struct ContentFile: Sendable, Hashable {
   /// - Throws: ``ContentFileError`` when it is missing, not a regular file or not readable.
   public init(path: String) throws(ContentFileError) {
     let manager = FileManager.default
-    guard let attributes = try? manager.attributesOfItem(atPath: path) else {
+    let target = URL(filePath: path).resolvingSymlinksInPath().path
+    guard let attributes = try? manager.attributesOfItem(atPath: target) else {
       throw ContentFileError(path: path, reason: "there is no such file")
     }
     guard attributes[.type] as? FileAttributeType == .typeRegular else {

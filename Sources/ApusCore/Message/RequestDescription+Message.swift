@@ -3,13 +3,19 @@ import HTTPTypes
 extension RequestDescription {
   /// Lowers the description to what goes on the wire: pure, synchronous, complete and validated.
   ///
+  /// - Parameters:
+  ///   - base: where the server is.
+  ///   - coding: coders and styles in force.
+  ///   - commonAccept: what to ask for when the endpoint asks for JSON or nothing in particular.
   /// - Throws: ``CallFault`` with `invalidRequest` or `encoding`, naming the place.
-  func message(at base: BaseURL.Parts, coding: CodingOptions) throws -> RequestMessage {
+  func message(at base: BaseURL.Parts, coding: CodingOptions, commonAccept: HTTPFields? = nil) throws -> RequestMessage
+  {
     if let failure { throw failure }
     if let fault = path.fault { throw fault }
     var head = HTTPRequest(
       method: method, scheme: base.origin.scheme, authority: base.authority,
-      path: try target(at: base, style: coding), headerFields: FieldRules.accept(accept))
+      path: try target(at: base, style: coding),
+      headerFields: (accept.isOpen ? commonAccept : nil) ?? FieldRules.accept(accept.mediaType(in: coding)))
     let content = try encodedContent(coding)
     if !content.isEmpty, let type = self.content.mediaType {
       head.headerFields.append(try FieldRules.field(RawField("Content-Type", type.description)))
@@ -35,20 +41,30 @@ extension RequestDescription {
       separator = "&"
     }
     guard !query.isEmpty else { return target }
-    let items = try encoding { try query.items(style: coding.effectiveQuery) }
-    return items.isEmpty ? target : target + separator + QueryText.query(items)
+    try Self.encoding {
+      try QueryText.append(query, style: coding.effectiveQuery, after: separator, to: &target)
+    }
+    return target
   }
 
   private func encodedContent(_ coding: CodingOptions) throws -> MessageContent {
-    try encoding { try content.encode(coding) }
+    try Self.encoding { try content.encode(coding) }
   }
 
-  private func encoding<Result>(_ encode: () throws -> Result) throws -> Result {
+  /// Makes one error of whatever a coder throws.
+  private static func encoding<Result>(_ encode: () throws -> Result) throws -> Result {
     do {
       return try encode()
     } catch {
-      let failure = DecodingFailure(error)
-      throw CallFault(.encoding, failure.detail, place: failure.place, underlying: error)
+      throw CallFault(encoding: error)
     }
+  }
+}
+
+extension CallFault {
+  /// A value that a coder could not write.
+  init(encoding error: any Error) {
+    let failure = DecodingFailure(error)
+    self.init(.encoding, failure.detail, place: failure.place, underlying: error)
   }
 }
