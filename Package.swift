@@ -67,7 +67,7 @@ let package = Package(
       dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", httpTypes, logging], swiftSettings: settings),
     .testTarget(
       name: "ApusURLSessionTests",
-      dependencies: ["ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", httpTypes],
+      dependencies: ["ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", httpTypes],
       swiftSettings: settings),
     .testTarget(
       name: "ApusTestingTests", dependencies: ["ApusTesting", "ApusCore", httpTypes], swiftSettings: settings),
