@@ -108,7 +108,10 @@
         try await RawClient.with(server.port) { client in
           try await client.request("PUT", "/1", "Content-Length: 5\r\n")
           #expect(try await client.receiveAnswer().content == "/1")
-          try await client.send("hello")
+          for (count, letter) in "hello".enumerated() {
+            try await client.send(String(letter))
+            try await server.exchange { $0.contentLength == count + 1 }
+          }
           try await client.request("GET", "/2")
           #expect(try await client.receiveAnswer().content == "/2")
         }
@@ -136,6 +139,20 @@
           #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 OK"))
           try await server.exchange { $0.text == "abc" }
         }
+      }
+    }
+
+    @Test("A client that leaves is noticed even while nothing is read")
+    func leavesUnread() async throws {
+      let reply = Reply(steps: [.reading(false), .interim(100, fields: [:]), .stall])
+      try await TestServer.with(options: .init(answersAt: .head)) { _ in
+        reply
+      } body: { server in
+        let client = try await RawClient.connect(to: server.port)
+        try await client.request("PUT", "/", "Content-Length: 100\r\n")
+        _ = try await client.receiveHead()
+        await client.close()
+        try await server.waitForClientClose(of: try await server.exchange())
       }
     }
 

@@ -26,9 +26,13 @@
       try await TestServer.with { _ in
         .text("x")
       } body: { server in
-        let task = Task { _ = try await server.exchange() }
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        // Many, so that some are cancelled before they wait and some while they do.
+        for _ in 0..<100 {
+          let task = Task { _ = try await server.exchange() }
+          await Task.yield()
+          task.cancel()
+          await #expect(throws: CancellationError.self) { try await task.value }
+        }
       }
     }
 

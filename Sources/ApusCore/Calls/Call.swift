@@ -2,11 +2,10 @@ import HTTPTypes
 import Synchronization
 
 /// One use of an endpoint by the app: its identity, its state and its trace.
-final class Call: Sendable {
+final class Call: DeadlineTarget {
   let serial: UInt64
   let id: CallID
-  let options: CallOptions
-  let endpoint: EndpointIdentity
+  let request: RequestBox
   let client: ClientState
   let prepared: PreparedEnvironment
   let startInstant: MonotonicInstant
@@ -14,24 +13,25 @@ final class Call: Sendable {
   private let state: Mutex<CallState>
   private let reporter: EventReporter?
 
-  init<Value>(_ request: Request<Value>, delivery: CallContext.Delivery, client: ClientState) {
+  init(_ request: RequestBox, delivery: CallContext.Delivery, client: ClientState) {
     self.client = client
+    self.request = request
     self.delivery = delivery
     serial = client.nextSerial()
-    options = request.options
-    id = options.id ?? CallID(serial: serial)
-    endpoint = EndpointIdentity(
-      type: request.endpointType, method: request.method, template: request.path.template)
+    id = request.description.options.id ?? CallID(serial: serial)
     prepared = client.currentEnvironment
     startInstant = client.runtime.clock.now
     state = Mutex(CallState())
-    reporter = client.observers.isEmpty ? nil : EventReporter(client.observers)
+    // A message that is only described is no call to anybody else.
+    reporter = client.observers.isEmpty || delivery == .described ? nil : EventReporter(client.observers)
   }
 
+  var options: CallOptions { request.description.options }
+  var endpoint: EndpointIdentity { EndpointIdentity(of: request.description) }
   var environment: Environment { prepared.environment }
   var runtime: Runtime { client.runtime }
   var errorTexts: ErrorTexts { client.settings.errorTexts }
-  var coding: CodingOptions { options.coding.over(client.settings.coding) }
+  var coding: CodingOptions { options.coding?.over(client.settings.coding) ?? client.settings.coding }
   var contentLimit: Int { options.contentLimit ?? client.settings.contentLimit }
   var context: CallContext { CallContext(call: self, values: options.values, delivery: delivery) }
   var entry: CallEntry { CallEntry(call: self) }
@@ -47,7 +47,15 @@ final class Call: Sendable {
   // MARK: Events
 
   func record(_ kind: TraceEvent.Kind, attempt: Int = 1) {
-    let event = TraceEvent(kind: kind, instant: runtime.clock.now, attempt: attempt)
+    record(TraceEvent(kind: kind, instant: runtime.clock.now, attempt: attempt))
+  }
+
+  /// The call's first event carries the instant that its limits count from.
+  func recordStart() {
+    record(TraceEvent(kind: .started, instant: startInstant, attempt: 1))
+  }
+
+  private func record(_ event: TraceEvent) {
     let isNew = state.withLock { state in
       guard !state.isEnded else { return false }
       state.append(event)
@@ -71,9 +79,10 @@ final class Call: Sendable {
     record(.sendProgress(sent: total, expected: expected))
   }
 
+  /// Counts content that arrived; the event is made only when somebody is told.
   func received(_ count: Int) {
-    let (received, expected) = state.withLock { ($0.receivedBytes + Int64(count), $0.expectedReceiveBytes) }
-    record(.receiveProgress(received: received, expected: expected))
+    let (received, expected) = state.withLock { $0.received(count) }
+    if reporter != nil { record(.receiveProgress(received: received, expected: expected)) }
   }
 
   func enterHandler() {
@@ -108,18 +117,19 @@ final class Call: Sendable {
 
   /// What the error of a streaming closure becomes.
   func handlerError(_ error: any Error) -> CallError {
-    if let error = error as? CallError { return error }
+    if let error = error as? CallError, error.storage.call === self { return error }
     return CallError(CallFault(.handler, "\(type(of: error))", underlying: error), of: self)
   }
 
   func setDeadline(_ instant: MonotonicInstant) {
-    let key = client.timer.schedule(at: instant) { [weak self] in self?.cancel { .deadline($0) } }
-    let (old, isEnded) = state.withLock { state in
-      defer { if !state.isEnded { state.deadlineKey = key } }
-      return (state.deadlineKey, state.isEnded)
-    }
-    if isEnded { client.timer.cancel(key: key) }
-    if let old { client.timer.cancel(key: old) }
+    // A context is a value: another copy of it may have set an earlier deadline, which stays in force.
+    if let deadline = snapshot(\.deadline), deadline <= instant { return }
+    let key = client.timer.schedule(self, at: instant)
+    if let superfluous = state.withLock({ $0.limit(to: instant, key) }) { client.timer.cancel(superfluous) }
+  }
+
+  func deadlinePassed() {
+    cancel { .deadline($0) }
   }
 
   /// Ends the call with its outcome, once; a reason to cancel that came first replaces the outcome.
@@ -130,7 +140,7 @@ final class Call: Sendable {
       reporter?.enqueue(ended.event)
       return ended
     }
-    if let key = ended?.deadlineKey { client.timer.cancel(key: key) }
+    if let key = ended?.deadlineKey { client.timer.cancel(key) }
     client.registry.remove(self)
     reporter?.deliver(of: self)
     guard let reason = ended?.reason else { return outcome }

@@ -3,18 +3,15 @@ import HTTPTypes
 extension Call {
   /// The path of a call, from description to value: every call of every endpoint style takes it.
   ///
-  /// - Parameters:
-  ///   - request: what the endpoint described.
-  ///   - deliver: makes the outcome of an accepted response, off the caller's actor.
+  /// - Parameter deliver: makes the outcome of an accepted response, off the caller's actor.
   /// - Returns: the outcome, or the one error that whatever was thrown on the way has become.
-  func run<Value, Output>(
-    _ request: Request<Value>, deliver: (ResponseMessage) throws -> Output
-  ) async -> Result<Output, CallError> {
+  func run<Output>(deliver: (ResponseMessage) throws -> Output) async -> Result<Output, CallError> {
     do {
+      let request = request.description
       // 1. A call that was cancelled before it began leaves nothing on the wire.
       try checkCancellation()
       // 2. Lower the description to a complete, validated message. Everything below is concrete.
-      let message = try request.message(at: prepared.base.get(), coding: coding)
+      let message = try request.message(at: prepared.base.get(), coding: coding, commonAccept: prepared.accept)
       keep(message)
       record(.prepared)
       // 3. Through the middlewares to the transport and back: the response to the last attempt.
@@ -33,7 +30,7 @@ extension Call {
   }
 
   /// What a refused response says; content that still arrives is read as far as an error may keep it.
-  private func refusal<Value>(_ response: ResponseMessage, of request: Request<Value>) async throws -> Refusal {
+  private func refusal(_ response: ResponseMessage, of request: RequestDescription) async throws -> Refusal {
     var response = response
     if response.content.bytes == nil {
       response.content = ResponseContent(try await response.content.prefix(CallError.contentLimit))
@@ -45,20 +42,21 @@ extension Call {
   }
 }
 
-extension Request {
+extension ResponseMapping {
   /// Reads the value out of an accepted response.
   func value(of response: ResponseMessage, for call: Call) throws -> Value {
     let content = Content(of: response, coding: call.coding)
     do {
-      let value = try mapping.read(content)
+      let value = try read(content)
       call.record(.decoded)
       return value
     } catch let envelope as EnvelopeRejection {
-      throw Refusal(rejection: Rejection(envelope, content, decoder: rejectionDecoder), content: content)
+      let decoder = call.request.description.rejectionDecoder
+      throw Refusal(rejection: Rejection(envelope, content, decoder: decoder), content: content)
     } catch {
       let failure = DecodingFailure(error)
       var detail = failure.detail
-      if mapping.accept == .json, let type = content.mediaType, !type.isJSON { detail += " (it came as \(type.essence))" }
+      if accept == .json, let type = content.mediaType, !type.isJSON { detail += " (it came as \(type.essence))" }
       throw Refusal(
         code: .decoding, content: content, detail: detail, place: failure.place, underlying: error)
     }

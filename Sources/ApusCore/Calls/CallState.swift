@@ -19,7 +19,10 @@ struct CallState {
   private(set) var expectedReceiveBytes: Int64?
   /// What to cancel: the running unit, then the content that the app reads.
   private(set) var canceller: (any Cancellable)?
-  var deadlineKey: UInt64?
+  private(set) var deadline: MonotonicInstant?
+  private var deadlineKey: DeadlineTimer.Key?
+  /// Whether another call's exchange is this one's too.
+  private var sharesExchange = false
 
   /// More events than this are counted, not kept: a trace cannot grow without bound.
   private static let eventLimit = 1000
@@ -42,11 +45,19 @@ struct CallState {
     return (reason, canceller)
   }
 
+  /// Takes a deadline, unless an earlier one is in force or the call has ended. Answers the one to take back.
+  mutating func limit(to instant: MonotonicInstant, _ key: DeadlineTimer.Key) -> DeadlineTimer.Key? {
+    if isEnded { return key }
+    if let deadline, deadline <= instant { return key }
+    defer { (deadline, deadlineKey) = (instant, key) }
+    return deadlineKey
+  }
+
   /// How a call ended, and what is left to tidy up.
   struct End {
     let event: TraceEvent
     let reason: CancellationReason?
-    let deadlineKey: UInt64?
+    let deadlineKey: DeadlineTimer.Key?
   }
 
   /// Ends the call. A reason to cancel that came first decides how. Answers `nil` when it has ended before.
@@ -71,6 +82,7 @@ struct CallState {
   private mutating func advance(to event: TraceEvent) {
     switch event.kind {
     case .prepared: phase = .waiting
+    case .joined: sharesExchange = true
     case .exchangeStarted:
       phase = .connecting
       attempts = max(attempts, event.attempt)
@@ -80,7 +92,6 @@ struct CallState {
     case .headArrived: phase = .receiving
     case .contentArrived: phase = .decoding
     case .sendProgress(let sent, let expected): (sentBytes, expectedSendBytes) = (sent, expected)
-    case .receiveProgress(let received, let expected): (receivedBytes, expectedReceiveBytes) = (received, expected)
     default: break
     }
   }
@@ -90,13 +101,19 @@ struct CallState {
     expectedReceiveBytes = head.headerFields[.contentLength].flatMap { Int64($0) }
   }
 
+  /// Counts content that arrived. Answers how much there is, and how much was announced.
+  mutating func received(_ count: Int) -> (received: Int64, expected: Int64?) {
+    receivedBytes += Int64(count)
+    return (receivedBytes, expectedReceiveBytes)
+  }
+
   mutating func enterHandler() { phase = .handling }
 
   /// Whether the server can have seen the request, as far as the phase tells.
   var requestState: RequestState {
     if head != nil { return .answered }
     switch phase {
-    case .preparing, .waiting: return .notSent
+    case .preparing, .waiting: return sharesExchange ? .maybeSent : .notSent
     default: return .maybeSent
     }
   }

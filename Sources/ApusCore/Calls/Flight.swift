@@ -15,10 +15,11 @@ struct FlightState {
   private var expected: Set<UInt64> = []
   private var left: Set<UInt64> = []
   private var result: Result<ResponseMessage, any Error>?
+  private var isAbandoned = false
 
-  /// A call wants in; answers `false` when the flight is over.
+  /// A call wants in; answers `false` when the flight is over, or is being cancelled since all have left it.
   mutating func expect(_ id: UInt64) -> Bool {
-    guard result == nil else { return false }
+    guard result == nil, !isAbandoned else { return false }
     expected.insert(id)
     return true
   }
@@ -36,7 +37,9 @@ struct FlightState {
     guard expected.remove(id) != nil else { return (nil, false) }
     let waiter = waiters.removeValue(forKey: id)
     if waiter == nil { left.insert(id) }
-    return (waiter, expected.isEmpty && result == nil)
+    // Whoever comes now starts anew: this exchange is being cancelled.
+    isAbandoned = expected.isEmpty && result == nil
+    return (waiter, isAbandoned)
   }
 
   /// The exchange is over. Answers who waits for it.

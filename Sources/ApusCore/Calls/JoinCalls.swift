@@ -1,16 +1,30 @@
 import HTTPTypes
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Lets calls with one id and one message share one exchange.
 ///
 /// It stands inside the total deadline: each call keeps its own. What is shared is the message with its
-/// content in memory; each call judges and decodes it for itself. Calls of different environments, and so
-/// of different credentials, never share.
+/// content in memory; each call judges and decodes it for itself. Calls of different environments or of different
+/// credentials never share; neither do calls whose content is a stream, which cannot be compared.
 final class JoinCalls: Middleware {
   private struct Key: Hashable {
+    enum Content: Hashable {
+      case empty
+      case bytes(Data)
+      case file(ContentFile)
+    }
+
     let id: CallID
     let environment: ObjectIdentifier
+    let principal: UInt64?
     let head: HTTPRequest
+    let content: Content
   }
 
   private final class Flight: Sendable {
@@ -31,9 +45,9 @@ final class JoinCalls: Middleware {
   }
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard context.delivery == .buffered else { return try await next(request, context: context) }
-    let key = Key(
-      id: context.id, environment: ObjectIdentifier(context.call.prepared), head: request.head)
+    guard context.delivery == .buffered, let key = try await key(of: request, context) else {
+      return try await next(request, context: context)
+    }
     let serial = context.call.serial
     let (flight, isNew) = flights.withLock { flights -> (Flight, Bool) in
       if let running = flights[key], running.state.withLock({ $0.expect(serial) }) { return (running, false) }
@@ -43,7 +57,9 @@ final class JoinCalls: Middleware {
       return (flight, true)
     }
     if isNew {
-      start(flight, key, request, context.shared(), next)
+      // No single caller's deadline binds what all of them wait for.
+      let shared = context.shared()
+      start(flight, key) { try await next(request, context: shared) }
     } else {
       context.record(.joined(serial: flight.serial))
     }
@@ -53,13 +69,27 @@ final class JoinCalls: Middleware {
     return response
   }
 
+  /// What calls must have in common to share; `nil` for one that shares with nobody.
+  private func key(of request: RequestMessage, _ context: CallContext) async throws -> Key? {
+    let content: Key.Content
+    switch request.content {
+    case .empty: content = .empty
+    case .bytes(let data): content = .bytes(data)
+    case .file(let file): content = .file(file)
+    case .stream: return nil
+    }
+    return Key(
+      id: context.id, environment: ObjectIdentifier(context.call.prepared), principal: try await context.principal(),
+      head: request.head, content: content)
+  }
+
   private func start(
-    _ flight: Flight, _ key: Key, _ request: RequestMessage, _ context: CallContext, _ next: Next
+    _ flight: Flight, _ key: Key, _ exchange: @escaping @Sendable () async throws -> ResponseMessage
   ) {
     let task = spawner.spawn {
       let result: Result<ResponseMessage, any Error>
       do {
-        result = .success(try await next(request, context: context))
+        result = .success(try await exchange())
       } catch {
         result = .failure(error)
       }

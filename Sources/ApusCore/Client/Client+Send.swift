@@ -7,7 +7,7 @@ extension Client {
   ///   Cancelling the call through ``calls`` does not cancel the task.
   public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
     let request = endpoint.described
-    return try await perform(request, as: Call(request, delivery: .buffered, client: state)).get()
+    return try await perform(request, as: Call(request.box, delivery: .buffered, client: state)).get()
   }
 
   /// Sends an endpoint that leaves its type to the call, and decodes the answer as that type.
@@ -24,7 +24,7 @@ extension Client {
   /// - Throws: ``CallError``.
   public func response<E: Endpoint>(to endpoint: E) async throws(CallError) -> Response<E.Value> {
     let request = endpoint.described
-    let call = Call(request, delivery: .buffered, client: state)
+    let call = Call(request.box, delivery: .buffered, client: state)
     let value = try await perform(request, as: call).get()
     return Response(value: value, call: call)
   }
@@ -52,27 +52,29 @@ extension Client {
   ///
   /// - Throws: ``CallError`` for a request that cannot be made.
   public func message<E: Endpoint>(for endpoint: E) async throws(CallError) -> RequestMessage {
-    let request = endpoint.described
-    let call = Call(request, delivery: .described, client: state)
-    let message = try await perform(request.mapped(by: .content), as: call) { _ in call.snapshot(\.message) }.get()
-    guard let message else { throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call) }
+    let call = Call(endpoint.described.box, delivery: .described, client: state)
+    let message = try await perform(call) { _ in call.snapshot(\.message) }.get()
+    guard let message else {
+      throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call)
+    }
     return message
   }
 
   private func perform<Value>(_ request: Request<Value>, as call: Call) async -> Result<Value, CallError> {
-    await perform(request, as: call) { try request.value(of: $0, for: call) }
+    let mapping = request.mapping
+    return await perform(call) { try mapping.value(of: $0, for: call) }
   }
 
   /// The thin shell on the caller's side: registers the call, starts its one unit of work, awaits it, and
   /// as the last act settles the outcome, so that a call superseded meanwhile never gives its value.
-  func perform<Value, Output: Sendable>(
-    _ request: Request<Value>, as call: Call, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
+  private func perform<Output: Sendable>(
+    _ call: Call, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) async -> Result<Output, CallError> {
     guard call.delivery == .described || state.registry.admit(call) else {
       return call.end(.failure(CallError(CallFault(.declined, "a call with this id is running"), of: call)))
     }
-    call.record(.started)
-    let unit = state.spawner.spawn { await call.run(request, deliver: deliver) }
+    call.recordStart()
+    let unit = state.spawner.spawn { await call.run(deliver: deliver) }
     call.attach(unit)
     let outcome = await withTaskCancellationHandler {
       await unit.value

@@ -8,10 +8,9 @@ extension Client {
   public func withResponse<E: Endpoint, Output>(
     to endpoint: E, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
-    let request = endpoint.described
-    let call = Call(request, delivery: .streamed, client: state)
+    let call = Call(endpoint.described.box, delivery: .streamed, client: state)
     let message: ResponseMessage
-    switch await openStream(request, as: call) {
+    switch await openStream(call) {
     case .success(let opened): message = opened
     case .failure(let error): return try call.end(.failure(error)).get()
     }
@@ -33,12 +32,12 @@ extension Client {
     return try call.end(outcome).get()
   }
 
-  private func openStream<Value>(_ request: Request<Value>, as call: Call) async -> Result<ResponseMessage, CallError> {
+  private func openStream(_ call: Call) async -> Result<ResponseMessage, CallError> {
     guard state.registry.admit(call) else {
       return .failure(CallError(CallFault(.declined, "a call with this id is running"), of: call))
     }
-    call.record(.started)
-    let unit = state.spawner.spawn { await call.run(request) { $0 } }
+    call.recordStart()
+    let unit = state.spawner.spawn { await call.run { $0 } }
     call.attach(unit)
     return await withTaskCancellationHandler {
       await unit.value

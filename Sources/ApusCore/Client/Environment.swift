@@ -3,21 +3,63 @@
 /// A value; ``Client/use(_:)`` switches a client to another one while calls are in flight. Each call keeps
 /// the environment it began in, so URLs, fields and credentials never mix.
 public struct Environment: Sendable {
-  /// A name for logs, for example `staging`.
-  public var name: String
-  /// Where the server is.
-  public var baseURL: BaseURL
-  /// Fields on every request; the request's own win, whatever their case.
-  public var fields: [RawField] = []
-  /// Query parameters on every request; the request's own with the same name win.
-  public var query: Query = [:]
-  /// Settings for middlewares that belong to this server, for example how to authenticate.
-  public var values = ContextValues()
+  private struct Parts: Sendable {
+    var name: String
+    var baseURL: BaseURL
+    var fields: [RawField] = []
+    var query: Query = [:]
+    var values = ContextValues()
+  }
+
+  /// Every call hands its environment to several middlewares: one reference is all that is copied.
+  private final class Box: Sendable {
+    let parts: Parts
+
+    init(_ parts: Parts) {
+      self.parts = parts
+    }
+  }
+
+  private var box: Box
+
+  private var parts: Parts {
+    get { box.parts }
+    set { box = Box(newValue) }
+  }
 
   /// Makes an environment without common fields and parameters.
   public init(_ name: String = "default", baseURL: BaseURL) {
-    self.name = name
-    self.baseURL = baseURL
+    box = Box(Parts(name: name, baseURL: baseURL))
+  }
+
+  /// A name for logs, for example `staging`.
+  public var name: String {
+    get { box.parts.name }
+    set { parts.name = newValue }
+  }
+
+  /// Where the server is.
+  public var baseURL: BaseURL {
+    get { box.parts.baseURL }
+    set { parts.baseURL = newValue }
+  }
+
+  /// Fields on every request; the request's own win, whatever their case.
+  public var fields: [RawField] {
+    get { box.parts.fields }
+    set { parts.fields = newValue }
+  }
+
+  /// Query parameters on every request; the request's own with the same name win.
+  public var query: Query {
+    get { box.parts.query }
+    set { parts.query = newValue }
+  }
+
+  /// Settings for middlewares that belong to this server, for example how to authenticate.
+  public var values: ContextValues {
+    get { box.parts.values }
+    set { parts.values = newValue }
   }
 
   /// Sets a common field.

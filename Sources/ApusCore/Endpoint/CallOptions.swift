@@ -10,8 +10,8 @@ public struct CallOptions: Sendable {
   public var timeout: Duration?
   /// The most bytes of content taken into memory; `nil`: the client's.
   public var contentLimit: Int?
-  /// Coders and styles of this call; what is `nil` there is the client's.
-  public var coding = CodingOptions()
+  /// Coders and styles of this call; what is `nil` is the client's.
+  public var coding: CodingOptions?
   /// Settings for middlewares, by key.
   public var values = ContextValues()
 

@@ -55,13 +55,22 @@ extension Endpoint {
   }
 
   /// Sets the JSON coders of this endpoint or call.
-  public func json(_ coding: JSONCoding) -> Request<Value> {
-    modified { $0.options.coding.json = coding }
+  public func json(_ json: JSONCoding) -> Request<Value> {
+    coding { $0.json = json }
   }
 
   /// Sets how query parameters are written.
   public func queryStyle(_ style: QueryStyle) -> Request<Value> {
-    modified { $0.options.coding.query = style }
+    coding { $0.query = style }
+  }
+
+  /// Changes the coders and styles of this endpoint or call.
+  public func coding(_ change: (inout CodingOptions) -> Void) -> Request<Value> {
+    modified { request in
+      var coding = request.options.coding ?? CodingOptions()
+      change(&coding)
+      request.options.coding = coding
+    }
   }
 
   /// Sets which statuses are accepted.
@@ -71,7 +80,7 @@ extension Endpoint {
 
   /// Reads a refused answer's JSON as the endpoint's own error type, for ``CallError/rejection(as:)``.
   public func rejecting<Rejected: Decodable & Sendable>(as type: Rejected.Type) -> Request<Value> {
-    modified { $0.rejectionDecoder = { try? $0.decode(Rejected.self) } }
+    modified { $0.details.rejectionDecoder = { try? $0.decode(Rejected.self) } }
   }
 
   /// Sets how an accepted answer becomes the value.

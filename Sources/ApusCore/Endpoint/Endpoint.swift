@@ -25,12 +25,14 @@ extension Endpoint {
   var described: Request<Value> {
     do {
       var request = try self.request
-      if request.endpointType == nil, Self.self != Request<Value>.self { request.endpointType = Self.self }
+      if Self.self != Request<Value>.self, request.box.description.endpointType == nil {
+        request.details.endpointType = Self.self
+      }
       return request
     } catch {
       var request = Request<Value>(method: .get, path: "/", mapping: .unavailable)
-      request.endpointType = Self.self
-      request.failure = CallFault(.invalidRequest, "the endpoint could not be described", underlying: error)
+      request.details.endpointType = Self.self
+      request.details.failure = CallFault(.invalidRequest, "the endpoint could not be described", underlying: error)
       return request
     }
   }

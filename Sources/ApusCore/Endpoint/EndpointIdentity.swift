@@ -9,10 +9,10 @@ public struct EndpointIdentity: Sendable, Hashable, CustomStringConvertible {
   /// The path with each interpolated value replaced by `{}` or `{name}`: safe for logs and metrics.
   public let template: String
 
-  init(type: (any Endpoint.Type)?, method: HTTPRequest.Method, template: String) {
-    self.type = type
-    self.method = method
-    self.template = template
+  init(of request: RequestDescription) {
+    type = request.endpointType
+    method = request.method
+    template = request.path.template
   }
 
   /// Method and template, after the type's name where there is one: `GetUser GET /users/{}`.

@@ -4,27 +4,12 @@ public import HTTPTypes
 ///
 /// A plain value. Anything wrong with it, such as a path value `..`, is kept and thrown by the call.
 public struct Request<Value: Sendable>: Endpoint {
-  /// The method; its token is sent exactly as written (RFC 9110 §9.1).
-  public var method: HTTPRequest.Method
-  /// The path below the base URL.
-  public var path: RequestPath
-  /// Query parameters, in order.
-  public var query: Query
-  /// Fields of this request; they win over the client's, whatever their case.
-  public var fields: [RawField] = []
-  /// What to send as content.
-  public var content: RequestContent
-  /// Identity, tags, limits and settings of calls made with this request.
-  public var options = CallOptions()
+  /// Shared until one copy is changed, which then gets a box of its own.
+  private(set) var box: RequestBox
   /// How an accepted answer becomes the value.
-  public var mapping: ResponseMapping<Value>
-  /// Which statuses are accepted. Default: 200 to 299.
-  public var acceptance: StatusAcceptance = .successful
-  /// How a refused answer's content becomes a value of the endpoint's own type; `nil`: not at all.
-  var rejectionDecoder: (@Sendable (Content) -> (any Sendable)?)?
-
-  var endpointType: (any Endpoint.Type)?
-  var failure: CallFault?
+  public var mapping: ResponseMapping<Value> {
+    didSet { details.accept = mapping.accepted }
+  }
 
   /// Describes a request whose answer is read by `mapping`.
   ///
@@ -38,39 +23,70 @@ public struct Request<Value: Sendable>: Endpoint {
     method: HTTPRequest.Method, path: RequestPath, query: Query = [:], content: RequestContent = .empty,
     mapping: ResponseMapping<Value>
   ) {
-    self.method = method
-    self.path = path
-    self.query = query
-    self.content = content
+    box = RequestBox(
+      RequestDescription(method: method, path: path, query: query, content: content, accept: mapping.accepted))
+    self.mapping = mapping
+  }
+
+  private init(_ description: RequestDescription, mapping: ResponseMapping<Value>) {
+    box = RequestBox(description)
     self.mapping = mapping
   }
 
   /// A request describes itself.
   public var request: Request<Value> { self }
 
+  var details: RequestDescription {
+    get { box.description }
+    set { box = RequestBox(newValue) }
+  }
+
+  /// The method; its token is sent exactly as written (RFC 9110 §9.1).
+  public var method: HTTPRequest.Method {
+    get { details.method }
+    set { details.method = newValue }
+  }
+
+  /// The path below the base URL.
+  public var path: RequestPath {
+    get { details.path }
+    set { details.path = newValue }
+  }
+
+  /// Query parameters, in order.
+  public var query: Query {
+    get { details.query }
+    set { details.query = newValue }
+  }
+
+  /// Fields of this request; they win over the client's, whatever their case.
+  public var fields: [RawField] {
+    get { details.fields }
+    set { details.fields = newValue }
+  }
+
+  /// What to send as content.
+  public var content: RequestContent {
+    get { details.content }
+    set { details.content = newValue }
+  }
+
+  /// Identity, tags, limits and settings of calls made with this request.
+  public var options: CallOptions {
+    get { details.options }
+    set { details.options = newValue }
+  }
+
+  /// Which statuses are accepted. Default: 200 to 299.
+  public var acceptance: StatusAcceptance {
+    get { details.acceptance }
+    set { details.acceptance = newValue }
+  }
+
   /// The same request with its answer read differently.
   public func mapped<Other: Sendable>(by mapping: ResponseMapping<Other>) -> Request<Other> {
-    var other = Request<Other>(method: method, path: path, query: query, content: content, mapping: mapping)
-    other.fields = fields
-    other.options = options
-    other.acceptance = acceptance
-    other.rejectionDecoder = rejectionDecoder
-    other.endpointType = endpointType
-    other.failure = failure
-    return other
-  }
-}
-
-/// A field as the app wrote it; checked before it is sent.
-public struct RawField: Sendable, Hashable {
-  /// The name, in the app's spelling.
-  public var name: String
-  /// The value.
-  public var value: String
-
-  /// Makes a field, unchecked.
-  public init(_ name: String, _ value: String) {
-    self.name = name
-    self.value = value
+    var description = details
+    description.accept = mapping.accepted
+    return Request<Other>(description, mapping: mapping)
   }
 }

@@ -1,15 +1,20 @@
 import Synchronization
 
-/// Fires actions at instants of a clock, with one sleeping task however many deadlines are set.
+/// Something that a deadline ends.
+protocol DeadlineTarget: AnyObject, Sendable {
+  /// The deadline that was set for it has passed.
+  func deadlinePassed()
+}
+
+/// Tells targets when their instants have come, with one sleeping task however many deadlines are set.
 ///
 /// A call that ends in time costs an insertion and a removal. The task exists only while a deadline is
 /// pending; it is started anew only when an earlier instant than the one it sleeps for is added.
 final class DeadlineTimer: Sendable {
-  typealias Action = @Sendable () -> Void
+  typealias Key = DeadlineHeap<any DeadlineTarget>.Key
 
   private struct State {
-    var heap = DeadlineHeap<Action>()
-    var nextKey: UInt64 = 0
+    var heap = DeadlineHeap<any DeadlineTarget>()
     var sleepingUntil: MonotonicInstant?
     var sleeper: Task<Void, Never>?
     /// Counts the sleepers, so that one that was replaced does nothing when it wakes.
@@ -25,21 +30,19 @@ final class DeadlineTimer: Sendable {
     self.spawner = spawner
   }
 
-  /// Has `action` run once `instant` is reached; the key takes it back.
-  func schedule(at instant: MonotonicInstant, action: @escaping Action) -> UInt64 {
+  /// Has `target` told once `instant` is reached; the key takes it back. Holds the target until then.
+  func schedule(_ target: any DeadlineTarget, at instant: MonotonicInstant) -> Key {
     state.withLock { state in
-      state.nextKey += 1
-      let key = state.nextKey
-      state.heap.insert(action, at: instant, key: key)
+      let key = state.heap.insert(target, at: instant)
       if state.sleepingUntil.map({ instant < $0 }) ?? true { startSleeper(until: instant, &state) }
       return key
     }
   }
 
-  /// Takes a scheduled action back; does nothing when it has run already.
-  func cancel(key: UInt64) {
-    // Handed out of the lock, so that what the action holds is not released inside it.
-    let removed = state.withLock { $0.heap.remove(key: key) }
+  /// Takes a deadline back; does nothing when it has passed already.
+  func cancel(_ key: Key) {
+    // Handed out of the lock, so that the target is not released inside it.
+    let removed = state.withLock { $0.heap.remove(key) }
     withExtendedLifetime(removed) {}
   }
 
@@ -50,7 +53,7 @@ final class DeadlineTimer: Sendable {
     state.sleepingUntil = instant
     let clock = clock
     // Not held by its own sleeper: a client that goes away ends its timer with it.
-    state.sleeper = spawner.spawn { [weak self] in
+    state.sleeper = spawner.spawnDetached { [weak self] in
       do { try await clock.sleep(until: instant) } catch { return }
       self?.wake(generation: generation)
     }
@@ -58,7 +61,7 @@ final class DeadlineTimer: Sendable {
 
   private func wake(generation: UInt64) {
     let now = clock.now
-    let expired: [Action] = state.withLock { state in
+    let expired: [any DeadlineTarget] = state.withLock { state in
       guard state.generation == generation else { return [] }
       state.sleepingUntil = nil
       state.sleeper = nil
@@ -66,7 +69,7 @@ final class DeadlineTimer: Sendable {
       if let next = state.heap.earliest { startSleeper(until: next, &state) }
       return expired
     }
-    for action in expired { action() }
+    for target in expired { target.deadlinePassed() }
   }
 
   deinit {

@@ -25,8 +25,8 @@
       case lastChunk(trailers: FieldLines)
       /// Any bytes at all, sent whatever the request was.
       case raw([UInt8])
-      /// Stops reading from the connection (`false`) or goes on reading (`true`). A client that sends much is then
-      /// blocked; one that leaves is noticed only by what the server sends.
+      /// Stops reading from the connection (`false`) or goes on reading (`true`). Meanwhile a client that sends much
+      /// is blocked; one that leaves is noticed all the same.
       case reading(Bool)
       /// Closes the connection, with everything before it sent. Ends the reply.
       case close

@@ -15,7 +15,7 @@
       public var contentCap = 1 << 20
       /// When the handler is asked; at the request's end at first.
       public var answersAt = Moment.end
-      /// The port to listen on; 0, at first, for one that is free.
+      /// The port to listen on; 0, at first, for one that is free. Any other may be taken already.
       public var port = 0
 
       /// The defaults.

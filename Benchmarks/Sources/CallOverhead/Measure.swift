@@ -1,0 +1,30 @@
+import MallocCounter
+
+/// One figure: what one operation costs.
+struct Cost {
+  let nanoseconds: Double
+  let allocations: Double
+}
+
+/// Runs an operation often enough for a stable figure: the median of several runs after a warm-up.
+func measure(
+  count: Int = 20_000, runs: Int = 7, _ operation: () async throws -> Void
+) async throws -> Cost {
+  for _ in 0..<count / 4 { try await operation() }
+  var costs: [Cost] = []
+  for _ in 0..<runs {
+    let allocations = malloc_counter_count()
+    let start = ContinuousClock.now
+    for _ in 0..<count { try await operation() }
+    let time = start.duration(to: .now)
+    let allocated = malloc_counter_count() - allocations
+    let (seconds, attoseconds) = time.components
+    let nanoseconds = Double(seconds) * 1e9 + Double(attoseconds) / 1e9
+    costs.append(
+      Cost(nanoseconds: nanoseconds / Double(count), allocations: Double(allocated) / Double(count)))
+  }
+  costs.sort { $0.nanoseconds < $1.nanoseconds }
+  return Cost(
+    nanoseconds: costs[costs.count / 2].nanoseconds,
+    allocations: costs.map(\.allocations).sorted()[costs.count / 2])
+}

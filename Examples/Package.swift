@@ -1,0 +1,94 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The same strictness as the library's own targets; a warning is an error.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .treatAllWarnings(as: .error),
+]
+
+let apus = Target.Dependency.product(name: "Apus", package: "apus")
+let apusTesting = Target.Dependency.product(name: "ApusTesting", package: "apus")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+
+let package = Package(
+  name: "apus-examples",
+  platforms: [.macOS(.v15)],
+  products: [
+    // The target has another name: `Backend` and `backend` would be one folder where file names know no case.
+    .executable(name: "backend", targets: ["BackendCommand"]),
+    .executable(name: "demo", targets: ["DemoCommand"]),
+  ],
+  dependencies: [
+    .package(name: "apus", path: ".."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ],
+  targets: [
+    .target(
+      name: "Backend",
+      dependencies: [
+        hummingbird, hummingbirdCore, database, httpTypes, logging, nioCore, nioHTTP1, nioHTTPTypes, crypto,
+        cryptoExtras,
+      ],
+      exclude: ["Resources/README.md"],
+      resources: [.copy("Resources/films.tsv")],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "BackendCommand",
+      dependencies: [
+        "Backend",
+        argumentParser,
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: settings),
+    .target(name: "FriendsService", dependencies: [apus], swiftSettings: settings),
+    .target(name: "MoviesService", dependencies: [apus], swiftSettings: settings),
+    .target(name: "AccountsService", dependencies: [apus], swiftSettings: settings),
+    // As in an app: everything belongs to the main actor unless it says otherwise.
+    .target(
+      name: "FriendsScreen", dependencies: [apus, "FriendsService"],
+      swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+    .target(
+      name: "Demo",
+      dependencies: [apus, "Backend", "FriendsService", "MoviesService", "AccountsService", "FriendsScreen"],
+      swiftSettings: settings),
+    .executableTarget(name: "DemoCommand", dependencies: ["Demo", argumentParser], swiftSettings: settings),
+    .testTarget(
+      name: "ServicesTests",
+      dependencies: [apus, apusTesting, "Backend", "FriendsService", "MoviesService", "AccountsService"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "FriendsScreenTests",
+      dependencies: [apus, apusTesting, "FriendsScreen", "FriendsService"],
+      swiftSettings: settings),
+    .testTarget(name: "DemoTests", dependencies: ["Demo", "DemoCommand"], swiftSettings: settings),
+    .testTarget(
+      name: "BackendTests",
+      dependencies: ["Backend", nioCore, nioPosix],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

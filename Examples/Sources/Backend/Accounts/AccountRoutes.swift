@@ -1,0 +1,67 @@
+import HTTPTypes
+import Hummingbird
+
+/// Signing up, in and out.
+///
+/// - `POST /accounts` `{name, email, password}`: 201 `{id, name, email}`
+/// - `GET /accounts/me`: `{id, name, email}`
+/// - `POST /sessions` `{email, password}`: 201 `{access_token, refresh_token, expires_in, token_type}`
+/// - `POST /sessions/refresh` `{refresh_token}`: the same, with status 200
+/// - `DELETE /sessions`: 204; the session's tokens are void
+struct AccountRoutes {
+  let accounts: AccountStore
+  let gatekeeper: Gatekeeper
+
+  func add(to routes: inout Routes) {
+    let sessions = gatekeeper.sessions
+    routes.on(.post, "/accounts", signUp)
+    routes.on(.get, "/accounts/me", gatekeeper.guarding { _, _, principal in .json(principal.account) })
+    routes.on(.post, "/sessions", signIn)
+    routes.on(.post, "/sessions/refresh", refresh)
+    routes.on(
+      .delete, "/sessions",
+      gatekeeper.guarding { _, _, principal in
+        try await sessions.end(session: principal.session)
+        return .noContent
+      })
+  }
+
+  @Sendable
+  private func signUp(_ request: Request, _ context: BackendContext) async throws -> Response {
+    let input = try await Content.decode(SignUpInput.self, from: request).validated()
+    let account = try await accounts.add(name: input.name, email: input.email, password: input.password)
+    context.exchange?.identified(as: account.id)
+    return .json(account, status: .created)
+  }
+
+  @Sendable
+  private func signIn(_ request: Request, _ context: BackendContext) async throws -> Response {
+    let input = try await Content.decode(SignInInput.self, from: request).validated()
+    guard let account = try await accounts.account(email: input.email, password: input.password) else {
+      throw Challenge.refused(realm: gatekeeper.realm, "The e-mail address or the password is wrong.")
+    }
+    context.exchange?.identified(as: account.id)
+    return uncached(.json(try await gatekeeper.sessions.start(for: account), status: .created))
+  }
+
+  @Sendable
+  private func refresh(_ request: Request, _ context: BackendContext) async throws -> Response {
+    let token = OpaqueToken(text: try await Content.decode(RefreshInput.self, from: request).validated())
+    let realm = gatekeeper.realm
+    switch try await gatekeeper.sessions.refresh(token) {
+    case .valid(let tokens):
+      return uncached(.json(tokens))
+    case .reused:
+      throw Challenge.invalidToken(realm: realm, "The refresh token was used before; its session has ended.")
+    case .unknown, .expired:
+      throw Challenge.invalidToken(realm: realm, "The refresh token is not valid.")
+    }
+  }
+
+  /// Tokens must not stay in any cache (RFC 6749, section 5.1).
+  private func uncached(_ response: Response) -> Response {
+    var response = response
+    response.headers[.cacheControl] = "no-store"
+    return response
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import GRDB
+
+/// The accounts in the database.
+struct AccountStore: Sendable {
+  let database: Database
+  let now: @Sendable () -> Date
+  /// scrypt's N for new passwords.
+  let hashRounds: Int
+  /// How many friends a new account starts with.
+  let friends: Int
+
+  /// Signs somebody up.
+  ///
+  /// - Throws: `Problem` with status 409 when the address is taken.
+  func add(name: String, email: String, password: String) async throws -> Account {
+    let hash = try await hash(of: password).text
+    let time = now().timeIntervalSince1970
+    do {
+      return try await database.pool.write { db in
+        try db.execute(
+          sql: "INSERT INTO accounts (name, email, password, created_at) VALUES (?, ?, ?, ?)",
+          arguments: [name, email, hash, time])
+        let account = Account(id: db.lastInsertedRowID, name: name, email: email)
+        try FriendStore.seed(friends, for: account.id, in: db)
+        return account
+      }
+    } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+      throw Problem.conflict("There is an account with this e-mail address.")
+    }
+  }
+
+  /// The account of an address, if the password is right.
+  func account(email: String, password: String) async throws -> Account? {
+    let found = try await database.pool.read { db in
+      try Row.fetchOne(db, sql: "SELECT * FROM accounts WHERE email = ?", arguments: [email])
+        .map { try (Account(row: $0), PasswordHash(text: $0["password"])) }
+    }
+    guard let (account, hash) = found, let hash else {
+      // As slow as a wrong password: time must not tell which addresses have accounts.
+      _ = try await self.hash(of: password)
+      return nil
+    }
+    return try await matches(hash, password) ? account : nil
+  }
+
+  @concurrent
+  private func hash(of password: String) async throws -> PasswordHash {
+    try PasswordHash(of: password, rounds: hashRounds)
+  }
+
+  @concurrent
+  private func matches(_ hash: PasswordHash, _ password: String) async throws -> Bool {
+    try hash.matches(password)
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Reads the JSON content of a request.
+enum Content {
+  /// No request of this server needs more.
+  static let limit = 64 * 1024
+
+  /// The content as a value.
+  ///
+  /// - Throws: `Problem`: 415 for another media type, 413 above ``limit``, 400 when it is no JSON, 422 when a member
+  ///   is missing or of another type.
+  static func decode<Value: Decodable & Sendable>(_ type: Value.Type, from request: Request) async throws -> Value {
+    guard isJSON(request.headers[.contentType]) else {
+      throw Problem(
+        .unsupportedMediaType, "The content must be application/json.", fields: [.accept: "application/json"])
+    }
+    return try decode(type, from: try await bytes(of: request))
+  }
+
+  /// Pure part of the above.
+  static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws(Problem) -> Value {
+    do {
+      return try JSONDecoder().decode(type, from: data)
+    } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
+      throw .invalid([FieldError(field: path(context.codingPath), message: "has the wrong type")])
+    } catch DecodingError.keyNotFound(let key, let context) {
+      throw .invalid([FieldError(field: path(context.codingPath + [key]), message: "is missing")])
+    } catch {
+      throw .badRequest("The content is not JSON.")
+    }
+  }
+
+  /// Whether a `Content-Type` names JSON, with or without parameters.
+  static func isJSON(_ field: String?) -> Bool {
+    let type = field?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    return type == "application/json" || type?.hasSuffix("+json") == true
+  }
+
+  private static func bytes(of request: Request) async throws -> Data {
+    let tooLarge = Problem(.contentTooLarge, "The content has more than \(limit) bytes.")
+    if let length = request.headers[.contentLength].flatMap(Int.init), length > limit { throw tooLarge }
+    do {
+      return Data(try await request.body.collect(upTo: limit).readableBytesView)
+    } catch is NIOTooManyBytesError {
+      throw tooLarge
+    }
+  }
+
+  private static func path(_ keys: [any CodingKey]) -> String {
+    keys.isEmpty ? "content" : keys.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+  }
+}

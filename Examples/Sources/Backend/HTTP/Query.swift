@@ -1,0 +1,40 @@
+import Foundation
+
+/// The parameters of a request's query.
+///
+/// A parser of our own, because a broken escape shall be refused and not be passed on as it is.
+struct Query: Equatable, Sendable {
+  private var values: [String: String] = [:]
+
+  /// - Parameter text: The query without its question mark.
+  /// - Throws: `Problem` with status 400 when a percent-escape is broken.
+  init(_ text: String?) throws(Problem) {
+    for pair in (text ?? "").split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = Self.decoded(parts[0]), let value = Self.decoded(parts.count > 1 ? parts[1] : "") else {
+        throw .badRequest("The query has a broken percent-escape.")
+      }
+      // The first one counts, as in most frameworks.
+      if values[name] == nil { values[name] = value }
+    }
+  }
+
+  /// The value of a parameter; `nil` when it is missing.
+  subscript(name: String) -> String? { values[name] }
+
+  /// The value of a parameter as an integer in a range.
+  ///
+  /// - Throws: `Problem` with status 422 when it is no such integer.
+  func integer(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws(Problem) -> Int {
+    guard let text = values[name] else { return standard }
+    guard let number = Int(text), range.contains(number) else {
+      let message = "must be an integer from \(range.lowerBound) to \(range.upperBound)"
+      throw .invalid([FieldError(field: name, message: message)])
+    }
+    return number
+  }
+
+  private static func decoded(_ text: Substring) -> String? {
+    text.replacing("+", with: " ").removingPercentEncoding
+  }
+}

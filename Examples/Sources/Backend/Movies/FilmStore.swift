@@ -1,0 +1,93 @@
+import GRDB
+
+/// The films in the database.
+struct FilmStore: Sendable {
+  let database: Database
+
+  /// Which films a list holds, and in which order.
+  enum List: Sendable {
+    case popular
+    case nowPlaying
+    case search(String)
+  }
+
+  /// Fills an empty database with the films that come with the server.
+  func seed() async throws {
+    let films = try FilmFile.load()
+    try await database.pool.write { db in
+      if try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM films") != 0 { return }
+      let statement = try db.makeStatement(sql: "INSERT INTO films VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+      for film in films {
+        try statement.execute(arguments: [
+          film.id, film.title, film.year, film.minutes, film.rating, film.votes, film.budget, film.genres.rawValue,
+        ])
+      }
+    }
+  }
+
+  func count() async throws -> Int {
+    try await database.pool.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM films") ?? 0 }
+  }
+
+  func film(_ id: Int64) async throws -> Film? {
+    try await database.pool.read { db in try Film.fetchOne(db, sql: "SELECT * FROM films WHERE id = ?", arguments: [id])
+    }
+  }
+
+  /// A page of a list, the films with the most votes first.
+  func page(_ request: PageRequest, of list: List) async throws -> Page<Film> {
+    let (condition, arguments) = Self.condition(of: list)
+    return try await database.pool.read { db in
+      let total = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM films WHERE \(condition)", arguments: arguments)
+      let films = try Film.fetchAll(
+        db, sql: "SELECT * FROM films WHERE \(condition) ORDER BY votes DESC, id LIMIT ? OFFSET ?",
+        arguments: arguments + [request.size, request.offset])
+      return Page(items: films, number: request.number, size: request.size, total: total ?? 0)
+    }
+  }
+
+  /// The newest two years in the data set.
+  func newestYears() async throws -> ClosedRange<Int> {
+    let newest = try await database.pool.read { db in try Int.fetchOne(db, sql: "SELECT MAX(year) FROM films") ?? 0 }
+    return newest - 1...newest
+  }
+
+  /// Films that share a genre: the closest set of genres first, then the most votes.
+  func recommendations(for film: Film, _ request: PageRequest) async throws -> Page<Film> {
+    let candidates = try await database.pool.read { db in
+      try Film.fetchAll(
+        db, sql: "SELECT * FROM films WHERE genres & ? != 0 AND id != ?", arguments: [film.genres.rawValue, film.id])
+    }
+    return request.page(of: Self.ranked(candidates, by: film.genres))
+  }
+
+  /// Pure part of the above. Ties end with the id, so that pages do not overlap.
+  static func ranked(_ films: [Film], by genres: GenreSet) -> [Film] {
+    films
+      .map { (likeness: $0.genres.likeness(to: genres), film: $0) }
+      .sorted { ($0.likeness, $0.film.votes, -$0.film.id) > ($1.likeness, $1.film.votes, -$1.film.id) }
+      .map(\.film)
+  }
+
+  private static func condition(of list: List) -> (sql: String, arguments: StatementArguments) {
+    switch list {
+    case .popular:
+      return ("TRUE", [])
+    case .nowPlaying:
+      return ("year >= (SELECT MAX(year) FROM films) - 1", [])
+    case .search(let text):
+      // Every word must be in the title, wherever.
+      let words = text.split(whereSeparator: \.isWhitespace)
+      guard !words.isEmpty else { return ("FALSE", []) }
+      let patterns = words.map { "%\(escaped($0))%" }
+      return (
+        words.map { _ in #"title LIKE ? ESCAPE '\'"# }.joined(separator: " AND "), StatementArguments(patterns)
+      )
+    }
+  }
+
+  /// The wildcards of LIKE are ordinary characters in a search.
+  private static func escaped(_ word: Substring) -> String {
+    String(word).replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
+  }
+}

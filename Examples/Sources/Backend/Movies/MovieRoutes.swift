@@ -1,0 +1,103 @@
+import HTTPTypes
+import Hummingbird
+
+/// Films, in the shape of version 3 of TheMovieDB's API; every route needs the parameter `api_key`.
+///
+/// - `GET /3/movie/popular?page=`, `GET /3/movie/{id}/recommendations?page=`, `GET /3/search/movie?query=&page=`:
+///   `{page, results: [film], total_pages, total_results}`
+/// - `GET /3/movie/now_playing?page=`: the same with `dates: {minimum, maximum}`
+/// - `GET /3/movie/{id}`: a film with its runtime and genres
+/// - `GET /3/movie/{id}/videos`: `{id, results: []}`; none is known
+struct MovieRoutes {
+  private static let base = "/3"
+  /// As many as that API gives.
+  private static let pageSize = 20
+
+  let films: FilmStore
+  let apiKey: String
+
+  private struct Listing: Encodable {
+    struct Dates: Encodable {
+      let maximum: String
+      let minimum: String
+    }
+
+    var dates: Dates?
+    let page: Int
+    let results: [MovieSummary]
+    let totalPages: Int
+    let totalResults: Int
+
+    init(_ page: Page<Film>, dates: Dates? = nil) {
+      self.dates = dates
+      self.page = page.number
+      results = page.items.map(MovieSummary.init)
+      totalPages = page.count
+      totalResults = page.total
+    }
+  }
+
+  private struct Videos: Encodable {
+    let id: Int64
+    let results: [String] = []
+  }
+
+  /// Whether refusals of this path have that API's shape.
+  static func owns(path: String) -> Bool { path == base || path.hasPrefix("\(base)/") }
+
+  func add(to routes: inout Routes) {
+    add("/movie/popular", to: &routes) { query, _ in
+      .json(Listing(try await films.page(try Self.page(query), of: .popular)))
+    }
+    add("/movie/now_playing", to: &routes, nowPlaying)
+    add("/search/movie", to: &routes, search)
+    add("/movie/{id}", to: &routes) { _, context in
+      .json(MovieDetails(film: try await film(context)))
+    }
+    add("/movie/{id}/recommendations", to: &routes) { query, context in
+      let page = try Self.page(query)
+      return .json(Listing(try await films.recommendations(for: try await film(context), page)))
+    }
+    add("/movie/{id}/videos", to: &routes) { _, context in
+      .json(Videos(id: try await film(context).id))
+    }
+  }
+
+  /// Adds a route that only holders of the key reach.
+  private func add(
+    _ path: String, to routes: inout Routes,
+    _ handle: @escaping @Sendable (Query, BackendContext) async throws -> Response
+  ) {
+    routes.on(.get, Self.base + path) { request, context in
+      let query = try Query(request.uri.query)
+      guard query["api_key"] == apiKey else { throw MovieProblem.invalidKey }
+      return try await handle(query, context)
+    }
+  }
+
+  @Sendable
+  private func nowPlaying(_ query: Query, _: BackendContext) async throws -> Response {
+    let page = try await films.page(try Self.page(query), of: .nowPlaying)
+    let years = try await films.newestYears()
+    let dates = Listing.Dates(maximum: "\(years.upperBound)-12-31", minimum: "\(years.lowerBound)-01-01")
+    return .json(Listing(page, dates: dates))
+  }
+
+  @Sendable
+  private func search(_ query: Query, _: BackendContext) async throws -> Response {
+    let page = try Self.page(query)
+    guard let text = query["query"], !text.isEmpty, text.count <= 200 else { throw MovieProblem.invalidParameters }
+    return .json(Listing(try await films.page(page, of: .search(text))))
+  }
+
+  private func film(_ context: BackendContext) async throws -> Film {
+    guard let id = context.id(), let film = try await films.film(id) else { throw MovieProblem.notFound }
+    return film
+  }
+
+  private static func page(_ query: Query) throws(MovieProblem) -> PageRequest {
+    guard let text = query["page"] else { return PageRequest(number: 1, size: pageSize) }
+    guard let number = Int(text), (1...500).contains(number) else { throw .invalidPage }
+    return PageRequest(number: number, size: pageSize)
+  }
+}

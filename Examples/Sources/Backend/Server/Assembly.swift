@@ -1,0 +1,44 @@
+import Hummingbird
+import Logging
+import NIOCore
+
+/// Puts the parts of a backend together.
+struct Assembly {
+  let options: Backend.Options
+  let database: Database
+  let log: ExchangeLog
+  let connections: Connections
+
+  /// The application, ready to run.
+  ///
+  /// - Parameter listening: Called with the port, once it is bound.
+  func application(listening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
+    // Stopping cancels the server, which it reports as an error; real failures are logged by `RefusalMiddleware`.
+    var logger = Logger(label: "backend.server")
+    logger.logLevel = .critical
+    return Application(
+      responder: ExchangeResponder(router: routes.responder(), connections: connections, latency: options.latency),
+      server: RecordedServer(connections: connections, log: log, now: options.now).builder,
+      configuration: ApplicationConfiguration(
+        address: .hostname("127.0.0.1", port: options.port), serverName: options.name),
+      onServerRunning: { channel in listening(channel.localAddress?.port ?? 0) },
+      logger: logger)
+  }
+
+  private var routes: Routes {
+    let films = FilmStore(database: database)
+    let sessions = SessionStore(database: database, now: options.now, lifetime: options.tokenLifetime)
+    let gatekeeper = Gatekeeper(sessions: sessions, realm: options.name)
+    let accounts = AccountStore(
+      database: database, now: options.now, hashRounds: options.passwordHashRounds,
+      friends: options.friendsPerAccount)
+    var routes = Routes()
+    InfoRoutes(name: options.name, films: films).add(to: &routes)
+    AccountRoutes(accounts: accounts, gatekeeper: gatekeeper).add(to: &routes)
+    FriendRoutes(friends: FriendStore(database: database), gatekeeper: gatekeeper).add(to: &routes)
+    MovieRoutes(films: films, apiKey: options.apiKey).add(to: &routes)
+    FaultRoutes(flakiness: Flakiness()).add(to: &routes)
+    LogRoutes(log: log).add(to: &routes)
+    return routes
+  }
+}

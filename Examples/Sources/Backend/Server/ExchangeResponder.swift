@@ -1,0 +1,23 @@
+import HTTPTypes
+import Hummingbird
+
+/// Stands before the router: finds the exchange's connection, adds the latency, notes the answer.
+struct ExchangeResponder<Router: HTTPResponder<BackendContext>>: HTTPResponder {
+  let router: Router
+  let connections: Connections
+  let latency: Duration
+
+  func respond(to request: Request, context: BackendContext) async throws -> Response {
+    var context = context
+    context.connection = connections[context.channel]
+    if latency > .zero, request.uri.path != LogRoutes.path {
+      try await context.pause(for: latency)
+    }
+    var response = try await router.respond(to: request, context: context)
+    // Content after the answer to HEAD would be taken for the next answer.
+    if request.method == .head { response = response.createHeadResponse() }
+    // Before the head is written, so that a client that has the answer finds the status in the log.
+    context.exchange?.answering(status: response.status.code, contentLength: response.body.contentLength)
+    return response
+  }
+}

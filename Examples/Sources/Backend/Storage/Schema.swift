@@ -1,0 +1,63 @@
+import GRDB
+
+/// The tables, in the order in which they came to be.
+enum Schema {
+  static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("accounts", migrate: createAccounts)
+    migrator.registerMigration("friends", migrate: createFriends)
+    migrator.registerMigration("films", migrate: createFilms)
+    return migrator
+  }
+
+  /// Tokens are kept as hashes: who reads the file cannot sign in with it.
+  @Sendable
+  private static func createAccounts(_ db: GRDB.Database) throws {
+    try db.create(table: "accounts") { table in
+      table.autoIncrementedPrimaryKey("id")
+      table.column("name", .text).notNull()
+      table.column("email", .text).notNull().unique().collate(.nocase)
+      table.column("password", .text).notNull()
+      table.column("created_at", .double).notNull()
+    }
+    try db.create(table: "sessions") { table in
+      table.autoIncrementedPrimaryKey("id")
+      table.column("account_id", .integer).notNull().indexed().references("accounts", onDelete: .cascade)
+    }
+    try db.create(table: "access_tokens") { table in
+      table.primaryKey("hash", .blob)
+      table.column("session_id", .integer).notNull().indexed().references("sessions", onDelete: .cascade)
+      table.column("expires_at", .double).notNull()
+    }
+    try db.create(table: "refresh_tokens") { table in
+      table.primaryKey("hash", .blob)
+      table.column("session_id", .integer).notNull().indexed().references("sessions", onDelete: .cascade)
+      table.column("used", .boolean).notNull().defaults(to: false)
+    }
+  }
+
+  @Sendable
+  private static func createFriends(_ db: GRDB.Database) throws {
+    try db.create(table: "friends") { table in
+      table.autoIncrementedPrimaryKey("id")
+      table.column("account_id", .integer).notNull().indexed().references("accounts", onDelete: .cascade)
+      table.column("name", .text).notNull()
+      table.column("email", .text)
+      table.column("category", .text)
+    }
+  }
+
+  @Sendable
+  private static func createFilms(_ db: GRDB.Database) throws {
+    try db.create(table: "films") { table in
+      table.primaryKey("id", .integer)
+      table.column("title", .text).notNull()
+      table.column("year", .integer).notNull().indexed()
+      table.column("minutes", .integer).notNull()
+      table.column("rating", .double).notNull()
+      table.column("votes", .integer).notNull().indexed()
+      table.column("budget", .integer)
+      table.column("genres", .integer).notNull()
+    }
+  }
+}

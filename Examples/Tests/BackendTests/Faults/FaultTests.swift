@@ -1,0 +1,94 @@
+import Backend
+import Foundation
+import Testing
+
+@Suite struct FaultTests {
+  @Test func `a stalled request ends when the client leaves, and the log says so`() async throws {
+    try await withBackend { backend, client in
+      try await Wire.open(client.port) { wire in
+        try await wire.send("GET /faults/stall HTTP/1.1\r\nHost: x\r\n\r\n")
+        let row = await backend.log.first { $0.path == "/faults/stall" }
+        #expect(row?.hasEnded == false)
+      }
+      let row = await backend.log.first { $0.hasEnded }
+      #expect(row?.clientLeft == true)
+      #expect(row?.status == nil)
+    }
+  }
+
+  @Test func `malformed content says it is JSON and breaks off`() async throws {
+    try await withBackend { _, client in
+      let answer = try await client.get("/faults/malformed")
+      #expect(answer.status == 200)
+      #expect(answer["content-type"] == "application/json")
+      #expect(throws: DecodingError.self) { try answer.json() }
+    }
+  }
+
+  @Test func `content of the wrong shape is JSON, but no page of friends`() async throws {
+    try await withBackend { _, client in
+      let json = try await client.get("/faults/wrong-shape").json()
+      #expect(json["page"]?.int == nil)
+      #expect(json["items"]?.items.isEmpty == true)
+    }
+  }
+
+  @Test func `a slow answer takes its time`() async throws {
+    try await withBackend { backend, client in
+      let answer = try await client.get("/faults/slow?ms=60")
+      #expect(answer.text == #"{"slept_ms":60}"#)
+      let row = await backend.log.first { $0.hasEnded }
+      #expect((row?.durationMilliseconds ?? 0) >= 60)
+      #expect(try await client.get("/faults/slow?ms=-1").status == 422)
+    }
+  }
+
+  @Test func `a dripping answer comes in full`() async throws {
+    try await withBackend { _, client in
+      let answer = try await client.get("/faults/drip?bytes=20&ms=1")
+      #expect(answer["transfer-encoding"] == "chunked")
+      #expect(answer.text == String(repeating: ".", count: 20))
+    }
+  }
+
+  @Test func `who leaves a dripping answer is seen to leave`() async throws {
+    try await withBackend { backend, client in
+      try await Wire.open(client.port) { wire in
+        try await wire.send("GET /faults/drip?bytes=100000&ms=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+        _ = await backend.log.first { $0.status == 200 }
+      }
+      let row = await backend.log.first { $0.hasEnded }
+      #expect(row?.clientLeft == true)
+      #expect(row?.status == 200)
+    }
+  }
+
+  @Test(arguments: [200, 204, 304, 401, 404, 418, 429, 500, 503, 599])
+  func `any status can be had`(code: Int) async throws {
+    try await withBackend { _, client in
+      let answer = try await client.get("/faults/status/\(code)?retry_after=7")
+      #expect(answer.status == code)
+      #expect(answer["retry-after"] == "7")
+      if code >= 400 { #expect(answer["content-type"] == "application/problem+json") }
+      if code == 401 { #expect(answer["www-authenticate"] != nil) }
+    }
+  }
+
+  @Test(arguments: ["100", "199", "600", "x", "-5"])
+  func `what is no status cannot`(code: String) async throws {
+    try await withBackend { (_, client) async throws in
+      #expect(try await client.get("/faults/status/\(code)").status == 422)
+    }
+  }
+
+  @Test func `what is flaky fails as often as asked, each key for itself`() async throws {
+    try await withBackend { _, client in
+      let failed = try await client.get("/faults/flaky?key=a&failures=2&retry_after=0")
+      #expect(failed.status == 503)
+      #expect(failed["retry-after"] == "0")
+      #expect(try await client.get("/faults/flaky?key=a&failures=2").status == 503)
+      #expect(try await client.get("/faults/flaky?key=a&failures=2").text == #"{"attempts":3}"#)
+      #expect(try await client.get("/faults/flaky?key=b&failures=2").status == 503)
+    }
+  }
+}

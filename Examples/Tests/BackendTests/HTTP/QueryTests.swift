@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Backend
+
+@Suite struct QueryTests {
+  @Test func `escapes and plus signs are resolved`() throws {
+    let query = try Query("a=1%2B1&b=x+y&c%20d=%C3%BC")
+    #expect(query["a"] == "1+1")
+    #expect(query["b"] == "x y")
+    #expect(query["c d"] == "ü")
+  }
+
+  @Test func `a parameter may be empty, missing, or come twice`() throws {
+    let query = try Query("a&b=&c=1&c=2&&d==")
+    #expect(query["a"] == "")
+    #expect(query["b"] == "")
+    #expect(query["c"] == "1")
+    #expect(query["d"] == "=")
+    #expect(query["e"] == nil)
+    #expect(try Query(nil)["a"] == nil)
+  }
+
+  @Test(arguments: ["a=%", "a=%2", "a=%zz", "%=1", "a=%FF"])
+  func `a broken escape is refused`(text: String) {
+    #expect(throws: Problem.badRequest("The query has a broken percent-escape.")) { try Query(text) }
+  }
+
+  @Test(arguments: ["0", "11", "-1", "x", "", "1.0", "99999999999999999999"])
+  func `a number out of its range is refused`(text: String) throws {
+    let query = try Query("page=\(text)")
+    #expect(throws: Problem.self) { try query.integer("page", in: 1...10, default: 1) }
+  }
+}

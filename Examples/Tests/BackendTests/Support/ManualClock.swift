@@ -1,0 +1,13 @@
+import Foundation
+import Synchronization
+
+/// A time of day that passes only when it is told to.
+final class ManualClock: Sendable {
+  private let time = Mutex(Date(timeIntervalSince1970: 1_000_000))
+
+  var now: Date { time.withLock { $0 } }
+
+  func advance(by duration: Duration) {
+    time.withLock { $0 += duration / .seconds(1) }
+  }
+}

@@ -1,0 +1,67 @@
+/// Requests that are nearly right, and some that are not right at all.
+struct RandomRequests {
+  struct Request: Sendable {
+    let method: String
+    let message: String
+  }
+
+  private static let methods = ["GET", "GET", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"]
+  /// Without those that wait.
+  private static let segments = [
+    "accounts", "me", "sessions", "refresh", "friends", "categories", "category", "3", "movie", "popular",
+    "now_playing", "search", "videos", "recommendations", "faults", "status", "malformed", "wrong-shape", "flaky",
+    "__log", "1", "2", "32710", "-1", "99999999999999999999", "%2F", "%00", "%", "..", "*", "{id}", "", ":id", "é",
+  ]
+  private static let paths = [
+    "/accounts", "/accounts/me", "/sessions", "/sessions/refresh", "/friends", "/friends/1", "/friends/1/category",
+    "/friends/categories", "/3/movie/popular", "/3/movie/32710", "/3/search/movie", "/__log", "/faults/flaky", "/",
+  ]
+  private static let names = ["page", "per_page", "category", "query", "api_key", "after", "count", "key", "", "%zz"]
+  private static let values = [
+    "1", "0", "-1", "demo-key", "x", "%", "%00", "%FF", "a+b", "9223372036854775808", "''\"--",
+  ]
+  private static let contents = [
+    "", "{}", "[]", "null", "{", "\"", "1e999", #"{"name": "Ann"}"#, #"{"name": null, "email": 1}"#,
+    #"{"category": null}"#, #"{"category": "x"}"#, #"{"name": "\u0000", "email": "a@b.cc", "password": "12345678"}"#,
+    #"{"name": "A", "email": "a@b.cc", "password": "12345678"}"#, #"{"refresh_token": "x"}"#, #"{"name": "\ud800"}"#,
+  ]
+  private static let types = ["application/json", "application/json; charset=utf-8", "text/plain", "", ";", "a/b+json"]
+
+  private var generator: SeededGenerator
+  private let token: String
+
+  init(seed: UInt64, token: String) {
+    generator = SeededGenerator(seed: seed)
+    self.token = token
+  }
+
+  mutating func next() -> Request {
+    let method = chance(50) ? "BREW" : pick(Self.methods)
+    var lines = ["\(method) \(path())\(query()) HTTP/1.1", "Host: x"]
+    let credentials = ["Bearer \(token)", "Bearer x", "Bearer", "Basic eA==", "\"", ""]
+    if chance(2) { lines.append("Authorization: \(pick(credentials))") }
+    var content = ""
+    if ["POST", "PUT", "PATCH"].contains(method) || chance(8) {
+      content = chance(20) ? String(repeating: "[", count: 20_000) : pick(Self.contents)
+      lines += ["Content-Type: \(pick(Self.types))", "Content-Length: \(content.utf8.count)"]
+    }
+    return Request(method: method, message: lines.joined(separator: "\r\n") + "\r\n\r\n" + content)
+  }
+
+  private mutating func path() -> String {
+    if chance(2) { return pick(Self.paths) }
+    return "/" + (0..<number(5)).map { _ in pick(Self.segments) }.joined(separator: "/")
+  }
+
+  private mutating func query() -> String {
+    if chance(2) { return "" }
+    return "?" + (0..<number(4)).map { _ in "\(pick(Self.names))=\(pick(Self.values))" }.joined(separator: "&")
+  }
+
+  private mutating func pick(_ list: [String]) -> String { list.randomElement(using: &generator) ?? "" }
+
+  private mutating func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
+
+  /// True once in so many times.
+  private mutating func chance(_ odds: Int) -> Bool { number(odds) == 0 }
+}

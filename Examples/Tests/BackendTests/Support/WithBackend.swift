@@ -1,0 +1,26 @@
+import Backend
+
+/// Runs a test against a backend of its own.
+func withBackend(
+  _ options: Backend.Options = .testing(), _ test: (_ backend: Backend, _ client: TestClient) async throws -> Void
+) async throws {
+  let backend = try await Backend.start(options)
+  do {
+    try await test(backend, TestClient(port: backend.port))
+  } catch {
+    await backend.stop()
+    throw error
+  }
+  await backend.stop()
+}
+
+extension Backend.Options {
+  /// A free port, cheap passwords, no friends.
+  static func testing(_ change: (inout Backend.Options) -> Void = { _ in }) -> Backend.Options {
+    var options = Backend.Options()
+    options.passwordHashRounds = 2
+    options.friendsPerAccount = 0
+    change(&options)
+    return options
+  }
+}

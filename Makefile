@@ -1,0 +1,47 @@
+# The two commands a newcomer needs are `make demo` and `make test`; `make help` lists the rest.
+# Each target first installs what the machine lacks (apt-get), except the Swift toolchain itself.
+.DEFAULT_GOAL := help
+.PHONY: help test demo check check-long format api samples docs coverage benchmarks
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' Makefile | expand -t 14
+
+test: ## all tests, of the package and of the examples (COVERAGE=1, FILTER=regex)
+	@scripts/install-missing
+	@scripts/test
+
+demo: ## the worked example on a real backend
+	@scripts/install-missing
+	@scripts/demo
+
+check: ## everything CI checks
+	@.ci/run
+
+check-long: ## address sanitizer, soaks, long fuzzing: before a release
+	@scripts/install-missing
+	@scripts/check-long
+
+format: ## format the sources
+	@scripts/install-missing
+	@scripts/format
+
+api: ## accept a change of the public API: writes api/
+	@scripts/install-missing python3
+	@scripts/api
+
+samples: ## rewrite the test files made from the documentation's samples
+	@scripts/install-missing python3
+	@scripts/samples
+
+docs: ## build the documentation into docs-out/
+	@scripts/install-missing
+	@scripts/docs
+
+coverage: ## line coverage, with the lines no test reaches
+	@scripts/install-missing python3
+	@COVERAGE=1 scripts/swift-test --enable-code-coverage --scratch-path .build-coverage
+	@scripts/coverage --missing
+
+benchmarks: ## the benchmarks, optimised
+	@scripts/install-missing
+	@scripts/benchmarks

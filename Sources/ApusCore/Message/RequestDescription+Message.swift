@@ -1,0 +1,70 @@
+import HTTPTypes
+
+extension RequestDescription {
+  /// Lowers the description to what goes on the wire: pure, synchronous, complete and validated.
+  ///
+  /// - Parameters:
+  ///   - base: where the server is.
+  ///   - coding: coders and styles in force.
+  ///   - commonAccept: what to ask for when the endpoint asks for JSON or nothing in particular.
+  /// - Throws: ``CallFault`` with `invalidRequest` or `encoding`, naming the place.
+  func message(at base: BaseURL.Parts, coding: CodingOptions, commonAccept: HTTPFields? = nil) throws -> RequestMessage
+  {
+    if let failure { throw failure }
+    if let fault = path.fault { throw fault }
+    var head = HTTPRequest(
+      method: method, scheme: base.origin.scheme, authority: base.authority,
+      path: try target(at: base, style: coding),
+      headerFields: (accept.isOpen ? commonAccept : nil) ?? FieldRules.accept(accept.mediaType(in: coding)))
+    let content = try encodedContent(coding)
+    if !content.isEmpty, let type = self.content.mediaType {
+      head.headerFields.append(try FieldRules.field(RawField("Content-Type", type.description)))
+    }
+    for field in fields {
+      let checked = try FieldRules.field(field)
+      head.headerFields[fields: checked.name] = [checked]
+    }
+    return RequestMessage(head: head, content: content)
+  }
+
+  /// Base path, path, base query and query as one text.
+  private func target(at base: BaseURL.Parts, style coding: CodingOptions) throws -> String {
+    var target = base.path
+    target.reserveCapacity(base.path.utf8.count + path.encoded.utf8.count + 1)
+    if path.encoded.utf8.first != UInt8(ascii: "/"), !path.encoded.isEmpty { target += "/" }
+    target += path.encoded
+    if target.isEmpty { target = "/" }
+    var separator = "?"
+    for part in [base.query, path.query] {
+      guard let part, !part.isEmpty else { continue }
+      target += separator + part
+      separator = "&"
+    }
+    guard !query.isEmpty else { return target }
+    try Self.encoding {
+      try QueryText.append(query, style: coding.effectiveQuery, after: separator, to: &target)
+    }
+    return target
+  }
+
+  private func encodedContent(_ coding: CodingOptions) throws -> MessageContent {
+    try Self.encoding { try content.encode(coding) }
+  }
+
+  /// Makes one error of whatever a coder throws.
+  private static func encoding<Result>(_ encode: () throws -> Result) throws -> Result {
+    do {
+      return try encode()
+    } catch {
+      throw CallFault(encoding: error)
+    }
+  }
+}
+
+extension CallFault {
+  /// A value that a coder could not write.
+  init(encoding error: any Error) {
+    let failure = DecodingFailure(error)
+    self.init(.encoding, failure.detail, place: failure.place, underlying: error)
+  }
+}

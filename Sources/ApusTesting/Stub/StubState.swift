@@ -1,0 +1,69 @@
+import ApusCore
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One thing a stub was told: which requests it is about and what to answer.
+struct StubRule: Sendable {
+  enum Script: Sendable {
+    case listed([StubAnswer], StubTransport.Afterwards)
+    case made(StubTransport.Answering)
+  }
+
+  let id: Int
+  let script: Script
+  let matches: @Sendable (RequestMessage, CallContext) -> Bool
+}
+
+/// A stub's rules and what was sent to it: pure.
+struct StubState: Sendable {
+  private(set) var rules: [StubRule] = []
+  private(set) var exchanges: [StubExchange] = []
+  /// How many answers each rule has given.
+  private var given: [Int: Int] = [:]
+
+  mutating func add(
+    _ script: StubRule.Script, _ matches: @escaping @Sendable (RequestMessage, CallContext) -> Bool
+  ) {
+    rules.append(StubRule(id: rules.count, script: script, matches: matches))
+  }
+
+  /// Records a request whose content is still to come.
+  mutating func begin(_ request: RequestMessage, _ context: CallContext) -> Int {
+    exchanges.append(StubExchange(id: exchanges.count, request: request, context: context))
+    return exchanges.count - 1
+  }
+
+  mutating func complete(_ number: Int, _ content: Data) {
+    exchanges[number].content = content
+    if !exchanges[number].request.content.isEmpty { exchanges[number].request.content = .bytes(content) }
+    exchanges[number].isRequestComplete = true
+  }
+
+  /// The next answer of a rule; `nil` when there is none.
+  mutating func next(of rule: Int, _ answers: [StubAnswer], _ afterwards: StubTransport.Afterwards) -> StubAnswer? {
+    let index = given[rule, default: 0]
+    given[rule] = index + 1
+    if index < answers.count { return answers[index] }
+    return afterwards == .repeatLast ? answers.last : nil
+  }
+
+  /// Notes the status; answers whether content follows it (RFC 9110 §6.4.1).
+  mutating func answer(_ number: Int, _ status: Int) -> Bool {
+    exchanges[number].status = status
+    return exchanges[number].method != .head && ![204, 304].contains(status)
+  }
+
+  mutating func end(_ number: Int, _ outcome: StubExchange.Outcome) {
+    guard exchanges[number].outcome == .inFlight else { return }
+    exchanges[number].outcome = outcome
+  }
+
+  mutating func fail(_ number: Int, _ error: any Error) {
+    end(number, error is CancellationError ? .cancelled : .failed)
+  }
+}

@@ -1,0 +1,48 @@
+#if NIO
+  import Testing
+
+  @testable import ApusTestServer
+
+  @Suite struct RecorderTests {
+    private let recorder = Recorder(contentCap: 10)
+    private let head = RequestParser.Head(method: "GET", target: "/", version: "HTTP/1.1")
+
+    @Test("An answer whose last bytes did not leave was not an answer")
+    func lastBytesFail() throws {
+      let exchange = try #require(recorder.began(head, connection: 0))
+      recorder.finish(exchange, .answered)
+      #expect(!recorder.record.exchanges[exchange].isSettled)
+      recorder.closed(0)
+      recorder.settle(exchange, failed: true)
+      #expect(recorder.record.exchanges[exchange].outcome == .clientClosed)
+      #expect(recorder.record.exchanges[exchange].isSettled)
+      #expect(recorder.record.inFlight == 0)
+    }
+
+    @Test("The last bytes of an answer may fail to leave because of a shut-down")
+    func lastBytesAtShutDown() throws {
+      let exchange = try #require(recorder.began(head, connection: 0))
+      recorder.finish(exchange, .answered)
+      _ = recorder.closeAll(.shutDown, isShutDown: true)
+      recorder.settle(exchange, failed: true)
+      #expect(recorder.record.exchanges[exchange].outcome == .shutDown)
+    }
+
+    @Test("Only the connection's end settles an answer that failed while in flight")
+    func failsInFlight() throws {
+      let exchange = try #require(recorder.began(head, connection: 0))
+      recorder.settle(exchange, failed: true)
+      #expect(!recorder.record.exchanges[exchange].isSettled)
+      recorder.closed(0)
+      #expect(recorder.record.exchanges[exchange].outcome == .clientClosed)
+      #expect(recorder.record.exchanges[exchange].isSettled)
+    }
+
+    @Test("Nothing begins after a shut-down")
+    func nothingBegins() {
+      _ = recorder.closeAll(.shutDown, isShutDown: true)
+      #expect(recorder.began(head, connection: 0) == nil)
+      #expect(recorder.record.exchanges.isEmpty)
+    }
+  }
+#endif

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Import rules: each target imports only what its room allows, and sees of another target only its public API.
+
+The table below is the one place that says who may know whom. Modules that only some platforms have are imported inside
+a matching `#if canImport(...)`, so that the sources compile everywhere. `@testable`, `@_spi` and the access level
+`package` are not used in Sources/, and `@_exported` in the umbrella alone. Tests use Swift Testing, not XCTest.
+A new target needs a row; a target without one fails.
+"""
+
+import re
+import sys
+
+import swift_source
+
+FOUNDATION = {"FoundationEssentials", "Foundation"}
+LIBC = {"Darwin", "Glibc", "Musl"}
+NIO = {"NIOCore", "NIOPosix", "NIOHTTP1", "NIOConcurrencyHelpers", "NIOEmbedded", "NIOFoundationCompat"}
+NIO_CLIENT = NIO | {"NIOHTTP2", "NIOSSL", "NIOTLS", "NIOExtras", "NIOHTTPCompression", "NIOTransportServices"}
+
+ALLOWED = {
+    "ApusCore": {"HTTPTypes", "Synchronization"} | FOUNDATION,
+    "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization"} | FOUNDATION,
+    "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "FoundationNetworking", "Security", "Network"}
+    | FOUNDATION,
+    "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION | NIO_CLIENT,
+    "Apus": {"ApusCore", "ApusMiddleware", "ApusURLSession", "ApusNIO", "HTTPTypes", "Logging", "Observation",
+             "Synchronization"} | FOUNDATION,
+    "ApusAWS": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Synchronization"} | FOUNDATION,
+    "ApusSQLite": {"ApusCore", "ApusMiddleware", "ApusOutbox", "HTTPTypes", "GRDB", "Synchronization"} | FOUNDATION,
+    "ApusOutbox": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION,
+    "ApusTesting": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION,
+    "ApusTestServer": {"HTTPTypes", "Synchronization"} | FOUNDATION | NIO | LIBC,
+    "ApusInspector": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION | NIO,
+}
+# Modules that not every platform has: the condition that must surround their import.
+GUARDED = {"FoundationEssentials", "FoundationNetworking", "Security", "Network"} | LIBC
+# Targets that must stay small: the full Foundation only where FoundationEssentials does not exist.
+ESSENTIALS_ONLY = {"ApusCore", "ApusMiddleware"}
+
+_IMPORT = re.compile(
+    r"^\s*(?P<words>(?:@\w+(?:\([^)]*\))?\s+|(?:public|package|internal|fileprivate|private)\s+)*)import\s+"
+    r"(?:(?:struct|class|enum|protocol|typealias|func|let|var)\s+)?(?P<module>\w+)")
+
+
+def imports(text):
+    """[(line, attributes and access, module, enclosing conditions)]; a condition reads `canImport(X)` or `!(...)`."""
+    found, conditions = [], []
+    for number, line in enumerate(swift_source.code(text).splitlines(), 1):
+        directive = re.match(r"\s*#(if|elseif|else|endif)\b\s*(.*)", line)
+        if directive:
+            word, condition = directive.group(1), directive.group(2).strip()
+            if word == "if":
+                conditions.append([condition])
+            elif word == "endif" and conditions:
+                conditions.pop()
+            elif conditions:
+                earlier = [it if it.startswith("!(") else f"!({it})" for it in conditions[-1]]
+                conditions[-1] = earlier + ([condition] if word == "elseif" else [])
+        elif (match := _IMPORT.match(line)) is not None:
+            found.append((number, match.group("words").split(), match.group("module"), sum(conditions, [])))
+    return found
+
+
+def _holding(conditions):
+    return " ".join(it for it in conditions if not it.startswith("!"))
+
+
+def check(path, text):
+    target = path.split("/")[1]
+    allowed = ALLOWED.get(target)
+    if allowed is None:
+        return [f"{path}: check_imports.py has no row for {target}"]
+    problems = []
+    for line, words, module, conditions in imports(text):
+        if module not in allowed:
+            problems.append((line, f"{target} may not import {module}"))
+        if module in GUARDED and f"canImport({module})" not in _holding(conditions):
+            problems.append((line, f"import {module} belongs inside `#if canImport({module})`"))
+        without = [it for it in conditions if it.replace(" ", "") in
+                   ("!(canImport(FoundationEssentials))", "!canImport(FoundationEssentials)")]
+        if module == "Foundation" and target in ESSENTIALS_ONLY and not without:
+            problems.append((line, "import Foundation only in the `#else` of `#if canImport(FoundationEssentials)`"))
+        for word in words:
+            if word.startswith(("@testable", "@_spi", "@_implementationOnly", "package")):
+                problems.append((line, f"{word} import: targets use each other's public API"))
+            if word == "@_exported" and target != "Apus":
+                problems.append((line, "@_exported import: only the umbrella re-exports"))
+    code = swift_source.code(text)
+    for match in re.finditer(r"@_spi\b|(?<![.\w`])package\s+(?=(?:func|var|let|struct|class|enum|actor|protocol|init"
+                             r"|static|final|typealias|extension|subscript|nonisolated|mutating)\b)", code):
+        line = swift_source.line_of(code, match.start())
+        problems.append((line, f"{match.group().strip()} declaration: what another target needs is public"))
+    return [f"{path}:{line}: {what}" for line, what in sorted(set(problems))]
+
+
+def check_test(path, text):
+    return [f"{path}:{line}: tests use Swift Testing, not XCTest"
+            for line, _, module, _ in imports(text) if module == "XCTest"]
+
+
+def main():
+    problems, count = [], 0
+    for path in swift_source.swift_files("Sources"):
+        problems += check(path, swift_source.read(path))
+        count += 1
+    for path in swift_source.swift_files("Tests", "Examples"):
+        problems += check_test(path, swift_source.read(path))
+    print("\n".join(problems) if problems else f"{count} files import what their targets may",
+          file=sys.stderr if problems else sys.stdout)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

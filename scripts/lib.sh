@@ -1,0 +1,56 @@
+# Shared by the bash scripts: strict mode, the repository's root, one way to fail. Source it first:
+#   source "$(dirname "$0")/lib.sh"
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+ROOT="$PWD"
+
+# Where a plain debug build lives, and the flags it is built with. CI points both at the coverage build, so that the
+# checks that only read compiled modules (API text, documentation, Apple stubs) cost no build of their own.
+SCRATCH="${APUS_SCRATCH:-.build}"
+read -r -a BUILD_FLAGS <<<"${APUS_BUILD_FLAGS:-}"
+
+die() { # one line on standard error, and out
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+skip() { # for what the repository does not hold yet: says so, succeeds
+  printf 'skipped: %s\n' "$*"
+  exit 0
+}
+
+# The folder of the toolchain that `swift` belongs to; its llvm-cov, docc and extractor match its compiler, those
+# elsewhere on PATH may not.
+toolchain_bin() {
+  if command -v xcrun >/dev/null; then
+    dirname "$(xcrun --find swift)"
+  else
+    dirname "$(readlink -f "$(command -v swift)")"
+  fi
+}
+
+# The targets users can import: folders of Sources that Package.swift names as library products.
+library_targets() {
+  local dir target
+  for dir in Sources/*/; do
+    target="$(basename "$dir")"
+    if grep -q "\.library(name: \"$target\"" Package.swift; then echo "$target"; fi
+  done
+}
+
+# A debug build of the library, quiet unless it fails.
+build_library() {
+  run_quietly swift build --scratch-path "$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"}
+}
+
+# Runs a command; its output is shown only when it fails.
+run_quietly() {
+  local log
+  log="$(mktemp)"
+  if ! "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
+}
