@@ -17,9 +17,11 @@ extension Client {
 
   /// Makes a client of a configuration.
   public init(configuration: Configuration, transport: any Transport) {
+    var settings = configuration.settings
+    if let logging = configuration.logging { settings.observers.append(logging) }
     self.init(
       environment: configuration.environment, pipeline: configuration.pipeline, transport: transport,
-      settings: configuration.settings)
+      settings: settings)
   }
 
   #if URLSession

@@ -15,7 +15,7 @@ public struct Configuration: Sendable {
   public var timeout: Duration? = .seconds(30)
   /// Writes a line for each call's beginning and end; `nil`: no logging. Default: `nil`.
   public var logging: RequestLogging?
-  /// Told once for each set of credentials that a server refuses, see ``Credentials``. Default: nobody.
+  /// Told once for each generation of credentials that a server refuses, see ``Credentials``. Default: nobody.
   public var onUnauthorized: (@Sendable (UnauthorizedEvent) -> Void)?
   /// Changes the assembled pipeline, for example `{ $0.insert(signing, .beforeTransport) }`. Default: no change.
   public var customizePipeline: @Sendable (inout Pipeline) -> Void = { _ in }
@@ -35,6 +35,12 @@ public struct Configuration: Sendable {
   public var json: JSONCoding {
     get { settings.coding.effectiveJSON }
     set { settings.coding.json = newValue }
+  }
+
+  /// Query parameters on every request that has none of the same name; belong to the environment.
+  public var query: Query {
+    get { environment.query }
+    set { environment.query = newValue }
   }
 
   /// Sets a field on every request that does not set it itself.

@@ -22,6 +22,7 @@ final class Call: DeadlineTarget {
     prepared = client.currentEnvironment
     startInstant = client.runtime.clock.now
     state = Mutex(CallState())
+    // A message that is only described is no call to anybody else.
     reporter = client.observers.isEmpty || delivery == .described ? nil : EventReporter(client.observers)
   }
 
@@ -116,18 +117,15 @@ final class Call: DeadlineTarget {
 
   /// What the error of a streaming closure becomes.
   func handlerError(_ error: any Error) -> CallError {
-    if let error = error as? CallError { return error }
+    if let error = error as? CallError, error.storage.call === self { return error }
     return CallError(CallFault(.handler, "\(type(of: error))", underlying: error), of: self)
   }
 
   func setDeadline(_ instant: MonotonicInstant) {
+    // A context is a value: another copy of it may have set an earlier deadline, which stays in force.
+    if let deadline = snapshot(\.deadline), deadline <= instant { return }
     let key = client.timer.schedule(self, at: instant)
-    let (old, isEnded) = state.withLock { state in
-      defer { if !state.isEnded { state.deadlineKey = key } }
-      return (state.deadlineKey, state.isEnded)
-    }
-    if isEnded { client.timer.cancel(key) }
-    if let old { client.timer.cancel(old) }
+    if let superfluous = state.withLock({ $0.limit(to: instant, key) }) { client.timer.cancel(superfluous) }
   }
 
   func deadlinePassed() {

@@ -10,6 +10,13 @@ public struct CallEntry: Sendable, Identifiable {
   public var serial: UInt64 { call.serial }
   /// The endpoint.
   public var endpoint: EndpointIdentity { call.endpoint }
+  /// The URL without its query, each value in the path replaced by `{}` or `{name}`: safe for logs and metrics.
+  public var urlTemplate: String {
+    let baseURL = call.environment.baseURL
+    let template = endpoint.template
+    guard baseURL.origin != nil else { return template }
+    return baseURL.description + (template.isEmpty || template.hasPrefix("/") ? "" : "/") + template
+  }
   /// The tags.
   public var tags: [Tag] { call.options.tags }
   /// The name of the environment it was made in.

@@ -1,12 +1,15 @@
 extension CallError {
   /// Turns whatever was thrown on the path of a call into its one error.
   init(_ error: any Error, of call: Call) {
-    if let error = error as? CallError {
+    if let error = error as? CallError, error.storage.call === call {
       self = error
       return
     }
     let state = call.progress
-    var facts = Facts(code: .broken, phase: state.phase, requestState: state.requestState, underlying: error)
+    // What a middleware throws before anything was sent did not break an exchange.
+    var facts = Facts(
+      code: state.requestState == .notSent ? .invalidRequest : .broken, phase: state.phase,
+      requestState: state.requestState, underlying: error)
     switch error {
     case let fault as CallFault:
       facts.fill(from: fault)
@@ -14,6 +17,12 @@ extension CallError {
       facts.fill(from: error)
     case let refusal as Refusal:
       facts.fill(from: refusal)
+    case let error as CallError:
+      facts.fill(fromAnother: error)
+    case let error as QueryEncodingError:
+      facts.code = .encoding
+      facts.detail = error.reason
+      facts.place = error.name
     case is CancellationError:
       facts.code = .cancelled
       facts.cancellation = .caller
@@ -70,6 +79,19 @@ extension CallError.Facts {
       code = .timeout
       self.phase = phase
     }
+  }
+
+  /// Takes over why another call failed that this one needed, for example one that fetches a token. Phase, state
+  /// and trace stay this call's, and nobody has cancelled it.
+  fileprivate mutating func fill(fromAnother error: CallError) {
+    detail = "needed another call, which failed (\(error.code.rawValue): \(error.endpoint))"
+    guard !error.isCancellation else { return }
+    code = error.code
+    place = error.place
+    cancellation = error.cancellation
+    rejection = error.rejection
+    content = error.content
+    retryAfter = error.retryAfter
   }
 
   fileprivate mutating func fill(from refusal: Refusal) {

@@ -11,7 +11,7 @@ extension Call {
       // 1. A call that was cancelled before it began leaves nothing on the wire.
       try checkCancellation()
       // 2. Lower the description to a complete, validated message. Everything below is concrete.
-      let message = try request.message(at: prepared.base.get(), coding: coding)
+      let message = try request.message(at: prepared.base.get(), coding: coding, commonAccept: prepared.accept)
       keep(message)
       record(.prepared)
       // 3. Through the middlewares to the transport and back: the response to the last attempt.

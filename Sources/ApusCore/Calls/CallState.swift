@@ -19,7 +19,10 @@ struct CallState {
   private(set) var expectedReceiveBytes: Int64?
   /// What to cancel: the running unit, then the content that the app reads.
   private(set) var canceller: (any Cancellable)?
-  var deadlineKey: DeadlineTimer.Key?
+  private(set) var deadline: MonotonicInstant?
+  private var deadlineKey: DeadlineTimer.Key?
+  /// Whether another call's exchange is this one's too.
+  private var sharesExchange = false
 
   /// More events than this are counted, not kept: a trace cannot grow without bound.
   private static let eventLimit = 1000
@@ -40,6 +43,14 @@ struct CallState {
     let reason = make(phase)
     self.reason = reason
     return (reason, canceller)
+  }
+
+  /// Takes a deadline, unless an earlier one is in force or the call has ended. Answers the one to take back.
+  mutating func limit(to instant: MonotonicInstant, _ key: DeadlineTimer.Key) -> DeadlineTimer.Key? {
+    if isEnded { return key }
+    if let deadline, deadline <= instant { return key }
+    defer { (deadline, deadlineKey) = (instant, key) }
+    return deadlineKey
   }
 
   /// How a call ended, and what is left to tidy up.
@@ -71,6 +82,7 @@ struct CallState {
   private mutating func advance(to event: TraceEvent) {
     switch event.kind {
     case .prepared: phase = .waiting
+    case .joined: sharesExchange = true
     case .exchangeStarted:
       phase = .connecting
       attempts = max(attempts, event.attempt)
@@ -101,7 +113,7 @@ struct CallState {
   var requestState: RequestState {
     if head != nil { return .answered }
     switch phase {
-    case .preparing, .waiting: return .notSent
+    case .preparing, .waiting: return sharesExchange ? .maybeSent : .notSent
     default: return .maybeSent
     }
   }

@@ -17,7 +17,7 @@ struct FlightState {
   private var result: Result<ResponseMessage, any Error>?
   private var isAbandoned = false
 
-  /// A call wants in; answers `false` when the flight is over.
+  /// A call wants in; answers `false` when the flight is over, or is being cancelled since all have left it.
   mutating func expect(_ id: UInt64) -> Bool {
     guard result == nil, !isAbandoned else { return false }
     expected.insert(id)

@@ -10,14 +10,21 @@ import Synchronization
 /// Lets calls with one id and one message share one exchange.
 ///
 /// It stands inside the total deadline: each call keeps its own. What is shared is the message with its
-/// content in memory; each call judges and decodes it for itself. Calls of different environments, and so
-/// of different credentials, never share.
+/// content in memory; each call judges and decodes it for itself. Calls of different environments or of different
+/// credentials never share; neither do calls whose content is a stream, which cannot be compared.
 final class JoinCalls: Middleware {
   private struct Key: Hashable {
+    enum Content: Hashable {
+      case empty
+      case bytes(Data)
+      case file(ContentFile)
+    }
+
     let id: CallID
     let environment: ObjectIdentifier
+    let principal: UInt64?
     let head: HTTPRequest
-    let content: Data
+    let content: Content
   }
 
   private final class Flight: Sendable {
@@ -38,7 +45,9 @@ final class JoinCalls: Middleware {
   }
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard let key = key(of: request, context) else { return try await next(request, context: context) }
+    guard context.delivery == .buffered, let key = try await key(of: request, context) else {
+      return try await next(request, context: context)
+    }
     let serial = context.call.serial
     let (flight, isNew) = flights.withLock { flights -> (Flight, Bool) in
       if let running = flights[key], running.state.withLock({ $0.expect(serial) }) { return (running, false) }
@@ -60,16 +69,18 @@ final class JoinCalls: Middleware {
     return response
   }
 
-  /// What calls must have in common; `nil` for content that cannot be compared, which is never shared.
-  private func key(of request: RequestMessage, _ context: CallContext) -> Key? {
-    let content: Data
+  /// What calls must have in common to share; `nil` for one that shares with nobody.
+  private func key(of request: RequestMessage, _ context: CallContext) async throws -> Key? {
+    let content: Key.Content
     switch request.content {
-    case .empty: content = Data()
-    case .bytes(let data): content = data
-    case .file, .stream: return nil
+    case .empty: content = .empty
+    case .bytes(let data): content = .bytes(data)
+    case .file(let file): content = .file(file)
+    case .stream: return nil
     }
     return Key(
-      id: context.id, environment: ObjectIdentifier(context.call.prepared), head: request.head, content: content)
+      id: context.id, environment: ObjectIdentifier(context.call.prepared), principal: try await context.principal(),
+      head: request.head, content: content)
   }
 
   private func start(

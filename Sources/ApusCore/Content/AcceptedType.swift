@@ -11,6 +11,12 @@ enum AcceptedType: Sendable {
     self = type.map { .type($0) } ?? .anything
   }
 
+  /// Whether an environment that asks for a type of its own, such as a vendor's JSON, may do so here.
+  var isOpen: Bool {
+    if case .type(let type) = self { return type == .json }
+    return true
+  }
+
   /// The type to ask for under these coders; `nil`: anything.
   func mediaType(in coding: CodingOptions) -> MediaType? {
     switch self {

@@ -11,3 +11,17 @@ public struct RawField: Sendable, Hashable {
     self.value = value
   }
 }
+
+extension RawField: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The name, and the value where ``Redaction`` shows it.
+  public var description: String {
+    let isShown = Redaction.standardFields.contains(name.lowercased())
+    return "\(name): \(isShown ? value : Redaction.mask)"
+  }
+
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+
+  /// Shows ``description`` alone.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -37,11 +37,9 @@ public struct Redaction: Sendable {
   public func target(_ target: String) -> String {
     guard let mark = target.firstIndex(of: "?") else { return target }
     let items = target[target.index(after: mark)...].split(separator: "&").map { item in
-      let name = item.prefix { $0 != "=" }
-      // Without `=` the whole item may be the secret.
-      guard name.endIndex < item.endIndex || shownParameters.contains(PercentEncoding.decode(name)) else {
-        return Self.mask
-      }
+      // Without a sign nobody knows whether it is a name or a value.
+      guard let sign = item.firstIndex(of: "=") else { return Self.mask }
+      let name = item[..<sign]
       return shownParameters.contains(PercentEncoding.decode(name)) ? String(item) : "\(name)=\(Self.mask)"
     }
     return target[..<mark] + "?" + items.joined(separator: "&")

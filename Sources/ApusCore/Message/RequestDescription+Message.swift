@@ -3,13 +3,19 @@ import HTTPTypes
 extension RequestDescription {
   /// Lowers the description to what goes on the wire: pure, synchronous, complete and validated.
   ///
+  /// - Parameters:
+  ///   - base: where the server is.
+  ///   - coding: coders and styles in force.
+  ///   - commonAccept: what to ask for when the endpoint asks for JSON or nothing in particular.
   /// - Throws: ``CallFault`` with `invalidRequest` or `encoding`, naming the place.
-  func message(at base: BaseURL.Parts, coding: CodingOptions) throws -> RequestMessage {
+  func message(at base: BaseURL.Parts, coding: CodingOptions, commonAccept: HTTPFields? = nil) throws -> RequestMessage
+  {
     if let failure { throw failure }
     if let fault = path.fault { throw fault }
     var head = HTTPRequest(
       method: method, scheme: base.origin.scheme, authority: base.authority,
-      path: try target(at: base, style: coding), headerFields: FieldRules.accept(accept.mediaType(in: coding)))
+      path: try target(at: base, style: coding),
+      headerFields: (accept.isOpen ? commonAccept : nil) ?? FieldRules.accept(accept.mediaType(in: coding)))
     let content = try encodedContent(coding)
     if !content.isEmpty, let type = self.content.mediaType {
       head.headerFields.append(try FieldRules.field(RawField("Content-Type", type.description)))

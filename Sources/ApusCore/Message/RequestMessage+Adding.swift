@@ -6,23 +6,29 @@ extension RequestMessage {
   /// - Parameters:
   ///   - field: name and value.
   ///   - isSensitive: whether intermediaries must not store it (RFC 7541 §7.1.3); it also is masked in texts.
+  /// - Returns: whether it was added.
   /// - Throws: an error that makes the call fail with `invalidRequest`, for what cannot be sent.
-  public mutating func addField(_ field: RawField, isSensitive: Bool = false) throws {
+  @discardableResult
+  public mutating func addField(_ field: RawField, isSensitive: Bool = false) throws -> Bool {
     var checked = try FieldRules.field(field)
-    guard head.headerFields[checked.name] == nil else { return }
+    guard head.headerFields[checked.name] == nil else { return false }
     if isSensitive { checked.indexingStrategy = .disallow }
     head.headerFields.append(checked)
+    return true
   }
 
   /// Adds query parameters to the target; those whose name it has already are left out.
   ///
+  /// - Returns: whether any were added.
   /// - Throws: an error that makes the call fail with `encoding`, for values that cannot be written.
-  public mutating func addQuery(_ query: Query, style: QueryStyle = .standard) throws {
+  @discardableResult
+  public mutating func addQuery(_ query: Query, style: QueryStyle = .standard) throws -> Bool {
     let (path, present) = splitTarget
     let names = Set(present.split(separator: "&").map { Self.name(of: $0) })
     let items = try Self.items(of: query, style: style).filter { !names.contains($0.name) }
-    guard !items.isEmpty else { return }
+    guard !items.isEmpty else { return false }
     target = path + "?" + present + (present.isEmpty ? "" : "&") + QueryText.query(items)
+    return true
   }
 
   private static func items(of query: Query, style: QueryStyle) throws -> [(name: String, value: String)] {

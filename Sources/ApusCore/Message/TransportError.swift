@@ -20,7 +20,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     case contentTooLarge
     /// A deadline passed.
     case timedOut(CallPhase)
-    /// The message cannot be sent by this transport.
+    /// The message cannot be sent: by this transport, or because a middleware could not complete it.
     case unsupported
   }
 

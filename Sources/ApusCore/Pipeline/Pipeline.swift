@@ -1,5 +1,5 @@
 /// The middlewares of a client in their order: a list with named places.
-public struct Pipeline: Sendable {
+public struct Pipeline: Sendable, CustomStringConvertible {
   /// Where a middleware is put.
   public enum Position: Sendable, Hashable {
     /// Ahead of everything in the slot: further out.

@@ -4,7 +4,8 @@
 public enum Slot: Int, Sendable, CaseIterable, Comparable {
   /// Tracing and logging: outermost, so that it sees everything.
   case trace
-  /// Checks of the request that need no network.
+  /// What completes and checks a request without any network, such as common fields and parameters: outside of
+  /// everything that compares, stores or repeats messages.
   case validation
   /// The deadline of the whole call: outside everything that waits.
   case totalDeadline
@@ -26,7 +27,7 @@ public enum Slot: Int, Sendable, CaseIterable, Comparable {
   case redirects
   /// Cookies, for each hop.
   case cookies
-  /// Common fields, credentials and signatures: innermost, so that they are fresh for each hop.
+  /// Credentials and signatures: innermost, so that they are fresh for each hop.
   case credentials
   /// What must see exactly what the transport sees.
   case transport

@@ -1,4 +1,5 @@
 import ApusCore
+import HTTPTypes
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -13,36 +14,87 @@ extension Authentication {
     return origins?.contains(origin) ?? (origin == environment.baseURL.origin)
   }
 
-  /// Puts credentials on a message that does not carry its own in their place.
+  /// The credentials there are now.
+  ///
+  /// - Throws: ``TransportError`` when they cannot be read; a call's own error and its cancellation as they are.
+  func read() async throws -> StoredCredential {
+    do {
+      return try await source.current()
+    } catch let error as CallError {
+      throw error
+    } catch is CancellationError where Task.isCancelled {
+      throw CancellationError()
+    } catch {
+      throw Self.fault("the credentials could not be read: \(type(of: error))", underlying: error)
+    }
+  }
+
+  /// Whose credentials a call uses; `nil` when it carries none.
+  func principal(of context: CallContext) async throws -> UInt64? {
+    guard context.values[CredentialUseKey.self] == .automatic else { return nil }
+    return try await read().generation
+  }
+
+  /// Whether a message carries credentials of its own in the place of these.
+  func isAnticipated(by request: RequestMessage) -> Bool {
+    switch scheme {
+    case .bearer, .basic: return request.head.headerFields[.authorization] != nil
+    case .keyField(let name): return HTTPField.Name(name).map { request.head.headerFields[$0] != nil } ?? false
+    case .keyParameter(let name):
+      var copy = request
+      return (try? copy.addQuery([name: ""])) == false
+    }
+  }
+
+  /// Puts credentials on a message that carries none of its own.
+  ///
+  /// - Throws: ``TransportError`` that says what is wrong with the credentials and does not contain them.
   func apply(_ credential: Credential, to request: inout RequestMessage) throws {
     switch (scheme, credential) {
     case (.bearer, .token(let token)):
-      try request.addCredential(field: "Authorization", "Bearer \(token.value)")
+      request.authorize(by: "Bearer", try Self.checked(token))
     case (.basic, .password(let user, let password)):
-      guard !user.contains(":") else { throw CredentialMismatch(reason: "a user name holds a colon") }
-      let pair = Data("\(user):\(password.value)".utf8).base64EncodedString()
-      try request.addCredential(field: "Authorization", "Basic \(pair)")
+      request.authorize(by: "Basic", try Self.pair(user, password))
     case (.keyField(let name), .token(let key)):
-      try request.addCredential(field: name, key.value)
+      try request.addField(RawField(name, try Self.checked(key)), isSensitive: true)
     case (.keyParameter(let name), .token(let key)):
-      try request.addQuery([name: key.value])
-    case (.basic, .token): throw CredentialMismatch(reason: "basic authentication needs a name and a password")
-    case (_, .password): throw CredentialMismatch(reason: "a name and a password need basic authentication")
+      try request.addQuery([name: try Self.checked(key)])
+    case (.basic, .token):
+      throw Self.fault("basic authentication needs a name and a password")
+    case (_, .password):
+      throw Self.fault("a name and a password need basic authentication")
     }
+  }
+
+  /// A token of visible ASCII characters. RFC 6750 §2.1 allows fewer, but servers hand out tokens with `|` and `:`.
+  private static func checked(_ token: Secret) throws -> String {
+    guard !token.value.isEmpty else { throw fault("the token is empty") }
+    guard token.value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+      throw fault("the token holds a character that is not allowed")
+    }
+    return token.value
+  }
+
+  /// Name and password in the form of RFC 7617 §2.
+  private static func pair(_ user: String, _ password: Secret) throws -> String {
+    guard !user.utf8.contains(UInt8(ascii: ":")) else { throw fault("the user name holds a colon") }
+    let pair = "\(user):\(password.value)"
+    guard pair.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw fault("the user name or the password holds a control character")
+    }
+    return Data(pair.utf8).base64EncodedString()
+  }
+
+  private static func fault(_ detail: String, underlying: (any Error)? = nil) -> TransportError {
+    TransportError(.unsupported, requestState: .notSent, detail: detail, underlying: underlying)
   }
 }
 
-/// Credentials of a kind that the authentication cannot use.
-public struct CredentialMismatch: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Why, as half a sentence.
-  public let reason: String
-  /// The reason.
-  public var description: String { reason }
-}
-
 extension RequestMessage {
-  /// Adds a field with credentials, marked so that no intermediary stores it.
-  fileprivate mutating func addCredential(field name: String, _ value: String) throws {
-    try addField(RawField(name, value), isSensitive: true)
+  /// Adds checked credentials, marked so that no intermediary stores them and no text shows them.
+  fileprivate mutating func authorize(by scheme: String, _ value: String) {
+    var field = HTTPField(name: .authorization, value: "\(scheme) \(value)")
+    field.indexingStrategy = .disallow
+    head.headerFields.append(field)
   }
 }

@@ -2,8 +2,8 @@ public import ApusCore
 
 /// How a server wants to be shown credentials, and where they come from.
 ///
-/// Credentials are bound to origins: by default the one of the environment's base URL. A message to any
-/// other origin never carries them.
+/// Credentials are bound to origins: by default the one of the environment's base URL. A message to any other
+/// origin never carries them. A call that sets the field (or parameter) itself keeps its own.
 public struct Authentication: Sendable {
   enum Scheme: Sendable {
     case bearer
@@ -12,9 +12,13 @@ public struct Authentication: Sendable {
     case keyParameter(String)
   }
 
+  /// Tells this authentication from others, so that what is known of one's credentials is not held for another's.
+  final class Identity: Sendable {}
+
   let scheme: Scheme
   let source: any CredentialSource
   let origins: Set<Origin>?
+  let identity = Identity()
 
   private init(_ scheme: Scheme, _ source: any CredentialSource, _ origins: Set<Origin>?) {
     self.scheme = scheme
@@ -32,11 +36,20 @@ public struct Authentication: Sendable {
   }
 
   /// A name and a password in `Authorization: Basic` (RFC 7617), in UTF-8.
+  ///
+  /// - Parameters:
+  ///   - source: keeps the name, which has no colon, and the password.
+  ///   - origins: where they may be sent. Default: the origin of the environment's base URL alone.
   public static func basic(_ source: any CredentialSource, origins: Set<Origin>? = nil) -> Authentication {
     Authentication(.basic, source, origins)
   }
 
   /// A key in a field of the server's choice.
+  ///
+  /// - Parameters:
+  ///   - source: keeps the key, as a token.
+  ///   - field: the field's name, for example `X-Api-Key`.
+  ///   - origins: where it may be sent. Default: the origin of the environment's base URL alone.
   public static func apiKey(
     _ source: any CredentialSource, field: String, origins: Set<Origin>? = nil
   ) -> Authentication {
@@ -44,41 +57,14 @@ public struct Authentication: Sendable {
   }
 
   /// A key in the query: only for servers that take it nowhere else, since URLs end up in logs.
+  ///
+  /// - Parameters:
+  ///   - source: keeps the key, as a token.
+  ///   - queryParameter: the parameter's name.
+  ///   - origins: where it may be sent. Default: the origin of the environment's base URL alone.
   public static func apiKey(
     _ source: any CredentialSource, queryParameter: String, origins: Set<Origin>? = nil
   ) -> Authentication {
     Authentication(.keyParameter(queryParameter), source, origins)
-  }
-}
-
-/// Where the environment keeps its authentication.
-enum AuthenticationKey: ContextKey {
-  static let defaultValue: Authentication? = nil
-}
-
-/// Whether a call carries credentials.
-public enum CredentialUse: Sendable, Hashable {
-  /// When there are any.
-  case automatic
-  /// Never: sign-in, sign-up, public resources.
-  case none
-}
-
-enum CredentialUseKey: ContextKey {
-  static let defaultValue = CredentialUse.automatic
-}
-
-extension Environment {
-  /// How calls in this environment show who is calling. Default: not at all.
-  public var authentication: Authentication? {
-    get { values[AuthenticationKey.self] }
-    set { values[AuthenticationKey.self] = newValue }
-  }
-}
-
-extension Endpoint {
-  /// Says whether calls of this endpoint carry credentials.
-  public func credentials(_ use: CredentialUse) -> Request<Value> {
-    setting(CredentialUseKey.self, use)
   }
 }

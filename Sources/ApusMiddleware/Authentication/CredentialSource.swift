@@ -1,23 +1,14 @@
 /// Keeps the credentials of one account: read for every attempt, replaced at sign-in, cleared at sign-out.
+///
+/// ``MemoryCredentials`` is one. A source of your own that keeps them in a file or a key chain should hold
+/// them in memory as well: a call waits for the answer before each of its attempts.
 public protocol CredentialSource: Sendable {
-  /// The credentials there are now; `nil` when signed out.
-  func credential() async throws -> StoredCredential?
-  /// Replaces the credentials.
+  /// The credentials there are now, and their generation.
+  ///
+  /// - Throws: any error. The call then throws `invalidRequest` with that error as its cause, and nothing is sent.
+  func current() async throws -> StoredCredential
+  /// Replaces the credentials: the next attempt of any call carries the new ones.
   func set(_ credential: Credential) async throws
-  /// Removes the credentials: no later call carries them.
+  /// Removes the credentials: no later attempt carries them.
   func clear() async throws
-}
-
-/// Credentials and the count of how often they were replaced, which tells new ones from old ones.
-public struct StoredCredential: Sendable, Hashable {
-  /// The credentials.
-  public let credential: Credential
-  /// Goes up each time the source's credentials are replaced or cleared.
-  public let generation: UInt64
-
-  /// Makes a stored credential; for sources of your own.
-  public init(_ credential: Credential, generation: UInt64) {
-    self.credential = credential
-    self.generation = generation
-  }
 }

@@ -4,44 +4,67 @@ import Synchronization
 
 /// Puts credentials on messages, anew for every attempt, and notices when a server does not accept them.
 ///
-/// The source is asked just before the message leaves, so a new token is used at once and a cleared one
-/// never again. Many calls that are refused with the same credentials make one event.
+/// The source is asked just before the message leaves, so a new token is used at once and a cleared one never
+/// again. However many calls are refused with the same credentials, there is one event.
 public final class Credentials: Middleware {
+  private struct Report {
+    /// Kept, so that its identity is not given to another while it stands here.
+    let identity: Authentication.Identity
+    var generation: UInt64
+  }
+
   private let onUnauthorized: (@Sendable (UnauthorizedEvent) -> Void)?
-  /// For each origin the last generation that was reported; 0 stands for none, others count from 1.
-  private let reported = Mutex<[Origin: UInt64]>([:])
+  /// The last generation that was told of, for each authentication.
+  private let reports = Mutex<[ObjectIdentifier: Report]>([:])
 
   /// Makes the middleware.
   ///
-  /// - Parameter onUnauthorized: told once for each set of credentials that a server refuses with 401,
-  ///   and once while there are none; the calls get their error all the same.
+  /// - Parameter onUnauthorized: told once for each generation of credentials (signed out counts as one) that a
+  ///   server refuses with 401, unless they have been replaced meanwhile. It is told before the calls get their
+  ///   errors, which they do all the same; be quick. Default: nobody.
   public init(onUnauthorized: (@Sendable (UnauthorizedEvent) -> Void)? = nil) {
     self.onUnauthorized = onUnauthorized
   }
 
   /// Adds the environment's credentials where they belong.
+  ///
+  /// - Throws: ``TransportError``, which becomes `invalidRequest`, when the credentials cannot be read or sent.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard context.values[CredentialUseKey.self] != .none, let authentication = context.environment.authentication,
-      authentication.allows(request.origin, in: context.environment)
+    guard let authentication = context.environment.authentication,
+      context.values[CredentialUseKey.self] == .automatic,
+      authentication.allows(request.origin, in: context.environment),
+      // What a server thinks of a call's own credentials says nothing about the source's.
+      !authentication.isAnticipated(by: request)
     else { return try await next(request, context: context) }
     var request = request
-    let stored = try await authentication.source.credential()
-    if let stored {
-      try authentication.apply(stored.credential, to: &request)
+    let stored = try await authentication.read()
+    if let credential = stored.credential {
+      try authentication.apply(credential, to: &request)
       context.record(.authorized(generation: stored.generation))
     }
     let response = try await next(request, context: context)
-    if response.head.status == .unauthorized {
-      context.record(.unauthorized(generation: stored?.generation ?? 0))
-      if let origin = request.origin { report(origin, generation: stored?.generation, context) }
+    if response.head.status == .unauthorized, let origin = request.origin {
+      context.record(.unauthorized(generation: stored.generation))
+      await report(stored.generation, of: authentication, at: origin, context)
     }
     return response
   }
 
-  private func report(_ origin: Origin, generation: UInt64?, _ context: CallContext) {
-    let mark = generation.map { $0 + 1 } ?? 0
-    let isNew = reported.withLock { $0.updateValue(mark, forKey: origin) != mark }
-    guard isNew, context.delivery != .described else { return }
-    onUnauthorized?(UnauthorizedEvent(origin: origin, environment: context.environment.name, call: context.id))
+  private func report(
+    _ generation: UInt64, of authentication: Authentication, at origin: Origin, _ context: CallContext
+  ) async {
+    guard let onUnauthorized else { return }
+    // An answer may be late: of credentials that were replaced meanwhile nobody needs to hear.
+    if let current = try? await authentication.source.current(), current.generation != generation { return }
+    let identity = authentication.identity
+    let isNew = reports.withLock { reports in
+      if let last = reports[ObjectIdentifier(identity)], last.generation >= generation { return false }
+      reports[ObjectIdentifier(identity)] = Report(identity: identity, generation: generation)
+      return true
+    }
+    guard isNew else { return }
+    onUnauthorized(
+      UnauthorizedEvent(
+        origin: origin, environment: context.environment.name, call: context.id, generation: generation))
   }
 }

@@ -1,17 +1,19 @@
 import Synchronization
 
 /// Keeps credentials in memory, as long as the process runs.
-public final class MemoryCredentials: CredentialSource {
-  private struct State {
-    var credential: Credential?
-    var generation: UInt64 = 0
-  }
-
-  private let state: Mutex<State>
+///
+/// ```swift
+/// let tokens = MemoryCredentials()
+/// let api = Client(baseURL: "https://api.example.com/v1") { $0.authentication = .bearer(tokens) }
+/// tokens.set(token: session.accessToken)   // signed in: the next call carries it
+/// tokens.clear()                           // signed out: none does
+/// ```
+public final class MemoryCredentials: CredentialSource, CustomReflectable {
+  private let state: Mutex<StoredCredential>
 
   /// Starts with credentials, or signed out.
   public init(_ credential: Credential? = nil) {
-    state = Mutex(State(credential: credential))
+    state = Mutex(StoredCredential(credential, generation: 0))
   }
 
   /// Starts with a token.
@@ -20,8 +22,8 @@ public final class MemoryCredentials: CredentialSource {
   }
 
   /// The credentials there are now.
-  public func credential() -> StoredCredential? {
-    state.withLock { state in state.credential.map { StoredCredential($0, generation: state.generation) } }
+  public func current() -> StoredCredential {
+    state.withLock { $0 }
   }
 
   /// Replaces the credentials.
@@ -40,9 +42,9 @@ public final class MemoryCredentials: CredentialSource {
   }
 
   private func replace(by credential: Credential?) {
-    state.withLock { state in
-      state.credential = credential
-      state.generation += 1
-    }
+    state.withLock { $0 = StoredCredential(credential, generation: $0.generation + 1) }
   }
+
+  /// Shows nothing.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }

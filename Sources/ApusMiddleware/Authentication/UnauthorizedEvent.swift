@@ -8,4 +8,6 @@ public struct UnauthorizedEvent: Sendable, Hashable {
   public let environment: String
   /// The first call that was refused.
   public let call: CallID
+  /// The generation of the credentials, see ``StoredCredential/generation``.
+  public let generation: UInt64
 }

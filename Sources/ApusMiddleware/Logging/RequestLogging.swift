@@ -2,20 +2,22 @@ public import ApusCore
 import HTTPTypes
 public import Logging
 
-/// Writes one line when a call goes out and one when it ends: id, method, URL, status, duration.
+/// Writes one line when a call's request is ready and one when the call ends: id, method, URL, status, duration.
 ///
-/// Off unless it is put into the pipeline. Values of the query are masked, the path is shown as its
-/// template; fields and content are not logged at all.
-public struct RequestLogging: Middleware {
+/// An observer and not a middleware, so that the last line tells what the app got: a timeout, a superseded call
+/// or an answer that could not be decoded is none a middleware sees. Off unless a client is given one. The path is
+/// shown as its template, or as sent with the query's values masked; fields and content are never logged.
+public struct RequestLogging: CallObserver {
   private let logger: Logger
   private let level: Logger.Level
   private let showsPaths: Bool
 
-  /// Makes the middleware.
+  /// Makes the observer.
   ///
   /// - Parameters:
   ///   - logger: where the lines go.
-  ///   - level: of ordinary lines; failed calls are logged one level up, as `warning`. Default: `info`.
+  ///   - level: of ordinary lines and of cancelled calls. Calls that fail are logged as `warning`, or at this
+  ///     level where it is higher. Default: `info`.
   ///   - showsPaths: whether the path is shown as sent, ids included. Default: the template.
   public init(_ logger: Logger, level: Logger.Level = .info, showsPaths: Bool = false) {
     self.logger = logger
@@ -23,40 +25,39 @@ public struct RequestLogging: Middleware {
     self.showsPaths = showsPaths
   }
 
-  /// Logs a pass of a call.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard context.delivery != .described else { return try await next(request, context: context) }
-    let start = context.now
+  /// Logs the events that begin and end a call.
+  public func observe(_ event: TraceEvent, of call: CallEntry) {
+    switch event.kind {
+    case .prepared:
+      log("request", at: level, call)
+    case .succeeded:
+      log("response", at: level, call, from: event)
+    case .failed(let code):
+      log("failed", at: code == .cancelled ? level : max(level, .warning), call, from: event, code)
+    default: break
+    }
+  }
+
+  private func log(
+    _ message: Logger.Message, at level: Logger.Level, _ call: CallEntry, from end: TraceEvent? = nil,
+    _ code: CallError.Code? = nil
+  ) {
+    guard logger.logLevel <= level else { return }
     var metadata: Logger.Metadata = [
-      "call": "\(context.id)", "method": "\(request.head.method.rawValue)", "url": "\(url(of: request, context))",
+      "call": "\(call.id)", "method": "\(call.endpoint.method.rawValue)", "url": "\(url(of: call))",
     ]
-    logger.log(level: level, "request", metadata: metadata)
-    do {
-      let response = try await next(request, context: context)
-      metadata["status"] = "\(response.head.status.code)"
-      metadata["duration"] = "\(start.duration(to: context.now))"
-      logger.log(level: level, "response", metadata: metadata)
-      return response
-    } catch {
-      metadata["error"] = "\(label(of: error))"
-      metadata["duration"] = "\(start.duration(to: context.now))"
-      logger.log(level: max(level, .warning), "failed", metadata: metadata)
-      throw error
+    if let end {
+      metadata["duration"] = "\(call.startInstant.duration(to: end.instant))"
+      if let status = call.head?.status.code { metadata["status"] = "\(status)" }
+      if let code { metadata["error"] = "\(code.rawValue)" }
+      if code == .timeout { metadata["phase"] = "\(call.phase.rawValue)" }
     }
+    logger.log(level: level, message, metadata: metadata)
   }
 
-  private func url(of request: RequestMessage, _ context: CallContext) -> String {
-    let origin = request.origin.map { "\($0)" } ?? ""
-    guard showsPaths else { return origin + context.endpoint.template }
-    return origin + Redaction().target(request.target)
-  }
-
-  /// What kind of error it was; the error's own text may quote what was sent.
-  private func label(of error: any Error) -> String {
-    switch error {
-    case let error as TransportError: "\(error.kind)"
-    case let error as CallError: error.code.rawValue
-    default: "\(type(of: error))"
-    }
+  private func url(of call: CallEntry) -> String {
+    guard showsPaths, let head = call.request else { return call.urlTemplate }
+    let message = RequestMessage(head: head)
+    return (message.origin.map { "\($0)" } ?? "") + Redaction().target(message.target)
   }
 }

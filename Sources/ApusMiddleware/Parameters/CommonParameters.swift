@@ -1,11 +1,16 @@
 public import ApusCore
+import HTTPTypes
 
 /// Puts the environment's common fields and query parameters on every message that has none of that name.
+///
+/// It belongs outside of everything that compares messages or sends them again, as in the default pipeline: a
+/// stored or shared answer then belongs to the whole message, and a redirect to another place does not carry
+/// along what was meant for this server.
 public struct CommonParameters: Middleware {
   /// Makes the middleware; what it adds is in the call's environment.
   public init() {}
 
-  /// Adds what the message lacks.
+  /// Adds what the message lacks. `Content-Type` is left out where there is no content.
   ///
   /// - Throws: what makes the call fail with `invalidRequest` or `encoding` when a common field or
   ///   parameter cannot be sent.
@@ -15,8 +20,14 @@ public struct CommonParameters: Middleware {
       return try await next(request, context: context)
     }
     var request = request
-    for field in environment.fields { try request.addField(field) }
+    for field in environment.fields where !(request.content.isEmpty && Self.describesContent(field)) {
+      try request.addField(field)
+    }
     if !environment.query.isEmpty { try request.addQuery(environment.query, style: context.queryStyle) }
     return try await next(request, context: context)
+  }
+
+  private static func describesContent(_ field: RawField) -> Bool {
+    field.name.lowercased() == HTTPField.Name.contentType.canonicalName
   }
 }

@@ -1,0 +1,21 @@
+public import ApusCore
+
+/// Whether calls of an endpoint carry credentials.
+public enum CredentialUse: Sendable, Hashable {
+  /// When there are any.
+  case automatic
+  /// Never: sign-in, sign-up, public resources. What a server answers them says nothing about credentials, so a
+  /// 401 is no ``UnauthorizedEvent``.
+  case none
+}
+
+enum CredentialUseKey: ContextKey {
+  static let defaultValue = CredentialUse.automatic
+}
+
+extension Endpoint {
+  /// Says whether calls of this endpoint carry credentials. Default: when there are any.
+  public func credentials(_ use: CredentialUse) -> Request<Value> {
+    setting(CredentialUseKey.self, use)
+  }
+}
