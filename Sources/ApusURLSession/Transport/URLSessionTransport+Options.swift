@@ -25,7 +25,7 @@ extension URLSessionTransport {
       /// for a layer that the app can see.
       public var waitsForConnectivity = false
       /// The oldest version of TLS to accept. Default: 1.2.
-      public var tlsMinimum = TLSVersion.v1_2
+      public var tlsMinimum = TLSVersion.tls12
     #endif
 
     /// The defaults.
@@ -36,9 +36,9 @@ extension URLSessionTransport {
     /// A version of TLS.
     public enum TLSVersion: Sendable, Hashable {
       /// TLS 1.2 (RFC 5246).
-      case v1_2
+      case tls12
       /// TLS 1.3 (RFC 8446).
-      case v1_3
+      case tls13
     }
   #endif
 }
