@@ -72,6 +72,9 @@ let package = Package(
     .testTarget(
       name: "ApusTests",
       dependencies: ["Apus", "ApusTesting", "ApusTestServer", httpTypes, logging], swiftSettings: settings),
+    .testTarget(
+      name: "DocumentationTests", dependencies: ["Apus", "ApusTesting", "ApusTestServer", httpTypes],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -25,6 +25,12 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
+    .executableTarget(
+      name: "Loopback",
+      dependencies: [
+        .product(name: "Apus", package: "apus"), .product(name: "ApusTestServer", package: "apus"),
+      ],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -11,6 +11,9 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+let apus = Target.Dependency.product(name: "Apus", package: "apus")
+let apusTesting = Target.Dependency.product(name: "ApusTesting", package: "apus")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -28,9 +31,11 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     // The target has another name: `Backend` and `backend` would be one folder where file names know no case.
-    .executable(name: "backend", targets: ["BackendCommand"])
+    .executable(name: "backend", targets: ["BackendCommand"]),
+    .executable(name: "demo", targets: ["DemoCommand"]),
   ],
   dependencies: [
+    .package(name: "apus", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -55,10 +60,31 @@ let package = Package(
       name: "BackendCommand",
       dependencies: [
         "Backend",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        argumentParser,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
+    .target(name: "FriendsService", dependencies: [apus], swiftSettings: settings),
+    .target(name: "MoviesService", dependencies: [apus], swiftSettings: settings),
+    .target(name: "AccountsService", dependencies: [apus], swiftSettings: settings),
+    // As in an app: everything belongs to the main actor unless it says otherwise.
+    .target(
+      name: "FriendsScreen", dependencies: [apus, "FriendsService"],
+      swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+    .target(
+      name: "Demo",
+      dependencies: [apus, "Backend", "FriendsService", "MoviesService", "AccountsService", "FriendsScreen"],
+      swiftSettings: settings),
+    .executableTarget(name: "DemoCommand", dependencies: ["Demo", argumentParser], swiftSettings: settings),
+    .testTarget(
+      name: "ServicesTests",
+      dependencies: [apus, apusTesting, "Backend", "FriendsService", "MoviesService", "AccountsService"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "FriendsScreenTests",
+      dependencies: [apus, apusTesting, "FriendsScreen", "FriendsService"],
+      swiftSettings: settings),
+    .testTarget(name: "DemoTests", dependencies: ["Demo", "DemoCommand"], swiftSettings: settings),
     .testTarget(
       name: "BackendTests",
       dependencies: ["Backend", nioCore, nioPosix],

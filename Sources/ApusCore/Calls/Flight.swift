@@ -37,6 +37,7 @@ struct FlightState {
     guard expected.remove(id) != nil else { return (nil, false) }
     let waiter = waiters.removeValue(forKey: id)
     if waiter == nil { left.insert(id) }
+    // Whoever comes now starts anew: this exchange is being cancelled.
     isAbandoned = expected.isEmpty && result == nil
     return (waiter, isAbandoned)
   }

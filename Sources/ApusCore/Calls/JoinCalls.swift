@@ -57,7 +57,9 @@ final class JoinCalls: Middleware {
       return (flight, true)
     }
     if isNew {
-      start(flight, key, request, context.shared(), next)
+      // No single caller's deadline binds what all of them wait for.
+      let shared = context.shared()
+      start(flight, key) { try await next(request, context: shared) }
     } else {
       context.record(.joined(serial: flight.serial))
     }
@@ -82,12 +84,12 @@ final class JoinCalls: Middleware {
   }
 
   private func start(
-    _ flight: Flight, _ key: Key, _ request: RequestMessage, _ context: CallContext, _ next: Next
+    _ flight: Flight, _ key: Key, _ exchange: @escaping @Sendable () async throws -> ResponseMessage
   ) {
     let task = spawner.spawn {
       let result: Result<ResponseMessage, any Error>
       do {
-        result = .success(try await next(request, context: context))
+        result = .success(try await exchange())
       } catch {
         result = .failure(error)
       }

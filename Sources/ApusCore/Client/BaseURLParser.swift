@@ -6,31 +6,37 @@ enum BaseURLParser {
     guard !text.utf8.contains(where: { $0.isControl || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\\") }) else {
       throw Malformed(reason: "it holds spaces, backslashes or control characters")
     }
-    guard let separator = text.range(of: "://") else { throw Malformed(reason: "it has no scheme and host") }
+    let text = text[...]
+    guard let separator = text.firstRange(of: "://") else { throw Malformed(reason: "it has no scheme and host") }
     let scheme = text[..<separator.lowerBound].lowercased()
     guard let defaultPort = Origin.defaultPort(of: scheme) else {
       throw Malformed(reason: "its scheme is neither http nor https")
     }
     let rest = text[separator.upperBound...]
-    guard !rest.contains("#") else { throw Malformed(reason: "it has a fragment") }
-    let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    guard !rest.utf8.contains(UInt8(ascii: "#")) else { throw Malformed(reason: "it has a fragment") }
+    let authorityEnd = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
     let (host, port) = try split(authority: rest[..<authorityEnd])
     let origin = Origin(scheme: scheme, host: try Host.normalized(host), port: port ?? defaultPort)
     let tail = rest[authorityEnd...]
-    let mark = tail.firstIndex(of: "?")
+    let mark = tail.utf8.firstIndex(of: UInt8(ascii: "?"))
     return BaseURL.Parts(
       origin: origin, path: try path(tail[..<(mark ?? tail.endIndex)]),
-      query: mark.flatMap { query(tail[tail.index(after: $0)...]) }, authority: origin.authority)
+      query: try mark.flatMap { mark throws(Malformed) in try query(tail[tail.utf8.index(after: mark)...]) },
+      authority: origin.authority)
   }
 
   private static func split(authority: Substring) throws(Malformed) -> (host: Substring, port: Int?) {
-    guard !authority.contains("@") else { throw Malformed(reason: "it holds user information; use credentials") }
+    guard !authority.utf8.contains(UInt8(ascii: "@")) else {
+      throw Malformed(reason: "it holds user information; use credentials")
+    }
     let hostEnd: Substring.Index
     if authority.hasPrefix("[") {
-      guard let bracket = authority.firstIndex(of: "]") else { throw Malformed(reason: "its IPv6 address never ends") }
-      hostEnd = authority.index(after: bracket)
+      guard let bracket = authority.utf8.firstIndex(of: UInt8(ascii: "]")) else {
+        throw Malformed(reason: "its IPv6 address never ends")
+      }
+      hostEnd = authority.utf8.index(after: bracket)
     } else {
-      hostEnd = authority.firstIndex(of: ":") ?? authority.endIndex
+      hostEnd = authority.utf8.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
     }
     let host = authority[..<hostEnd]
     guard !host.isEmpty else { throw Malformed(reason: "it has no host") }
@@ -51,22 +57,11 @@ enum BaseURLParser {
     return encoded
   }
 
-  private static func query(_ text: Substring) -> String? {
+  private static func query(_ text: Substring) throws(Malformed) -> String? {
     guard !text.isEmpty else { return nil }
     var encoded = ""
-    PercentEncoding.append(text.replacing("?", with: "%3F"), as: .pathText, to: &encoded)
+    encoded.appendQueryText(text)
+    if let fault = PathRules.fault(inQuery: encoded) { throw Malformed(reason: fault.detail) }
     return encoded
-  }
-}
-
-extension StringProtocol {
-  /// The first place where `other` stands.
-  fileprivate func range(of other: String) -> Range<Index>? {
-    var start = startIndex
-    while start < endIndex {
-      if self[start...].hasPrefix(other) { return start..<index(start, offsetBy: other.count) }
-      start = index(after: start)
-    }
-    return nil
   }
 }

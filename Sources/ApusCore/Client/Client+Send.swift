@@ -54,7 +54,9 @@ extension Client {
   public func message<E: Endpoint>(for endpoint: E) async throws(CallError) -> RequestMessage {
     let call = Call(endpoint.described.box, delivery: .described, client: state)
     let message = try await perform(call) { _ in call.snapshot(\.message) }.get()
-    guard let message else { throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call) }
+    guard let message else {
+      throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call)
+    }
     return message
   }
 

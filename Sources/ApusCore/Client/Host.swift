@@ -9,26 +9,34 @@ enum Host {
       guard IPv6.isValid(address) else { throw Malformed(reason: "its IPv6 address is not one") }
       return "[\(address.lowercased())]"
     }
+    guard host.utf8.count <= 1000 else { throw Malformed(reason: "its host is too long") }
     // The full stops of other scripts separate labels too (RFC 3490 §3.1).
-    let dotted = host.lowercased().map { "。．｡".contains($0) ? "." : String($0) }.joined()
+    let dotted = String(String.UnicodeScalarView(host.lowercased().unicodeScalars.map(asciiFullStop)))
     var labels = dotted.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     let isRooted = labels.last == "" && labels.count > 1
     if isRooted { labels.removeLast() }
     var ascii: [String] = []
     for label in labels { ascii.append(try normalized(label: label)) }
-    if let last = ascii.last, last.utf8.allSatisfy(isDigit), !isIPv4(ascii) {
+    if let last = ascii.last, isNumber(last), isRooted || !IPv6.isIPv4(dotted) {
       throw Malformed(reason: "its host is neither a name nor an IPv4 address")
     }
-    let name = ascii.joined(separator: ".") + (isRooted ? "." : "")
-    guard name.utf8.count <= 254 else { throw Malformed(reason: "its host is too long") }
-    return name
+    let name = ascii.joined(separator: ".")
+    guard name.utf8.count <= 253 else { throw Malformed(reason: "its host is too long") }
+    return isRooted ? name + "." : name
+  }
+
+  private static func asciiFullStop(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    switch scalar {
+    case "\u{3002}", "\u{FF0E}", "\u{FF61}": "."
+    default: scalar
+    }
   }
 
   private static func normalized(label: String) throws(Malformed) -> String {
     guard !label.isEmpty else { throw Malformed(reason: "its host has an empty label") }
     var ascii = label
     if !label.utf8.allSatisfy({ $0 < 0x80 }) {
-      guard label.unicodeScalars.allSatisfy(isLetterLike) else {
+      guard label.unicodeScalars.allSatisfy(isLetterLike), label.unicodeScalars.first.map(isMark) == false else {
         throw Malformed(reason: "its host holds a character that names cannot have")
       }
       guard let encoded = Punycode.encode(label) else { throw Malformed(reason: "its host cannot be encoded") }
@@ -45,27 +53,41 @@ enum Host {
     return ascii
   }
 
-  /// Letters, digits and marks in their composed form: a mark that could be composed with the letter
-  /// before it would name another host than the composed letter does.
+  /// Letters, digits and marks that stand for nothing but themselves.
+  ///
+  /// What looks like or is composed to something else, for example a full-width letter or a mark that
+  /// could be one character with the letter before it, would name another host than people read.
   private static func isLetterLike(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return true }
-    guard !(0x0300...0x036F).contains(scalar.value) else { return false }
-    switch scalar.properties.generalCategory {
+    let properties = scalar.properties
+    // Sharp s and final sigma are letters of their own in names (RFC 5892 §2.6), whatever case folding does.
+    if properties.changesWhenNFKCCaseFolded, scalar != "\u{DF}", scalar != "\u{3C2}" { return false }
+    switch scalar.value {
+    // Combining accents, hamzas and voicing marks, and the parts of Hangul syllables.
+    case 0x0300...0x036F, 0x0653...0x0655, 0x3099...0x309A, 0x1100...0x11FF, 0xA960...0xA97F, 0xD7B0...0xD7FF:
+      return false
+    default: break
+    }
+    switch properties.generalCategory {
     case .lowercaseLetter, .otherLetter, .modifierLetter, .nonspacingMark, .spacingMark, .decimalNumber: return true
     default: return false
     }
   }
 
-  private static func isDigit(_ byte: UInt8) -> Bool {
-    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .spacingMark: true
+    default: false
+    }
   }
 
-  /// Four decimal numbers without leading zeros: octal, hexadecimal and short forms are refused.
-  private static func isIPv4(_ labels: [String]) -> Bool {
-    labels.count == 4
-      && labels.allSatisfy { label in
-        label.utf8.allSatisfy(isDigit) && label.utf8.count <= 3 && (Int(label).map { $0 <= 255 } ?? false)
-          && (label == "0" || !label.hasPrefix("0"))
-      }
+  /// Whether resolvers would take a name with this last label for a number: decimal, octal or hexadecimal.
+  private static func isNumber(_ label: String) -> Bool {
+    if label.utf8.allSatisfy(isDigit) { return true }
+    return label.hasPrefix("0x") && label.utf8.dropFirst(2).allSatisfy { PercentEncoding.hexValue($0) != nil }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
   }
 }

@@ -4,7 +4,7 @@ public import HTTPTypes
 public struct Response<Value: Sendable>: Sendable {
   /// The value.
   public let value: Value
-  private let call: Call
+  let call: Call
 
   init(value: Value, call: Call) {
     self.value = value

@@ -15,7 +15,8 @@ public struct StreamedResponse: ~Copyable {
 
   init(head: HTTPResponse, content: ResponseContent, call: Call) {
     self.head = head
-    self.content = content
+    // Content in memory, of a stored response or a stub, is read like content that arrives.
+    self.content = content.arriving
     self.call = call
   }
 

@@ -1,10 +1,10 @@
+import HTTPTypes
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-
-import HTTPTypes
 
 /// The complete content of a response, not yet read: bytes, media type and the coders in force.
 ///
@@ -42,17 +42,19 @@ public struct Content: Sendable {
     return try coding.effectiveJSON.decoder.decode(type, from: data)
   }
 
-  /// The text: UTF-8, or Latin-1 where `Content-Type` says so.
+  /// The text: UTF-8, or Latin-1 where `Content-Type` says so. A byte order mark is left out.
   ///
   /// - Throws: ``CallFault`` when the bytes are not text.
   func text() throws -> String {
-    let description = mediaType?.description.lowercased() ?? ""
-    if description.contains("charset=iso-8859-1") || description.contains("charset=latin1") {
+    switch mediaType?.parameter("charset")?.lowercased() {
+    case "iso-8859-1", "latin1":
       return String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
+    default:
+      let text = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
+      guard let text = String(validating: text, as: UTF8.self) else {
+        throw CallFault(.decoding, "the content is not UTF-8 text")
+      }
+      return text
     }
-    guard let text = String(data: data, encoding: .utf8) else {
-      throw CallFault(.decoding, "the content is not UTF-8 text")
-    }
-    return text
   }
 }

@@ -7,19 +7,19 @@ struct DecodingFailure: CustomStringConvertible {
     switch error {
     case DecodingError.keyNotFound(let key, let context):
       detail = "a key is missing"
-      place = Self.place(context.codingPath + [key])
+      place = Self.place(inContent: context.codingPath + [key])
     case DecodingError.valueNotFound(let type, let context):
       detail = "expected \(type), found null"
-      place = Self.place(context.codingPath)
+      place = Self.place(inContent: context.codingPath)
     case DecodingError.typeMismatch(let type, let context):
       detail = "expected \(type), found another type"
-      place = Self.place(context.codingPath)
+      place = Self.place(inContent: context.codingPath)
     case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
       detail = "the content is not valid"
       place = nil
     case DecodingError.dataCorrupted(let context):
       detail = "a value is not valid"
-      place = Self.place(context.codingPath)
+      place = Self.place(inContent: context.codingPath)
     case EncodingError.invalidValue(_, let context):
       detail = "a value cannot be encoded"
       place = Self.place(context.codingPath)
@@ -40,6 +40,11 @@ struct DecodingFailure: CustomStringConvertible {
 
   var description: String { place.map { "\(detail) at \($0)" } ?? detail }
 
+  /// A path into content that came from a server: keys of dictionaries are part of what it says, and masked.
+  private static func place(inContent path: [any CodingKey]) -> String {
+    place(path.map { $0.isOfDictionary ? AnyKey(Redaction.mask) : $0 })
+  }
+
   /// A path of keys as people write it: `items[3].title`.
   private static func place(_ path: [any CodingKey]) -> String {
     var text = ""
@@ -52,4 +57,9 @@ struct DecodingFailure: CustomStringConvertible {
     }
     return text.isEmpty ? "the top" : text
   }
+}
+
+extension CodingKey {
+  /// Whether it is the key of a `Dictionary`, which coders give a type of the standard library.
+  fileprivate var isOfDictionary: Bool { String(reflecting: Self.self).hasPrefix("Swift.") }
 }

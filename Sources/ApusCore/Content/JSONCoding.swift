@@ -108,11 +108,3 @@ public struct JSONCoding: Sendable {
     }
   }
 }
-
-/// Reads the dates that servers write: with and without fractions.
-enum ISO8601 {
-  static func date(_ text: String) throws -> Date {
-    if let date = try? Date.ISO8601FormatStyle().parse(text) { return date }
-    return try Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text)
-  }
-}

@@ -38,12 +38,22 @@ extension KeyedDecodingContainer<AnyKey> {
   func key(_ name: String) -> AnyKey {
     let plain = AnyKey(name)
     if contains(plain) { return plain }
-    let words = name.split(separator: "_")
-    let camel = AnyKey((words.first.map(String.init) ?? "") + words.dropFirst().map(\.capitalizedFirst).joined())
+    let camel = AnyKey(name.camelCased)
     return contains(camel) ? camel : plain
   }
 }
 
+extension String {
+  /// What `JSONDecoder` makes of a key in snake case; underscores at both ends stay.
+  fileprivate var camelCased: String {
+    let start = prefix { $0 == "_" }
+    let end = dropFirst(start.count).reversed().prefix { $0 == "_" }
+    let words = split(separator: "_")
+    guard words.count > 1, let first = words.first else { return self }
+    return start + first.lowercased() + words.dropFirst().map(\.capitalized).joined() + String(end)
+  }
+}
+
 extension Substring {
-  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+  fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst().lowercased() }
 }

@@ -57,13 +57,11 @@ extension Rejection {
   /// The sentence under the names that servers use for it.
   private static func message(in json: JSONValue) -> String? {
     for key in ["detail", "message", "error_description", "status_message", "title", "error"] {
-      if let text = json[key]?.string, !text.isEmpty { return text }
+      if let text = json[key]?.sentence { return text }
     }
     if let nested = json["error"] { return message(in: nested) }
-    if case .array(let errors)? = json["errors"], let first = errors.first {
-      return first.string ?? message(in: first)
-    }
-    return nil
+    guard let first = json["errors"]?.first else { return nil }
+    return first.sentence ?? message(in: first)
   }
 
   private static func code(in json: JSONValue) -> String? {
@@ -72,6 +70,20 @@ extension Rejection {
       if let number = json[key]?.number { return Int(exactly: number).map { String($0) } ?? String(number) }
     }
     if json["error_description"] != nil { return json["error"]?.string }
-    return json["error"].flatMap { $0.string == nil ? code(in: $0) : nil }
+    guard let nested = json["error"] ?? json["errors"]?.first, nested.string == nil else { return nil }
+    return code(in: nested)
+  }
+}
+
+extension JSONValue {
+  /// The first value of an array.
+  fileprivate var first: JSONValue? {
+    if case .array(let values) = self { return values.first }
+    return nil
+  }
+
+  /// The text, or the first of several: some servers give a list of sentences.
+  fileprivate var sentence: String? {
+    (first ?? self).string.flatMap { $0.isEmpty ? nil : $0 }
   }
 }

@@ -29,7 +29,9 @@ public struct RequestContent: Sendable {
     RequestContent(.json) { .bytes(try $0.effectiveJSON.encoder.encode(value)) }
   }
 
+  // Disfavored, so that a literal is a list in order rather than a dictionary without one.
   /// A value as a form: one parameter a property (WHATWG URL §5, `application/x-www-form-urlencoded`).
+  @_disfavoredOverload
   public static func form(_ value: some Encodable & Sendable) -> RequestContent {
     form(Query(value))
   }
@@ -37,7 +39,7 @@ public struct RequestContent: Sendable {
   /// Parameters as a form, in order.
   public static func form(_ parameters: Query) -> RequestContent {
     RequestContent(.form) { options in
-      .bytes(Data(QueryText.form(try parameters.items(style: options.effectiveForm)).utf8))
+      .bytes(Data(try QueryText.form(parameters, style: options.effectiveForm).utf8))
     }
   }
 

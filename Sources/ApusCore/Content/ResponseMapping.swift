@@ -6,14 +6,19 @@
 
 /// How an accepted answer becomes a value: what to ask for, and how to read it.
 public struct ResponseMapping<Value: Sendable>: Sendable {
-  /// What `Accept` asks for; `nil`: anything.
-  public let accept: MediaType?
+  /// What `Accept` asks for; `nil`: anything. Decoded values ask for the format in force instead of JSON.
+  public var accept: MediaType? { accepted.mediaType(in: CodingOptions()) }
+  let accepted: AcceptedType
   /// Makes the value of the complete content.
   public let read: @Sendable (Content) throws -> Value
 
   /// Makes a mapping of a function.
   public init(accept: MediaType? = nil, read: @escaping @Sendable (Content) throws -> Value) {
-    self.accept = accept
+    self.init(AcceptedType(accept), read: read)
+  }
+
+  private init(_ accepted: AcceptedType, read: @escaping @Sendable (Content) throws -> Value) {
+    self.accepted = accepted
     self.read = read
   }
 
@@ -24,7 +29,9 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
 
   /// Reads each status its own way; a status that is accepted but not listed is a decoding error.
   public static func byStatus(_ mappings: [Int: ResponseMapping<Value>]) -> ResponseMapping {
-    ResponseMapping(accept: mappings.values.lazy.compactMap(\.accept).first) { content in
+    // The smallest status decides, so that the same mapping always asks for the same.
+    let accepted = mappings.min { $0.key < $1.key }?.value.accepted ?? .anything
+    return ResponseMapping(accepted) { content in
       guard let mapping = mappings[content.status] else {
         throw CallFault(.decoding, "nothing says how to read an answer with status \(content.status)")
       }
@@ -48,12 +55,9 @@ extension ResponseMapping where Value: Decodable {
   public static var decoded: ResponseMapping {
     if Value.self == Data.self { return ResponseMapping { try cast($0.data) } }
     if Value.self == String.self { return ResponseMapping { try cast($0.text()) } }
-    return ResponseMapping(accept: .json) { content in
+    return ResponseMapping(.format) { content in
+      if content.data.isEmpty { return try absent() }
       if let envelope = content.coding.envelope { return try envelope.open(content) }
-      if content.data.isEmpty {
-        if let none = (Value.self as? any AbsentValue.Type)?.absent as? Value { return none }
-        throw CallFault(.decoding, "the answer has no content")
-      }
       return try content.decode(Value.self)
     }
   }
@@ -62,14 +66,21 @@ extension ResponseMapping where Value: Decodable {
   public static func decoded(at keyPath: String) -> ResponseMapping {
     let keys = keyPath.split(separator: ".").map(String.init)
     return ResponseMapping(accept: .json) { content in
-      try content.coding.effectiveJSON.decoder.decode(NestedValue<Value>.self, from: content.data, configuration: keys)
-        .value
+      if content.data.isEmpty { return try absent() }
+      let decoder = content.coding.effectiveJSON.decoder
+      return try decoder.decode(NestedValue<Value>.self, from: content.data, configuration: keys).value
     }
+  }
+
+  /// What an answer without content stands for: `nil` where that is a value.
+  private static func absent() throws -> Value {
+    if let none = (Value.self as? any AbsentValue.Type)?.absent as? Value { return none }
+    throw CallFault(.decoding, "the answer has no content")
   }
 
   /// Decodes the value out of an envelope; an envelope that tells of a failure is a rejection.
   public static func enveloped(_ envelope: EnvelopeFormat) -> ResponseMapping {
-    ResponseMapping(accept: .json) { try envelope.open($0) }
+    ResponseMapping(accept: .json) { $0.data.isEmpty ? try absent() : try envelope.open($0) }
   }
 }
 

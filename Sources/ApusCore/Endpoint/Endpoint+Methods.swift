@@ -1,23 +1,13 @@
 public import HTTPTypes
 
 // Declared on `Endpoint`, so that `.get(…)` works wherever an endpoint is expected as well as on `Request`.
-// Each method stands twice: for answers that are decoded, and for answers without a value.
+// Here for answers that are decoded; two more files have the same for answers without a value, and left as they are.
 
 extension Endpoint {
   /// GET (RFC 9110 §9.3.1), the answer decoded from JSON, or taken as it is for `Data` and `String`.
   public static func get<V: Decodable & Sendable>(_ path: RequestPath, query: Query = [:]) -> Self
   where Self == Request<V> {
     Request(method: .get, path: path, query: query, mapping: .decoded)
-  }
-
-  /// GET (RFC 9110 §9.3.1), the content of the answer ignored.
-  public static func get(_ path: RequestPath, query: Query = [:]) -> Self where Self == Request<Void> {
-    Request(method: .get, path: path, query: query, mapping: .empty)
-  }
-
-  /// HEAD (RFC 9110 §9.3.2): the head of the answer only, which `response(to:)` gives.
-  public static func head(_ path: RequestPath, query: Query = [:]) -> Self where Self == Request<Void> {
-    Request(method: .head, path: path, query: query, mapping: .empty)
   }
 
   /// POST (RFC 9110 §9.3.3), the answer decoded.
@@ -27,25 +17,11 @@ extension Endpoint {
     Request(method: .post, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// POST (RFC 9110 §9.3.3), the content of the answer ignored.
-  public static func post(
-    _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
-  ) -> Self where Self == Request<Void> {
-    Request(method: .post, path: path, query: query, content: content, mapping: .empty)
-  }
-
   /// PUT (RFC 9110 §9.3.4), the answer decoded.
   public static func put<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: .put, path: path, query: query, content: content, mapping: .decoded)
-  }
-
-  /// PUT (RFC 9110 §9.3.4), the content of the answer ignored.
-  public static func put(
-    _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
-  ) -> Self where Self == Request<Void> {
-    Request(method: .put, path: path, query: query, content: content, mapping: .empty)
   }
 
   /// PATCH (RFC 5789), the answer decoded.
@@ -55,30 +31,11 @@ extension Endpoint {
     Request(method: .patch, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// PATCH (RFC 5789), the content of the answer ignored.
-  public static func patch(
-    _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
-  ) -> Self where Self == Request<Void> {
-    Request(method: .patch, path: path, query: query, content: content, mapping: .empty)
-  }
-
   /// DELETE (RFC 9110 §9.3.5), the answer decoded.
   public static func delete<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: .delete, path: path, query: query, content: content, mapping: .decoded)
-  }
-
-  /// DELETE (RFC 9110 §9.3.5), the content of the answer ignored.
-  public static func delete(
-    _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
-  ) -> Self where Self == Request<Void> {
-    Request(method: .delete, path: path, query: query, content: content, mapping: .empty)
-  }
-
-  /// OPTIONS (RFC 9110 §9.3.7), the content of the answer ignored.
-  public static func options(_ path: RequestPath, query: Query = [:]) -> Self where Self == Request<Void> {
-    Request(method: .options, path: path, query: query, mapping: .empty)
   }
 
   /// QUERY (RFC 10008): safe and idempotent like GET, with content; the answer decoded.
@@ -93,12 +50,5 @@ extension Endpoint {
     _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: method, path: path, query: query, content: content, mapping: .decoded)
-  }
-
-  /// Any method, the content of the answer ignored.
-  public static func method(
-    _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
-  ) -> Self where Self == Request<Void> {
-    Request(method: method, path: path, query: query, content: content, mapping: .empty)
   }
 }

@@ -1,5 +1,6 @@
 /// Query parameters in order, with values of any encodable type.
 ///
+/// <!-- sample: query as Request<[Movie]> -->
 /// ```swift
 /// .get("/movies", query: ["page": page, "genres": ["drama", "war"], "year": nil])
 /// .get("/movies", query: Query(filter))     // an Encodable struct: one parameter a property
@@ -41,12 +42,17 @@ public struct Query: Sendable, ExpressibleByDictionaryLiteral {
   ///
   /// - Throws: ``QueryEncodingError`` for a value that has no text, naming it.
   public func items(style: QueryStyle) throws -> [(name: String, value: String)] {
+    try parts.flatMap { try $0.items(style: style) }
+  }
+}
+
+extension Query.Part {
+  /// The names and values of one part.
+  func items(style: QueryStyle) throws -> [(name: String, value: String)] {
     var writer = QueryWriter(style: style)
-    for part in parts {
-      switch part {
-      case .item(let name, let value): try writer.write(value, at: [QueryKey(name)])
-      case .members(let value): try writer.write(value, at: [])
-      }
+    switch self {
+    case .item(let name, let value): try writer.write(value, at: [QueryKey(name)])
+    case .members(let value): try writer.write(value, at: [])
     }
     return writer.items
   }

@@ -29,7 +29,7 @@ struct QueryEncoder: Encoder {
     let sink: QuerySink
     let codingPath: [any CodingKey]
 
-    mutating func encodeNil(forKey key: Key) { sink.writer.writeNil(at: codingPath + [key]) }
+    mutating func encodeNil(forKey key: Key) throws { try sink.writer.writeNil(at: codingPath + [key]) }
 
     mutating func encode(_ value: some Encodable, forKey key: Key) throws {
       try sink.writer.write(value, at: codingPath + [key])
@@ -65,14 +65,15 @@ struct QueryEncoder: Encoder {
     init(sink: QuerySink, codingPath: [any CodingKey]) {
       self.sink = sink
       self.codingPath = codingPath
+      sink.writer.beginList()
     }
 
     private mutating func nextPath() -> [any CodingKey] {
       defer { count += 1 }
-      return codingPath + [QueryKey(intValue: count)]
+      return codingPath + [QueryKey(index: count)]
     }
 
-    mutating func encodeNil() { sink.writer.writeNil(at: nextPath()) }
+    mutating func encodeNil() throws { try sink.writer.writeNil(at: nextPath()) }
 
     mutating func encode(_ value: some Encodable) throws { try sink.writer.write(value, at: nextPath()) }
 
@@ -91,7 +92,7 @@ struct QueryEncoder: Encoder {
     let sink: QuerySink
     let codingPath: [any CodingKey]
 
-    mutating func encodeNil() { sink.writer.writeNil(at: codingPath) }
+    mutating func encodeNil() throws { try sink.writer.writeNil(at: codingPath) }
 
     mutating func encode(_ value: some Encodable) throws { try sink.writer.write(value, at: codingPath) }
   }

@@ -1,118 +1,94 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// One step into a nested value.
 struct QueryKey: CodingKey {
   let stringValue: String
   let intValue: Int?
+  /// Whether it is a place in a list. Keys of other types may have a number too, and are names all the same.
+  let isIndex: Bool
 
   init(_ name: String) {
-    stringValue = name
-    intValue = nil
+    (stringValue, intValue, isIndex) = (name, nil, false)
   }
 
-  init(intValue: Int) {
-    stringValue = String(intValue)
-    self.intValue = intValue
+  init(index: Int) {
+    (stringValue, intValue, isIndex) = (String(index), index, true)
   }
 
   init(stringValue: String) { self.init(stringValue) }
+  init(intValue: Int) { self.init(index: intValue) }
 }
 
 /// Flattens values into names and texts. Common types directly, all others through `Encodable`.
 struct QueryWriter {
   let style: QueryStyle
-  var items: [(name: String, value: String)] = []
+  private(set) var items: [(name: String, value: String)] = []
+  /// The list whose joined values the last item holds.
+  private var joinedList: String?
 
   init(style: QueryStyle) {
     self.style = style
   }
 
   mutating func write(_ value: (any Encodable)?, at path: [any CodingKey]) throws {
-    guard let value else { return writeNil(at: path) }
+    guard let value else { return try writeNil(at: path) }
     if let text = try text(of: value, at: path) {
-      append(text, at: path)
+      try append(text, at: path)
     } else if let list = value as? any ListOfValues {
-      try write(list: list.values, at: path)
-    } else if let dictionary = value as? any DictionaryOfValues {
-      // Dictionaries have no order of their own; sorted keys make the same request twice the same.
-      for (key, value) in dictionary.sortedValues { try write(value, at: path + [QueryKey(key)]) }
+      beginList()
+      for (index, value) in list.values.enumerated() { try write(value, at: path + [QueryKey(index: index)]) }
+    } else if let values = (value as? any DictionaryOfValues)?.sortedValues {
+      for (key, value) in values { try write(value, at: path + [QueryKey(key)]) }
     } else {
-      let sink = QuerySink(writer: self)
-      try value.encode(to: QueryEncoder(sink: sink, codingPath: path))
-      items = sink.writer.items
+      try encode(value, at: path)
     }
   }
 
-  mutating func writeNil(at path: [any CodingKey]) {
+  mutating func writeNil(at path: [any CodingKey]) throws {
     switch style.nils {
     case .omitted: break
-    case .empty: append("", at: path)
-    case .null: append("null", at: path)
+    case .empty: try append("", at: path)
+    case .null: try append("null", at: path)
     }
   }
 
-  mutating func write(list: [any Encodable], at path: [any CodingKey]) throws {
-    guard case .joined(let separator) = style.arrays else {
-      for (index, value) in list.enumerated() { try write(value, at: path + [QueryKey(intValue: index)]) }
+  /// What follows belongs to a list of its own.
+  mutating func beginList() {
+    joinedList = nil
+  }
+
+  private mutating func encode(_ value: any Encodable, at path: [any CodingKey]) throws {
+    let sink = QuerySink(writer: self)
+    // The sink holds the items alone while it adds to them: a shared array would be copied each time.
+    items = []
+    try value.encode(to: QueryEncoder(sink: sink, codingPath: path))
+    self = sink.writer
+  }
+
+  private mutating func append(_ text: String, at path: [any CodingKey]) throws {
+    guard let first = path.first, !first.isIndex else {
+      throw QueryEncodingError(name: "", reason: "has no names: it must be made of properties or keys")
+    }
+    let name = name(of: path)
+    guard case .joined(let separator) = style.arrays, let index = path.firstIndex(where: \.isIndex) else {
+      items.append((name, text))
       return
     }
-    let texts = try list.map { element in
-      if let text = try text(of: element, at: path) { return text }
-      throw QueryEncodingError(name: name(of: path), reason: "is a list of values that are not single texts")
+    guard index == path.count - 1 else {
+      let list = self.name(of: Array(path[..<index]))
+      throw QueryEncodingError(name: list, reason: "is a list of values that are not single texts")
     }
-    append(texts.joined(separator: separator), at: path)
-  }
-
-  /// The text of a single value; `nil` when it is made of several.
-  private func text(of value: any Encodable, at path: [any CodingKey]) throws -> String? {
-    switch value {
-    case let text as String: return text
-    case let number as Int: return String(number)
-    case let bool as Bool: return style.bools == .words ? String(bool) : bool ? "1" : "0"
-    case let number as Double: return try text(of: number, at: path)
-    case let number as Float: return try text(of: Double(number), at: path, short: String(number))
-    case let date as Date: return try text(of: date)
-    case let url as URL: return url.absoluteString
-    case let id as UUID: return id.uuidString
-    case let data as Data: return data.base64EncodedString()
-    case let number as Decimal: return number.description
-    case let integer as any BinaryInteger: return integer.description
-    default: return nil
+    if joinedList == name, let last = items.indices.last {
+      items[last].value += separator + text
+    } else {
+      items.append((name, text))
+      joinedList = name
     }
-  }
-
-  private func text(of number: Double, at path: [any CodingKey], short: String? = nil) throws -> String {
-    guard number.isFinite else {
-      throw QueryEncodingError(name: name(of: path), reason: "is not a finite number")
-    }
-    let text = short ?? String(number)
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-  }
-
-  private func text(of date: Date) throws -> String {
-    switch style.dates {
-    case .iso8601: return date.formatted(.iso8601)
-    case .millisecondsSince1970: return String(Int64((date.timeIntervalSince1970 * 1000).rounded()))
-    case .custom(let text): return try text(date)
-    case .secondsSince1970:
-      let seconds = String(date.timeIntervalSince1970)
-      return seconds.hasSuffix(".0") ? String(seconds.dropLast(2)) : seconds
-    }
-  }
-
-  private mutating func append(_ text: String, at path: [any CodingKey]) {
-    items.append((name(of: path), text))
   }
 
   /// The parameter's name: keys joined as the style says, the index of a list only where it asks for it.
-  private func name(of path: [any CodingKey]) -> String {
+  func name(of path: [any CodingKey]) -> String {
     var name = path.first?.stringValue ?? ""
     for key in path.dropFirst() {
-      if key.intValue == nil {
+      if !key.isIndex {
         name += style.nesting == .brackets ? "[\(key.stringValue)]" : ".\(key.stringValue)"
       } else {
         switch style.arrays {
@@ -126,14 +102,25 @@ struct QueryWriter {
   }
 }
 
+extension CodingKey {
+  fileprivate var isIndex: Bool { (self as? QueryKey)?.isIndex == true }
+}
+
 /// Collections by what they hold, so that they need not go through an encoder.
 private protocol ListOfValues { var values: [any Encodable] { get } }
 extension Array: ListOfValues where Element: Encodable { fileprivate var values: [any Encodable] { self } }
-extension Set: ListOfValues where Element: Encodable { fileprivate var values: [any Encodable] { Array(self) } }
+extension Set: ListOfValues where Element: Encodable {
+  // Sets have no order of their own; a fixed one makes the same request twice the same.
+  fileprivate var values: [any Encodable] { map { ("\($0)", $0) }.sorted { $0.0 < $1.0 }.map(\.1) }
+}
 
-private protocol DictionaryOfValues { var sortedValues: [(String, any Encodable)] { get } }
-extension Dictionary: DictionaryOfValues where Key == String, Value: Encodable {
-  fileprivate var sortedValues: [(String, any Encodable)] {
-    sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+/// Dictionaries whose keys are names, in the order of the names for the same reason; `nil` for others.
+private protocol DictionaryOfValues { var sortedValues: [(String, any Encodable)]? { get } }
+extension Dictionary: DictionaryOfValues where Value: Encodable {
+  fileprivate var sortedValues: [(String, any Encodable)]? {
+    guard Key.self is any CodingKeyRepresentable.Type else { return nil }
+    return compactMap { key, value in
+      (key as? any CodingKeyRepresentable).map { ($0.codingKey.stringValue, value) }
+    }.sorted { $0.0 < $1.0 }
   }
 }

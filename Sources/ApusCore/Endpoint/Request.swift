@@ -8,7 +8,7 @@ public struct Request<Value: Sendable>: Endpoint {
   private(set) var box: RequestBox
   /// How an accepted answer becomes the value.
   public var mapping: ResponseMapping<Value> {
-    didSet { details.accept = mapping.accept }
+    didSet { details.accept = mapping.accepted }
   }
 
   /// Describes a request whose answer is read by `mapping`.
@@ -24,7 +24,7 @@ public struct Request<Value: Sendable>: Endpoint {
     mapping: ResponseMapping<Value>
   ) {
     box = RequestBox(
-      RequestDescription(method: method, path: path, query: query, content: content, accept: mapping.accept))
+      RequestDescription(method: method, path: path, query: query, content: content, accept: mapping.accepted))
     self.mapping = mapping
   }
 
@@ -86,7 +86,7 @@ public struct Request<Value: Sendable>: Endpoint {
   /// The same request with its answer read differently.
   public func mapped<Other: Sendable>(by mapping: ResponseMapping<Other>) -> Request<Other> {
     var description = details
-    description.accept = mapping.accept
+    description.accept = mapping.accepted
     return Request<Other>(description, mapping: mapping)
   }
 }

@@ -7,7 +7,7 @@ struct RequestDescription: Sendable {
   var query: Query
   var fields: [RawField] = []
   var content: RequestContent
-  var accept: MediaType?
+  var accept: AcceptedType
   var options = CallOptions()
   var acceptance = StatusAcceptance.successful
   /// How a refused answer's content becomes a value of the endpoint's own type; `nil`: not at all.

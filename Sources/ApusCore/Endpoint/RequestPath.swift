@@ -1,5 +1,6 @@
 /// A path below a base URL, written as a literal whose interpolated values are one encoded segment each.
 ///
+/// <!-- sample: path as Request<[User]> -->
 /// ```swift
 /// .get("/users/\(id)/friends")          // template /users/{}/friends
 /// .get("/users/\(id, "id")?fields=all") // template /users/{id}; text behind ? goes to the query
@@ -20,9 +21,21 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
 
   /// Makes a path of text without values.
   public init(stringLiteral value: String) {
+    if PathRules.isPlain(value) {
+      self.init(plain: value)
+      return
+    }
     var interpolation = StringInterpolation(literalCapacity: value.utf8.count, interpolationCount: 0)
     interpolation.appendLiteral(value)
     self.init(stringInterpolation: interpolation)
+  }
+
+  /// Text that is sent as it is.
+  private init(plain text: String) {
+    encoded = text
+    template = text
+    query = nil
+    fault = nil
   }
 
   /// Makes a path of text and values.
@@ -30,7 +43,9 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
     encoded = interpolation.encoded
     template = interpolation.template ?? interpolation.encoded
     query = interpolation.query
-    fault = interpolation.fault ?? PathRules.fault(in: interpolation.encoded)
+    fault =
+      interpolation.fault ?? PathRules.fault(in: interpolation.encoded)
+      ?? interpolation.query.flatMap(PathRules.fault(inQuery:))
   }
 
   /// Makes a path of segments; each is encoded whole.
@@ -61,19 +76,14 @@ extension RequestPath {
 
     /// Text the developer wrote: kept, what URLs do not allow is percent-encoded.
     public mutating func appendLiteral(_ literal: String) {
-      guard !literal.isEmpty else { return }
-      if literal.utf8.contains(where: \.isControl) {
-        fail("the path holds a control character")
-      } else if literal.utf8.contains(UInt8(ascii: "#")) {
-        fail("the path holds a fragment")
-      } else if query != nil {
-        appendQuery(literal)
-      } else if let mark = literal.firstIndex(of: "?") {
-        appendPath(literal[..<mark])
+      guard query == nil, let mark = literal.utf8.firstIndex(where: Self.needsCare) else { return append(literal[...]) }
+      append(literal[..<mark])
+      switch literal.utf8[mark] {
+      case UInt8(ascii: "#"): fail("the path holds a fragment")
+      case UInt8(ascii: "?"):
         query = ""
-        appendQuery(String(literal[literal.index(after: mark)...]))
-      } else {
-        appendPath(literal[...])
+        append(literal[literal.utf8.index(after: mark)...])
+      default: fail("the path holds a control character")
       }
     }
 
@@ -117,15 +127,21 @@ extension RequestPath {
       encoded.appendEncoded(value)
     }
 
-    private mutating func appendPath(_ text: Substring) {
-      template?.append(String(text))
-      PercentEncoding.append(text, as: .pathText, to: &encoded)
+    private static func needsCare(_ byte: UInt8) -> Bool {
+      byte.isControl || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "?")
     }
 
-    private mutating func appendQuery(_ text: String) {
-      var encoded = ""
-      PercentEncoding.append(text.replacing("?", with: "%3F"), as: .pathText, to: &encoded)
-      query?.append(encoded)
+    private mutating func append(_ text: Substring) {
+      guard !text.isEmpty else { return }
+      guard query != nil else {
+        template?.append(contentsOf: text)
+        PercentEncoding.append(text, as: .pathText, to: &encoded)
+        return
+      }
+      if text.utf8.contains(where: \.isControl) { fail("the query holds a control character") }
+      if text.utf8.contains(UInt8(ascii: "#")) { fail("the path holds a fragment") }
+      // Encodes `?` too: not all servers take one inside a query for what it is.
+      query?.appendQueryText(text)
     }
 
     private mutating func fail(_ reason: String) {
@@ -137,5 +153,13 @@ extension RequestPath {
 extension String {
   fileprivate mutating func appendEncoded(_ value: String) {
     PercentEncoding.append(value, as: .value, to: &self)
+  }
+
+  /// Query text that somebody wrote: what URLs do not allow is percent-encoded, and `?` as well.
+  mutating func appendQueryText(_ text: Substring) {
+    for (index, part) in text.utf8.split(separator: UInt8(ascii: "?"), omittingEmptySubsequences: false).enumerated() {
+      if index > 0 { self += "%3F" }
+      PercentEncoding.append(Substring(part), as: .pathText, to: &self)
+    }
   }
 }

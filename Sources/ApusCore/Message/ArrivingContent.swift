@@ -14,6 +14,7 @@ final class ArrivingContent: Sendable {
     var end: ContentEnd?
     var actions: [@Sendable (ContentEnd) -> Void] = []
     var received: Int64 = 0
+    var isGivenUp = false
   }
 
   let expectedLength: Int64?
@@ -39,7 +40,8 @@ final class ArrivingContent: Sendable {
       state.withLock { $0.received += Int64(piece.count) }
       return piece
     } catch {
-      end(with: .failed(error))
+      // A source that is told to stop throws as well; that is not how the content ended.
+      end(with: state.withLock { $0.isGivenUp } ? .discarded : .failed(error))
       throw error
     }
   }
@@ -71,6 +73,11 @@ final class ArrivingContent: Sendable {
   }
 
   func discard() {
+    let isOver = state.withLock { state in
+      state.isGivenUp = true
+      return state.end != nil
+    }
+    guard !isOver else { return }
     source.cancel()
     end(with: .discarded)
   }

@@ -88,7 +88,7 @@ struct ContentChannelState {
   }
 
   private mutating func unpauseIfDrained() -> Bool {
-    guard isPaused, waitingBytes < highWaterMark / 2 else { return false }
+    guard case .open = phase, isPaused, waitingBytes <= highWaterMark / 2 else { return false }
     isPaused = false
     return true
   }

@@ -17,7 +17,8 @@ public struct ContentFile: Sendable, Hashable {
   /// - Throws: ``ContentFileError`` when it is missing, not a regular file or not readable.
   public init(path: String) throws(ContentFileError) {
     let manager = FileManager.default
-    guard let attributes = try? manager.attributesOfItem(atPath: path) else {
+    let target = URL(filePath: path).resolvingSymlinksInPath().path
+    guard let attributes = try? manager.attributesOfItem(atPath: target) else {
       throw ContentFileError(path: path, reason: "there is no such file")
     }
     guard attributes[.type] as? FileAttributeType == .typeRegular else {
@@ -26,8 +27,12 @@ public struct ContentFile: Sendable, Hashable {
     guard manager.isReadableFile(atPath: path) else {
       throw ContentFileError(path: path, reason: "it is not readable")
     }
+    // A number of one type or another, by platform and by what else is linked; its digits are always the same.
+    guard let length = attributes[.size].flatMap({ Int64("\($0)") }) else {
+      throw ContentFileError(path: path, reason: "its size is unknown")
+    }
     self.path = path
-    self.length = (attributes[.size] as? any FileSize)?.int64 ?? 0
+    self.length = length
   }
 }
 
@@ -40,9 +45,3 @@ public struct ContentFileError: Error, Sendable, Hashable, CustomStringConvertib
   /// The path and the reason.
   public var description: String { "cannot send the file \(path): \(reason)" }
 }
-
-/// The size attribute is a number of one type on Apple platforms and of another elsewhere.
-private protocol FileSize { var int64: Int64 { get } }
-extension Int: FileSize { fileprivate var int64: Int64 { Int64(self) } }
-extension Int64: FileSize { fileprivate var int64: Int64 { self } }
-extension UInt64: FileSize { fileprivate var int64: Int64 { Int64(clamping: self) } }

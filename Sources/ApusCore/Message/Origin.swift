@@ -14,17 +14,33 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Reads `host` or `host:port`; `nil` when that is not what `authority` is.
+  /// Reads `host` or `host:port`; `nil` when that is not what `authority` is, for example with user information.
   public init?(scheme: String, authority: String) {
     let scheme = scheme.lowercased()
-    guard let defaultPort = Self.defaultPort(of: scheme), !authority.isEmpty else { return nil }
-    let afterHost = authority.utf8.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
-    guard let colon = authority[afterHost...].lastIndex(of: ":") else {
-      self.init(scheme: scheme, host: authority, port: defaultPort)
-      return
+    guard let defaultPort = Self.defaultPort(of: scheme) else { return nil }
+    let bytes = authority.utf8
+    let isBracketed = bytes.first == UInt8(ascii: "[")
+    guard
+      let hostEnd = isBracketed
+        ? bytes.firstIndex(of: UInt8(ascii: "]")).map({ bytes.index(after: $0) })
+        : bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex,
+      hostEnd > bytes.startIndex, isBracketed || authority[..<hostEnd].utf8.allSatisfy(Self.isAllowedInName)
+    else { return nil }
+    var port = defaultPort
+    if hostEnd < bytes.endIndex {
+      let digits = bytes[hostEnd...].dropFirst()
+      guard bytes[hostEnd] == UInt8(ascii: ":"),
+        digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
+        let number = Int(Substring(digits)), (1...65535).contains(number)
+      else { return nil }
+      port = number
     }
-    guard let port = Int(authority[authority.index(after: colon)...]), colon > authority.startIndex else { return nil }
-    self.init(scheme: scheme, host: String(authority[..<colon]), port: port)
+    self.init(scheme: scheme, host: String(authority[..<hostEnd]), port: port)
+  }
+
+  /// Everything but delimiters, spaces and controls: names are checked where they are made.
+  private static func isAllowedInName(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte != 0x7F && !"@/?#\\[]<>\"".utf8.contains(byte)
   }
 
   /// The port that a scheme uses when none is written; `nil` for schemes other than http and https.

@@ -8,28 +8,46 @@ enum PercentEncoding {
     case pathText
     /// A part of `application/x-www-form-urlencoded` content: space becomes `+`.
     case form
+
+    var kept: ByteSet {
+      switch self {
+      case .value: .unreserved
+      case .pathText: .pathText
+      case .form: .formText
+      }
+    }
   }
 
   static func append(_ text: some StringProtocol, as component: Component, to result: inout String) {
-    var copy = String(text)
-    let needsEncoding = copy.withUTF8 { bytes in bytes.contains { !keeps($0, in: component) } }
-    guard needsEncoding else {
-      result += copy
+    let kept = component.kept
+    guard text.utf8.contains(where: { !kept.contains($0) }) else {
+      result.append(contentsOf: text)
       return
     }
-    result.reserveCapacity(result.utf8.count + copy.utf8.count + 8)
-    for byte in copy.utf8 { append(byte, as: component, to: &result) }
+    var copy = String(text)
+    result += copy.withUTF8 { encoded($0, component) }
   }
 
-  private static func append(_ byte: UInt8, as component: Component, to result: inout String) {
-    if keeps(byte, in: component) {
-      result.unicodeScalars.append(Unicode.Scalar(byte))
-    } else if component == .form, byte == UInt8(ascii: " ") {
-      result += "+"
-    } else {
-      result += "%"
-      result.unicodeScalars.append(hexDigit(byte >> 4))
-      result.unicodeScalars.append(hexDigit(byte & 15))
+  private static func encoded(_ bytes: UnsafeBufferPointer<UInt8>, _ component: Component) -> String {
+    let kept = component.kept
+    return String(unsafeUninitializedCapacity: bytes.count * 3) { buffer in
+      var count = 0
+      func put(_ byte: UInt8) {
+        buffer[count] = byte
+        count += 1
+      }
+      for byte in bytes {
+        if kept.contains(byte) {
+          put(byte)
+        } else if component == .form, byte == UInt8(ascii: " ") {
+          put(UInt8(ascii: "+"))
+        } else {
+          put(UInt8(ascii: "%"))
+          put(hexDigit(byte >> 4))
+          put(hexDigit(byte & 15))
+        }
+      }
+      return count
     }
   }
 
@@ -49,6 +67,20 @@ enum PercentEncoding {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Whether every `%` is followed by two hexadecimal digits.
+  static func hasValidEscapes(_ text: some StringProtocol) -> Bool {
+    var digitsDue = 0
+    for byte in text.utf8 {
+      if digitsDue > 0 {
+        guard hexValue(byte) != nil else { return false }
+        digitsDue -= 1
+      } else if byte == UInt8(ascii: "%") {
+        digitsDue = 2
+      }
+    }
+    return digitsDue == 0
+  }
+
   static func hexValue(_ byte: UInt8?) -> UInt8? {
     switch byte {
     case .some(let byte) where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"): byte - UInt8(ascii: "0")
@@ -58,22 +90,7 @@ enum PercentEncoding {
     }
   }
 
-  private static func hexDigit(_ value: UInt8) -> Unicode.Scalar {
-    Unicode.Scalar(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10)
-  }
-
-  private static func keeps(_ byte: UInt8, in component: Component) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-      true
-    case UInt8(ascii: "~"): component != .form
-    case UInt8(ascii: "*"): component != .value
-    case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("),
-      UInt8(ascii: ")"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="),
-      UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "%"):
-      component == .pathText
-    default: false
-    }
+  private static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
   }
 }

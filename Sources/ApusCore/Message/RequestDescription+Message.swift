@@ -12,11 +12,10 @@ extension RequestDescription {
   {
     if let failure { throw failure }
     if let fault = path.fault { throw fault }
-    let isAcceptOpen = accept == nil || accept == .json
     var head = HTTPRequest(
       method: method, scheme: base.origin.scheme, authority: base.authority,
       path: try target(at: base, style: coding),
-      headerFields: (isAcceptOpen ? commonAccept : nil) ?? FieldRules.accept(accept))
+      headerFields: (accept.isOpen ? commonAccept : nil) ?? FieldRules.accept(accept.mediaType(in: coding)))
     let content = try encodedContent(coding)
     if !content.isEmpty, let type = self.content.mediaType {
       head.headerFields.append(try FieldRules.field(RawField("Content-Type", type.description)))
@@ -42,20 +41,30 @@ extension RequestDescription {
       separator = "&"
     }
     guard !query.isEmpty else { return target }
-    let items = try encoding { try query.items(style: coding.effectiveQuery) }
-    return items.isEmpty ? target : target + separator + QueryText.query(items)
+    try Self.encoding {
+      try QueryText.append(query, style: coding.effectiveQuery, after: separator, to: &target)
+    }
+    return target
   }
 
   private func encodedContent(_ coding: CodingOptions) throws -> MessageContent {
-    try encoding { try content.encode(coding) }
+    try Self.encoding { try content.encode(coding) }
   }
 
-  private func encoding<Result>(_ encode: () throws -> Result) throws -> Result {
+  /// Makes one error of whatever a coder throws.
+  private static func encoding<Result>(_ encode: () throws -> Result) throws -> Result {
     do {
       return try encode()
     } catch {
-      let failure = DecodingFailure(error)
-      throw CallFault(.encoding, failure.detail, place: failure.place, underlying: error)
+      throw CallFault(encoding: error)
     }
+  }
+}
+
+extension CallFault {
+  /// A value that a coder could not write.
+  init(encoding error: any Error) {
+    let failure = DecodingFailure(error)
+    self.init(.encoding, failure.detail, place: failure.place, underlying: error)
   }
 }

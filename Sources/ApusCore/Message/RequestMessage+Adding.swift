@@ -20,15 +20,23 @@ extension RequestMessage {
   /// Adds query parameters to the target; those whose name it has already are left out.
   ///
   /// - Returns: whether any were added.
-  /// - Throws: ``QueryEncodingError`` for values that cannot be written.
+  /// - Throws: an error that makes the call fail with `encoding`, for values that cannot be written.
   @discardableResult
   public mutating func addQuery(_ query: Query, style: QueryStyle = .standard) throws -> Bool {
     let (path, present) = splitTarget
     let names = Set(present.split(separator: "&").map { Self.name(of: $0) })
-    let items = try query.items(style: style).filter { !names.contains($0.name) }
+    let items = try Self.items(of: query, style: style).filter { !names.contains($0.name) }
     guard !items.isEmpty else { return false }
     target = path + "?" + present + (present.isEmpty ? "" : "&") + QueryText.query(items)
     return true
+  }
+
+  private static func items(of query: Query, style: QueryStyle) throws -> [(name: String, value: String)] {
+    do {
+      return try query.items(style: style)
+    } catch {
+      throw CallFault(encoding: error)
+    }
   }
 
   /// The path, and the query without its question mark.

@@ -1,10 +1,10 @@
+import HTTPTypes
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-
-import HTTPTypes
 
 extension RequestMessage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// Method, origin and number of fields: safe for logs.
@@ -23,7 +23,8 @@ extension RequestMessage: CustomStringConvertible, CustomDebugStringConvertible,
   /// - Parameter redaction: what is shown; `nil` shows everything, secrets included. Content is shown only
   ///   then, since it may hold a password. Default: ``Redaction`` as it comes.
   public func curl(redaction: Redaction? = Redaction()) -> String {
-    var words = ["curl", "--request", head.method.rawValue]
+    // With `--request HEAD` curl would wait for content that never comes.
+    var words = head.method == .head ? ["curl", "--head"] : ["curl", "--request", Self.quoted(head.method.rawValue)]
     let target = redaction?.target(target) ?? target
     words.append(Self.quoted("\(head.scheme ?? "")://\(head.authority ?? "")\(target)"))
     for field in head.headerFields {
@@ -37,13 +38,15 @@ extension RequestMessage: CustomStringConvertible, CustomDebugStringConvertible,
     switch content {
     case .empty: []
     case .bytes(let data):
-      ["--data-binary", Self.quoted(isShown ? String(decoding: data, as: UTF8.self) : Redaction.mask)]
+      // Unlike `--data-binary` this never takes content that begins with `@` for the name of a file.
+      ["--data-raw", Self.quoted(isShown ? String(decoding: data, as: UTF8.self) : Redaction.mask)]
     case .file(let file): ["--data-binary", Self.quoted("@\(isShown ? file.path : Redaction.mask)")]
     case .stream: ["--data-binary", "@-"]
     }
   }
 
   private static func quoted(_ text: String) -> String {
-    "'" + text.replacing("'", with: "'\\''") + "'"
+    if !text.isEmpty, text.utf8.allSatisfy(ByteSet.unreserved.contains) { return text }
+    return "'" + text.replacing("'", with: "'\\''") + "'"
   }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -54,9 +56,13 @@ public struct ResponseContent: Sendable {
     }
   }
 
-  /// The next piece of arriving content, or all of the content in memory; `nil` at the end.
-  ///
-  /// Content in memory is not consumed by this; use ``bytes`` for it.
+  /// The same content, to be read piece by piece; content in memory becomes one piece.
+  var arriving: ResponseContent {
+    guard case .bytes(let data) = storage else { return self }
+    return ResponseContent(source: MemorySource(data), expectedLength: Int64(data.count))
+  }
+
+  /// The next piece of arriving content; `nil` at the end, and for content in memory, see ``arriving``.
   func next() async throws -> Data? {
     switch storage {
     case .bytes: nil
@@ -111,4 +117,24 @@ public enum ContentEnd: Sendable {
 
 extension ResponseContent: Cancellable {
   func cancel() { discard() }
+}
+
+/// Content in memory as a source of one piece.
+private final class MemorySource: ContentSource {
+  private let data: Mutex<Data?>
+
+  init(_ data: Data) {
+    self.data = Mutex(data.isEmpty ? nil : data)
+  }
+
+  func next() async throws -> Data? {
+    data.withLock { data in
+      defer { data = nil }
+      return data
+    }
+  }
+
+  func cancel() {
+    data.withLock { $0 = nil }
+  }
 }

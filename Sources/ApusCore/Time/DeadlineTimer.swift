@@ -53,7 +53,7 @@ final class DeadlineTimer: Sendable {
     state.sleepingUntil = instant
     let clock = clock
     // Not held by its own sleeper: a client that goes away ends its timer with it.
-    state.sleeper = spawner.spawn { [weak self] in
+    state.sleeper = spawner.spawnDetached { [weak self] in
       do { try await clock.sleep(until: instant) } catch { return }
       self?.wake(generation: generation)
     }

@@ -4,6 +4,7 @@
   /// A proper answer is made by ``status(_:fields:content:)`` and its siblings. Misbehaviour is made by changing the
   /// steps at a ``Point``, so any of them can be combined with any other:
   ///
+  /// <!-- sample: reply as Reply -->
   /// ```swift
   /// Reply.json(#"{"id":1}"#)                                        // a proper answer
   ///   .interim(103, fields: ["Link": "</style.css>"])               // … after an early hint

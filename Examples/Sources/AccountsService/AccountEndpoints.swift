@@ -1,0 +1,55 @@
+import Apus
+
+// Style: structs. What an operation needs are its properties; one that lacks something does not compile.
+
+struct SignUp: Endpoint {
+  let form: SignUpForm
+
+  var request: Request<Account> {
+    let input = SignUpInput(name: form.name, email: form.email, password: form.password.value)
+    return .post("/accounts", content: .json(input)).credentials(.none)
+  }
+}
+
+struct SignIn: Endpoint {
+  let email: String
+  let password: Secret
+
+  var request: Request<Tokens> {
+    let input = SignInInput(email: email, password: password.value)
+    return .post("/sessions", content: .json(input)).json(.snakeCase).credentials(.none)
+  }
+}
+
+struct RefreshSession: Endpoint {
+  let token: Secret
+
+  var request: Request<Tokens> {
+    .post("/sessions/refresh", content: .json(["refresh_token": token.value])).json(.snakeCase).credentials(.none)
+  }
+}
+
+struct SignOut: Endpoint {
+  var request: Request<Void> { .delete("/sessions") }
+}
+
+struct GetAccount: Endpoint {
+  var request: Request<Account> { .get("/accounts/me") }
+}
+
+/// What a session is made of; it stays inside this module.
+struct Tokens: Decodable, Sendable {
+  let accessToken: String
+  let refreshToken: String
+}
+
+private struct SignUpInput: Encodable, Sendable {
+  let name: String
+  let email: String
+  let password: String
+}
+
+private struct SignInInput: Encodable, Sendable {
+  let email: String
+  let password: String
+}

@@ -1,0 +1,54 @@
+import Backend
+
+/// What a scene says a server's log must show of it.
+struct Claim: Sendable {
+  /// The expectation's name.
+  let name: String
+  /// The server whose log is read.
+  let server: Server
+  /// Method and path of the rows that count; `*` stands for any segment, or for any method and path when alone.
+  let subject: String
+  /// What the rows must say.
+  let expected: String
+  /// Turns the rows into what they say.
+  var summary: @Sendable ([LoggedExchange]) -> String = Self.outcomes
+
+  /// Whether a row counts.
+  func matches(_ row: LoggedExchange) -> Bool {
+    guard subject != "*" else { return true }
+    let pattern = "\(subject)".split(separator: "/", omittingEmptySubsequences: false)
+    let parts = "\(row.method) \(row.path)".split(separator: "/", omittingEmptySubsequences: false)
+    return pattern.count == parts.count && zip(pattern, parts).allSatisfy { $0 == "*" || $0 == $1 }
+  }
+
+  /// The expectation with what arrived.
+  func expectation(_ rows: [LoggedExchange]) -> Expectation {
+    Expectation(
+      name: name, subject: "\(server.name): \(subject)", expected: expected, arrived: summary(rows.filter(matches)))
+  }
+}
+
+extension Claim {
+  /// What became of the rows, in the order of their arrival: `422, 201`, `200 ×4`, `left, 200`.
+  @Sendable
+  static func outcomes(_ rows: [LoggedExchange]) -> String {
+    let outcomes = rows.map { row in row.clientLeft ? "left" : row.status.map(String.init) ?? "no answer" }
+    var runs: [(text: String, count: Int)] = []
+    for outcome in outcomes {
+      if let last = runs.last, last.text == outcome {
+        runs[runs.count - 1].count += 1
+      } else {
+        runs.append((outcome, 1))
+      }
+    }
+    let texts = runs.map { $0.count == 1 ? $0.text : "\($0.text) ×\($0.count)" }
+    return texts.isEmpty ? "nothing" : texts.joined(separator: ", ")
+  }
+
+  /// Whose credentials the rows carried.
+  @Sendable
+  static func credentials(_ rows: [LoggedExchange]) -> String {
+    let found = Set(rows.map { $0.credential ?? "none" })
+    return found.isEmpty ? "nothing" : found.sorted().joined(separator: ", ")
+  }
+}

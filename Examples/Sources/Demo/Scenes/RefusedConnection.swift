@@ -1,0 +1,13 @@
+import Apus
+
+/// A server that is not there any more.
+struct RefusedConnection: Scene {
+  let title = "What goes wrong: nobody answers"
+
+  func play(in world: World) async throws -> [Claim] {
+    await world.stopFleeting()
+    let client = world.fleeting.client
+    try await showFailure(on: world.stage) { try await client.send(Request<Void>.get("/friends")) }
+    return [Claim(name: "refused", server: world.fleeting, subject: "GET /friends", expected: "nothing")]
+  }
+}

@@ -1,0 +1,48 @@
+import ApusTesting
+import Testing
+
+@Suite("Numbers for tests")
+struct SeededGeneratorTests {
+  @Test("one seed gives one sequence, another seed another")
+  func seeds() {
+    func sequence(_ seed: UInt64) -> [UInt64] {
+      var generator = SeededGenerator(seed: seed)
+      return (0..<20).map { _ in generator.next() }
+    }
+    #expect(sequence(7) == sequence(7))
+    #expect(sequence(7) != sequence(8))
+    #expect(Set(sequence(0)).count == 20)
+  }
+
+  @Test("the numbers are those of the algorithm's reference")
+  func reference() {
+    // SplitMix64 of seed 0 begins with these, and they are the state xoshiro256** starts from.
+    let state: [UInt64] = [
+      0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F, 0xF88B_B8A8_724C_81EC,
+    ]
+    let product = state[1] &* 5
+    var generator = SeededGenerator(seed: 0)
+    #expect(generator.next() == ((product << 7) | (product >> 57)) &* 9)
+  }
+
+  @Test("numbers are spread evenly")
+  func spread() {
+    var generator = SeededGenerator(seed: 3)
+    var counts = [Int](repeating: 0, count: 10)
+    for _ in 0..<10_000 { counts[Int.random(in: 0..<10, using: &generator)] += 1 }
+    #expect(counts.allSatisfy { (800...1200).contains($0) })
+  }
+
+  @Test("a source for a client gives the generator's numbers")
+  func source() {
+    let source = SeededGenerator.source(seed: 9)
+    var generator = SeededGenerator(seed: 9)
+    #expect((0..<5).map { _ in source() } == (0..<5).map { _ in generator.next() })
+  }
+
+  @Test("serial numbers count up from where they are told")
+  func serials() {
+    let next = SerialIDs(from: 100).next
+    #expect([next(), next(), next()] == [100, 101, 102])
+  }
+}

@@ -1,0 +1,136 @@
+import ApusCore
+import ApusTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite("Answers of a stub")
+struct StubAnswerTests {
+  private let stub = StubTransport()
+  private let clock = ManualClock()
+  private let api: Client
+  private let text = Request<String>.get("/text")
+
+  init() {
+    var settings = ClientSettings()
+    settings.runtime.clock = clock
+    api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)
+  }
+
+  @Test("latency passes on the client's clock")
+  func latency() async throws {
+    stub.onAny(answer: .text("late").after(.seconds(2)))
+    async let answer = api.response(to: text)
+    try await clock.waitForSleepers(1)
+    clock.advance(by: .milliseconds(1999))
+    #expect(clock.sleepers == 1)
+    clock.advance(by: .milliseconds(1))
+    let response = try await answer
+    #expect(response.value == "late")
+    #expect(response.trace.duration == .seconds(2))
+  }
+
+  @Test("an answer that waits for a gate comes when it opens")
+  func gate() async throws {
+    let gate = Gate()
+    stub.onAny(answer: .text("late").waiting(for: gate))
+    async let answer = api.send(text)
+    try await gate.waitForArrivals(1)
+    #expect(stub.openExchanges.count == 1)
+    gate.open()
+    #expect(try await answer == "late")
+    #expect(stub.openExchanges.isEmpty)
+  }
+
+  @Test("a cancelled exchange ends at once and is recorded", arguments: ["opening", "stalled", "clock", "content"])
+  func cancellation(place: String) async throws {
+    let answers: [String: StubAnswer] = [
+      "opening": .text("").waiting(for: Gate()), "stalled": .stalled, "clock": .text("").after(.seconds(1)),
+      "content": .pieces(["a", "b"]).stalled(after: 1),
+    ]
+    stub.onAny(answer: try #require(answers[place]))
+    let call = Task { [api, text] in try await api.send(text) }
+    try await stub.waitForExchanges(1)
+    call.cancel()
+    let result = await call.result
+    #expect(throws: CallError.self) { try result.get() }
+    #expect(stub.exchanges.map(\.outcome) == [.cancelled])
+  }
+
+  @Test("a buffered call gets all pieces of an answer")
+  func pieces() async throws {
+    stub.onAny(answer: .pieces(["one ", "", "two"]))
+    #expect(try await api.send(text) == "one two")
+    #expect(stub.exchanges.map(\.outcome) == [.answered])
+  }
+
+  @Test("pieces pass the gate one by one")
+  func gatedPieces() async throws {
+    let gate = Gate()
+    stub.onAny(answer: .pieces(["a", "b"], gate: gate))
+    let pieces = try await api.withResponse(to: text) { response in
+      var pieces: [String] = []
+      gate.release()
+      pieces.append(String(decoding: try await response.next() ?? Data(), as: UTF8.self))
+      gate.release()
+      pieces.append(String(decoding: try await response.next() ?? Data(), as: UTF8.self))
+      #expect(try await response.next() == nil)
+      return pieces
+    }
+    #expect(pieces == ["a", "b"])
+    #expect(gate.arrivals == 2)
+  }
+
+  @Test("content drips on the client's clock")
+  func dripping() async throws {
+    stub.onAny(answer: .pieces(["a", "b"]).dripping(every: .seconds(1)))
+    async let answer = api.send(text)
+    for _ in 0..<2 {
+      try await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(1))
+    }
+    #expect(try await answer == "ab")
+    #expect(clock.now.sinceStart == .seconds(2))
+  }
+
+  @Test("an answer broken off gives its pieces and then the error")
+  func brokenOff() async throws {
+    stub.onAny(answer: .pieces(["a", "b", "c"]).brokenOff(after: 2))
+    let error = try #require(await #expect(throws: CallError.self) { try await api.send(text) })
+    #expect(error.code == .broken)
+    #expect(error.requestState == .answered)
+    let read = Gate()
+    await #expect(throws: CallError.self) {
+      try await api.withResponse(to: text) { response in
+        #expect(try await response.next() == Data("a".utf8))
+        #expect(try await response.next() == Data("b".utf8))
+        read.open()
+        _ = try await response.next()
+      }
+    }
+    #expect(read.isOpen)
+    #expect(stub.exchanges.map(\.outcome) == [.failed, .failed])
+  }
+
+  @Test("a streamed call gets even complete content piece by piece, and gives up what it does not read")
+  func streamed() async throws {
+    stub.onAny(answer: .text("all at once"))
+    try await api.withResponse(to: text) { response in
+      #expect(response.expectedLength == 11)
+      let piece = try await response.next()
+      #expect(piece == Data("all at once".utf8))
+    }
+    #expect(stub.exchanges.map(\.outcome) == [.cancelled])
+  }
+
+  @Test("content that cannot be encoded fails the exchange")
+  func encodingFails() async throws {
+    stub.onAny(answer: .encoded(Double.nan))
+    await #expect(throws: CallError.self) { try await api.send(text) }
+    #expect(stub.exchanges.map(\.outcome) == [.failed])
+  }
+}

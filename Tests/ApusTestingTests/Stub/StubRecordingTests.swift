@@ -1,0 +1,117 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Numbers as content, one a piece.
+private func pieces(_ count: Int, length: Int64?, failing: Bool = false) -> RequestContent {
+  .stream(
+    ContentStream(length: length, isReplayable: true) {
+      let sent = Mutex(0)
+      return {
+        let number = sent.withLock { sent in
+          sent += 1
+          return sent
+        }
+        if number > count {
+          if failing { throw CocoaError(.fileReadUnknown) }
+          return nil
+        }
+        return Data("\(number)".utf8)
+      }
+    })
+}
+
+@Suite("What a stub records")
+struct StubRecordingTests {
+  private let stub = StubTransport()
+  private let api: Client
+
+  init() {
+    api = Client(environment: Environment("staging", baseURL: "https://x.test/v1"), transport: stub)
+    stub.onAny(answer: .status(204))
+  }
+
+  @Test("each exchange tells its call, endpoint, tags and environment")
+  func identity() async throws {
+    try await api.send(Request<Void>.delete("/users/\(7)").id("mine", whenRunning: .allow).tag("a", "b"))
+    let exchange = try #require(stub.exchanges.first)
+    #expect(exchange.call == "mine")
+    #expect(exchange.endpoint.description == "DELETE /users/{}")
+    #expect(exchange.tags == ["a", "b"])
+    #expect(exchange.environment == "staging")
+    #expect(exchange.attempt == 1)
+    #expect(exchange.target == "/v1/users/7")
+    #expect(exchange.request.head.authority == "x.test")
+  }
+
+  @Test("content is recorded whole, where it came from a stream too")
+  func streamedContent() async throws {
+    try await api.send(Request<Void>.post("/", content: pieces(3, length: nil)))
+    try await api.send(Request<Void>.post("/", content: pieces(3, length: 3)))
+    try await api.send(Request<Void>.post("/", content: .json(["a": 1])))
+    #expect(stub.exchanges.map(\.text) == ["123", "123", #"{"a":1}"#])
+    #expect(stub.exchanges.allSatisfy { $0.request.content.length == Int64($0.content.count) })
+  }
+
+  @Test("a file's bytes are recorded")
+  func file() async throws {
+    let url = FileManager.default.temporaryDirectory.appending(path: "stub-\(UUID())")
+    try Data("from a file".utf8).write(to: url)
+    defer { try? FileManager.default.removeItem(at: url) }
+    try await api.send(Request<Void>.put("/", content: .file(url.path)))
+    #expect(stub.exchanges.map(\.text) == ["from a file"])
+  }
+
+  @Test("a stream of another length than announced breaks the exchange")
+  func wrongLength() async throws {
+    let call = Request<Void>.post("/", content: pieces(3, length: 4))
+    let error = try #require(await #expect(throws: CallError.self) { try await api.send(call) })
+    #expect(error.code == .broken)
+    #expect(error.requestState == .maybeSent)
+  }
+
+  @Test("a stream that throws breaks the exchange")
+  func throwingStream() async throws {
+    let call = Request<Void>.post("/", content: pieces(3, length: nil, failing: true))
+    let error = try #require(await #expect(throws: CallError.self) { try await api.send(call) })
+    #expect(error.code == .broken)
+    #expect(error.underlying is CocoaError)
+    #expect(stub.exchanges.map(\.outcome) == [.failed])
+  }
+
+  @Test("exchanges can be waited for, and so can the end of all")
+  func waiting() async throws {
+    let gate = Gate()
+    stub.onAny(answer: .status(204).waiting(for: gate))
+    let calls = (0..<3).map { number in Task { [api] in try await api.send(Request<Void>.get("/\(number)")) } }
+    #expect(try await stub.waitForExchanges(3).count == 3)
+    gate.open()
+    #expect(try await stub.waitUntilIdle().allSatisfy { $0.outcome == .answered })
+    for call in calls { try await call.value }
+  }
+
+  @Test("a cancelled wait ends with CancellationError")
+  func cancelledWait() async throws {
+    let wait = Task { [stub] in try await stub.waitForExchanges(1) }
+    wait.cancel()
+    await #expect(throws: CancellationError.self) { try await wait.value }
+  }
+
+  @Test("a thousand calls at once are all recorded, each once")
+  func many() async throws {
+    try await withThrowingTaskGroup { group in
+      for number in 0..<1000 { group.addTask { [api] in try await api.send(Request<Void>.get("/\(number)")) } }
+      try await group.waitForAll()
+    }
+    #expect(Set(stub.exchanges.map(\.target)).count == 1000)
+    #expect(stub.exchanges.map(\.id) == Array(0..<1000))
+  }
+}

@@ -1,0 +1,113 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Testing
+
+private struct User: Codable, Sendable, Equatable { var id: Int }
+private struct GetUser: Endpoint {
+  let id: Int
+  var request: Request<User> { .get("/users/\(id)") }
+}
+
+@Suite("Rules of a stub")
+struct StubRuleTests {
+  private let stub = StubTransport()
+  private let api: Client
+
+  init() {
+    api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub)
+  }
+
+  @Test("a method and a target are answered with JSON")
+  func methodAndTarget() async throws {
+    stub.on(.get, "/users/7", answer: .json(#"{"id":7}"#))
+    #expect(try await api.send(GetUser(id: 7)) == User(id: 7))
+    #expect(stub.exchanges.map(\.target) == ["/users/7"])
+    #expect(stub.exchanges.first?.outcome == .answered)
+    #expect(stub.exchanges.first?.status == 200)
+  }
+
+  @Test("a target without a query matches every query, one with a query only that one")
+  func queries() async throws {
+    stub.on(.get, "/films", answer: .text("any"))
+    stub.on(.get, "/films?page=2", answer: .text("second"))
+    #expect(try await api.send(Request<String>.get("/films", query: ["page": 1])) == "any")
+    #expect(try await api.send(Request<String>.get("/films", query: ["page": 2])) == "second")
+    #expect(try await api.send(Request<String>.get("/films")) == "any")
+  }
+
+  @Test("another method or target does not match")
+  func noMatch() async throws {
+    stub.on(.post, "/users/7", answer: .json(#"{"id":7}"#))
+    stub.on(.get, "/users/70", answer: .json(#"{"id":70}"#))
+    await #expect(throws: CallError.self) { try await api.send(GetUser(id: 7)) }
+    #expect(stub.exchanges.map(\.outcome) == [.unmatched])
+  }
+
+  @Test("a call that no rule matches fails with an error that names its endpoint, not its values")
+  func unmatched() async throws {
+    let error = try #require(await #expect(throws: CallError.self) { try await api.send(GetUser(id: 4711)) })
+    #expect(error.code == .invalidRequest)
+    #expect(error.requestState == .notSent)
+    #expect(error.detail.contains("GET /users/{}"))
+    #expect(!error.detail.contains("4711"))
+  }
+
+  @Test("an endpoint type is answered whatever its values are")
+  func endpointType() async throws {
+    stub.on(GetUser.self, answer: .encoded(User(id: 1)))
+    #expect(try await api.send(GetUser(id: 5)) == User(id: 1))
+    await #expect(throws: CallError.self) { try await api.send(Request<User>.get("/users/\(5)")) }
+  }
+
+  @Test("a template's answers come one after the other, and the last again and again")
+  func sequence() async throws {
+    stub.on(template: "GET /users/{}", answers: [.status(503), .encoded(User(id: 2))])
+    await #expect(throws: CallError.self) { try await api.send(GetUser(id: 1)) }
+    #expect(try await api.send(GetUser(id: 1)) == User(id: 2))
+    #expect(try await api.send(GetUser(id: 1)) == User(id: 2))
+    #expect(stub.exchanges.map(\.status) == [503, 200, 200])
+  }
+
+  @Test("answers that are used up fail when told to")
+  func exhausted() async throws {
+    stub.on(GetUser.self, answers: [.encoded(User(id: 2))], afterwards: .refuse)
+    _ = try await api.send(GetUser(id: 1))
+    let error = try #require(await #expect(throws: CallError.self) { try await api.send(GetUser(id: 1)) })
+    #expect(error.detail.contains("used up"))
+  }
+
+  @Test("of several rules that match the newest counts")
+  func newest() async throws {
+    stub.on(GetUser.self, answer: .encoded(User(id: 1)))
+    stub.onAny(answer: .encoded(User(id: 2)))
+    #expect(try await api.send(GetUser(id: 9)) == User(id: 2))
+  }
+
+  @Test("a function sees the request with its content and makes the answer")
+  func function() async throws {
+    stub.on(
+      where: { request, context in request.head.method == .post && context.tags.contains("echo") },
+      answer: { .text($0.text.uppercased()) })
+    let echo = Request<String>.post("/echo", content: .text("hello")).tag("echo")
+    #expect(try await api.send(echo) == "HELLO")
+    await #expect(throws: CallError.self) { try await api.send(Request<String>.post("/echo", content: .text("hello"))) }
+  }
+
+  @Test("a failure reaches the call with its kind and state")
+  func failure() async throws {
+    stub.on(.get, "/down", answer: .failure(TransportError(.connectionFailed, requestState: .notSent)))
+    let error = try #require(
+      await #expect(throws: CallError.self) { try await api.send(Request<String>.get("/down")) })
+    #expect(error.code == .connectionFailed)
+    #expect(error.requestState == .notSent)
+    #expect(stub.exchanges.first?.outcome == .failed)
+  }
+
+  @Test("answers to HEAD and with 204 and 304 have no content", arguments: [200, 204, 304])
+  func noContent(status: Int) async throws {
+    stub.onAny(answer: .status(status, content: "text"))
+    let request = Request<String>.method(status == 200 ? .head : .get, "/").accepting(.any)
+    #expect(try await api.send(request) == "")
+  }
+}

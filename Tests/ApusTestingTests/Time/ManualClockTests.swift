@@ -1,0 +1,99 @@
+import ApusCore
+import ApusTesting
+import Testing
+
+private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
+
+@Suite("The manual clock")
+struct ManualClockTests {
+  @Test("time moves only when told to, and never backwards")
+  func advancing() {
+    let clock = ManualClock(at: at(10))
+    #expect(clock.now == at(10))
+    clock.advance(by: .seconds(5))
+    #expect(clock.now == at(15))
+    clock.advance(to: at(20))
+    clock.advance(to: at(3))
+    clock.advance(by: .seconds(-1))
+    #expect(clock.now == at(20))
+  }
+
+  @Test("sleeping until an instant that is past returns at once")
+  func past() async throws {
+    let clock = ManualClock(at: at(10))
+    try await clock.sleep(until: at(10))
+    try await clock.sleep(until: at(1))
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test("sleepers wake earliest first, whatever order they came in")
+  func order() async throws {
+    let clock = ManualClock()
+    let executor = ManualExecutor()
+    let woken = Log<Int>()
+    let tasks = [3, 1, 2, 1, 4].map { seconds in
+      Task(executorPreference: executor) {
+        try await clock.sleep(until: at(seconds))
+        woken.add(seconds)
+      }
+    }
+    executor.runAll()
+    #expect(clock.sleepers == 5)
+    #expect(clock.nextWake == at(1))
+    clock.advance(to: at(3))
+    executor.runAll()
+    #expect(woken.entries == [1, 1, 2, 3])
+    #expect(clock.sleepers == 1)
+    #expect(clock.advanceToNextWake())
+    executor.runAll()
+    #expect(clock.now == at(4))
+    #expect(!clock.advanceToNextWake())
+    for task in tasks { try await task.value }
+  }
+
+  @Test("a cancelled sleeper gets CancellationError and is gone")
+  func cancelled() async throws {
+    let clock = ManualClock()
+    let sleeper = Task { try await clock.sleep(until: at(1)) }
+    try await clock.waitForSleepers(1)
+    sleeper.cancel()
+    await #expect(throws: CancellationError.self) { try await sleeper.value }
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test("a task that is cancelled already does not sleep")
+  func cancelledBefore() async throws {
+    let clock = ManualClock()
+    let start = Gate()
+    let sleeper = Task {
+      try? await start.wait()
+      try await clock.sleep(until: at(1))
+    }
+    sleeper.cancel()
+    await #expect(throws: CancellationError.self) { try await sleeper.value }
+  }
+
+  @Test("many sleepers, cancelled and woken at random, each end once", arguments: 0..<8)
+  func random(seed: UInt64) async throws {
+    let clock = ManualClock()
+    var generator = SeededGenerator(seed: seed)
+    let sleepers = (0..<200).map { _ in
+      let instant = at(Int.random(in: 1...50, using: &generator))
+      return Task { try await clock.sleep(until: instant) }
+    }
+    try await clock.waitForSleepers(200)
+    var cancelled: Set<Int> = []
+    for _ in 0..<50 {
+      let index = Int.random(in: 0..<200, using: &generator)
+      if clock.now == at(0) { cancelled.insert(index) }
+      sleepers[index].cancel()
+      if cancelled.count > 20 { clock.advance(by: .seconds(1)) }
+    }
+    clock.advance(to: at(50))
+    for (index, sleeper) in sleepers.enumerated() {
+      let result = await sleeper.result
+      if cancelled.contains(index) { #expect(throws: CancellationError.self) { try result.get() } }
+    }
+    #expect(clock.sleepers == 0)
+  }
+}

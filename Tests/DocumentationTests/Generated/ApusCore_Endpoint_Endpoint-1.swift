@@ -1,0 +1,38 @@
+// swift-format-ignore-file
+// The sample '1' of Sources/ApusCore/Endpoint/Endpoint.swift. Written by `make samples`; do not edit.
+
+import Apus
+import Foundation
+import ApusCore
+
+private struct User: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var name: String
+}
+
+private struct Movie: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var title: String
+}
+
+private struct Filter: Codable, Sendable {
+  var year: Int?
+  var genres: [String]
+}
+
+private let api = Client(baseURL: "https://api.example.com/v1")
+
+private let tokens = MemoryCredentials(token: "secret")
+
+private let me = 1
+
+private let id = 1
+
+private let page = 1
+
+private let filter = Filter(year: nil, genres: ["drama"])
+
+private struct GetUser: Endpoint {
+  let id: Int
+  var request: Request<User> { .get("/users/\(id)") }
+}

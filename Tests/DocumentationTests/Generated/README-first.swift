@@ -1,0 +1,50 @@
+// swift-format-ignore-file
+// The sample 'first' of README.md. Written by `make samples`; do not edit.
+
+import Apus
+import Foundation
+
+private struct User: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var name: String
+}
+
+private struct Movie: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var title: String
+}
+
+private struct Filter: Codable, Sendable {
+  var year: Int?
+  var genres: [String]
+}
+
+private let api = Client(baseURL: "https://api.example.com/v1")
+
+private let tokens = MemoryCredentials(token: "secret")
+
+private let me = 1
+
+private let id = 1
+
+private let page = 1
+
+private let filter = Filter(year: nil, genres: ["drama"])
+
+private extension Endpoint where Self == Request<[User]> {
+  static func friends(of id: User.ID) -> Self { .get("/users/\(id)/friends") }
+}
+
+private func sample() async throws {
+  let tokens = MemoryCredentials(token: "…")
+  let api = Client(baseURL: "https://api.example.com/v1") { $0.authentication = .bearer(tokens) }
+
+  do throws(CallError) {
+    let friends = try await api.send(.friends(of: me).latestWins("friends"))  // a newer call supersedes this one
+    print(friends.map(\.name))
+  } catch {
+    print(error.localizedDescription)  // a sentence you can show; `error` is a CallError
+  }
+  _ = tokens
+  _ = api
+}

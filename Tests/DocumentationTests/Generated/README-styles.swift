@@ -1,0 +1,76 @@
+// swift-format-ignore-file
+// The sample 'styles' of README.md. Written by `make samples`; do not edit.
+
+import Apus
+import Foundation
+
+private struct User: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var name: String
+}
+
+private struct Movie: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var title: String
+}
+
+private struct Filter: Codable, Sendable {
+  var year: Int?
+  var genres: [String]
+}
+
+private let api = Client(baseURL: "https://api.example.com/v1")
+
+private let tokens = MemoryCredentials(token: "secret")
+
+private let me = 1
+
+private let id = 1
+
+private let page = 1
+
+private let filter = Filter(year: nil, genres: ["drama"])
+
+// A factory: type `api.send(.` and see every endpoint.
+private extension Endpoint where Self == Request<User> {
+  static func user(_ id: User.ID) -> Self { .get("/users/\(id)") }
+}
+
+// A struct: incomplete ones do not compile.
+private struct GetUser: Endpoint {
+  let id: User.ID
+  var request: Request<User> { .get("/users/\(id)") }
+}
+
+// An enum: one type for a whole API, the value's type is named at the call.
+private enum MovieAPI: Endpoint {
+  case popular(page: Int)
+  case movie(Movie.ID)
+  var request: Request<Content> {
+    switch self {
+    case .popular(let page): .get("/movie/popular", query: ["page": page])
+    case .movie(let id): .get("/movie/\(id)")
+    }
+  }
+}
+
+// A service: the app sees only this protocol.
+private protocol FriendsService: Sendable {
+  func friends(of id: User.ID) async throws(CallError) -> [User]
+}
+
+private func sample() async throws {
+  // In place.
+  let inline: User = try await api.send(.get("/users/\(id)"))
+
+  let made = try await api.send(.user(id))
+
+  let typed = try await api.send(GetUser(id: id))
+
+  let movie = try await api.send(MovieAPI.movie(id), as: Movie.self)
+
+  _ = inline
+  _ = made
+  _ = typed
+  _ = movie
+}
