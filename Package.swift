@@ -57,13 +57,17 @@ let package = Package(
       dependencies: [httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1")],
       swiftSettings: settings),
 
+    // The test server as the server of the transport conformance suite: for every transport's tests.
+    .target(
+      name: "LoopbackConformance", dependencies: ["ApusTesting", "ApusTestServer", httpTypes],
+      path: "Tests/LoopbackConformance", swiftSettings: settings),
     .testTarget(name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", httpTypes], swiftSettings: settings),
     .testTarget(
       name: "ApusMiddlewareTests",
       dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", httpTypes, logging], swiftSettings: settings),
     .testTarget(
       name: "ApusURLSessionTests",
-      dependencies: ["ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", httpTypes],
+      dependencies: ["ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", httpTypes],
       swiftSettings: settings),
     .testTarget(
       name: "ApusTestingTests", dependencies: ["ApusTesting", "ApusCore", httpTypes], swiftSettings: settings),

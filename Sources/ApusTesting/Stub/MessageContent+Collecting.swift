@@ -14,7 +14,9 @@ extension MessageContent {
     let all: Data
     switch self {
     case .empty: return Data()
-    case .bytes(let data): return data
+    case .bytes(let data):
+      onProgress(Int64(data.count))
+      return data
     case .file(let file):
       do {
         all = try Data(contentsOf: URL(fileURLWithPath: file.path))

@@ -31,6 +31,8 @@ public struct StubExchange: Sendable, Identifiable {
   public internal(set) var content = Data()
   /// Whether all of the content was sent.
   public internal(set) var isRequestComplete = false
+  /// How many bytes of content were announced; `nil` without content, and for streams of unknown length.
+  public let announcedLength: Int64?
   /// The status of the answer, once there is one.
   public internal(set) var status: Int?
   /// What became of it.
@@ -49,6 +51,7 @@ public struct StubExchange: Sendable, Identifiable {
   init(id: Int, request: RequestMessage, context: CallContext) {
     self.id = id
     self.request = request
+    announcedLength = request.content.isEmpty ? nil : request.content.length
     call = context.id
     endpoint = context.endpoint
     tags = context.tags

@@ -32,21 +32,15 @@ struct StubState: Sendable {
     rules.append(StubRule(id: rules.count, script: script, matches: matches))
   }
 
-  /// Records a request; one with its content in memory is complete.
+  /// Records a request whose content is still to come.
   mutating func begin(_ request: RequestMessage, _ context: CallContext) -> Int {
-    var exchange = StubExchange(id: exchanges.count, request: request, context: context)
-    switch request.content {
-    case .empty: exchange.isRequestComplete = true
-    case .bytes(let data): (exchange.content, exchange.isRequestComplete) = (data, true)
-    case .file, .stream: break
-    }
-    exchanges.append(exchange)
-    return exchange.id
+    exchanges.append(StubExchange(id: exchanges.count, request: request, context: context))
+    return exchanges.count - 1
   }
 
   mutating func complete(_ number: Int, _ content: Data) {
     exchanges[number].content = content
-    exchanges[number].request.content = .bytes(content)
+    if !exchanges[number].request.content.isEmpty { exchanges[number].request.content = .bytes(content) }
     exchanges[number].isRequestComplete = true
   }
 

@@ -49,10 +49,8 @@ public final class StubTransport: Transport {
   private func respond(to request: RequestMessage, _ number: Int, _ context: CallContext) async throws
     -> ResponseMessage
   {
-    if !watched.state.exchanges[number].isRequestComplete {
-      let content = try await request.content.collected { context.sent(total: $0, expected: request.content.length) }
-      watched.update { $0.complete(number, content) }
-    }
+    let content = try await request.content.collected { context.sent(total: $0, expected: request.content.length) }
+    watched.update { $0.complete(number, content) }
     let exchange = watched.state.exchanges[number]
     guard let rule = watched.state.rules.last(where: { $0.matches(exchange.request, context) }) else {
       watched.update { $0.end(number, .unmatched) }

@@ -1,0 +1,63 @@
+import ApusCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension TransportConformance {
+  /// What happens when a deadline passes.
+  static let deadlineChecks: [Check] = [
+    Check("ends at the deadline while it waits for the head, and gives the exchange up") { bench in
+      await bench.server.answer("/", ConformanceReply([.hold]))
+      let client = try limitedClient(bench)
+      let call = Task { try await client.send(Request<Void>.get("/")) }
+      _ = try await bench.server.waitForRequest("/")
+      bench.clock.advance(by: .seconds(2))
+      try requireTimeout(await call.result)
+      try await bench.server.waitForClose("/")
+    },
+    Check("ends at the deadline while content arrives, and gives the exchange up") { bench in
+      await bench.server.answer("/", held(after: 1000))
+      let client = try limitedClient(bench)
+      let call = Task {
+        try await client.withResponse(to: Request<Data>.get("/")) { response in
+          _ = try await response.next()
+          bench.clock.advance(by: .seconds(2))
+          while try await response.next() != nil {}
+        }
+      }
+      try requireTimeout(await call.result)
+      try await bench.server.waitForClose("/")
+    },
+    Check("takes no notice of a deadline that does not pass") { bench in
+      await bench.server.answer("/", .status(200, content: "in time"))
+      let answer = try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
+        var context = context
+        context.limit(to: context.now.advanced(by: .seconds(1)))
+        let response = try await bench.transport.send(request, context: context)
+        return try await response.content.collect(upTo: 100).count
+      }
+      try require(answer, is: 7, "the content's length")
+    },
+  ]
+
+  /// A client each of whose calls has a second.
+  private static func limitedClient(_ bench: ConformanceBench) throws -> Client {
+    try bench.client { request, context in
+      var context = context
+      context.limit(to: context.now.advanced(by: .seconds(1)))
+      return try await bench.transport.send(request, context: context)
+    }
+  }
+
+  private static func requireTimeout(_ result: Result<Void, any Error>) throws {
+    do {
+      try result.get()
+      throw ConformanceFailure("the exchange succeeded, though its deadline had passed")
+    } catch let error as CallError {
+      try require(error.code, is: .timeout, "the error's code")
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import ApusCore
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A message that a check wants to have sent.
+struct ConformanceMessage: Sendable {
+  var method = "GET"
+  var target: String
+  var fields: [HTTPField] = []
+  var content = MessageContent.empty
+
+  init(_ method: String = "GET", _ target: String, fields: [HTTPField] = [], content: MessageContent = .empty) {
+    (self.method, self.target, self.fields, self.content) = (method, target, fields, content)
+  }
+
+  /// The message with a client's scheme and authority, and nothing else of the client's.
+  func message(like request: RequestMessage) throws -> RequestMessage {
+    guard let method = HTTPRequest.Method(method) else { throw ConformanceFailure("\(method) is no method") }
+    return RequestMessage(
+      head: HTTPRequest(
+        method: method, scheme: request.head.scheme, authority: request.head.authority, path: target,
+        headerFields: HTTPFields(fields)), content: content)
+  }
+}
+
+/// An answer read to its end.
+struct ConformanceAnswer: Sendable {
+  let head: HTTPResponse
+  let content: Data
+
+  var status: Int { head.status.code }
+  var text: String { String(decoding: content, as: UTF8.self) }
+}
+
+/// Carries a check's messages into the transport: through a client, for only a client makes contexts, but past
+/// everything that the client does with answers and errors.
+struct ConformanceBench: Sendable {
+  typealias Work<Output> = @Sendable (RequestMessage, CallContext) async throws -> Output
+
+  let transport: any Transport
+  let server: any ConformanceServer
+  let clock = ManualClock()
+
+  /// Runs `work` with a message and its context, inside of a call.
+  ///
+  /// - Throws: what `work` throws; a failure for errors that are none of a transport's.
+  func perform<Output: Sendable>(
+    _ message: ConformanceMessage, _ delivery: CallContext.Delivery = .buffered, at url: String? = nil,
+    work: @escaping Work<Output>
+  ) async throws -> Output {
+    let outcome = Watched<Result<Output, any Error>?>(nil)
+    let client = try client(at: url) { request, context in
+      do {
+        let output = try await work(message.message(like: request), context)
+        outcome.update { $0 = .success(output) }
+      } catch {
+        outcome.update { $0 = .failure(error) }
+        throw error
+      }
+      return ResponseMessage(head: HTTPResponse(status: .noContent))
+    }
+    // Whatever the call made of it: the outcome is what counts.
+    if delivery == .streamed {
+      try? await client.withResponse(to: Request<Void>.get("/")) { _ in }
+    } else {
+      try? await client.send(Request<Void>.get("/"))
+    }
+    guard let result = outcome.state else { throw CancellationError() }
+    if case .failure(let error) = result { try Self.requireKnown(error) }
+    return try result.get()
+  }
+
+  /// Sends a message and reads the answer to its end.
+  func send(
+    _ message: ConformanceMessage, _ delivery: CallContext.Delivery = .buffered, at url: String? = nil
+  ) async throws -> ConformanceAnswer {
+    try await perform(message, delivery, at: url) { request, context in
+      let response = try await transport.send(request, context: context)
+      return ConformanceAnswer(
+        head: response.head, content: try await response.content.collect(upTo: context.contentLimit))
+    }
+  }
+
+  /// Sends a message that must fail, and gives the error.
+  func failure(
+    of message: ConformanceMessage, at url: String? = nil
+  ) async throws -> TransportError {
+    do {
+      let answer = try await send(message, at: url)
+      throw ConformanceFailure("the exchange succeeded with status \(answer.status), where it had to fail")
+    } catch let error as TransportError {
+      return error
+    } catch is CancellationError {
+      throw ConformanceFailure("the exchange ended as cancelled, though nobody cancelled it")
+    }
+  }
+
+  /// A client whose transport is `send`.
+  func client(
+    at url: String? = nil, contentLimit: Int = 64 << 20, send: @escaping Work<ResponseMessage>
+  ) throws -> Client {
+    var settings = ClientSettings()
+    settings.contentLimit = contentLimit
+    settings.runtime.clock = clock
+    let environment = Environment(baseURL: try BaseURL(url ?? server.baseURL))
+    return Client(environment: environment, transport: PassingTransport(body: send), settings: settings)
+  }
+
+  /// Fails for an error that a transport must not throw.
+  static func requireKnown(_ error: any Error) throws {
+    let isKnown = error is TransportError || error is CancellationError || error is ConformanceFailure
+    try require(isKnown, "threw \(type(of: error)), which is neither TransportError nor CancellationError")
+  }
+}
+
+private struct PassingTransport: Transport {
+  let body: ConformanceBench.Work<ResponseMessage>
+
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    try await body(request, context)
+  }
+}

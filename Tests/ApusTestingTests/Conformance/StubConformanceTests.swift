@@ -1,0 +1,145 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("The stub as a transport")
+struct StubConformanceTests {
+  @Test("the stub conforms", arguments: TransportConformance.checks)
+  func conforms(check: TransportConformance.Check) async throws {
+    let server = StubServer()
+    try await check.run(server.stub, server)
+  }
+
+  @Test("no two checks share a name")
+  func names() {
+    #expect(Set(TransportConformance.checks.map(\.name)).count == TransportConformance.checks.count)
+  }
+}
+
+/// A transport with a fault, made of one without.
+private struct Faulty: Transport {
+  let stub: StubTransport
+  let fault: @Sendable (RequestMessage, CallContext, StubTransport) async throws -> ResponseMessage
+
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    try await fault(request, context, stub)
+  }
+}
+
+private struct OwnError: Error {}
+
+@Suite("The conformance suite finds")
+struct FaultFindingTests {
+  typealias Fault = @Sendable (RequestMessage, CallContext, StubTransport) async throws -> ResponseMessage
+
+  /// What a check says of a transport with a fault; `nil` when it finds none.
+  private func finding(of name: String, limit: Duration = .seconds(30), _ fault: @escaping Fault) async throws
+    -> String?
+  {
+    let check = try #require(TransportConformance.checks.first { $0.name == name })
+    let server = StubServer()
+    do {
+      try await check.run(Faulty(stub: server.stub, fault: fault), server, limit: limit)
+      return nil
+    } catch let failure as ConformanceFailure {
+      return failure.text
+    }
+  }
+
+  @Test("a transport that changes the method")
+  func method() async throws {
+    let finding = try await finding(of: "sends every method's token exactly") { request, context, stub in
+      var request = request
+      request.head.method = HTTPRequest.Method(request.head.method.rawValue.uppercased()) ?? .get
+      return try await stub.send(request, context: context)
+    }
+    #expect(finding == "sends every method's token exactly: the method received is LOWER, not lower")
+  }
+
+  @Test("a transport that judges statuses, with an error of its own")
+  func judging() async throws {
+    let finding = try await finding(of: "returns every final status and judges none") { request, context, stub in
+      let response = try await stub.send(request, context: context)
+      guard response.head.status.code < 500 else { throw OwnError() }
+      return response
+    }
+    #expect(try #require(finding).contains("OwnError"))
+  }
+
+  @Test("a transport that keeps cookies")
+  func cookies() async throws {
+    let jar = Log<String>()
+    let finding = try await finding(of: "neither keeps nor sends cookies") { request, context, stub in
+      var request = request
+      if let cookie = jar.entries.last { request.head.headerFields[.cookie] = cookie }
+      let response = try await stub.send(request, context: context)
+      if let cookie = response.head.headerFields[.setCookie] { jar.add(cookie) }
+      return response
+    }
+    #expect(try #require(finding).contains("a cookie was sent"))
+  }
+
+  @Test(
+    "a transport that does not hear of cancellation, though it never returns",
+    arguments: [
+      "throws CancellationError while it waits for the head, and gives the exchange up",
+      "ends at the deadline while it waits for the head, and gives the exchange up",
+    ])
+  func deaf(name: String) async throws {
+    let finding = try await finding(of: name, limit: .milliseconds(100)) { request, context, stub in
+      try await Task { try await stub.send(request, context: context) }.value
+    }
+    #expect(try #require(finding).contains("did not end within"))
+  }
+
+  @Test("a transport that wraps cancellation in an error of its own")
+  func wrapping() async throws {
+    let name = "throws CancellationError while it waits for the head, and gives the exchange up"
+    let finding = try await finding(of: name) { request, context, stub in
+      do {
+        return try await stub.send(request, context: context)
+      } catch is CancellationError {
+        throw TransportError(.broken, requestState: .maybeSent)
+      }
+    }
+    #expect(try #require(finding).contains("the cancelled exchange threw TransportError"))
+  }
+
+  @Test("a transport that passes torn content off as complete")
+  func torn() async throws {
+    let name = "says that the server answered when the content breaks off"
+    let finding = try await finding(of: name) { request, context, stub in
+      let response = try await stub.send(request, context: context)
+      let content = try? await response.content.collect(upTo: 1 << 26)
+      return ResponseMessage(head: response.head, content: content.map { ResponseContent($0) } ?? .empty)
+    }
+    #expect(try #require(finding).contains("the exchange succeeded with status 200"))
+  }
+
+  @Test("a transport that says a request was not sent which was")
+  func wrongState() async throws {
+    let name = "says that the request may have been sent when the connection closes before the head"
+    let finding = try await finding(of: name) { request, context, stub in
+      do {
+        return try await stub.send(request, context: context)
+      } catch var error as TransportError {
+        error.requestState = .notSent
+        throw error
+      }
+    }
+    #expect(try #require(finding).contains("the request's state is notSent, not maybeSent"))
+  }
+
+  @Test("a transport that keeps exchanges whose content nobody holds")
+  func keeping() async throws {
+    let kept = Log<ResponseMessage>()
+    let name = "ends content that nobody holds any more, and gives the exchange up"
+    let finding = try await finding(of: name, limit: .milliseconds(100)) { request, context, stub in
+      let response = try await stub.send(request, context: context)
+      kept.add(response)
+      return response
+    }
+    #expect(try #require(finding).contains("did not end within"))
+  }
+}

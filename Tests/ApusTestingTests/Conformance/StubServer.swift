@@ -1,0 +1,104 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Plays the server's script through a stub, and shows what the stub was sent as a server would see it.
+final class StubServer: ConformanceServer {
+  private struct State {
+    var gates: [Gate] = []
+    var isReleased = false
+  }
+
+  let stub = StubTransport()
+  let baseURL = "https://stub.test"
+  let refusingURL = "https://refusing.test"
+  private let state = Mutex(State())
+
+  init() {
+    stub.onAny(answer: .status(404))
+    stub.on(
+      where: { request, _ in request.head.authority == "refusing.test" },
+      answer: { _ in .failure(TransportError(.connectionFailed, requestState: .notSent)) })
+  }
+
+  func answer(_ path: String, _ reply: ConformanceReply) async {
+    stub.on(
+      where: { request, _ in
+        request.head.authority == "stub.test" && request.target.prefix { $0 != "?" } == path
+      }, answer: { [self] _ in answer(reply) })
+  }
+
+  func release() async {
+    let gates = state.withLock { state in
+      state.isReleased = true
+      return state.gates
+    }
+    for gate in gates { gate.open() }
+  }
+
+  var requests: [ConformanceRequest] {
+    stub.exchanges.filter { $0.isRequestComplete && $0.request.head.authority == "stub.test" }.map(received)
+  }
+
+  func waitForRequest(_ path: String) async throws -> ConformanceRequest {
+    try await stub.wait { $0.contains { $0.isRequestComplete && $0.isAt(path) } }
+    let exchange = stub.exchanges.first { $0.isRequestComplete && $0.isAt(path) }
+    return try exchange.map(received) ?? { throw ConformanceFailure("the request has gone") }()
+  }
+
+  func waitForClose(_ path: String) async throws {
+    let exchanges = try await stub.wait { $0.contains { $0.outcome != .inFlight && $0.isAt(path) } }
+    let outcome = exchanges.first { $0.isAt(path) }?.outcome
+    guard outcome == .cancelled else { throw ConformanceFailure("the exchange ended otherwise") }
+  }
+
+  private func answer(_ reply: ConformanceReply) -> StubAnswer {
+    let gate = Gate()
+    let isReleased = state.withLock { state in
+      state.gates.append(gate)
+      return state.isReleased
+    }
+    if isReleased { gate.open() }
+    var head: (status: Int, fields: HTTPFields)?
+    var pieces: [Data] = []
+    var isHeldAtStart = false
+    for step in reply.steps {
+      switch step {
+      case .interim: break
+      case .head(let status, let fields): head = (status, fields)
+      case .content(let piece): pieces.append(piece)
+      case .hold:
+        if head == nil { isHeldAtStart = true } else { gate.release(pieces.count) }
+      case .garbage: return .failure(TransportError(.malformedResponse, requestState: .maybeSent))
+      case .close:
+        guard let head else { return .failure(TransportError(.broken, requestState: .maybeSent)) }
+        return .pieces(pieces, status: head.status, fields: head.fields).brokenOff(after: pieces.count)
+      }
+    }
+    let isHeld = reply.steps.contains { if case .hold = $0 { true } else { false } }
+    let answer = StubAnswer.pieces(
+      pieces, gate: isHeld && !isHeldAtStart ? gate : nil, status: head?.status ?? 200, fields: head?.fields ?? [:])
+    return isHeldAtStart ? answer.waiting(for: gate) : answer
+  }
+
+  /// With the fields that a wire would have carried.
+  private func received(_ exchange: StubExchange) -> ConformanceRequest {
+    var fields = exchange.fields
+    if let host = HTTPField.Name("Host") { fields[host] = exchange.request.head.authority }
+    if let length = exchange.announcedLength { fields[.contentLength] = String(length) }
+    return ConformanceRequest(
+      method: exchange.method.rawValue, target: exchange.target, fields: fields, content: exchange.content,
+      connection: 0)
+  }
+}
+
+extension StubExchange {
+  fileprivate func isAt(_ path: String) -> Bool { target.prefix { $0 != "?" } == path }
+}

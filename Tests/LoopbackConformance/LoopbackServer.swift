@@ -1,0 +1,119 @@
+#if NIO
+  public import ApusTestServer
+  public import ApusTesting
+  import HTTPTypes
+  import Synchronization
+
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  /// The test server as the server of the transport conformance suite.
+  public final class LoopbackServer: ConformanceServer {
+    /// The server itself.
+    public let server: TestServer
+    private let replies: Replies
+    private let refusing: RefusingPort
+
+    private final class Replies: Sendable {
+      let byPath = Mutex<[String: ConformanceReply]>([:])
+      let held = ApusTestServer.Gate()
+    }
+
+    /// Starts a server on a port of its own, runs `body` with it and shuts it down.
+    public static func with(_ body: (LoopbackServer) async throws -> Void) async throws {
+      let replies = Replies()
+      let options = TestServer.Options(contentCap: 16 << 20)
+      let refusing = try RefusingPort()
+      try await TestServer.with(options: options) { request in
+        let reply = replies.byPath.withLock { $0[request.path] }
+        return reply.map { Reply($0, to: request, held: replies.held) } ?? .status(404)
+      } body: { server in
+        try await body(LoopbackServer(server, replies, refusing))
+      }
+    }
+
+    private init(_ server: TestServer, _ replies: Replies, _ refusing: RefusingPort) {
+      self.server = server
+      self.replies = replies
+      self.refusing = refusing
+    }
+
+    /// Where it listens.
+    public var baseURL: String { server.origin }
+    /// A port that is taken and refuses.
+    public var refusingURL: String { "http://127.0.0.1:\(refusing.port)" }
+
+    /// Sets the reply to a path.
+    public func answer(_ path: String, _ reply: ConformanceReply) async {
+      replies.byPath.withLock { $0[path] = reply }
+    }
+
+    /// Lets held replies go on.
+    public func release() async {
+      replies.held.open()
+    }
+
+    /// What has been received completely.
+    public var requests: [ConformanceRequest] {
+      server.exchanges.map(\.request).filter(\.isComplete).map(ConformanceRequest.init)
+    }
+
+    /// Waits for a complete request with a path.
+    public func waitForRequest(_ path: String) async throws -> ConformanceRequest {
+      ConformanceRequest(try await server.exchange { $0.path == path && $0.isComplete }.request)
+    }
+
+    /// Waits until the client closes the connection of the exchange with a path.
+    public func waitForClose(_ path: String) async throws {
+      do {
+        try await server.waitForClientClose(of: server.exchange { $0.path == path })
+      } catch let error as TestServerError {
+        throw ConformanceFailure("the client did not give \(path) up: \(error)")
+      }
+    }
+  }
+
+  extension ConformanceRequest {
+    fileprivate init(_ request: RecordedRequest) {
+      var fields = HTTPFields()
+      for line in request.fields {
+        if let name = HTTPField.Name(line.name) { fields.append(HTTPField(name: name, value: line.value)) }
+      }
+      self.init(
+        method: request.method, target: request.target, fields: fields, content: Data(request.content),
+        connection: request.connection)
+    }
+  }
+
+  extension Reply {
+    /// The steps of a reply, with content that has no length framed in chunks.
+    fileprivate init(_ reply: ConformanceReply, to request: RecordedRequest, held: ApusTestServer.Gate) {
+      var steps: [Step] = []
+      var isChunked = false
+      for step in reply.steps {
+        switch step {
+        case .interim(let status): steps.append(.interim(status, fields: [:]))
+        case .head(let status, let fields):
+          var lines = FieldLines(fields.map { FieldLine(name: $0.name.rawName, value: $0.value) })
+          isChunked = fields[.contentLength] == nil && ![204, 304].contains(status)
+          if isChunked { lines["Transfer-Encoding"] = "chunked" }
+          steps.append(.head(status, fields: lines))
+        case .content(let data) where isChunked:
+          steps += [
+            .framing(Array("\(String(data.count, radix: 16))\r\n".utf8)), .content(Array(data)),
+            .framing(Array("\r\n".utf8)),
+          ]
+        case .content(let data): steps.append(.content(Array(data)))
+        case .hold: steps.append(.wait(held))
+        case .garbage(let text): steps += [.raw(Array(text.utf8)), .close]
+        case .close: steps.append(.close)
+        }
+      }
+      if case .close = steps.last {} else if isChunked { steps.append(.lastChunk(trailers: [:])) }
+      self.init(steps: steps)
+    }
+  }
+#endif
