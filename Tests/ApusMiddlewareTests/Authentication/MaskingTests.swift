@@ -31,10 +31,9 @@ struct MaskingTests {
   }
 
   private func endpoint(_ way: Way) -> Request<Void> {
-    let id = sentinel
-    return switch way {
+    switch way {
     case .ownField: .get("/users/\(7)").field("X-Own", sentinel)
-    case .ownParameter: .get("/users/\(id)", query: ["q": sentinel])
+    case .ownParameter: .get("/users/\(7)", query: ["q": sentinel])
     default: .get("/users/\(7)")
     }
   }
@@ -87,6 +86,19 @@ struct MaskingTests {
       #expect(!stub.exchanges.isEmpty && !log.lines.all.isEmpty && !entries.all.isEmpty)
       for text in seen { #expect(isClean(text), "\(way)") }
     }
+  }
+
+  @Test("a value in the path shows in nothing but a curl line")
+  func pathValues() async throws {
+    let log = LogRecorder()
+    let entries = Told<String>()
+    var client = TestClient()
+    client.settings.observers = [RequestLogging(log.logger()), TextObserver(texts: entries)]
+    let api = client.over(StubTransport.answering(.status(410)))
+    let endpoint = Request<Void>.get("/reset/\(sentinel)")
+    let error = try #require(await failure { try await api.send(endpoint) })
+    let seen = [texts(of: error), "\(error.trace)", texts(of: endpoint), texts(of: endpoint.path), texts(of: api)]
+    for text in seen + log.lines.all.map(\.text) + entries.all { #expect(isClean(text)) }
   }
 
   @Test("log lines that show paths hold no secret of the query", arguments: [Way.keyParameter, .commonParameter])

@@ -35,7 +35,10 @@
 
     @Test(
       "an interpolated value stays one segment that the server decodes to the same text",
-      arguments: ["a/b", "a?b", "a#b", "100%", "%2F", "a b", "日本", "é", "e\u{301}", "👩‍👩‍👧", "a;b=c", "a+b", "..a", "~", "\\", "\"<>^`{|}"])
+      arguments: [
+        "a/b", "a?b", "a#b", "100%", "%2F", "a b", "日本", "é", "e\u{301}", "👩‍👩‍👧", "a;b=c", "a+b", "..a", "~", "\\",
+        "\"<>^`{|}",
+      ])
     func segments(value: String) async throws {
       try await withServer { api, server in
         try await api.send(.get("/users/\(value)/friends"))
@@ -77,7 +80,8 @@
       "a malformed base URL makes calls throw invalidRequest, and is found early on request",
       arguments: [
         "", "example.com", "ftp://example.com", "http://", "http://exa mple.com", "http://user:pw@example.com",
-        "http://example.com:99999", "http://example.com/#a", "http://[::1", "http://example.com/../a", "http://exa_mple..com",
+        "http://example.com:99999", "http://example.com/#a", "http://[::1", "http://example.com/../a",
+        "http://exa_mple..com",
       ])
     func malformedBase(text: String) async throws {
       let api = Client(baseURL: BaseURL(stringLiteral: text))

@@ -14,6 +14,10 @@
     answering reply: Reply = .status(204), path: String = "",
     _ body: (_ api: Client, _ server: TestServer) async throws -> Result
   ) async throws -> Result {
-    try await TestServer.with { _ in reply } body: { try await body($0.client(path: path), $0) }
+    try await TestServer.with { _ in
+      reply
+    } body: {
+      try await body($0.client(path: path), $0)
+    }
   }
 #endif
