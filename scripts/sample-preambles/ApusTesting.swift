@@ -6,3 +6,11 @@ let stub = StubTransport()
 let gate = Gate()
 
 nonisolated(unsafe) var settings = ClientSettings()
+
+enum LoopbackServer {
+  static func start() async throws -> any ConformanceServer { throw CancellationError() }
+}
+
+struct MyTransport: Transport {
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage { throw CancellationError() }
+}

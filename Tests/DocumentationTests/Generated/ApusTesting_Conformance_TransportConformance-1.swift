@@ -65,6 +65,14 @@ private let gate = Gate()
 
 private nonisolated(unsafe) var settings = ClientSettings()
 
+private enum LoopbackServer {
+  static func start() async throws -> any ConformanceServer { throw CancellationError() }
+}
+
+private struct MyTransport: Transport {
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage { throw CancellationError() }
+}
+
 @Test("the transport conforms", arguments: TransportConformance.checks)
 private func conforms(check: TransportConformance.Check) async throws {
   let server = try await LoopbackServer.start()          // your adapter of a server

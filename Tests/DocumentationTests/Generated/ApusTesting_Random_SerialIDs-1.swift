@@ -64,6 +64,14 @@ private let gate = Gate()
 
 private nonisolated(unsafe) var settings = ClientSettings()
 
+private enum LoopbackServer {
+  static func start() async throws -> any ConformanceServer { throw CancellationError() }
+}
+
+private struct MyTransport: Transport {
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage { throw CancellationError() }
+}
+
 private func sample() async throws {
   settings.runtime.nextSerial = SerialIDs(from: 100).next
 }
