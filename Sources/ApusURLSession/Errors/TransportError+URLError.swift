@@ -1,0 +1,103 @@
+import ApusCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension TransportError {
+  /// What an error of the platform means, and whether the request can have left.
+  ///
+  /// Wherever that cannot be told, it may have.
+  init(_ error: any Error, hasHead: Bool) {
+    guard let error = error as? URLError else {
+      self.init(.broken, requestState: hasHead ? .answered : .maybeSent, underlying: error)
+      return
+    }
+    let meaning = URLErrorMeaning(code: error.code.rawValue, text: error.localizedDescription)
+    self.init(
+      hasHead ? meaning.kindAfterHead : meaning.kind, requestState: hasHead ? .answered : meaning.requestState,
+      detail: meaning.detail, underlying: error)
+  }
+}
+
+/// What a code of `NSURLErrorDomain` and the text beside it say about an exchange.
+struct URLErrorMeaning {
+  let kind: TransportError.Kind
+  let requestState: RequestState
+  let detail: String
+
+  /// Once there is a head, a connection was there and has served: what is left is that it broke.
+  var kindAfterHead: TransportError.Kind {
+    switch kind {
+    case .malformedResponse, .contentTooLarge: kind
+    default: .broken
+    }
+  }
+
+  private init(_ kind: TransportError.Kind, _ requestState: RequestState, _ detail: String) {
+    self.kind = kind
+    self.requestState = requestState
+    self.detail = detail
+  }
+
+  init(code: Int, text: String) {
+    // The platform's text holds addresses and ports, never fields, targets or content.
+    let detail = "\(text) (\(code))"
+    #if canImport(Darwin)
+      self = Self.apple(code, detail)
+    #else
+      self = Self.curl(code, text, detail)
+    #endif
+  }
+
+  /// Codes that mean the same everywhere.
+  static func apple(_ code: Int, _ detail: String) -> URLErrorMeaning {
+    switch code {
+    case -1009, -1018, -1019, -1020: URLErrorMeaning(.offline, .notSent, detail)
+    case -1003, -1006: URLErrorMeaning(.hostNotFound, .notSent, detail)
+    case -1004: URLErrorMeaning(.connectionFailed, .notSent, detail)
+    case -1206 ... -1200, -2000, -1022: URLErrorMeaning(.tls, .notSent, detail)
+    case -1000, -1002: URLErrorMeaning(.unsupported, .notSent, detail)
+    case -1001: URLErrorMeaning(.timedOut(.awaitingHead), .maybeSent, detail)
+    case -1017, -1015, -1016: URLErrorMeaning(.malformedResponse, .answered, detail)
+    case -1100, -1101, -1102: URLErrorMeaning(.unsupported, .notSent, detail)
+    default: URLErrorMeaning(.broken, .maybeSent, detail)
+    }
+  }
+
+  /// On Linux most codes stand for several causes, and the text is that of libcurl, which tells them apart.
+  ///
+  /// The code for a refused connection also comes with later failures when one of several addresses had
+  /// refused, so only the text proves that nothing was sent.
+  static func curl(_ code: Int, _ text: String, _ detail: String) -> URLErrorMeaning {
+    let text = text.lowercased()
+    let hasNoConnection = text.hasPrefix("failed to connect") || text.hasPrefix("couldn't connect")
+    if hasNoConnection {
+      let isUnreachable = text.contains("network is unreachable")
+      return URLErrorMeaning(isUnreachable ? .offline : .connectionFailed, .notSent, detail)
+    }
+    switch code {
+    case -1004: return URLErrorMeaning(.broken, .maybeSent, detail)
+    // The scheme was checked before: what is not supported is what the server said.
+    case -1002: return URLErrorMeaning(.malformedResponse, .answered, detail)
+    case -1 where isMalformed(text): return URLErrorMeaning(.malformedResponse, .answered, detail)
+    case -1 where isHandshake(text): return URLErrorMeaning(.tls, .notSent, detail)
+    default: return apple(code, detail)
+    }
+  }
+
+  /// Whether the text is of an answer that could not be read.
+  private static func isMalformed(_ text: String) -> Bool {
+    [
+      "header without colon", "failed writing header", "invalid content-length", "content encoding",
+      "content unencoding", "too large response headers",
+    ].contains { text.contains($0) }
+  }
+
+  /// Whether the text is of a secure connection that never came to be.
+  private static func isHandshake(_ text: String) -> Bool {
+    if text.contains("ssl_read") || text.contains("ssl_write") { return false }
+    return ["ssl", "tls", "certificate", "alpn"].contains { text.contains($0) }
+  }
+}

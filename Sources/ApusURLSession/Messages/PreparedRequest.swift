@@ -1,0 +1,101 @@
+import ApusCore
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A request message in the platform's terms.
+struct PreparedRequest: Sendable {
+  let urlRequest: URLRequest
+  let content: MessageContent
+  let isHead: Bool
+
+  /// Whether the exchange must not use a connection that was used before.
+  ///
+  /// When such a connection is found closed libcurl sends the request again by itself, also one that is not
+  /// idempotent; with content it even waits for ever, since the platform cannot begin it anew.
+  var needsOwnConnection: Bool {
+    #if canImport(Darwin)
+      false
+    #else
+      content.length != 0 || !Self.idempotent.contains(urlRequest.httpMethod ?? "")
+    #endif
+  }
+
+  private static let idempotent: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+
+  /// How many bytes of content there are, when that is known.
+  var contentLength: Int64? { content.length }
+
+  /// Translates a message without changing anything that goes on the wire.
+  ///
+  /// - Throws: ``TransportError`` of the kind `unsupported` for what the platform would change on the way.
+  init(_ message: RequestMessage, userAgent: String) throws {
+    var request = URLRequest(url: try Self.url(of: message))
+    let method = message.head.method.rawValue
+    request.httpMethod = method
+    guard request.httpMethod == method else {
+      throw Self.unsupported("URLSession changes the method \(method)")
+    }
+    #if !canImport(Darwin)
+      guard message.content.length == 0 || method != "GET" else {
+        throw Self.unsupported("URLSession sends no content with GET on this platform")
+      }
+    #endif
+    request.allHTTPHeaderFields = Self.fields(of: message, userAgent: userAgent)
+    request.httpShouldHandleCookies = false
+    urlRequest = request
+    content = message.content
+    isHead = message.head.method == .head
+  }
+
+  /// A task that does not run yet.
+  func task(in session: URLSession) -> URLSessionTask {
+    switch content {
+    case .bytes(let data) where !data.isEmpty: session.uploadTask(with: urlRequest, from: data)
+    case .file(let file) where file.length > 0:
+      session.uploadTask(with: urlRequest, fromFile: URL(fileURLWithPath: file.path))
+    default: session.dataTask(with: urlRequest)
+    }
+  }
+
+  private static func url(of message: RequestMessage) throws -> URL {
+    guard message.origin != nil, message.head.authority?.utf8.contains(UInt8(ascii: "@")) == false else {
+      throw unsupported("the message has no http or https origin")
+    }
+    guard message.target.hasPrefix("/") else { throw unsupported("the target is not a path") }
+    guard !message.target.utf8.contains(UInt8(ascii: "#")) else { throw unsupported("the target holds a fragment") }
+    guard !hasDotSegment(message.target) else { throw unsupported("the target holds a dot segment") }
+    let text = message.url
+    guard let url = URL(string: text), url.absoluteString == text else {
+      throw unsupported("URLSession changes the target")
+    }
+    return url
+  }
+
+  /// Whether the platform would shorten the path (RFC 3986 §5.2.4).
+  private static func hasDotSegment(_ target: String) -> Bool {
+    guard target.utf8.contains(UInt8(ascii: ".")) || target.utf8.contains(UInt8(ascii: "%")) else { return false }
+    let path = target.prefix { $0 != "?" }
+    return path.split(separator: "/").contains { segment in
+      let plain = segment.lowercased().replacing("%2e", with: ".")
+      return plain == "." || plain == ".."
+    }
+  }
+
+  private static func fields(of message: RequestMessage, userAgent: String) -> [String: String] {
+    var fields: [String: String] = [:]
+    for field in message.head.headerFields where fields[field.name.rawName] == nil {
+      // All values of the name, joined as the name's rules say.
+      fields[field.name.rawName] = message.head.headerFields[field.name]
+    }
+    if message.head.headerFields[.userAgent] == nil { fields["User-Agent"] = userAgent }
+    return fields
+  }
+
+  private static func unsupported(_ detail: String) -> TransportError {
+    TransportError(.unsupported, requestState: .notSent, detail: detail)
+  }
+}

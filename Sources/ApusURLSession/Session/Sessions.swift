@@ -1,0 +1,70 @@
+import ApusCore
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The sessions of a transport: one for nearly everything, opened by the first message.
+///
+/// A task made in a session that is closed ends the process on Linux, so every task is made here, under the
+/// lock that closing takes too.
+final class Sessions: Sendable {
+  private struct State {
+    var shared: OpenSession?
+    /// Sessions of exchanges that must not share a connection.
+    var own: [ObjectIdentifier: OpenSession] = [:]
+    var isShutDown = false
+  }
+
+  private let options: URLSessionTransport.Options
+  private let queue = OperationQueue()
+  private let state = Mutex(State())
+
+  init(options: URLSessionTransport.Options) {
+    self.options = options
+    // Serial, so that the events of an exchange arrive in order.
+    queue.maxConcurrentOperationCount = 1
+    queue.name = "apus.urlsession"
+  }
+
+  /// Makes the exchange of a message; nothing is sent before it is started.
+  ///
+  /// - Throws: ``TransportError`` once the transport is shut down.
+  func exchange(for request: PreparedRequest, context: CallContext) throws -> Exchange {
+    let exchange: Exchange? = state.withLock { state in
+      guard !state.isShutDown else { return nil }
+      return session(for: request, &state).exchange(for: request, context: context)
+    }
+    guard let exchange else {
+      throw TransportError(.unsupported, requestState: .notSent, detail: "the transport is shut down")
+    }
+    return exchange
+  }
+
+  func shutDown() {
+    let sessions = state.withLock { state in
+      defer { state = State(isShutDown: true) }
+      return Array(state.own.values) + [state.shared].compactMap { $0 }
+    }
+    for session in sessions { session.close() }
+  }
+
+  private func session(for request: PreparedRequest, _ state: inout State) -> OpenSession {
+    if request.needsOwnConnection || !options.reusesConnections {
+      let session = OpenSession(options: options, queue: queue) { [weak self] in self?.forget($0) }
+      state.own[ObjectIdentifier(session)] = session
+      return session
+    }
+    if let session = state.shared { return session }
+    let session = OpenSession(options: options, queue: queue)
+    state.shared = session
+    return session
+  }
+
+  private func forget(_ session: OpenSession) {
+    let session = state.withLock { $0.own.removeValue(forKey: ObjectIdentifier(session)) }
+    session?.finish()
+  }
+}

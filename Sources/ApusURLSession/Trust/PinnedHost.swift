@@ -1,0 +1,74 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The public keys one of which must be in the chain of certificates that a host shows (RFC 7469 §2.4).
+///
+/// A chain that the system does not trust is refused even when a pin matches.
+public struct PinnedHost: Sendable, Hashable {
+  /// The host's name, lower case.
+  public let host: String
+  /// Whether names below that name are meant too. Default: no.
+  public var includesSubdomains = false
+  /// SHA-256 of the subject public key info of the key in use and of at least one other that the host could
+  /// change to, each 32 bytes.
+  public let keys: Set<Data>
+  /// When the pins stop to count, so that an app that is never updated does not lose its server; from then on
+  /// the system decides alone. `nil`: never. Default: `nil`.
+  public var expiry: Date?
+
+  /// Pins a host.
+  ///
+  /// - Parameters:
+  ///   - host: its name; case does not count.
+  ///   - keys: SHA-256 of the key in use, in Base64 as `openssl` and browsers show it.
+  ///   - backup: the same of keys in reserve.
+  /// - Throws: ``PinError`` when a hash is not 32 bytes of Base64 or there is no backup that differs: without
+  ///   one the loss of a key locks every client out.
+  public init(_ host: String, keys: [String], backup: [String]) throws(PinError) {
+    self.host = host.lowercased()
+    var inUse = Set<Data>()
+    for key in keys { inUse.insert(try Self.hash(key)) }
+    var reserve = Set<Data>()
+    for key in backup { reserve.insert(try Self.hash(key)) }
+    guard !inUse.isEmpty else { throw PinError(reason: "no key is pinned for \(self.host)") }
+    guard !reserve.subtracting(inUse).isEmpty else { throw PinError(reason: "\(self.host) has no backup key") }
+    self.keys = inUse.union(reserve)
+  }
+
+  private static func hash(_ text: String) throws(PinError) -> Data {
+    guard let hash = Data(base64Encoded: text), hash.count == 32 else {
+      throw PinError(reason: "a pin is not the Base64 of a SHA-256")
+    }
+    return hash
+  }
+
+  /// Whether these pins are for a host.
+  func covers(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return name == host || (includesSubdomains && name.hasSuffix("." + host))
+  }
+}
+
+/// Pins that make no sense.
+public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Why, as half a sentence.
+  public let reason: String
+  /// The reason.
+  public var description: String { "cannot pin: \(reason)" }
+}
+
+extension Sequence<PinnedHost> {
+  /// Whether a host that shows these keys is who it should be, as far as the pins say.
+  ///
+  /// - Parameters:
+  ///   - keys: SHA-256 of each key in the chain.
+  ///   - host: the host that was asked for.
+  ///   - now: pins that have expired by then do not count.
+  func accept(_ keys: [Data], from host: String, at now: Date) -> Bool {
+    let pins = filter { pin in pin.covers(host) && (pin.expiry.map { now < $0 } ?? true) }
+    return pins.allSatisfy { pin in keys.contains { pin.keys.contains($0) } }
+  }
+}

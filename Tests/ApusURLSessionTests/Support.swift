@@ -1,0 +1,43 @@
+import ApusCore
+import ApusTestServer
+import ApusURLSession
+import HTTPTypes
+
+/// A client whose calls obey their `timeout`, on the transport under test.
+func makeClient(
+  _ server: TestServer, transport: URLSessionTransport = URLSessionTransport(),
+  settings: ClientSettings = ClientSettings(),
+  target: String? = nil
+) throws -> Client {
+  var pipeline = Pipeline()
+  pipeline.insert(CallDeadline(), .after(.totalDeadline))
+  if let target { pipeline.insert(FixedTarget(target: target), .beforeTransport) }
+  return Client(
+    environment: Environment(baseURL: try BaseURL(server.origin)), pipeline: pipeline, transport: transport,
+    settings: settings)
+}
+
+/// Any method and path; every status is an answer.
+func message(_ method: HTTPRequest.Method = .get, _ path: RequestPath = "/") -> Request<Content> {
+  Request(method: method, path: path, mapping: .content).accepting(.any)
+}
+
+/// Puts the call's time limit into force.
+struct CallDeadline: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    if let timeout = context.timeout { context.limit(to: context.startInstant.advanced(by: timeout)) }
+    return try await next(request, context: context)
+  }
+}
+
+/// Sends another target than core would let through.
+struct FixedTarget: Middleware {
+  let target: String
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var request = request
+    request.target = target
+    return try await next(request, context: context)
+  }
+}
