@@ -87,7 +87,9 @@ struct CallOverhead {
     try await row("call with id and tag") { try await api.send(tagged) }
     let gate = Gate()
     let busy = client(HeldTransport(gate: gate))
-    let held = (0..<1000).map { number in Task { try await busy.send(request.id(CallID("\(number)"), whenRunning: .allow)) } }
+    let held = (0..<1000).map { number in
+      Task { try await busy.send(request.id(CallID("\(number)"), whenRunning: .allow)) }
+    }
     while busy.calls.count < 1000 { await Task.yield() }
     try await row("find one of 1,000 calls by its id") { _ = busy.calls.calls(id: "500") }
     try await row("list 1,000 calls") { _ = busy.calls.all }
