@@ -1,4 +1,4 @@
-public import Apus
+import Apus
 public import FriendsService
 public import Observation
 
@@ -33,7 +33,7 @@ public final class FriendsModel {
       revision += 1
     } catch {
       // Nobody needs to read that a load was cancelled or superseded.
-      if !error.isCancellation { errorText = error.localizedDescription }
+      if !error.isCancellation { errorText = error.errorDescription }
     }
   }
 
@@ -49,7 +49,7 @@ public final class FriendsModel {
       friends.removeAll { $0.id == friend.id }
       errorText = nil
     } catch {
-      if !error.isCancellation { errorText = error.localizedDescription }
+      if !error.isCancellation { errorText = error.errorDescription }
     }
   }
 }

@@ -11,7 +11,8 @@ struct LoadFriends: Scene {
     for try await page in world.friends.pages(in: nil) {
       friends += page.items
       pages += 1
-      world.stage.progress("\(Stage.bar(friends.count, of: page.totalResults))  \(friends.count) of \(page.totalResults)")
+      world.stage.progress(
+        "\(Stage.bar(friends.count, of: page.totalResults))  \(friends.count) of \(page.totalResults)")
     }
     world.stage.settle("\(Stage.bar(1, of: 1))  \(friends.count) friends on \(pages) pages")
     world.stage.say(friends.prefix(4).map(\.name).joined(separator: ", ") + " …")

@@ -18,8 +18,11 @@ struct TapAgain: Scene {
     await first
     stage.say("the first call is superseded; the spinner \(await model.isLoading ? "turns on" : "STOPPED")")
     await second
-    stage.say("the second gives \(await model.friends.count) friends; the spinner \(await model.isLoading ? "TURNS" : "stops")")
-    stage.say("the list was replaced \(await model.revision == 1 ? "once" : "\(await model.revision) times"), no error is shown")
+    stage.say(
+      "the second gives \(await model.friends.count) friends; the spinner \(await model.isLoading ? "TURNS" : "stops")")
+    stage.say(
+      "the list was replaced \(await model.revision == 1 ? "once" : "\(await model.revision) times"), no error is shown"
+    )
     return [Claim(name: "tap-again", server: world.staging, subject: "GET /friends", expected: "left, 200")]
   }
 }

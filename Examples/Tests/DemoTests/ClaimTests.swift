@@ -1,0 +1,59 @@
+import Apus
+import Backend
+import Foundation
+import Testing
+
+@testable import Demo
+
+@Suite struct ClaimTests {
+  /// Rows as the log's answer tells of them.
+  private func rows(_ items: String...) throws -> [LoggedExchange] {
+    let common = #""sequence":1,"connection":1,"time":"2026-01-01T00:00:00Z","duration_milliseconds":1"#
+    let list = items.map { "{\(common),\($0)}" }.joined(separator: ",")
+    return try LoggedExchange.rows(from: Data(#"{"items":[\#(list)]}"#.utf8))
+  }
+
+  private func claim(_ subject: String, _ expected: String) -> Claim {
+    Claim(
+      name: "x", server: Server("staging", at: "http://localhost", log: NoLog()), subject: subject, expected: expected)
+  }
+
+  private struct NoLog: ServerLog {
+    func position() -> Int { 0 }
+    func waitForArrivals(_ count: Int, of subject: String, since position: Int) {}
+    func rows(since position: Int) -> [LoggedExchange] { [] }
+  }
+
+  @Test("what became of rows is told in order, repeats counted")
+  func outcomes() throws {
+    let rows = try rows(
+      #""method":"GET","path":"/a","status":200,"client_left":false"#,
+      #""method":"GET","path":"/a","status":200,"client_left":false"#,
+      #""method":"GET","path":"/a","client_left":true"#,
+      #""method":"GET","path":"/a","client_left":false"#)
+    #expect(Claim.outcomes(rows) == "200 ×2, left, no answer")
+    #expect(Claim.outcomes([]) == "nothing")
+  }
+
+  @Test("credentials are told once each, also when there are none")
+  func credentials() throws {
+    let rows = try rows(
+      #""method":"GET","path":"/a","credential":"bearer:b","client_left":false"#,
+      #""method":"GET","path":"/a","credential":"bearer:a","client_left":false"#,
+      #""method":"GET","path":"/a","credential":"bearer:b","client_left":false"#,
+      #""method":"GET","path":"/a","client_left":false"#)
+    #expect(Claim.credentials(rows) == "bearer:a, bearer:b, none")
+  }
+
+  @Test("only rows of the subject count, and a row too many is seen")
+  func matching() throws {
+    let rows = try rows(
+      #""method":"GET","path":"/a/1","status":200,"client_left":false"#,
+      #""method":"GET","path":"/a/1/b","status":404,"client_left":false"#,
+      #""method":"DELETE","path":"/a/1","status":204,"client_left":false"#,
+      #""method":"GET","path":"/a/2","status":500,"client_left":false"#)
+    #expect(claim("GET /a/1", "200").expectation(rows).isMet)
+    #expect(claim("GET /a/*", "200").expectation(rows).arrived == "200, 500")
+    #expect(claim("PUT /a/1", "200").expectation(rows).arrived == "nothing")
+  }
+}

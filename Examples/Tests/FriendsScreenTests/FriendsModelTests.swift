@@ -1,0 +1,95 @@
+import Apus
+import ApusTesting
+import FriendsScreen
+import FriendsService
+import Testing
+
+@MainActor @Suite struct FriendsModelTests {
+  private let stub = StubTransport()
+  private let model: FriendsModel
+  private let client: Client
+
+  init() {
+    client = Client(baseURL: "https://friends.test", transport: stub)
+    model = FriendsModel(service: LiveFriendsService(client: client))
+  }
+
+  private func page(_ names: String...) -> StubAnswer {
+    let items = names.enumerated().map { #"{"id":\#($0),"name":"\#($1)"}"# }.joined(separator: ",")
+    return .json(#"{"items":[\#(items)],"page":1,"total_pages":1,"total_results":\#(names.count)}"#)
+  }
+
+  @Test("a load shows the friends and stops the spinner")
+  func load() async {
+    stub.on(.get, "/friends", answer: page("Ada", "Grace"))
+    await model.reload()
+    #expect(model.friends.map(\.name) == ["Ada", "Grace"])
+    #expect(!model.isLoading)
+    #expect(model.errorText == nil)
+  }
+
+  @Test("tapping again gives one result, and the older load does not stop the newer one's spinner")
+  func tapAgain() async throws {
+    let (slow, fast) = (Gate(), Gate())
+    stub.on(.get, "/friends", answers: [page("old").waiting(for: slow), page("new").waiting(for: fast)])
+    async let first: Void = model.reload()
+    try await slow.waitForArrivals(1)
+    async let second: Void = model.reload()
+    await first
+    #expect(model.isLoading)
+    #expect(model.revision == 0)
+    #expect(model.errorText == nil)
+    fast.open()
+    await second
+    #expect(!model.isLoading)
+    #expect(model.friends.map(\.name) == ["new"])
+    #expect(model.revision == 1)
+  }
+
+  @Test("a failed load says why and keeps the friends there were; the next one clears the text")
+  func failure() async {
+    stub.on(.get, "/friends", answers: [page("Ada"), .status(503), page("Grace")])
+    await model.reload()
+    await model.reload()
+    #expect(model.errorText == "The server has a problem. Try again later.")
+    #expect(model.friends.map(\.name) == ["Ada"])
+    #expect(!model.isLoading)
+    await model.reload()
+    #expect(model.errorText == nil)
+    #expect(model.friends.map(\.name) == ["Grace"])
+  }
+
+  @Test("a cancelled load shows no error")
+  func cancelled() async throws {
+    stub.on(.get, "/friends", answer: .stalled)
+    async let load: Void = model.reload()
+    try await stub.waitForExchanges(1)
+    client.calls.cancelAll()
+    await load
+    #expect(model.errorText == nil)
+    #expect(!model.isLoading)
+  }
+
+  @Test("a button's tap loads, too")
+  func tap() async throws {
+    stub.on(.get, "/friends", answer: page("Ada"))
+    model.tapReload()
+    try await stub.waitForExchanges(1)
+    await model.reload()
+    #expect(model.friends.map(\.name) == ["Ada"])
+  }
+
+  @Test("removing takes the friend off the list once the server has")
+  func remove() async throws {
+    stub.on(.get, "/friends", answer: page("Ada", "Grace"))
+    stub.on(template: "DELETE /friends/{}", answers: [.status(404), .status(204)])
+    await model.reload()
+    let ada = try #require(model.friends.first)
+    await model.remove(ada)
+    #expect(model.friends.count == 2)
+    #expect(model.errorText == "What you are looking for is not there.")
+    await model.remove(ada)
+    #expect(model.friends.map(\.name) == ["Grace"])
+    #expect(model.errorText == nil)
+  }
+}

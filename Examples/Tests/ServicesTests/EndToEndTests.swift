@@ -1,0 +1,149 @@
+import AccountsService
+import Apus
+import Backend
+import FriendsService
+import MoviesService
+import Testing
+
+@Suite struct EndToEndTests {
+  @Test("somebody signs up, signs in, and signs out")
+  func accounts() async throws {
+    try await withSite { site in
+      let form = SignUpForm(name: "Ada", email: "nonsense", password: "short")
+      guard case .rejected(let rejection) = try await site.accounts.signUp(form) else {
+        Issue.record("the form was accepted")
+        return
+      }
+      #expect(rejection.errors.map(\.field) == ["email", "password"])
+      try await site.signIn()
+      #expect(try await site.accounts.account().email == "ada@example.com")
+      let token = site.fingerprint
+      #expect(site.backend.log.rows { $0.path == "/accounts/me" }.map(\.credential) == [token])
+      #expect(site.backend.log.rows { $0.path == "/sessions" }.map(\.credential) == [nil])
+      try await site.accounts.signOut()
+      let error = await #expect(throws: CallError.self) { try await site.accounts.account() }
+      #expect(error?.status == 401)
+      #expect(site.backend.log.rows { $0.path == "/accounts/me" }.map(\.credential) == [token, nil])
+    }
+  }
+
+  @Test("an e-mail address that is taken is an error with the server's sentence")
+  func conflict() async throws {
+    try await withSite { site in
+      try await site.signIn()
+      let form = SignUpForm(name: "Eve", email: "ada@example.com", password: "correct horse")
+      let error = await #expect(throws: CallError.self) { try await site.accounts.signUp(form) }
+      #expect(error?.status == 409)
+      #expect(error?.rejection?.isReported == true)
+    }
+  }
+
+  @Test("a friend is added, grouped, listed and removed")
+  func friends() async throws {
+    try await withSite({ $0.friendsPerAccount = 0 }) { site in
+      try await site.signIn()
+      guard case .accepted(let grace) = try await site.friends.add(NewFriend(name: "Grace")) else {
+        Issue.record("the friend was not accepted")
+        return
+      }
+      #expect(try await site.friends.put(grace.id, in: "chess & tea").category == "chess & tea")
+      #expect(try await site.friends.categories() == [FriendCategory(name: "chess & tea", count: 1)])
+      #expect(try await site.friends.latestFriends(in: "chess & tea").items.map(\.name) == ["Grace"])
+      #expect(try await site.friends.latestFriends(in: "chess").items.isEmpty)
+      #expect(try await site.friends.put(grace.id, in: nil).category == nil)
+      try await site.friends.remove(grace.id)
+      #expect(try await site.friends.latestFriends(in: nil).items.isEmpty)
+      let error = await #expect(throws: CallError.self) { try await site.friends.remove(grace.id) }
+      #expect(error?.errorDescription == "There is no such friend.")
+    }
+  }
+
+  @Test("all pages of friends hold every friend once")
+  func pages() async throws {
+    try await withSite({ $0.friendsPerAccount = 23 }) { site in
+      try await site.signIn()
+      var sizes: [Int] = []
+      var ids: Set<Friend.ID> = []
+      for try await page in site.friends.pages(in: nil) {
+        sizes.append(page.items.count)
+        ids.formUnion(page.items.map(\.id))
+      }
+      #expect(sizes == [10, 10, 3])
+      #expect(ids.count == 23)
+      #expect(site.backend.log.rows { $0.path == "/friends" }.map(\.status) == [200, 200, 200])
+    }
+  }
+
+  @Test("a list without friends is one empty page")
+  func emptyList() async throws {
+    try await withSite({ $0.friendsPerAccount = 0 }) { site in
+      try await site.signIn()
+      var count = 0
+      for try await page in site.friends.pages(in: nil) {
+        #expect(page.items.isEmpty)
+        count += 1
+      }
+      #expect(count == 1)
+    }
+  }
+
+  @Test("films come by pages, searched and recommended, with the key on every request")
+  func movies() async throws {
+    try await withSite { site in
+      var films: [Movie] = []
+      for try await page in site.movies.popular() {
+        films += page.results
+        if page.page == 3 { break }
+      }
+      #expect(films.count == 60)
+      #expect(Set(films.map(\.id)).count == 60)
+      let best = try #require(films.first)
+      async let details = site.movies.details(of: best.id)
+      async let found = site.movies.search(best.title)
+      let (film, search) = try await (details, found)
+      #expect(film.title == best.title)
+      #expect(search.results.contains { $0.id == best.id })
+      for try await page in site.movies.recommendations(for: best.id) {
+        #expect(!page.results.contains { $0.id == best.id })
+        break
+      }
+      for try await page in site.movies.nowPlaying() {
+        #expect(!page.results.isEmpty)
+        break
+      }
+      let key = "api_key:\(Backend.fingerprint(of: "demo-key"))"
+      #expect(site.backend.log.rows.allSatisfy { $0.credential == key && $0.status == 200 })
+    }
+  }
+
+  @Test("an expired session is renewed on request")
+  func expiry() async throws {
+    try await withSite({ $0.tokenLifetime = .nanoseconds(1) }) { site in
+      try await site.signIn()
+      let expired = site.fingerprint
+      let error = await #expect(throws: CallError.self) { try await site.accounts.account() }
+      #expect(error?.errorDescription == "The access token expired.")
+      #expect(try await site.accounts.refresh())
+      #expect(site.fingerprint != expired)
+    }
+  }
+
+  @Test("a child that fails cancels its siblings, and the server sees them leave")
+  func siblings() async throws {
+    try await withSite { site in
+      try await site.signIn()
+      let client = site.client
+      let error = await #expect(throws: CallError.self) {
+        async let stalled: Void = client.send(Request<Void>.get("/faults/stall"))
+        _ = await site.backend.log.first { $0.path == "/faults/stall" }
+        async let missing: Void = site.friends.remove(999_999)
+        try await missing
+        try await stalled
+      }
+      #expect(error?.status == 404)
+      let row = await site.backend.log.first { $0.path == "/faults/stall" && $0.hasEnded }
+      #expect(row?.clientLeft == true)
+      #expect(client.calls.isEmpty)
+    }
+  }
+}

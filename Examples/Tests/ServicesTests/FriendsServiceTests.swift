@@ -1,0 +1,99 @@
+import Apus
+import ApusTesting
+import FriendsService
+import Testing
+
+@Suite struct FriendsServiceTests {
+  private let stub = StubTransport()
+  private var friends: LiveFriendsService {
+    LiveFriendsService(client: Client(baseURL: "https://friends.test/v1", transport: stub))
+  }
+
+  @Test("the first page is asked for and decoded")
+  func firstPage() async throws {
+    stub.on(
+      .get, "/v1/friends?page=1",
+      answer: .json(
+        #"{"items":[{"id":7,"name":"Ada","email":null,"category":"work"}],"page":1,"total_pages":4,"total_results":40}"#
+      ))
+    let page = try await friends.latestFriends(in: nil)
+    #expect(page.items == [Friend(id: 7, name: "Ada", category: "work")])
+    #expect(page.totalPages == 4)
+    #expect(page.totalResults == 40)
+    #expect(!page.isLast)
+  }
+
+  @Test("a group's name goes into the query whatever it holds")
+  func group() async throws {
+    stub.onAny(answer: .json(#"{"items":[],"page":1,"total_pages":0,"total_results":0}"#))
+    _ = try await friends.latestFriends(in: "chess & tea")
+    #expect(stub.exchanges.map(\.target) == ["/v1/friends?page=1&category=chess%20%26%20tea"])
+  }
+
+  @Test("a newer load supersedes an older one")
+  func latestWins() async throws {
+    let gate = Gate()
+    let empty = StubAnswer.json(#"{"items":[],"page":1,"total_pages":0,"total_results":0}"#)
+    stub.on(.get, "/v1/friends", answers: [empty.waiting(for: gate), empty])
+    let friends = friends
+    let older = Task { try await friends.latestFriends(in: nil) }
+    try await gate.waitForArrivals(1)
+    _ = try await friends.latestFriends(in: nil)
+    let error = await #expect(throws: CallError.self) { try await older.value }
+    #expect(error?.cancellation == .superseded)
+  }
+
+  @Test("an added friend comes back with a number")
+  func add() async throws {
+    stub.on(.post, "/v1/friends", answer: .json(#"{"id":9,"name":"Grace","email":null,"category":null}"#, status: 201))
+    guard case .accepted(let friend) = try await friends.add(NewFriend(name: "Grace")) else {
+      Issue.record("the friend was not accepted")
+      return
+    }
+    #expect(friend == Friend(id: 9, name: "Grace"))
+    #expect(stub.exchanges.first?.text == #"{"name":"Grace"}"#)
+  }
+
+  @Test("a form that is not accepted is a value")
+  func rejection() async throws {
+    stub.on(
+      .post, "/v1/friends",
+      answer: .json(
+        #"{"title":"Unprocessable Content","errors":[{"field":"name","message":"is empty"}]}"#, status: 422,
+        fields: [.contentType: "application/problem+json"]))
+    guard case .rejected(let rejection) = try await friends.add(NewFriend(name: "")) else {
+      Issue.record("the friend was accepted")
+      return
+    }
+    #expect(rejection.errors == [FriendRejection.Problem(field: "name", message: "is empty")])
+  }
+
+  @Test("a server that fails is an error, not a rejected form")
+  func failure() async throws {
+    stub.on(.post, "/v1/friends", answer: .json(#"{"detail":"out of order"}"#, status: 500))
+    let error = await #expect(throws: CallError.self) { try await friends.add(NewFriend(name: "Grace")) }
+    #expect(error?.status == 500)
+    #expect(error?.errorDescription == "out of order")
+  }
+
+  @Test("taking a friend out of every group sends null")
+  func noGroup() async throws {
+    stub.on(template: "PUT /friends/{}/category", answer: .json(#"{"id":7,"name":"Ada"}"#))
+    _ = try await friends.put(7, in: nil)
+    #expect(stub.exchanges.map(\.target) == ["/v1/friends/7/category"])
+    #expect(stub.exchanges.first?.text == #"{"category":null}"#)
+  }
+
+  @Test("groups are taken out of their envelope")
+  func groups() async throws {
+    stub.on(.get, "/v1/friends/categories", answer: .json(#"{"items":[{"name":"work","count":3}]}"#))
+    #expect(try await friends.categories() == [FriendCategory(name: "work", count: 3)])
+  }
+
+  @Test("removing needs no content in the answer")
+  func remove() async throws {
+    stub.on(.delete, "/v1/friends/7", answer: .status(204))
+    try await friends.remove(7)
+    #expect(stub.exchanges.count == 1)
+  }
+}
