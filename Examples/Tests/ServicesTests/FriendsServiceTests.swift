@@ -14,7 +14,8 @@ import Testing
     stub.on(
       .get, "/v1/friends?page=1",
       answer: .json(
-        #"{"items":[{"id":7,"name":"Ada","email":null,"category":"work"}],"page":1,"total_pages":4,"total_results":40}"#))
+        #"{"items":[{"id":7,"name":"Ada","email":null,"category":"work"}],"page":1,"total_pages":4,"total_results":40}"#
+      ))
     let page = try await friends.latestFriends(in: nil)
     #expect(page.items == [Friend(id: 7, name: "Ada", category: "work")])
     #expect(page.totalPages == 4)
