@@ -84,7 +84,7 @@ let package = Package(
       name: "FriendsScreenTests",
       dependencies: [apus, apusTesting, "FriendsScreen", "FriendsService"],
       swiftSettings: settings),
-    .testTarget(name: "DemoTests", dependencies: ["Demo", "DemoCommand"], swiftSettings: settings),
+    .testTarget(name: "DemoTests", dependencies: ["Demo", "DemoCommand", "Backend", apus], swiftSettings: settings),
     .testTarget(
       name: "BackendTests",
       dependencies: ["Backend", nioCore, nioPosix],

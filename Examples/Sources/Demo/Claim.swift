@@ -1,11 +1,11 @@
 import Backend
 
-/// What a scene says a server's log must show of it.
+/// What a scene says a server's log must show of it, or an app itself.
 struct Claim: Sendable {
   /// The expectation's name.
   let name: String
-  /// The server whose log is read.
-  let server: Server
+  /// The server whose log is read; `nil` for what an app showed.
+  var server: Server?
   /// Method and path of the rows that count; `*` stands for any segment, or for any method and path when alone.
   let subject: String
   /// What the rows must say.
@@ -22,13 +22,19 @@ struct Claim: Sendable {
   }
 
   /// The expectation with what arrived.
-  func expectation(_ rows: [LoggedExchange]) -> Expectation {
-    Expectation(
-      name: name, subject: "\(server.name): \(subject)", expected: expected, arrived: summary(rows.filter(matches)))
+  func check(_ rows: [LoggedExchange]) -> Check {
+    Check(
+      name: name, subject: "\(server?.name ?? "app"): \(subject)", expected: expected,
+      arrived: summary(rows.filter(matches)))
   }
 }
 
 extension Claim {
+  /// What an app showed beside what it ought to have shown.
+  static func app(_ name: String, _ subject: String, expected: String, shown: String) -> Claim {
+    Claim(name: name, subject: subject, expected: expected) { _ in shown }
+  }
+
   /// What became of the rows, in the order of their arrival: `422, 201`, `200 ×4`, `left, 200`.
   @Sendable
   static func outcomes(_ rows: [LoggedExchange]) -> String {

@@ -12,7 +12,7 @@ public enum Demo {
     let world = try await World(options, stage: stage)
     var expectations = Expectations(breaking: options.broken)
     for scene in scenes {
-      for expectation in await play(scene, in: world) { expectations.add(expectation) }
+      for check in await play(scene, in: world) { expectations.add(check) }
     }
     show(expectations, on: stage)
     await world.stop()
@@ -26,22 +26,22 @@ public enum Demo {
   ]
 
   /// Plays a scene and reads back what arrived at the servers meanwhile.
-  private static func play(_ scene: any Scene, in world: World) async -> [Expectation] {
+  private static func play(_ scene: any Scene, in world: World) async -> [Check] {
     world.stage.title(scene.title)
     do {
       var positions: [String: Int] = [:]
       for server in world.servers { positions[server.name] = try await server.log.position() }
       let claims = try await scene.play(in: world)
-      var expectations: [Expectation] = []
+      var checks: [Check] = []
       for claim in claims {
-        let rows = try await claim.server.log.rows(since: positions[claim.server.name] ?? 0)
-        expectations.append(claim.expectation(rows))
+        let rows = try await claim.server?.log.rows(since: positions[claim.server?.name ?? ""] ?? 0)
+        checks.append(claim.check(rows ?? []))
       }
       try await world.stage.pause()
-      return expectations
+      return checks
     } catch {
       world.stage.say("✗ \(error)")
-      return [Expectation(name: "scene", subject: scene.title, expected: "played to its end", arrived: "\(error)")]
+      return [Check(name: "scene", subject: scene.title, expected: "played to its end", arrived: "\(error)")]
     }
   }
 

@@ -1,7 +1,7 @@
 /// The closing table: what the scenes claimed and what arrived at the servers.
 struct Expectations: Sendable, Equatable {
   /// The rows, in the order in which they were added.
-  private(set) var rows: [Expectation] = []
+  private(set) var rows: [Check] = []
   /// The name of the expectation to break, so that one can see what a failure looks like.
   let broken: String?
 
@@ -11,7 +11,7 @@ struct Expectations: Sendable, Equatable {
   }
 
   /// Adds a row.
-  mutating func add(_ row: Expectation) {
+  mutating func add(_ row: Check) {
     var row = row
     if row.name == broken { row.expected += " and one more" }
     rows.append(row)

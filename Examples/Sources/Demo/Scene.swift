@@ -9,26 +9,34 @@ protocol Scene: Sendable {
   func play(in world: World) async throws -> [Claim]
 }
 
-/// A call that ought to have failed.
-struct UnexpectedSuccess: Error, CustomStringConvertible {
-  let description = "a call that was to fail did not"
+/// A call that ought to have failed, or failed in another way.
+struct UnexpectedOutcome: Error, CustomStringConvertible {
+  let expected: CallError.Code
+  var error: CallError?
+  var description: String {
+    "a call was to fail with \(expected), but \(error.map { "failed with \($0)" } ?? "did not")"
+  }
 }
 
 extension Scene {
   /// Makes a call that fails, and shows what the person reads then.
   ///
-  /// - Throws: ``UnexpectedSuccess`` when it does not fail.
+  /// - Parameters:
+  ///   - code: what is to go wrong.
+  ///   - call: throws nothing but `CallError`, a type that Swift loses in closures.
+  /// - Throws: ``UnexpectedOutcome`` when it does not fail like that.
   @discardableResult
   func showFailure<Value>(
-    on stage: Stage, _ call: () async throws(CallError) -> Value
-  ) async throws(UnexpectedSuccess) -> CallError {
-    do throws(CallError) {
+    _ code: CallError.Code, on stage: Stage, _ call: () async throws -> Value
+  ) async throws -> CallError {
+    do {
       _ = try await call()
-    } catch {
+    } catch let error as CallError {
+      guard error.code == code else { throw UnexpectedOutcome(expected: code, error: error) }
       let status = error.status.map { ", status \($0)" } ?? ""
       stage.reads(error.errorDescription ?? "", behind: "\(error.code), \(error.requestState)\(status)")
       return error
     }
-    throw UnexpectedSuccess()
+    throw UnexpectedOutcome(expected: code)
   }
 }

@@ -15,8 +15,8 @@ extension Server {
   static func running(_ name: String, at address: String) async throws -> Server {
     let baseURL = try BaseURL(address)
     let server = Server(name, at: baseURL, log: RemoteLog(client: Client(baseURL: baseURL)))
-    let hello = try await server.client.response(to: Request<Void>.get("/"))
-    guard hello.trace.duration >= .milliseconds(50) else { throw TooFast(address: address) }
+    let latency: Int = try await server.client.send(.get("/").at("latency_ms"))
+    guard latency >= 50 else { throw TooFast(address: address) }
     return server
   }
 }

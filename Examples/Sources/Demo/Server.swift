@@ -26,7 +26,7 @@ struct Server: Sendable {
 
   /// What the log shows of the token; `none` when nobody is signed in.
   var fingerprint: String {
-    guard case .token(let token)? = tokens.credential()?.credential else { return "none" }
+    guard case .token(let token)? = tokens.current().credential else { return "none" }
     return "bearer:\(Backend.fingerprint(of: token.value))"
   }
 }

@@ -26,6 +26,7 @@ struct InProcessLog: ServerLog {
   func position() -> Int { log.rows.last?.sequence ?? 0 }
 
   func waitForArrivals(_ count: Int, of subject: String, since position: Int) async throws {
+    guard count > 0 else { return }
     let rows = await log.rows(atLeast: count) { $0.sequence > position && "\($0.method) \($0.path)" == subject }
     if rows.count < count { throw NoArrival(subject: subject) }
   }
@@ -44,6 +45,7 @@ struct RemoteLog: ServerLog {
   func position() async throws -> Int { try await fetch([:]).last?.sequence ?? 0 }
 
   func waitForArrivals(_ count: Int, of subject: String, since position: Int) async throws {
+    guard count > 0 else { return }
     let parts = subject.split(separator: " ").map(String.init)
     guard parts.count == 2 else { throw NoArrival(subject: subject) }
     let rows = try await fetch([

@@ -48,13 +48,13 @@ struct Stage: Sendable {
   }
 
   /// One row of the closing table.
-  func row(_ expectation: Expectation, line: String) {
-    write("  \(styled(line, expectation.isMet ? .green : .red))\n")
+  func row(_ check: Check, line: String) {
+    write("  \(styled(line, check.isMet ? .green : .red))\n")
   }
 
   /// Time to read, where somebody does.
   func pause() async throws {
-    if isTerminal { try await Task.sleep(for: .milliseconds(700)) }
+    if isTerminal { try await Task.sleep(for: .milliseconds(500)) }
   }
 }
 

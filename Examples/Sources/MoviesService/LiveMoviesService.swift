@@ -5,7 +5,7 @@ public import Apus
 /// The client brings the address, `https://api.themoviedb.org/3` for that server, and the key:
 /// `$0.authentication = .apiKey(key, queryParameter: "api_key")`.
 public struct LiveMoviesService: MoviesService {
-  private let client: Client
+  let client: Client
 
   /// Makes the service.
   public init(client: Client) {

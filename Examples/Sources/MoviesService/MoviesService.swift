@@ -22,4 +22,7 @@ public protocol MoviesService: Sendable {
 
   /// A film on its own.
   func details(of id: Movie.ID) async throws(CallError) -> MovieDetails
+
+  /// A film's trailers and the like.
+  func videos(of id: Movie.ID) async throws(CallError) -> [Video]
 }

@@ -52,8 +52,8 @@ import Testing
       #""method":"GET","path":"/a/1/b","status":404,"client_left":false"#,
       #""method":"DELETE","path":"/a/1","status":204,"client_left":false"#,
       #""method":"GET","path":"/a/2","status":500,"client_left":false"#)
-    #expect(claim("GET /a/1", "200").expectation(rows).isMet)
-    #expect(claim("GET /a/*", "200").expectation(rows).arrived == "200, 500")
-    #expect(claim("PUT /a/1", "200").expectation(rows).arrived == "nothing")
+    #expect(claim("GET /a/1", "200").check(rows).isMet)
+    #expect(claim("GET /a/*", "200").check(rows).arrived == "200, 500")
+    #expect(claim("PUT /a/1", "200").check(rows).arrived == "nothing")
   }
 }

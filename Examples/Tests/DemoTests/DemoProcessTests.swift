@@ -1,8 +1,9 @@
+import Backend
 import Foundation
 import Testing
 
 /// The demo as a person runs it: the built program, in a process of its own.
-@Suite struct DemoProcessTests {
+@Suite(.serialized) struct DemoProcessTests {
   private struct Ending: Sendable {
     let status: Int32
     let output: String
@@ -10,22 +11,25 @@ import Testing
 
   /// Runs the program that was built beside this test's own.
   private func run(_ arguments: String...) async throws -> Ending {
-    let folder = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL)
-      .deletingLastPathComponent()
+    // A bundle on Apple platforms, the running program itself elsewhere.
+    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+    let folder = try #require(bundle ?? Bundle.main.executableURL).deletingLastPathComponent()
     let process = Process()
     process.executableURL = folder.appendingPathComponent("demo")
     process.arguments = ["--latency", "60", "--password-hash-rounds", "2"] + arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
+    // Into a file: a pipe would have to be read by a thread that may block.
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("demo-\(UUID().uuidString).txt")
+    _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let output = try FileHandle(forWritingTo: file)
+    process.standardOutput = output
+    process.standardError = output
     let (ends, ended) = AsyncStream<Void>.makeStream()
     process.terminationHandler = { _ in ended.finish() }
     try process.run()
-    // Read to its end on a thread that may block; a full pipe would hold the program up.
-    let reading = Task.detached { try pipe.fileHandleForReading.readToEnd() ?? Data() }
-    let output = try await reading.value
     for await _ in ends {}
-    return Ending(status: process.terminationStatus, output: String(decoding: output, as: UTF8.self))
+    try output.close()
+    return Ending(status: process.terminationStatus, output: try String(contentsOf: file, encoding: .utf8))
   }
 
   @Test("it ends with success when everything arrived as expected")
@@ -51,6 +55,29 @@ import Testing
     let ending = try await run("--break", "nonsense")
     #expect(ending.status == 1)
     #expect(ending.output.contains("There is no expectation named nonsense."))
+  }
+
+  @Test("backends that run already are played with, and their logs read over HTTP")
+  func runningBackends() async throws {
+    var options = Backend.Options()
+    options.latency = .milliseconds(60)
+    options.passwordHashRounds = 2
+    let (staging, production) = try await (Backend.start(options), Backend.start(options))
+    let ending = try await run("--base-url", staging.baseURL, "--production-url", production.baseURL)
+    #expect(ending.status == 0, "\(ending.output)")
+    #expect(!staging.log.rows.isEmpty)
+    #expect(!production.log.rows.isEmpty)
+    await staging.stop()
+    await production.stop()
+  }
+
+  @Test("a backend that answers too fast for anything to be in flight is refused")
+  func tooFast() async throws {
+    let backend = try await Backend.start()
+    let ending = try await run("--base-url", backend.baseURL)
+    #expect(ending.status == 1)
+    #expect(ending.output.contains("Start it with --latency 150."))
+    await backend.stop()
   }
 
   @Test("a server that is not there keeps it from beginning")

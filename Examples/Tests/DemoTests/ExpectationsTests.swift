@@ -3,11 +3,11 @@ import Testing
 @testable import Demo
 
 @Suite struct ExpectationsTests {
-  private func row(_ name: String, _ expected: String, _ arrived: String) -> Expectation {
-    Expectation(name: name, subject: "GET /friends", expected: expected, arrived: arrived)
+  private func row(_ name: String, _ expected: String, _ arrived: String) -> Check {
+    Check(name: name, subject: "GET /friends", expected: expected, arrived: arrived)
   }
 
-  private func table(breaking broken: String? = nil, _ rows: Expectation...) -> Expectations {
+  private func table(breaking broken: String? = nil, _ rows: Check...) -> Expectations {
     var table = Expectations(breaking: broken)
     for row in rows { table.add(row) }
     return table

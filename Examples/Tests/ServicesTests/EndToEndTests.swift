@@ -40,7 +40,7 @@ import Testing
 
   @Test("a friend is added, grouped, listed and removed")
   func friends() async throws {
-    try await withSite({ $0.friendsPerAccount = 0 }) { site in
+    try await withSite(friends: 0) { site in
       try await site.signIn()
       guard case .accepted(let grace) = try await site.friends.add(NewFriend(name: "Grace")) else {
         Issue.record("the friend was not accepted")
@@ -60,7 +60,7 @@ import Testing
 
   @Test("all pages of friends hold every friend once")
   func pages() async throws {
-    try await withSite({ $0.friendsPerAccount = 23 }) { site in
+    try await withSite(friends: 23) { site in
       try await site.signIn()
       var sizes: [Int] = []
       var ids: Set<Friend.ID> = []
@@ -76,7 +76,7 @@ import Testing
 
   @Test("a list without friends is one empty page")
   func emptyList() async throws {
-    try await withSite({ $0.friendsPerAccount = 0 }) { site in
+    try await withSite(friends: 0) { site in
       try await site.signIn()
       var count = 0
       for try await page in site.friends.pages(in: nil) {
@@ -102,6 +102,7 @@ import Testing
       async let found = site.movies.search(best.title)
       let (film, search) = try await (details, found)
       #expect(film.title == best.title)
+      #expect(try await site.movies.videos(of: best.id).isEmpty)
       #expect(search.results.contains { $0.id == best.id })
       for try await page in site.movies.recommendations(for: best.id) {
         #expect(!page.results.contains { $0.id == best.id })
@@ -118,7 +119,7 @@ import Testing
 
   @Test("an expired session is renewed on request")
   func expiry() async throws {
-    try await withSite({ $0.tokenLifetime = .nanoseconds(1) }) { site in
+    try await withSite(tokenLifetime: .nanoseconds(1)) { site in
       try await site.signIn()
       let expired = site.fingerprint
       let error = await #expect(throws: CallError.self) { try await site.accounts.account() }

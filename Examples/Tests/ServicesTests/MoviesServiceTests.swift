@@ -68,6 +68,14 @@ import Testing
     #expect(error?.rejection?.code == "7")
   }
 
+  @Test("videos are taken out of their envelope")
+  func videos() async throws {
+    stub.on(
+      .get, "/3/movie/238/videos",
+      answer: .json(#"{"id":238,"results":[{"name":"Trailer","site":"YouTube","key":"abc","iso_639_1":"en"}]}"#))
+    #expect(try await movies.videos(of: 238).map(\.name) == ["Trailer"])
+  }
+
   @Test("a film without a date has no year", arguments: [(nil, nil), ("", nil), ("1972-03-14", 1972)])
   func year(date: String?, year: Int?) {
     #expect(Movie(id: 1, title: "x", releaseDate: date).year == year)

@@ -33,7 +33,7 @@ struct Assembly {
       database: database, now: options.now, hashRounds: options.passwordHashRounds,
       friends: options.friendsPerAccount)
     var routes = Routes()
-    InfoRoutes(name: options.name, films: films).add(to: &routes)
+    InfoRoutes(name: options.name, films: films, latency: options.latency).add(to: &routes)
     AccountRoutes(accounts: accounts, gatekeeper: gatekeeper).add(to: &routes)
     FriendRoutes(friends: FriendStore(database: database), gatekeeper: gatekeeper).add(to: &routes)
     MovieRoutes(films: films, apiKey: options.apiKey).add(to: &routes)

@@ -15,7 +15,7 @@ struct ExpiredToken: Scene {
     _ = try await accounts.account()
     stage.say("Ada is signed in; a token lasts a minute here. Two minutes later …")
     world.clock.leap(by: .seconds(120))
-    try await showFailure(on: stage) { try await accounts.account() }
+    try await showFailure(.rejected, on: stage) { try await accounts.account() }
     guard try await accounts.refresh() else { throw UnexpectedRejection() }
     stage.say("the session is renewed: \(try await accounts.account().name) is back")
     return [

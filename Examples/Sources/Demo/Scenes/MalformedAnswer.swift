@@ -6,9 +6,9 @@ struct MalformedAnswer: Scene {
 
   func play(in world: World) async throws -> [Claim] {
     let app = world.app
-    let broken = try await showFailure(on: world.stage) { try await app.send(.brokenFriends()) }
+    let broken = try await showFailure(.decoding, on: world.stage) { try await app.send(.brokenFriends()) }
     world.stage.note("for developers: \(broken.detail)")
-    let misshapen = try await showFailure(on: world.stage) { try await app.send(.misshapenFriends()) }
+    let misshapen = try await showFailure(.decoding, on: world.stage) { try await app.send(.misshapenFriends()) }
     world.stage.note("for developers: \(misshapen.detail) at \(misshapen.place ?? "the top")")
     return [
       Claim(name: "malformed", server: world.staging, subject: "GET /faults/malformed", expected: "200"),

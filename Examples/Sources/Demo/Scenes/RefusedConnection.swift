@@ -7,7 +7,7 @@ struct RefusedConnection: Scene {
   func play(in world: World) async throws -> [Claim] {
     await world.stopFleeting()
     let client = world.fleeting.client
-    try await showFailure(on: world.stage) { try await client.send(Request<Void>.get("/friends")) }
+    try await showFailure(.connectionFailed, on: world.stage) { try await client.send(Request<Void>.get("/friends")) }
     return [Claim(name: "refused", server: world.fleeting, subject: "GET /friends", expected: "nothing")]
   }
 }

@@ -7,7 +7,7 @@ struct SignIn: Scene {
 
   func play(in world: World) async throws -> [Claim] {
     let stage = world.stage
-    try await showFailure(on: stage) {
+    try await showFailure(.rejected, on: stage) {
       try await world.accounts.signIn(email: world.person.email, password: "correct hose")
     }
     try await world.accounts.signIn(email: world.person.email, password: world.person.password)

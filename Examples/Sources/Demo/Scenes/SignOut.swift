@@ -1,4 +1,6 @@
+import AccountsService
 import Apus
+import FriendsService
 
 /// Somebody signs out: no call carries her token any more.
 struct SignOut: Scene {
@@ -8,7 +10,7 @@ struct SignOut: Scene {
     try await world.accounts.signOut()
     world.stage.say("Ada is signed out; her friends are hers:")
     let friends = world.friends
-    try await showFailure(on: world.stage) { try await friends.latestFriends(in: nil) }
+    try await showFailure(.rejected, on: world.stage) { try await friends.latestFriends(in: nil) }
     return [
       Claim(name: "sign-out", server: world.staging, subject: "DELETE /sessions", expected: "204"),
       Claim(name: "signed-out", server: world.staging, subject: "GET /friends", expected: "401"),

@@ -6,8 +6,7 @@ struct TapAgain: Scene {
   let title = "Friends: tapping again before the answer"
 
   func play(in world: World) async throws -> [Claim] {
-    let stage = world.stage
-    let log = world.staging.log
+    let (stage, log) = (world.stage, world.staging.log)
     let position = try await log.position()
     let model = await FriendsModel(service: world.friends)
     stage.say("tap: reload")
@@ -16,13 +15,21 @@ struct TapAgain: Scene {
     stage.say("tap: reload")
     async let second: Void = model.reload()
     await first
-    stage.say("the first call is superseded; the spinner \(await model.isLoading ? "turns on" : "STOPPED")")
+    let between = await spinner(of: model)
+    stage.say("the first call is superseded; the spinner \(between)")
     await second
-    stage.say(
-      "the second gives \(await model.friends.count) friends; the spinner \(await model.isLoading ? "TURNS" : "stops")")
-    stage.say(
-      "the list was replaced \(await model.revision == 1 ? "once" : "\(await model.revision) times"), no error is shown"
-    )
-    return [Claim(name: "tap-again", server: world.staging, subject: "GET /friends", expected: "left, 200")]
+    let after = await spinner(of: model)
+    let revision = await model.revision
+    stage.say("the second gives \(await model.friends.count) friends; the spinner \(after)")
+    stage.say("times the list was replaced: \(revision); error shown: \(await model.errorText ?? "none")")
+    return [
+      Claim(name: "tap-again", server: world.staging, subject: "GET /friends", expected: "left, 200"),
+      .app("spinner", "after each of two taps", expected: "turns, stops", shown: "\(between), \(after)"),
+      .app("one-result", "lists shown after two taps", expected: "1", shown: "\(revision)"),
+    ]
+  }
+
+  private func spinner(of model: FriendsModel) async -> String {
+    await model.isLoading ? "turns" : "stops"
   }
 }

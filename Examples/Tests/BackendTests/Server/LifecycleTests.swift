@@ -8,7 +8,7 @@ import Testing
     try await withBackend(.testing { $0.name = "staging" }) { backend, client in
       let answer = try await client.get("/")
       #expect(answer["server"] == "staging")
-      #expect(answer.text == #"{"films":1500,"name":"staging"}"#)
+      #expect(answer.text == #"{"films":1500,"latency_ms":0,"name":"staging"}"#)
       #expect(backend.baseURL == "http://127.0.0.1:\(backend.port)")
     }
   }

@@ -38,7 +38,7 @@ struct Site: Sendable {
 
   /// What the log shows of the token.
   var fingerprint: String? {
-    guard case .token(let token)? = tokens.credential()?.credential else { return nil }
+    guard case .token(let token)? = tokens.current().credential else { return nil }
     return "bearer:\(Backend.fingerprint(of: token.value))"
   }
 
@@ -47,11 +47,14 @@ struct Site: Sendable {
 
 /// Runs a test against a backend of its own.
 func withSite(
-  _ change: (inout Backend.Options) -> Void = { _ in }, _ test: (Site) async throws -> Void
+  latency: Duration = .zero, friends: Int = 40, tokenLifetime: Duration = .seconds(3600),
+  _ test: (Site) async throws -> Void
 ) async throws {
   var options = Backend.Options()
   options.passwordHashRounds = 2
-  change(&options)
+  options.latency = latency
+  options.friendsPerAccount = friends
+  options.tokenLifetime = tokenLifetime
   let backend = try await Backend.start(options)
   do {
     try await test(try Site(backend))

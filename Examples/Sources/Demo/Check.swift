@@ -1,5 +1,5 @@
 /// One claim of the demo beside what the server's log says.
-struct Expectation: Sendable, Equatable {
+struct Check: Sendable, Equatable {
   /// A short name, also for `--break`.
   let name: String
   /// What was looked at, for example `GET /friends`.
