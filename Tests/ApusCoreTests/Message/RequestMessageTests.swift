@@ -47,9 +47,9 @@ import Testing
 
   @Test("curl leaves what is shown to the redaction")
   func shown() throws {
-    let redaction = Redaction(shownFields: ["X-API-Key"], shownParameters: ["page", secret])
+    let redaction = Redaction(shownFields: ["X-API-Key"], shownParameters: ["page"])
     let text = try message().curl(redaction: redaction)
-    #expect(text.contains("X-Api-Key: \(secret)") && text.contains("?key=██&page=2&\(secret)'"))
+    #expect(text.contains("X-Api-Key: \(secret)") && text.contains("?key=██&page=2&██'"))
     #expect(text.contains("Accept: ██"))
   }
 
