@@ -1,0 +1,98 @@
+import ApusTesting
+import Testing
+
+@testable import ApusCore
+
+@Suite("From transport errors to what a person reads") struct TransportErrorTests {
+  @Test(
+    "Each kind has its code, category and state",
+    arguments: [
+      (.offline, .offline, .offline), (.hostNotFound, .hostNotFound, .offline),
+      (.connectionFailed, .connectionFailed, .offline), (.tls, .tls, .notReported), (.broken, .broken, .notReported),
+      (.malformedResponse, .malformedResponse, .notReported), (.contentTooLarge, .contentTooLarge, .notReported),
+      (.timedOut(.connecting), .timeout, .timeout), (.unsupported, .invalidRequest, .invalidRequest),
+    ] as [(TransportError.Kind, CallError.Code, CallError.Category)])
+  func table(kind: TransportError.Kind, code: CallError.Code, category: CallError.Category) async throws {
+    struct Cause: Error {}
+    for state in [RequestState.notSent, .maybeSent, .answered] {
+      let thrown = TransportError(kind, requestState: state, detail: "why", underlying: Cause())
+      let error = try #require(
+        await failure { () async throws(CallError) in
+          try await client(answering: .failure(thrown)).send(Request<Void>.get("/x"))
+        })
+      #expect(error.code == code)
+      #expect(error.category == category)
+      #expect(error.requestState == state)
+      #expect(error.detail == "why")
+      #expect(error.underlying is Cause)
+      #expect(error.errorDescription?.hasSuffix(".") == true)
+      #expect(error.isCancellation == false)
+    }
+  }
+
+  @Test(
+    "A timeout names the phase it happened in", arguments: [CallPhase.connecting, .awaitingHead, .receiving, .waiting])
+  func phases(phase: CallPhase) async {
+    let thrown = TransportError(.timedOut(phase), requestState: .maybeSent)
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .failure(thrown)).send(Request<Void>.get("/x"))
+    }
+    #expect(error?.phase == phase)
+  }
+
+  @Test("Any other error of a transport is a broken exchange with its cause, named by type alone")
+  func unknown() async {
+    struct Odd: Error { var secret = "s3cr3t" }
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .failure(Odd())).send(Request<Void>.get("/x"))
+    }
+    #expect(error?.code == .broken)
+    #expect(error?.detail == "Odd")
+    #expect((error?.underlying as? Odd)?.secret == "s3cr3t")
+  }
+
+  @Test("A transport's own cancellation is a cancellation")
+  func cancellation() async {
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .failure(CancellationError())).send(Request<Void>.get("/x"))
+    }
+    #expect(error?.code == .cancelled && error?.isCancellation == true && error?.category == .cancelled)
+  }
+
+  @Test("Descriptions say kind, state and detail")
+  func descriptions() {
+    #expect(TransportError(.tls, requestState: .notSent).description == "tls (notSent)")
+    #expect(
+      TransportError(.broken, requestState: .maybeSent, detail: "reset").description == "broken (maybeSent): reset")
+    #expect(TransportError.contentTooLarge(limit: 5).detail == "the content exceeds 5 bytes")
+  }
+
+  @Test("Every code has an English sentence, and each status that people know one of its own")
+  func sentences() async throws {
+    var sentences: Set<String> = []
+    for status in [400, 401, 403, 404, 409, 413, 429, 500] {
+      let error = try #require(
+        await failure { () async throws(CallError) in
+          try await client(answering: .status(status)).send(Request<Void>.get("/x"))
+        })
+      sentences.insert(try #require(error.errorDescription))
+    }
+    #expect(sentences.count == 8)
+    for (one, other) in [(404, 410), (409, 412), (500, 503)] {
+      let texts = await [one, other].asyncMap { status in
+        await failure { () async throws(CallError) in
+          try await client(answering: .status(status)).send(Request<Void>.get("/x"))
+        }?.errorDescription
+      }
+      #expect(texts[0] == texts[1])
+    }
+  }
+}
+
+extension Array {
+  fileprivate func asyncMap<Result>(_ transform: (Element) async -> Result) async -> [Result] {
+    var results: [Result] = []
+    for element in self { results.append(await transform(element)) }
+    return results
+  }
+}
