@@ -21,7 +21,7 @@ let package = Package(
     .executableTarget(
       name: "CallOverhead",
       dependencies: [
-        "MallocCounter", .product(name: "Apus", package: "apus"),
+        "MallocCounter", .product(name: "Apus", package: "apus"), .product(name: "ApusTesting", package: "apus"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

@@ -15,8 +15,8 @@ fence) and are numbered where they have none. Each block becomes one file, Tests
 - `file` puts everything at file scope, `body` everything into the function; `main` makes the function @MainActor;
 - `as TYPE` is for a list of values, such as `.get("/users")`: each becomes `let _: TYPE = …`;
 - `continues OTHER` puts the code of OTHER (same document) before it, again and again if OTHER continues another;
-- what scripts/sample-preambles/all.swift declares is there too, unless the sample declares the same name itself; for
-  the documentation of a target also that target's preamble (<target>.swift), and its import;
+- what scripts/sample-preambles/all.swift declares is there too, unless the sample declares the same name itself (of an
+  extension: one of its members); for the documentation of a target also that target's preamble, and its import;
 - variables that a sample leaves unused are used, a lone `{ … }` is taken for a body left out;
 - `none` keeps a block out: only for code that is meant not to compile.
 """
@@ -186,8 +186,18 @@ def _uses(chunk_list):
     names = []
     for chunk in chunk_list:
         text = "\n".join(chunk.lines)
-        names += re.findall(r"^(?:async )?(?:let|var) (\w+)", text, re.M) + re.findall(r"^guard let (\w+)", text, re.M)
+        names += re.findall(r"^(?:guard )?(?:let|var) (\w+)", text, re.M)
+        names += ["try await " + name for name in re.findall(r"^async let (\w+)", text, re.M)]
     return [f"  _ = {name}" for name in dict.fromkeys(names) if name != "_"]
+
+
+def _redeclared(shared, declarations):
+    """Whether a sample declares the name itself, or, of an extension, one of its members."""
+    if shared.keyword != "extension":
+        return any(it.name == shared.name and it.keyword != "extension" for it in declarations)
+    members = re.findall(r"\b(?:func|var|let)\s+(\w+)", "\n".join(shared.lines[1:]) or shared.lines[0])
+    text = "\n".join("\n".join(it.lines) for it in declarations if it.keyword == "extension")
+    return any(re.search(rf"\b(?:func|var|let)\s+{member}\b", text) for member in members)
 
 
 def generate(sample, by_name, preamble):
@@ -211,8 +221,7 @@ def generate(sample, by_name, preamble):
             else:
                 statements.append(chunk)
 
-    declared = {it.name for it in declarations if it.keyword != "extension"}
-    shared = [it for it in preamble if it.kind != "import" and it.name not in declared]
+    shared = [it for it in preamble if it.kind != "import" and not _redeclared(it, declarations)]
     header = ["\n".join(it.lines).strip() for it in preamble if it.kind == "import"]
     target = re.match(r"Sources/(\w+)/", sample.document)
     header += [f"import {target.group(1)}"] if target and f"import {target.group(1)}" not in header else []

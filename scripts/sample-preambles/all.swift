@@ -13,6 +13,24 @@ struct Movie: Codable, Hashable, Identifiable, Sendable {
   var title: String
 }
 
+struct MoviePage: Codable, Sendable {
+  var number: Int
+  var total: Int
+  var movies: [Movie]
+}
+
+extension Endpoint where Self == Request<User> {
+  static func user(_ id: User.ID) -> Self { .get("/users/\(id)") }
+}
+
+extension Endpoint where Self == Request<[User]> {
+  static var users: Self { .get("/users") }
+}
+
+extension Endpoint where Self == Request<MoviePage> {
+  static func movies(page: Int) -> Self { .get("/movies", query: ["page": page]) }
+}
+
 struct Filter: Codable, Sendable {
   var year: Int?
   var genres: [String]
@@ -29,3 +47,11 @@ let id = 1
 let page = 1
 
 let filter = Filter(year: nil, genres: ["drama"])
+
+struct Session: Codable, Sendable {
+  var accessToken = "secret"
+}
+
+let session = Session()
+
+func show(_ things: [some Sendable]) {}

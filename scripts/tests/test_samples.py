@@ -54,6 +54,16 @@ class Samples(unittest.TestCase):
         self.assertNotIn("struct User {}", text)
         self.assertIn("private let api", text)
 
+    def test_the_preamble_s_factories_yield_too(self):
+        preamble = PREAMBLE + "\nextension Endpoint where Self == R {\n  static var users: Self { 1 }\n}\n"
+        self.assertIn("where Self == R", self.only("a()", preamble=preamble))
+        code = "extension Endpoint where Self == S {\n  static var users: Self { 2 }\n}"
+        self.assertNotIn("where Self == R", self.only(code, preamble=preamble))
+
+    def test_variables_left_unused_are_used(self):
+        text = self.only("let a = 1\nguard let b else { return }\nasync let c = f()")
+        self.assertTrue(text.endswith("  _ = a\n  _ = b\n  _ = try await c\n}\n"))
+
     def test_modes(self):
         self.assertIn("\nprivate let a = 1", self.only("let a = 1", "<!-- sample: one file -->"))
         self.assertIn("{\n  func f() {}", self.only("func f() {}", "<!-- sample: one body -->"))

@@ -1,5 +1,5 @@
 import Apus
-import HTTPTypes
+import ApusTesting
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -7,31 +7,9 @@ import HTTPTypes
   import Foundation
 #endif
 
-/// Answers at once: what is left is the cost of a call above its transport.
-struct NoTransport: Transport {
-  let content: ResponseContent
-
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
-    ResponseMessage(head: HTTPResponse(status: .ok), content: content)
-  }
-}
-
-/// A middleware that does nothing but pass on.
-struct PassOn: Middleware {
-  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    try await next(request, context: context)
-  }
-}
-
-struct Ignoring: CallObserver {
-  func observe(_ event: TraceEvent, of call: CallEntry) {}
-}
-
-struct Small: Codable, Sendable {
-  let id: Int
-  let name: String
-}
-
+/// What a call costs above its transport, which here answers at once.
+///
+///     CallOverhead [filter]      only the rows whose name holds the text
 @main
 struct CallOverhead {
   static func main() async throws {
@@ -39,45 +17,90 @@ struct CallOverhead {
   }
 
   @concurrent static func run() async throws {
-    let json = ResponseContent(Data(#"{"id":7,"name":"Apus"}"#.utf8))
-    let none = NoTransport(content: .empty)
-    let id = 7
-
     print("operation                                            ns   allocations")
-    let filter = CommandLine.arguments.dropFirst().first
-    func row(_ name: String, _ operation: () async throws -> Void) async throws {
-      if let filter, !name.contains(filter) { return }
-      let cost = try await measure(operation)
-      let padding = String(repeating: " ", count: max(1, 44 - name.count))
-      print("\(name)\(padding)\(fixed(cost.nanoseconds, 10))   \(fixed(cost.allocations, 8))")
-    }
+    try await describing()
+    try await calling()
+    try await controlling()
+    print("on one thread, caller and call")
+    let thread = OneThread()
+    try await Task(executorPreference: thread) { try await onOneThread(thread) }.value
+  }
 
-    let request: Request<Void> = .get("/users/\(id)/friends")
-    try await row("Task and its value") { await Task.detached {}.value }
+  static func onOneThread(_ thread: OneThread) async throws {
+    let request: Request<Void> = .get("/users/\(7)/friends")
+    let api = client(NoTransport(content: .empty)) { $0.settings.runtime.executor = thread }
+    try await row("Task and its value there") { await Task(executorPreference: thread) {}.value }
+    try await row("call, default pipeline there") { try await api.send(request) }
+  }
+
+  static func row(_ name: String, _ operation: () async throws -> Void) async throws {
+    if let filter = CommandLine.arguments.dropFirst().first, !name.contains(filter) { return }
+    let cost = try await measure(operation)
+    let padding = String(repeating: " ", count: max(1, 44 - name.count))
+    print("\(name)\(padding)\(fixed(cost.nanoseconds, 10))   \(fixed(cost.allocations, 8))")
+  }
+
+  static func describing() async throws {
+    let id = 7
+    let query: Query = ["page": 2, "text": "a b", "all": true]
     try await row("describe /users/{}/friends") { let _: Request<Void> = .get("/users/\(id)/friends") }
     try await row("describe a path without values") { let _: Request<Void> = .get("/users/me/friends") }
-    let bare = Client(environment: Environment(baseURL: "https://api.example.com/v1"), transport: none)
-    try await row("call, no middleware, Void") { try await bare.send(request) }
-    let api = Client(baseURL: "https://api.example.com/v1", transport: none)
-    try await row("call, default pipeline, Void") { try await api.send(request) }
-    try await row("call, default pipeline, described each time") { try await api.send(.get("/users/\(id)/friends")) }
-    let tokens = MemoryCredentials(token: "abcdefghijklmnopqrstuvwxyz")
-    let signed = Client(baseURL: "https://api.example.com/v1", transport: none) { $0.authentication = .bearer(tokens) }
-    try await row("call, bearer token") { try await signed.send(request) }
-    let eight = Client(baseURL: "https://api.example.com/v1", transport: none) {
-      $0.customizePipeline = { pipeline in for _ in 0..<8 { pipeline.insert(PassOn(), .beforeTransport) } }
+    try await row("describe three query parameters") {
+      let _: Request<Void> = .get("/search", query: ["page": 2, "text": "a b", "all": true])
     }
-    try await row("call, default pipeline and 8 more") { try await eight.send(request) }
-    let observed = Client(baseURL: "https://api.example.com/v1", transport: none) {
-      $0.settings.observers = [Ignoring()]
+    try await row("texts of three query parameters") { _ = try query.items(style: .standard) }
+    let bare = Client(environment: environment, transport: NoTransport(content: .empty))
+    let plain: Request<Void> = .get("/users/\(id)/friends")
+    try await row("message(for:): task and lowering") { _ = try await bare.message(for: plain) }
+    let asked: Request<Void> = .get("/users/\(id)/friends", query: query)
+    try await row("message(for:), three query parameters") { _ = try await bare.message(for: asked) }
+  }
+
+  static func calling() async throws {
+    let none = NoTransport(content: .empty)
+    let request: Request<Void> = .get("/users/\(7)/friends")
+    try await row("Task and its value") { await Task.detached {}.value }
+    let bare = Client(environment: environment, transport: none)
+    try await row("call, no middleware") { try await bare.send(request) }
+    let api = client(none)
+    try await row("call, default pipeline") { try await api.send(request) }
+    for count in [1, 8] {
+      let more = client(none) {
+        $0.customizePipeline = { pipeline in for _ in 0..<count { pipeline.insert(PassOn(), .beforeTransport) } }
+      }
+      try await row("call, default pipeline and \(count) more") { try await more.send(request) }
     }
+    let observed = client(none) { $0.settings.observers = [Ignoring()] }
     try await row("call, trace observed") { try await observed.send(request) }
+    let tokens = MemoryCredentials(token: "abcdefghijklmnopqrstuvwxyz")
+    let signed = client(none) { $0.authentication = .bearer(tokens) }
+    try await row("call, bearer token") { try await signed.send(request) }
+    let json = client(NoTransport(content: ResponseContent(Data(#"{"id":7,"name":"Apus"}"#.utf8))))
+    let typed: Request<Small> = .get("/users/\(7)")
+    try await row("call, small JSON decoded") { _ = try await json.send(typed) }
+  }
+
+  static func controlling() async throws {
+    let request: Request<Void> = .get("/users/\(7)/friends")
     let tagged = request.tag("images").id("one", whenRunning: .replace)
+    let api = client(NoTransport(content: .empty))
     try await row("call with id and tag") { try await api.send(tagged) }
-    let typed: Request<Small> = .get("/users/\(id)")
-    let typedAPI = Client(baseURL: "https://api.example.com/v1", transport: NoTransport(content: json))
-    try await row("call, small JSON decoded") { _ = try await typedAPI.send(typed) }
-    try await row("message(for:)") { _ = try await api.message(for: request) }
+    let gate = Gate()
+    let busy = client(HeldTransport(gate: gate))
+    let held = (0..<1000).map { number in
+      Task { try await busy.send(request.id(CallID("\(number)"), whenRunning: .allow)) }
+    }
+    while busy.calls.count < 1000 { await Task.yield() }
+    try await row("find one of 1,000 calls by its id") { _ = busy.calls.calls(id: "500") }
+    try await row("list 1,000 calls") { _ = busy.calls.all }
+    gate.open()
+    for task in held { try await task.value }
+  }
+
+  static let environment = Environment(baseURL: "https://api.example.com/v1")
+
+  static func client(_ transport: any Transport, _ configure: (inout Configuration) -> Void = { _ in }) -> Client {
+    Client(baseURL: "https://api.example.com/v1", transport: transport, configure: configure)
   }
 
   static func fixed(_ number: Double, _ width: Int) -> String {

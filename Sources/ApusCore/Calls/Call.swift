@@ -47,22 +47,29 @@ final class Call: DeadlineTarget {
   // MARK: Events
 
   func record(_ kind: TraceEvent.Kind, attempt: Int = 1) {
-    record(TraceEvent(kind: kind, instant: runtime.clock.now, attempt: attempt))
+    if append(TraceEvent(kind: kind, instant: runtime.clock.now, attempt: attempt)) { announce() }
   }
 
-  /// The call's first event carries the instant that its limits count from.
+  /// Writes the first event, with the instant that the call's limits count from.
+  ///
+  /// Before the call is registered, so that nothing can come ahead of it; told to observers by ``announce()``
+  /// or together with the next event.
   func recordStart() {
-    record(TraceEvent(kind: .started, instant: startInstant, attempt: 1))
+    _ = append(TraceEvent(kind: .started, instant: startInstant, attempt: 1))
   }
 
-  private func record(_ event: TraceEvent) {
-    let isNew = state.withLock { state in
+  /// Tells observers what they have not been told.
+  func announce() {
+    reporter?.deliver(of: self)
+  }
+
+  private func append(_ event: TraceEvent) -> Bool {
+    state.withLock { state in
       guard !state.isEnded else { return false }
       state.append(event)
       reporter?.enqueue(event)
       return true
     }
-    if isNew { reporter?.deliver(of: self) }
   }
 
   /// Keeps the message as it is now: prepared, and later as the middlewares made it.
@@ -73,6 +80,10 @@ final class Call: DeadlineTarget {
   func headArrived(_ head: HTTPResponse, attempt: Int) {
     state.withLock { $0.headArrived(head) }
     record(.headArrived(status: head.status.code), attempt: attempt)
+  }
+
+  func settle(_ head: HTTPResponse) {
+    state.withLock { $0.settle(head) }
   }
 
   func sent(total: Int64, expected: Int64?) {
@@ -101,13 +112,15 @@ final class Call: DeadlineTarget {
   }
 
   func cancel(_ make: (CallPhase) -> CancellationReason) {
-    let event = state.withLock { state -> (kind: TraceEvent.Kind, canceller: (any Cancellable)?)? in
-      guard let (reason, canceller) = state.cancel(make) else { return nil }
-      return (.cancelRequested(reason), canceller)
+    let now = runtime.clock.now
+    let cancelled = state.withLock { state -> CallState.Cancelled? in
+      let cancelled = state.cancel(at: now, make)
+      if let cancelled { reporter?.enqueue(cancelled.event) }
+      return cancelled
     }
-    guard let event else { return }
-    record(event.kind)
-    event.canceller?.cancel()
+    guard let cancelled else { return }
+    announce()
+    cancelled.canceller?.cancel()
   }
 
   /// Throws when the call has been cancelled.

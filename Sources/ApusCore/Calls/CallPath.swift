@@ -17,8 +17,9 @@ extension Call {
       // 3. Through the middlewares to the transport and back: the response to the last attempt.
       let path = client.path(joining: options.duplicates == .join && delivery == .buffered)
       let response = try await Next(path: path, index: 0)(message, context: context)
-      // 4. Is it an answer or a refusal?
-      guard request.acceptance.contains(response.head.status.code) else {
+      // 4. Is it an answer or a refusal? A message that is only described has neither.
+      if delivery != .described { settle(response.head) }
+      guard delivery == .described || request.acceptance.contains(response.head.status.code) else {
         throw try await refusal(response, of: request)
       }
       // 5. Make the outcome.

@@ -37,12 +37,20 @@ struct CallState {
     return reason != nil
   }
 
-  /// Takes a reason to end early. The first one counts. Answers what to cancel; `nil`: nothing to do.
-  mutating func cancel(_ make: (CallPhase) -> CancellationReason) -> (reason: CancellationReason, (any Cancellable)?)? {
+  /// What follows from a reason to end early.
+  struct Cancelled {
+    let event: TraceEvent
+    let canceller: (any Cancellable)?
+  }
+
+  /// Takes a reason to end early and writes it down. The first one counts. Answers `nil` when there is nothing to do.
+  mutating func cancel(at now: MonotonicInstant, _ make: (CallPhase) -> CancellationReason) -> Cancelled? {
     guard !isEnded, reason == nil else { return nil }
     let reason = make(phase)
     self.reason = reason
-    return (reason, canceller)
+    let event = TraceEvent(kind: .cancelRequested(reason), instant: now, attempt: max(1, attempts))
+    append(event)
+    return Cancelled(event: event, canceller: canceller)
   }
 
   /// Takes a deadline, unless an earlier one is in force or the call has ended. Answers the one to take back.
@@ -86,7 +94,8 @@ struct CallState {
     case .exchangeStarted:
       phase = .connecting
       attempts = max(attempts, event.attempt)
-      // A new exchange starts its own count; what an earlier one had received is not this one's.
+      // A new exchange starts its own count; what an earlier one had received is not this one's, nor its answer.
+      head = nil
       (sentBytes, receivedBytes, expectedSendBytes, expectedReceiveBytes) = (0, 0, nil, nil)
     case .requestSent: phase = .awaitingHead
     case .headArrived: phase = .receiving
@@ -94,6 +103,11 @@ struct CallState {
     case .sendProgress(let sent, let expected): (sentBytes, expectedSendBytes) = (sent, expected)
     default: break
     }
+  }
+
+  /// Keeps the head that the pipeline gave in the end: a stored answer's, for one, which came by no exchange.
+  mutating func settle(_ head: HTTPResponse) {
+    self.head = head
   }
 
   mutating func headArrived(_ head: HTTPResponse) {

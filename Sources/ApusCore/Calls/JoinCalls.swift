@@ -29,7 +29,7 @@ final class JoinCalls: Middleware {
 
   private final class Flight: Sendable {
     let serial: UInt64
-    let state = Mutex(FlightState())
+    let state = Mutex(FlightState<CheckedContinuation<ResponseMessage, any Error>>())
     let task = Mutex<Task<Void, Never>?>(nil)
 
     init(serial: UInt64) {

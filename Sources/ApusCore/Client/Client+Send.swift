@@ -70,10 +70,11 @@ extension Client {
   private func perform<Output: Sendable>(
     _ call: Call, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) async -> Result<Output, CallError> {
+    call.recordStart()
     guard call.delivery == .described || state.registry.admit(call) else {
       return call.end(.failure(CallError(CallFault(.declined, "a call with this id is running"), of: call)))
     }
-    call.recordStart()
+    call.announce()
     let unit = state.spawner.spawn { await call.run(deliver: deliver) }
     call.attach(unit)
     let outcome = await withTaskCancellationHandler {

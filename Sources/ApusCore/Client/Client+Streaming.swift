@@ -33,10 +33,11 @@ extension Client {
   }
 
   private func openStream(_ call: Call) async -> Result<ResponseMessage, CallError> {
+    call.recordStart()
     guard state.registry.admit(call) else {
       return .failure(CallError(CallFault(.declined, "a call with this id is running"), of: call))
     }
-    call.recordStart()
+    call.announce()
     let unit = state.spawner.spawn { await call.run { $0 } }
     call.attach(unit)
     return await withTaskCancellationHandler {

@@ -35,10 +35,27 @@ struct QueryEncoder: Encoder {
       try sink.writer.write(value, at: codingPath + [key])
     }
 
-    // Synthesised conformances leave a missing property out entirely; the style decides here instead.
-    mutating func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
+    private func write(_ value: (some Encodable)?, _ key: Key) throws {
       try sink.writer.write(value, at: codingPath + [key])
     }
+
+    // Synthesised conformances leave a missing property to these, whose default is to leave it out; the style
+    // decides here instead. The protocol asks for each type by itself.
+    func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try write(value, key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try write(value, key) }
 
     mutating func nestedContainer<Nested: CodingKey>(
       keyedBy keyType: Nested.Type, forKey key: Key

@@ -11,13 +11,13 @@ extension QueryWriter {
     switch value {
     case let text as String: return text
     case let bool as Bool: return style.bools == .words ? String(bool) : bool ? "1" : "0"
-    case let number as Double: return try text(of: number, String(number), at: path)
-    case let number as Float: return try text(of: Double(number), String(number), at: path)
-    case let date as Date: return try text(of: date, at: path)
+    case let number as Double: return try numberText(number, String(number), at: path)
+    case let number as Float: return try numberText(Double(number), String(number), at: path)
+    case let date as Date: return try dateText(date, at: path)
     case let url as URL: return url.absoluteString
     case let id as UUID: return id.uuidString
     case let data as Data: return data.base64EncodedString()
-    case let number as Decimal: return try text(of: number.isNaN ? .nan : 0, number.description, at: path)
+    case let number as Decimal: return try numberText(number.isNaN ? .nan : 0, number.description, at: path)
     case let integer as any BinaryInteger: return integer.description
     default: return nil
     }
@@ -31,14 +31,14 @@ extension QueryWriter {
     return nil
   }
 
-  private func text(of number: Double, _ text: String, at path: [any CodingKey]) throws -> String {
+  private func numberText(_ number: Double, _ text: String, at path: [any CodingKey]) throws -> String {
     guard number.isFinite else {
       throw QueryEncodingError(name: name(of: path), reason: "is not a finite number")
     }
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
-  private func text(of date: Date, at path: [any CodingKey]) throws -> String {
+  private func dateText(_ date: Date, at path: [any CodingKey]) throws -> String {
     let seconds = date.timeIntervalSince1970
     guard abs(seconds) < Self.endOfTime else {
       throw QueryEncodingError(name: name(of: path), reason: "is not a date that can be written")
@@ -47,7 +47,7 @@ extension QueryWriter {
     case .iso8601: return date.formatted(.iso8601)
     case .millisecondsSince1970: return String(Int64((seconds * 1000).rounded()))
     case .custom(let text): return try text(date)
-    case .secondsSince1970: return try text(of: seconds, String(seconds), at: path)
+    case .secondsSince1970: return try numberText(seconds, String(seconds), at: path)
     }
   }
 

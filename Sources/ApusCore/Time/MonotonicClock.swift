@@ -14,6 +14,7 @@ public protocol MonotonicClock: Sendable {
 /// The machine's continuous clock: monotonic, and running while the machine sleeps.
 public struct SystemClock: MonotonicClock {
   private static let start = ContinuousClock.now
+  private static let longestSleep = Duration.seconds(24 * 60 * 60)
 
   /// Makes a clock; all of them share one start.
   public init() {}
@@ -27,6 +28,13 @@ public struct SystemClock: MonotonicClock {
   ///
   /// - Throws: `CancellationError` when the task is cancelled first.
   public func sleep(until instant: MonotonicInstant) async throws {
-    try await Task.sleep(until: Self.start.advanced(by: instant.sinceStart), tolerance: nil, clock: .continuous)
+    // The system's sleep traps where an instant has more nanoseconds than 64 bits hold, as "no limit at all" has:
+    // distant instants are slept towards in steps.
+    while true {
+      let now = now
+      let step = min(instant, now.advanced(by: Self.longestSleep))
+      try await Task.sleep(until: Self.start.advanced(by: step.sinceStart), tolerance: nil, clock: .continuous)
+      if step == instant { return }
+    }
   }
 }

@@ -12,8 +12,11 @@ extension Environment {
     set {
       values[AuthenticationKey.self] = newValue
       // Nothing that core keeps or shares may pass from one account to the next.
-      guard let newValue else { return values[PrincipalKey.self] = nil }
-      values[PrincipalKey.self] = { try await newValue.principal(of: $0) }
+      if let newValue {
+        values[PrincipalKey.self] = { try await newValue.principal(of: $0) }
+      } else {
+        values[PrincipalKey.self] = nil
+      }
     }
   }
 }

@@ -4,9 +4,10 @@ import Synchronization
 ///
 /// ```swift
 /// let tokens = MemoryCredentials()
-/// let api = Client(baseURL: "https://api.example.com/v1") { $0.authentication = .bearer(tokens) }
-/// tokens.set(token: session.accessToken)   // signed in: the next call carries it
-/// tokens.clear()                           // signed out: none does
+/// var environment = Environment(baseURL: "https://api.example.com/v1")
+/// environment.authentication = .bearer(tokens)
+/// tokens.set(token: "mF_9.B5f-4.1JqM")  // signed in: the next call carries it
+/// tokens.clear()                        // signed out: none does
 /// ```
 public final class MemoryCredentials: CredentialSource, CustomReflectable {
   private let state: Mutex<StoredCredential>

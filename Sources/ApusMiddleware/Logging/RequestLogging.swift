@@ -29,27 +29,26 @@ public struct RequestLogging: CallObserver {
   public func observe(_ event: TraceEvent, of call: CallEntry) {
     switch event.kind {
     case .prepared:
-      log("request", at: level, call)
+      log("request", at: level, event, of: call)
     case .succeeded:
-      log("response", at: level, call, from: event)
+      log("response", at: level, event, of: call)
     case .failed(let code):
-      log("failed", at: code == .cancelled ? level : max(level, .warning), call, from: event, code)
+      log("failed", at: code == .cancelled ? level : max(level, .warning), event, of: call)
     default: break
     }
   }
 
-  private func log(
-    _ message: Logger.Message, at level: Logger.Level, _ call: CallEntry, from end: TraceEvent? = nil,
-    _ code: CallError.Code? = nil
-  ) {
+  private func log(_ message: Logger.Message, at level: Logger.Level, _ event: TraceEvent, of call: CallEntry) {
     guard logger.logLevel <= level else { return }
     var metadata: Logger.Metadata = [
       "call": "\(call.id)", "method": "\(call.endpoint.method.rawValue)", "url": "\(url(of: call))",
     ]
-    if let end {
-      metadata["duration"] = "\(call.startInstant.duration(to: end.instant))"
+    if event.kind != .prepared {
+      metadata["duration"] = "\(call.startInstant.duration(to: event.instant))"
       if let status = call.head?.status.code { metadata["status"] = "\(status)" }
-      if let code { metadata["error"] = "\(code.rawValue)" }
+    }
+    if case .failed(let code) = event.kind {
+      metadata["error"] = "\(code.rawValue)"
       if code == .timeout { metadata["phase"] = "\(call.phase.rawValue)" }
     }
     logger.log(level: level, message, metadata: metadata)

@@ -5,8 +5,7 @@ public import ApusCore
 /// Each check takes a transport and a server of its own, which it scripts. A new transport is done when all pass:
 ///
 /// ```swift
-/// @Test("the transport conforms", arguments: TransportConformance.checks)
-/// func conforms(check: TransportConformance.Check) async throws {
+/// for check in TransportConformance.checks {
 ///   let server = try await LoopbackServer.start()          // your adapter of a server
 ///   try await check.run(MyTransport(), server)
 /// }

@@ -1,7 +1,7 @@
 /// What the stub was sent.
 extension StubTransport {
   /// All exchanges, in the order in which they began.
-  public var exchanges: [StubExchange] { watched.state.exchanges }
+  public var exchanges: [StubExchange] { watched.read(\.exchanges) }
 
   /// The exchanges that have not ended.
   public var openExchanges: [StubExchange] { exchanges.filter { $0.outcome == .inFlight } }

@@ -51,8 +51,8 @@ public final class StubTransport: Transport {
   {
     let content = try await request.content.collected { context.sent(total: $0, expected: request.content.length) }
     watched.update { $0.complete(number, content) }
-    let exchange = watched.state.exchanges[number]
-    guard let rule = watched.state.rules.last(where: { $0.matches(exchange.request, context) }) else {
+    let exchange = watched.read { $0.exchanges[number] }
+    guard let rule = watched.read(\.rules).last(where: { $0.matches(exchange.request, context) }) else {
       watched.update { $0.end(number, .unmatched) }
       throw refusal("no answer is stubbed for", exchange)
     }

@@ -43,6 +43,11 @@ final class Watched<State: Sendable>: Sendable {
   /// The state now.
   var state: State { inner.withLock { $0.state } }
 
+  /// Looks at the state without a copy of it.
+  func read<Result: Sendable>(_ look: (State) -> Result) -> Result {
+    inner.withLock { look($0.state) }
+  }
+
   /// Changes the state and wakes those who waited for it.
   @discardableResult
   func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {

@@ -14,6 +14,24 @@ private struct Movie: Codable, Hashable, Identifiable, Sendable {
   var title: String
 }
 
+private struct MoviePage: Codable, Sendable {
+  var number: Int
+  var total: Int
+  var movies: [Movie]
+}
+
+private extension Endpoint where Self == Request<User> {
+  static func user(_ id: User.ID) -> Self { .get("/users/\(id)") }
+}
+
+private extension Endpoint where Self == Request<[User]> {
+  static var users: Self { .get("/users") }
+}
+
+private extension Endpoint where Self == Request<MoviePage> {
+  static func movies(page: Int) -> Self { .get("/movies", query: ["page": page]) }
+}
+
 private struct Filter: Codable, Sendable {
   var year: Int?
   var genres: [String]
@@ -30,6 +48,14 @@ private let id = 1
 private let page = 1
 
 private let filter = Filter(year: nil, genres: ["drama"])
+
+private struct Session: Codable, Sendable {
+  var accessToken = "secret"
+}
+
+private let session = Session()
+
+private func show(_ things: [some Sendable]) {}
 
 private extension Endpoint where Self == Request<[User]> {
   static func friends(of id: User.ID) -> Self { .get("/users/\(id)/friends") }

@@ -1,11 +1,7 @@
-import Synchronization
-
-/// One exchange that several calls wait for: a pure state machine and the shell that performs its actions.
+/// One exchange that several calls wait for: pure, its shell resumes the waiters that it answers.
 ///
 /// It ends with its result, or when the last waiter has left; one waiter leaving changes nothing for others.
-struct FlightState {
-  typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
-
+struct FlightState<Waiter> {
   enum Joining {
     case waits
     case resume(Waiter, with: Result<ResponseMessage, any Error>)

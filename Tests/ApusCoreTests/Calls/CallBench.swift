@@ -1,0 +1,114 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A client over a stub, with the time, the tasks and the observers of a test.
+struct CallBench {
+  let stub = StubTransport()
+  let clock = ManualClock()
+  let log = EventLog()
+  let api: Client
+
+  init(
+    executor: (any TaskExecutor)? = nil, middlewares: [(any Middleware, Slot)] = [], observers: [any CallObserver] = []
+  ) {
+    var settings = ClientSettings()
+    settings.runtime = Runtime(clock: clock, executor: executor)
+    settings.observers = [log] + observers
+    var pipeline = Pipeline()
+    pipeline.insert(ObeyTimeouts(), .before(.totalDeadline))
+    for (middleware, slot) in middlewares { pipeline.insert(middleware, .after(slot)) }
+    api = Client(
+      environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)
+  }
+
+  /// Whether nothing is left of any call.
+  var isClean: Bool { api.calls.isEmpty && stub.openExchanges.isEmpty }
+}
+
+/// Limits each call to the timeout it names.
+struct ObeyTimeouts: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    if let timeout = context.timeout { context.limit(to: context.startInstant.advanced(by: timeout)) }
+    return try await next(request, context: context)
+  }
+}
+
+/// Does what a test says.
+struct Doing: Middleware {
+  let work: @Sendable (RequestMessage, CallContext, Next) async throws -> ResponseMessage
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await work(request, context, next)
+  }
+}
+
+/// Keeps the events it is told, by call.
+final class EventLog: CallObserver {
+  private let all = Mutex<[(serial: UInt64, kind: TraceEvent.Kind)]>([])
+
+  func observe(_ event: TraceEvent, of call: CallEntry) {
+    all.withLock { $0.append((call.serial, event.kind)) }
+  }
+
+  /// The events of all calls, without those that only tell progress.
+  var events: [String] {
+    all.withLock { $0 }.map(\.kind.description).filter { !$0.hasPrefix("received ") && !$0.hasPrefix("sent ") }
+  }
+
+  /// How each call ended, in the order of their ends.
+  var ends: [(serial: UInt64, kind: TraceEvent.Kind)] { all.withLock { $0 }.filter(\.kind.isEnd) }
+}
+
+extension TraceEvent.Kind {
+  var isEnd: Bool {
+    switch self {
+    case .succeeded, .failed: true
+    default: false
+    }
+  }
+}
+
+/// What happened, in order.
+final class Log<Element: Sendable>: Sendable {
+  private let all = Mutex<[Element]>([])
+
+  var entries: [Element] { all.withLock { $0 } }
+
+  func add(_ element: Element) {
+    all.withLock { $0.append(element) }
+  }
+}
+
+extension Client {
+  /// The result of a call, for comparing codes.
+  func result<E: Endpoint>(of endpoint: E) async -> Result<E.Value, CallError> {
+    do throws(CallError) {
+      return .success(try await send(endpoint))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+extension Result where Failure == CallError {
+  var error: CallError? {
+    if case .failure(let error) = self { return error }
+    return nil
+  }
+}
+
+extension ResponseMessage {
+  /// An answer of text in memory.
+  static func text(_ text: String, _ head: HTTPResponse = HTTPResponse(status: .ok)) -> ResponseMessage {
+    ResponseMessage(head: head, content: ResponseContent(Data(text.utf8)))
+  }
+}

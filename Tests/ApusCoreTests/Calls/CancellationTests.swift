@@ -1,0 +1,194 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Testing
+
+private struct GetImage: Endpoint {
+  var request: Request<String> { .get("/images/\(1)") }
+}
+
+@Suite("Cancelling calls")
+struct CancellationTests {
+  private let bench = CallBench()
+  private let text = Request<String>.get("/text")
+
+  @Test("a task that is cancelled before it calls sends nothing")
+  func beforeStart() async throws {
+    bench.stub.onAny(answer: .text("late"))
+    let gate = Gate()
+    let call = Task { [bench, text] in
+      try? await gate.wait()
+      return await bench.api.result(of: text)
+    }
+    call.cancel()
+    let error = try #require(await call.value.error)
+    #expect(error.code == .cancelled)
+    #expect(error.cancellation == .caller)
+    #expect(error.requestState == .notSent)
+    #expect(bench.stub.exchanges.isEmpty)
+    #expect(bench.isClean)
+  }
+
+  @Test("a call that an observer cancels as it starts sends nothing")
+  func atStart() async throws {
+    struct Canceller: CallObserver {
+      func observe(_ event: TraceEvent, of call: CallEntry) {
+        if event.kind == .started { call.cancel() }
+      }
+    }
+    let bench = CallBench(observers: [Canceller()])
+    bench.stub.onAny(answer: .text("late"))
+    let error = try #require(await bench.api.result(of: text).error)
+    #expect(error.cancellation == .requested)
+    #expect(error.isCancellation)
+    #expect(bench.stub.exchanges.isEmpty)
+    #expect(bench.log.events == ["started", "cancel requested: on request", "failed: cancelled"])
+  }
+
+  @Test("a call in flight ends as cancelled, and its exchange is given up")
+  func inFlight() async throws {
+    bench.stub.onAny(answer: .stalled)
+    let call = Task { [bench, text] in await bench.api.result(of: text) }
+    try await bench.stub.waitForExchanges(1)
+    call.cancel()
+    let error = try #require(await call.value.error)
+    #expect(error.code == .cancelled)
+    #expect(error.cancellation == .caller)
+    #expect(error.requestState == .maybeSent)
+    #expect(error.phase == .awaitingHead)
+    #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled])
+    #expect(bench.isClean)
+  }
+
+  @Test("a call whose content arrives ends as cancelled, and its exchange is given up")
+  func inContent() async throws {
+    bench.stub.onAny(answer: .pieces(["a", "b"]).stalled(after: 1))
+    let call = Task { [bench, text] in await bench.api.result(of: text) }
+    while bench.api.calls.all.first?.received.bytes != 1 { await Task.yield() }
+    #expect(bench.api.calls.cancelAll() == 1)
+    let error = try #require(await call.value.error)
+    #expect(error.code == .cancelled)
+    #expect(error.phase == .receiving)
+    #expect(error.requestState == .answered)
+    #expect(error.status == 200)
+    #expect(bench.isClean)
+  }
+
+  @Test("cancelling after the end has no effect")
+  func afterTheEnd() async throws {
+    bench.stub.onAny(answer: .text("done"))
+    let entries = Log<CallEntry>()
+    struct Keeper: CallObserver {
+      let entries: Log<CallEntry>
+      func observe(_ event: TraceEvent, of call: CallEntry) { entries.add(call) }
+    }
+    let kept = CallBench(observers: [Keeper(entries: entries)])
+    kept.stub.onAny(answer: .text("done"))
+    let call = Task { [text] in await kept.api.result(of: text) }
+    #expect(try await call.value.get() == "done")
+    call.cancel()
+    let entry = try #require(entries.entries.last)
+    entry.cancel()
+    #expect(kept.api.calls.cancelAll() == 0)
+    #expect(entry.isEnded)
+    #expect(kept.log.events.last == "succeeded")
+    #expect(!kept.log.events.contains { $0.hasPrefix("cancel") })
+  }
+
+  @Test(
+    "a call cancelled by id, tag, endpoint, rule or with all others ends alone; the caller's task goes on",
+    arguments: ["id", "serial", "tag", "endpoint", "rule", "all"])
+  func throughTheRegistry(how: String) async throws {
+    bench.stub.on(GetImage.self, answer: .stalled)
+    let gate = Gate()
+    bench.stub.on(.get, "/text", answer: .text("still here").waiting(for: gate))
+    let call = Task { [bench] () -> (CallError?, Bool) in
+      let request = GetImage().id("image", whenRunning: .allow).tag("images", "weak")
+      let error = await bench.api.result(of: request).error
+      return (error, Task.isCancelled)
+    }
+    let other = Task { [bench, text] in await bench.api.result(of: text) }
+    try await bench.stub.waitForExchanges(2)
+    let calls = bench.api.calls
+    let entry = try #require(calls.calls(id: "image").first)
+    #expect(calls.calls(tag: "images").map(\.serial) == [entry.serial])
+    #expect(calls.calls(endpoint: GetImage.self).map(\.serial) == [entry.serial])
+    let count =
+      switch how {
+      case "id": calls.cancel(id: "image")
+      case "serial": calls.all.filter { $0.serial == entry.serial }.map { $0.cancel() }.count
+      case "tag": calls.cancel(tag: "images")
+      case "endpoint": calls.cancel(endpoint: GetImage.self)
+      case "rule": calls.cancel { $0.endpoint.template == "/images/{}" }
+      default: calls.cancelAll()
+      }
+    #expect(count == (how == "all" ? 2 : 1))
+    let (error, isTaskCancelled) = await call.value
+    #expect(error?.cancellation == .requested)
+    #expect(!isTaskCancelled)
+    gate.open()
+    #expect(await other.value.error?.code == (how == "all" ? .cancelled : nil))
+    #expect(bench.isClean)
+  }
+
+  @Test("a call whose id is a number is found and cancelled by it")
+  func bySerial() async throws {
+    bench.stub.onAny(answer: .stalled)
+    let call = Task { [bench, text] in await bench.api.result(of: text) }
+    try await bench.stub.waitForExchanges(1)
+    let id = try #require(bench.api.calls.all.first?.id)
+    #expect(!id.isNamed)
+    #expect(bench.api.calls.cancel(id: id) == 1)
+    #expect(await call.value.error?.code == .cancelled)
+  }
+
+  @Test("an id is free at once after success, failure and cancellation")
+  func idIsFree() async throws {
+    bench.stub.on(.get, "/ok", answer: .text("ok"))
+    bench.stub.on(.get, "/failure", answer: .status(500))
+    bench.stub.on(.get, "/stalled", answer: .stalled)
+    func request(_ path: RequestPath) -> Request<String> { .get(path).id("mine", whenRunning: .refuse) }
+    for _ in 0..<3 {
+      #expect(await bench.api.result(of: request("/ok")).error == nil)
+      #expect(await bench.api.result(of: request("/failure")).error?.code == .rejected)
+      let call = Task { [bench] in await bench.api.result(of: request("/stalled")) }
+      while bench.stub.openExchanges.isEmpty { await Task.yield() }
+      call.cancel()
+      #expect(await call.value.error?.code == .cancelled)
+      #expect(bench.api.calls.calls(id: "mine").isEmpty)
+    }
+    #expect(bench.isClean)
+  }
+
+  @Test("the first reason counts, later ones change nothing")
+  func firstReason() async throws {
+    bench.stub.onAny(answer: .stalled)
+    let call = Task { [bench, text] in await bench.api.result(of: text) }
+    try await bench.stub.waitForExchanges(1)
+    bench.api.calls.cancelAll()
+    call.cancel()
+    bench.api.calls.cancelAll()
+    #expect(await call.value.error?.cancellation == .requested)
+    #expect(bench.log.events.count { $0.hasPrefix("cancel requested") } == 1)
+  }
+
+  @Test("a transport's late answer does not undo a cancellation")
+  func lateAnswer() async throws {
+    struct Deaf: Middleware {
+      let gate: Gate
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        let gate = gate
+        await Task { try? await gate.wait() }.value
+        return .text("late")
+      }
+    }
+    let gate = Gate()
+    let bench = CallBench(middlewares: [(Deaf(gate: gate), .retry)])
+    let call = Task { [text] in await bench.api.result(of: text) }
+    try await gate.waitForArrivals(1)
+    bench.api.calls.cancelAll()
+    gate.open()
+    #expect(await call.value.error?.cancellation == .requested)
+    #expect(bench.log.events.last == "failed: cancelled")
+  }
+}

@@ -1,0 +1,101 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("The deadline of a call")
+struct DeadlineTests {
+  private let bench = CallBench()
+
+  @Test(
+    "a call ends as timed out where it is when the deadline passes",
+    arguments: [
+      ("head", CallPhase.awaitingHead, RequestState.maybeSent), ("content", .receiving, .answered),
+      ("waiting", .waiting, .notSent),
+    ])
+  func phases(place: String, phase: CallPhase, requestState: RequestState) async throws {
+    let gate = Gate()
+    let waiting = Doing { request, context, next in
+      if place == "waiting" { try await gate.wait() }
+      return try await next(request, context: context)
+    }
+    let bench = CallBench(middlewares: [(waiting, .scheduling)])
+    bench.stub.onAny(answer: place == "head" ? .text("").waiting(for: gate) : .pieces(["a"], gate: gate))
+    let call = Task { await bench.api.result(of: Request<String>.get("/").timeout(.seconds(3))) }
+    try await gate.waitForArrivals(1)
+    try await bench.clock.waitForSleepers(1)
+    bench.clock.advance(by: .milliseconds(2999))
+    #expect(bench.api.calls.count == 1)
+    bench.clock.advance(by: .milliseconds(1))
+    let error = try #require(await call.value.error)
+    #expect(error.code == .timeout)
+    #expect(error.cancellation == .deadline(phase))
+    #expect(error.phase == phase)
+    #expect(error.requestState == requestState)
+    #expect(error.trace.duration == .seconds(3))
+    #expect(bench.isClean)
+  }
+
+  @Test("a call that ends in time is not touched by its deadline")
+  func inTime() async throws {
+    bench.stub.onAny(answer: .text("ok"))
+    #expect(try await bench.api.send(Request<String>.get("/").timeout(.seconds(1))) == "ok")
+    bench.clock.advance(by: .seconds(2))
+    #expect(bench.log.events.last == "succeeded")
+  }
+
+  @Test("of several deadlines the earliest counts, whoever sets it", arguments: [(5, 2), (2, 5)])
+  func earliest(outer: Int, inner: Int) async throws {
+    let limiting = Doing { request, context, next in
+      var context = context
+      context.limit(to: context.startInstant.advanced(by: .seconds(inner)))
+      #expect(context.deadline == context.startInstant.advanced(by: .seconds(2)))
+      return try await next(request, context: context)
+    }
+    let bench = CallBench(middlewares: [(limiting, .attemptDeadline)])
+    bench.stub.onAny(answer: .stalled)
+    let call = Task { await bench.api.result(of: Request<String>.get("/").timeout(.seconds(outer))) }
+    try await bench.stub.waitForExchanges(1)
+    try await bench.clock.waitForSleepers(1)
+    bench.clock.advance(by: .seconds(2))
+    #expect(await call.value.error?.code == .timeout)
+  }
+
+  @Test("a deadline that has passed before the exchange sends nothing")
+  func passedBefore() async throws {
+    let late = Doing { request, context, next in
+      try await context.clock.sleep(until: context.now.advanced(by: .seconds(10)))
+      return try await next(request, context: context)
+    }
+    let bench = CallBench(middlewares: [(late, .retry)])
+    bench.stub.onAny(answer: .text("ok"))
+    let call = Task { await bench.api.result(of: Request<String>.get("/").timeout(.seconds(1))) }
+    try await bench.clock.waitForSleepers(2)
+    bench.clock.advance(by: .seconds(1))
+    #expect(await call.value.error?.requestState == .notSent)
+    #expect(bench.stub.exchanges.isEmpty)
+  }
+
+  @Test("many calls with deadlines at random each end at their own", arguments: 0..<5)
+  func many(seed: UInt64) async throws {
+    var generator = SeededGenerator(seed: seed)
+    bench.stub.onAny(answer: .stalled)
+    let timeouts = (0..<100).map { _ in Int.random(in: 1...30, using: &generator) }
+    let calls = timeouts.map { timeout in
+      Task { [bench] in await bench.api.result(of: Request<String>.get("/").timeout(.seconds(timeout))) }
+    }
+    try await bench.stub.waitForExchanges(100)
+    for second in 1...30 {
+      try await bench.clock.waitForSleepers(1)
+      bench.clock.advance(by: .seconds(1))
+      for (timeout, call) in zip(timeouts, calls) where timeout == second {
+        let error = try #require(await call.value.error)
+        #expect(error.code == .timeout)
+        #expect(error.trace.duration == .seconds(timeout))
+      }
+      let left = timeouts.count { $0 > second }
+      #expect(bench.api.calls.count == left)
+      if left == 0 { break }
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Calls with one id")
+struct DuplicateTests {
+  private let bench = CallBench()
+
+  private func request(_ policy: DuplicatePolicy, _ path: RequestPath = "/text") -> Request<String> {
+    .get(path).id("one", whenRunning: policy)
+  }
+
+  private func start(_ request: Request<String>) -> Task<Result<String, CallError>, Never> {
+    Task { [bench] in await bench.api.result(of: request) }
+  }
+
+  @Test("allowed: both run, and the id stands for both")
+  func allow() async throws {
+    let gate = Gate()
+    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    let calls = [start(request(.allow)), start(request(.allow))]
+    try await bench.stub.waitForExchanges(2)
+    #expect(bench.api.calls.calls(id: "one").count == 2)
+    gate.open()
+    for call in calls { #expect(try await call.value.get() == "ok") }
+    #expect(bench.isClean)
+  }
+
+  @Test("refused: the newer call is declined at once, sends nothing, and the running one is not touched")
+  func refuse() async throws {
+    let gate = Gate()
+    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    let running = start(request(.refuse))
+    try await bench.stub.waitForExchanges(1)
+    let error = try #require(await bench.api.result(of: request(.refuse)).error)
+    #expect(error.code == .declined)
+    #expect(error.requestState == .notSent)
+    #expect(error.attempts == 0)
+    #expect(error.trace.events.map(\.kind) == [.started, .failed(.declined)])
+    #expect(bench.api.calls.count == 1)
+    gate.open()
+    #expect(try await running.value.get() == "ok")
+    #expect(bench.stub.exchanges.count == 1)
+    #expect(bench.isClean)
+  }
+
+  @Test("refused: streamed calls too")
+  func refuseStreamed() async throws {
+    bench.stub.onAny(answer: .stalled)
+    let running = start(request(.refuse))
+    try await bench.stub.waitForExchanges(1)
+    await #expect(throws: CallError.self) { try await bench.api.withResponse(to: request(.refuse)) { _ in } }
+    #expect(bench.api.calls.count == 1)
+    running.cancel()
+    _ = await running.value
+  }
+
+  @Test("replaced: the older call ends as superseded, the newer one runs")
+  func replace() async throws {
+    let gate = Gate()
+    bench.stub.on(.get, "/text", answers: [.stalled, .text("new").waiting(for: gate)])
+    let older = start(request(.replace))
+    try await bench.stub.waitForExchanges(1)
+    let newer = start(request(.replace))
+    let error = try #require(await older.value.error)
+    #expect(error.code == .cancelled)
+    #expect(error.cancellation == .superseded)
+    try await bench.stub.waitForExchanges(2)
+    gate.open()
+    #expect(try await newer.value.get() == "new")
+    #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled, .answered])
+    #expect(bench.isClean)
+  }
+
+  @Test("replaced: a value that had arrived before its caller went on never reaches the app")
+  func replaceAfterArrival() async throws {
+    let executor = ManualExecutor()
+    let bench = CallBench(executor: executor)
+    bench.stub.on(.get, "/text", answers: [.text("old"), .text("new")])
+    let request = request(.replace)
+    // The older caller's jobs wait on their own executor: its value arrives, but it does not go on.
+    let olderCaller = ManualExecutor()
+    let older = Task(executorPreference: olderCaller) { await bench.api.result(of: request) }
+    olderCaller.runAll()
+    executor.runAll()
+    #expect(bench.stub.exchanges.map(\.outcome) == [.answered])
+    #expect(olderCaller.pendingCount == 1)
+    let newer = Task(executorPreference: executor) { await bench.api.result(of: request) }
+    executor.runNext()
+    olderCaller.runAll()
+    executor.runAll()
+    #expect(await older.value.error?.cancellation == .superseded)
+    #expect(try await newer.value.get() == "new")
+    #expect(bench.log.ends.map(\.kind) == [.failed(.cancelled), .succeeded])
+  }
+
+  @Test("of a hundred taps only the last gives a value", arguments: 0..<10)
+  func taps(seed: UInt64) async throws {
+    var generator = SeededGenerator(seed: seed)
+    let executor = ManualExecutor()
+    let bench = CallBench(executor: executor)
+    bench.stub.on(where: { _, _ in true }, answer: { .text($0.target) })
+    var taps: [Task<Result<String, CallError>, Never>] = []
+    for number in 0..<100 {
+      let request = Request<String>.get("/\(number)").latestWins("search")
+      taps.append(Task(executorPreference: executor) { await bench.api.result(of: request) })
+      // Callers go on in the order in which they came; everything else in any order.
+      executor.runNext()
+      for _ in 0..<Int.random(in: 0...4, using: &generator) { executor.runNext(using: &generator) }
+    }
+    while executor.runNext(using: &generator) {}
+    var values: [String] = []
+    for tap in taps {
+      switch await tap.value {
+      case .success(let value): values.append(value)
+      case .failure(let error): #expect(error.cancellation == .superseded)
+      }
+    }
+    // An early one may have ended before the next tap; whichever gives a value, no older one does after it.
+    #expect(values.last != nil)
+    #expect(bench.log.ends.count == 100)
+    #expect(bench.isClean)
+  }
+}

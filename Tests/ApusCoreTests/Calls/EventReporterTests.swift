@@ -1,0 +1,76 @@
+import ApusTesting
+import Synchronization
+import Testing
+
+@testable import ApusCore
+
+@Suite("Telling observers")
+struct EventReporterTests {
+  /// Notes the order, and whether two events of a call were ever told at once.
+  private final class Watcher: CallObserver {
+    let numbers = Log<Int64>()
+    let overlaps = Mutex(0)
+    private let isBusy = Mutex(false)
+
+    func observe(_ event: TraceEvent, of call: CallEntry) {
+      let wasBusy = isBusy.withLock { isBusy in
+        defer { isBusy = true }
+        return isBusy
+      }
+      if wasBusy { overlaps.withLock { $0 += 1 } }
+      if case .note(_, let number) = event.kind { numbers.add(number) }
+      isBusy.withLock { $0 = false }
+    }
+  }
+
+  @Test("events of many threads are told one at a time, in the order of the trace, to all observers alike")
+  func concurrent() async {
+    let watchers = [Watcher(), Watcher()]
+    let bench = CallBench(observers: watchers)
+    let call = Call(Request<Void>.get("/").box, delivery: .buffered, client: bench.api.state)
+    await withTaskGroup { group in
+      for thread in 0..<8 {
+        group.addTask { for step in 0..<50 { call.record(.note("step", Int64(thread * 100 + step))) } }
+      }
+    }
+    _ = call.end(.success(()))
+    let traced = call.trace.events.compactMap { event -> Int64? in
+      if case .note(_, let number) = event.kind { return number }
+      return nil
+    }
+    #expect(traced.count == 400)
+    for watcher in watchers {
+      #expect(watcher.numbers.entries == traced)
+      #expect(watcher.overlaps.withLock { $0 } == 0)
+    }
+  }
+
+  @Test("an observer that writes events itself is told them after the one it is being told")
+  func reentrant() {
+    final class Echo: CallObserver {
+      let seen = Log<String>()
+
+      func observe(_ event: TraceEvent, of call: CallEntry) {
+        if event.kind == .started { call.cancel() }
+        seen.add(event.kind.description)
+      }
+    }
+    let echo = Echo()
+    let bench = CallBench(observers: [echo])
+    let call = Call(Request<Void>.get("/").box, delivery: .buffered, client: bench.api.state)
+    call.record(.started)
+    #expect(echo.seen.entries == ["started", "cancel requested: on request"])
+    #expect(bench.log.events == echo.seen.entries)
+  }
+
+  @Test("nothing is told after the end")
+  func afterTheEnd() {
+    let bench = CallBench()
+    let call = Call(Request<Void>.get("/").box, delivery: .buffered, client: bench.api.state)
+    _ = call.end(.success(()))
+    call.record(.decoded)
+    call.cancel(.requested)
+    _ = call.end(.success(()))
+    #expect(bench.log.events == ["succeeded"])
+  }
+}

@@ -1,0 +1,108 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// An executor of an actor that counts the actor's jobs and holds them.
+private final class ScreenExecutor: SerialExecutor {
+  private let jobs = Mutex<(pending: [UnownedJob], count: Int)>(([], 0))
+  /// Passed once for each job.
+  let arrivals = Gate()
+
+  var count: Int { jobs.withLock { $0.count } }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { jobs in
+      jobs.pending.append(job)
+      jobs.count += 1
+    }
+    arrivals.release()
+  }
+
+  func runNext() async throws {
+    try await arrivals.wait()
+    let job = jobs.withLock { $0.pending.removeFirst() }
+    job.runSynchronously(on: asUnownedSerialExecutor())
+  }
+}
+
+/// Stands for the main actor: calls, and shows what came.
+private actor Screen {
+  nonisolated let executor = ScreenExecutor()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  private(set) var shown = ""
+
+  func load(_ api: Client) async throws {
+    shown = try await api.send(Request<String>.get("/"))
+  }
+}
+
+@Suite("Who runs what")
+struct HopTests {
+  @Test("a call from an actor hops out once and comes back once")
+  func hops() async throws {
+    let executor = ManualExecutor()
+    let bench = CallBench(executor: executor)
+    bench.stub.onAny(answer: .text("ok"))
+    let screen = Screen()
+    let load = Task { try await screen.load(bench.api) }
+    // The actor's job: from the tap to where the call is handed over.
+    try await screen.executor.runNext()
+    #expect(screen.executor.count == 1)
+    #expect(executor.jobCount == 1)
+    #expect(bench.stub.exchanges.isEmpty)
+    // The call's one job: describe, send, receive, decode.
+    #expect(executor.runAll() == 1)
+    #expect(bench.stub.exchanges.map(\.outcome) == [.answered])
+    // The actor's second job: from the outcome on.
+    try await screen.executor.runNext()
+    try await load.value
+    #expect(screen.executor.count == 2)
+    #expect(executor.jobCount == 1)
+  }
+
+  @Test("from the main actor a call takes one job elsewhere, and the decoding is part of it")
+  @MainActor
+  func mainActor() async throws {
+    struct Decoded: Decodable, Sendable {
+      init(from decoder: any Decoder) throws {
+        #expect(!isOnMainActor())
+      }
+    }
+    let executor = ManualExecutor(.forward)
+    let bench = CallBench(executor: executor)
+    bench.stub.onAny(answer: .json("{}"))
+    _ = try await bench.api.send(Request<Decoded>.get("/"))
+    MainActor.assertIsolated()
+    #expect(executor.jobCount == 1)
+  }
+
+  @Test("the call runs in a task of its own, with the caller's priority and task-local values")
+  func inheritance() async throws {
+    enum Local {
+      @TaskLocal static var value = 0
+    }
+    let seen = Log<Int>()
+    let priorities = Log<TaskPriority>()
+    let looking = Doing { request, context, next in
+      seen.add(Local.value)
+      priorities.add(Task.currentPriority)
+      return try await next(request, context: context)
+    }
+    let bench = CallBench(middlewares: [(looking, .validation)])
+    bench.stub.onAny(answer: .text("ok"))
+    let call = Task(priority: .high) {
+      try await Local.$value.withValue(7) { try await bench.api.send(Request<String>.get("/")) }
+    }
+    _ = try await call.value
+    #expect(seen.entries == [7])
+    #expect(priorities.entries.allSatisfy { $0 >= .high })
+  }
+}
+
+/// Whether the code runs on the main actor, asked from code that is not isolated.
+private func isOnMainActor() -> Bool {
+  #isolation != nil
+}

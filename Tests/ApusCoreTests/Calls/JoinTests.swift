@@ -1,0 +1,198 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+private struct User: Codable, Sendable, Equatable { var id: Int }
+private struct Name: Codable, Sendable, Equatable { var name: String }
+
+@Suite("Calls that join")
+struct JoinTests {
+  private let bench = CallBench()
+  private let gate = Gate()
+
+  private func request(_ path: RequestPath = "/user") -> Request<String> {
+    .get(path).id("one", whenRunning: .join)
+  }
+
+  private func start(_ request: Request<String>) -> Task<Result<String, CallError>, Never> {
+    Task { [bench] in await bench.api.result(of: request) }
+  }
+
+  /// Starts calls and waits until all of them wait for one exchange.
+  private func join(_ requests: Request<String>...) async throws -> [Task<Result<String, CallError>, Never>] {
+    let calls = requests.map { start($0) }
+    try await gate.waitForArrivals(1)
+    while bench.log.events.count(where: { $0.hasPrefix("joined") }) < requests.count - 1 { await Task.yield() }
+    return calls
+  }
+
+  @Test("one exchange answers all of them, each with its own trace")
+  func oneExchange() async throws {
+    bench.stub.onAny(answer: .text("ok", fields: [.eTag: "\"v1\""]).waiting(for: gate))
+    let calls = try await join(request(), request(), request())
+    #expect(bench.api.calls.calls(id: "one").count == 3)
+    let response = Task { [bench] in try await bench.api.response(to: request()) }
+    while bench.api.calls.count < 4 { await Task.yield() }
+    gate.open()
+    for call in calls { #expect(try await call.value.get() == "ok") }
+    let head = try await response.value.head
+    #expect(head.status == .ok)
+    #expect(head.headerFields[.eTag] == "\"v1\"")
+    #expect(bench.stub.exchanges.count == 1)
+    #expect(bench.log.ends.map(\.kind) == Array(repeating: .succeeded, count: 4))
+    #expect(bench.isClean)
+  }
+
+  @Test("each decodes for itself: one may fail while the other succeeds")
+  func ownDecoding() async throws {
+    bench.stub.onAny(answer: .json(#"{"id":7}"#).waiting(for: gate))
+    let user = Task { [bench] in
+      await bench.api.result(of: Request<User>.get("/user").id("one", whenRunning: .join))
+    }
+    try await gate.waitForArrivals(1)
+    let name = Task { [bench] in
+      await bench.api.result(of: Request<Name>.get("/user").id("one", whenRunning: .join))
+    }
+    while !bench.log.events.contains(where: { $0.hasPrefix("joined") }) { await Task.yield() }
+    gate.open()
+    #expect(try await user.value.get() == User(id: 7))
+    #expect(await name.value.error?.code == .decoding)
+    #expect(bench.stub.exchanges.count == 1)
+  }
+
+  @Test("a failure and a refusal reach all of them")
+  func failures() async throws {
+    let failure = StubAnswer.failure(TransportError(.broken, requestState: .maybeSent))
+    for (answer, code) in [(failure, CallError.Code.broken), (.status(404), .rejected)] {
+      let bench = CallBench()
+      let gate = Gate()
+      bench.stub.onAny(answer: answer.waiting(for: gate))
+      let request = request()
+      let calls = (0..<3).map { _ in Task { await bench.api.result(of: request) } }
+      while bench.log.events.count(where: { $0.hasPrefix("joined") }) < 2 { await Task.yield() }
+      gate.open()
+      for call in calls { #expect(await call.value.error?.code == code) }
+      #expect(bench.stub.exchanges.count == 1)
+      #expect(bench.isClean)
+    }
+  }
+
+  @Test("calls join only when they send the same: another target, field or content goes alone")
+  func differentMessages() async throws {
+    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    func post(_ text: String) -> Request<String> {
+      .post("/user", content: .text(text)).id("one", whenRunning: .join)
+    }
+    let stream = ContentStream(isReplayable: true) { { nil } }
+    let requests: [Request<String>] = [
+      request(), request("/other"), request().field("Accept-Language", "de"), post("a"), post("b"), post("a"),
+      .post("/user", content: .stream(stream)).id("one", whenRunning: .join),
+      .post("/user", content: .stream(stream)).id("one", whenRunning: .join),
+    ]
+    let calls = requests.map { start($0) }
+    try await gate.waitForArrivals(7)
+    while !bench.log.events.contains(where: { $0.hasPrefix("joined") }) { await Task.yield() }
+    gate.open()
+    for call in calls { #expect(try await call.value.get() == "ok") }
+    #expect(bench.stub.exchanges.count == 7)
+  }
+
+  @Test("calls of two environments do not join, though they send the same")
+  func environments() async throws {
+    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    let first = start(request())
+    try await gate.waitForArrivals(1)
+    bench.api.use(Environment(baseURL: "https://x.test"))
+    let second = start(request())
+    try await gate.waitForArrivals(2)
+    gate.open()
+    _ = try await (first.value.get(), second.value.get())
+    #expect(bench.stub.exchanges.count == 2)
+  }
+
+  @Test("calls of two principals do not join")
+  func principals() async throws {
+    let principal = Mutex<UInt64?>(1)
+    var environment = Environment(baseURL: "https://x.test")
+    environment.values[PrincipalKey.self] = { _ in principal.withLock { $0 } }
+    bench.api.use(environment)
+    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    let first = start(request())
+    try await gate.waitForArrivals(1)
+    principal.withLock { $0 = 2 }
+    let second = start(request())
+    try await gate.waitForArrivals(2)
+    gate.open()
+    _ = try await (first.value.get(), second.value.get())
+    #expect(bench.stub.exchanges.count == 2)
+  }
+
+  @Test("one that is cancelled leaves the others alone, whichever it is", arguments: [0, 1])
+  func oneLeaves(index: Int) async throws {
+    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    let calls = try await join(request(), request())
+    calls[index].cancel()
+    #expect(await calls[index].value.error?.cancellation == .caller)
+    #expect(bench.stub.openExchanges.count == 1)
+    gate.open()
+    #expect(try await calls[1 - index].value.get() == "ok")
+    #expect(bench.stub.exchanges.map(\.outcome) == [.answered])
+    #expect(bench.isClean)
+  }
+
+  @Test("a deadline of one leaves the others alone, and its request may have been sent")
+  func oneTimesOut() async throws {
+    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    let calls = try await join(request(), request().timeout(.seconds(1)))
+    try await bench.clock.waitForSleepers(1)
+    bench.clock.advance(by: .seconds(1))
+    let error = try #require(await calls[1].value.error)
+    #expect(error.code == .timeout)
+    #expect(error.requestState == .maybeSent)
+    gate.open()
+    #expect(try await calls[0].value.get() == "ok")
+    #expect(bench.stub.exchanges.count == 1)
+  }
+
+  @Test("the deadline of the first does not end what the others wait for")
+  func firstTimesOut() async throws {
+    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    let calls = try await join(request().timeout(.seconds(1)), request())
+    try await bench.clock.waitForSleepers(1)
+    bench.clock.advance(by: .seconds(1))
+    #expect(await calls[0].value.error?.code == .timeout)
+    gate.open()
+    #expect(try await calls[1].value.get() == "ok")
+  }
+
+  @Test("when the last has left, the exchange is given up, and the next call starts anew")
+  func allLeave() async throws {
+    bench.stub.on(.get, "/user", answers: [.text("old").waiting(for: gate), .text("new")])
+    let calls = try await join(request(), request(), request())
+    for call in calls { call.cancel() }
+    for call in calls { #expect(await call.value.error?.code == .cancelled) }
+    try await bench.stub.waitUntilIdle()
+    #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled])
+    #expect(try await bench.api.send(request()) == "new")
+    #expect(bench.isClean)
+  }
+
+  @Test("a call after the exchange is over makes one of its own")
+  func afterwards() async throws {
+    bench.stub.on(.get, "/user", answers: [.text("first"), .text("second")])
+    #expect(try await bench.api.send(request()) == "first")
+    #expect(try await bench.api.send(request()) == "second")
+  }
+
+  @Test("cancelling by id ends all of them")
+  func byID() async throws {
+    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    let calls = try await join(request(), request())
+    #expect(bench.api.calls.cancel(id: "one") == 2)
+    for call in calls { #expect(await call.value.error?.cancellation == .requested) }
+    try await bench.stub.waitUntilIdle()
+    #expect(bench.isClean)
+  }
+}

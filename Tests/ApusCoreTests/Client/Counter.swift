@@ -1,0 +1,11 @@
+import Synchronization
+
+/// Counts what happened, from any thread.
+final class Counter: Sendable {
+  private let count = Mutex(0)
+  var value: Int { count.withLock { $0 } }
+
+  func add(_ amount: Int = 1) {
+    count.withLock { $0 += amount }
+  }
+}

@@ -1,0 +1,72 @@
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+
+@Suite("Which coder counts") struct CodingPrecedenceTests {
+  private struct Item: Codable, Sendable { var longName = 1 }
+  private struct Put: Endpoint {
+    var coding: JSONCoding?
+    var request: Request<Item> {
+      let request: Request<Item> = .put("/x", query: ["a": [1, 2]], content: .json(Item()))
+      return coding.map { request.json($0) } ?? request
+    }
+  }
+
+  private func clientCoding() -> CodingOptions {
+    var coding = CodingOptions()
+    coding.json = .snakeCase
+    coding.query = QueryStyle(arrays: .brackets)
+    coding.form = QueryStyle(arrays: .joined(","))
+    return coding
+  }
+
+  @Test("The client's coders count when nobody else chose, for sending and for reading")
+  func ofClient() async throws {
+    let api = client(answering: .json(#"{"long_name":2}"#), coding: clientCoding())
+    let message = try await api.message(for: Put())
+    #expect(content(of: message) == #"{"long_name":1}"#)
+    #expect(message.target == "/x?a%5B%5D=1&a%5B%5D=2")
+    #expect(try await api.send(Put()).longName == 2)
+    let form = try await api.message(for: Request<Void>.post("/x", content: .form(["a": [1, 2]])))
+    #expect(content(of: form) == "a=1%2C2")
+  }
+
+  @Test("The endpoint's coders beat the client's")
+  func ofEndpoint() async throws {
+    let api = client(answering: .json(#"{"longName":2}"#), coding: clientCoding())
+    let message = try await api.message(for: Put(coding: .standard))
+    #expect(content(of: message) == #"{"longName":1}"#)
+    #expect(message.target == "/x?a%5B%5D=1&a%5B%5D=2")
+    #expect(try await api.send(Put(coding: .standard)).longName == 2)
+  }
+
+  @Test("The call's coders beat the endpoint's")
+  func ofCall() async throws {
+    let api = client(coding: clientCoding())
+    let message = try await api.message(
+      for: Put(coding: .snakeCase).json(.standard).queryStyle(QueryStyle(arrays: .indexed)))
+    #expect(content(of: message) == #"{"longName":1}"#)
+    #expect(message.target == "/x?a%5B0%5D=1&a%5B1%5D=2")
+  }
+
+  @Test("Each option falls through by itself")
+  func over() {
+    var near = CodingOptions()
+    near.json = .snakeCase
+    var far = CodingOptions()
+    (far.json, far.query, far.form) = (.standard, QueryStyle(nils: .null), QueryStyle(nils: .empty))
+    far.envelope = EnvelopeFormat()
+    far.format = JSONFormat()
+    let both = near.over(far)
+    #expect(both.json?.keys == .snakeCase)
+    #expect(both.query?.nils == .null && both.form?.nils == .empty)
+    #expect(both.envelope != nil && both.format != nil)
+    let none = CodingOptions()
+    #expect(none.effectiveJSON.keys == .asWritten)
+    #expect(none.effectiveQuery.nils == .omitted && none.effectiveForm.nils == .omitted)
+    #expect(none.effectiveFormat.mediaType == .json)
+    #expect(both.effectiveFormat is JSONFormat)
+  }
+}

@@ -1,0 +1,116 @@
+import ApusTesting
+import Testing
+
+@testable import ApusCore
+
+private struct User: Codable, Sendable, Equatable { var id: Int }
+
+@Suite("Envelopes") struct EnvelopeTests {
+  private let ask = Request<User>.get("/x").enveloped(EnvelopeFormat())
+
+  @Test(
+    "A code that stands for success may be a number or a text",
+    arguments: [#""code":0"#, #""code":"0""#, #""code":200"#, #""code":"200""#, #""code":0,"extra":null"#])
+  func success(code: String) async throws {
+    let api = client(answering: .json("{\(code),\"message\":\"ok\",\"data\":{\"id\":7}}"))
+    #expect(try await api.send(ask) == User(id: 7))
+  }
+
+  @Test("A truth value can be the code")
+  func truth() async throws {
+    let format = EnvelopeFormat(code: "success", message: "error", data: "result", successCodes: ["true"])
+    let request = Request<User>.get("/x").enveloped(format)
+    #expect(try await client(answering: .json(#"{"success":true,"result":{"id":1}}"#)).send(request) == User(id: 1))
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .json(#"{"success":false,"error":"taken"}"#)).send(request)
+    }
+    #expect(error?.rejection?.code == "false")
+    #expect(error?.rejection?.message == "taken")
+  }
+
+  @Test("Any other code is a rejection, whatever the status was")
+  func rejection() async {
+    let api = client(answering: .json(#"{"code":1042,"message":"Name is taken","data":{"id":7}}"#))
+    let error = await failure { () async throws(CallError) in try await api.send(ask) }
+    #expect(error?.code == .rejected)
+    #expect(error?.category == .reported)
+    #expect(error?.status == 200)
+    #expect(error?.rejection?.code == "1042")
+    #expect(error?.rejection?.message == "Name is taken")
+    #expect(error?.errorDescription == "Name is taken")
+  }
+
+  @Test("A rejection in an envelope can be read as the endpoint's own type")
+  func ownRejection() async throws {
+    struct Refused: Decodable, Sendable, Equatable {
+      var code: Int
+      var fields: [String]
+    }
+    let api = client(answering: .json(#"{"code":9,"fields":["name"]}"#))
+    let outcome = try await api.outcome(of: ask, rejectedAs: Refused.self)
+    guard case .rejected(let refused) = outcome else { return #expect(Bool(false), "accepted") }
+    #expect(refused == Refused(code: 9, fields: ["name"]))
+  }
+
+  @Test("Void looks at the envelope too, and at nothing when there is no content")
+  func void() async throws {
+    var coding = CodingOptions()
+    coding.envelope = EnvelopeFormat()
+    try await client(answering: .json(#"{"code":0}"#), coding: coding).send(Request<Void>.post("/x"))
+    try await client(answering: .status(204), coding: coding).send(Request<Void>.post("/x"))
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .json(#"{"code":3,"message":"no"}"#), coding: coding).send(Request<Void>.post("/x"))
+    }
+    #expect(error?.code == .rejected && error?.rejection?.message == "no")
+  }
+
+  @Test("A client's envelope is opened for every decoded answer")
+  func ofClient() async throws {
+    var coding = CodingOptions()
+    coding.envelope = EnvelopeFormat()
+    let api = client(answering: .json(#"{"code":0,"data":[{"id":1}]}"#), coding: coding)
+    #expect(try await api.send(Request<[User]>.get("/x")) == [User(id: 1)])
+  }
+
+  @Test("Missing or null data is nil for an optional and a decoding error otherwise")
+  func missingData() async throws {
+    for json in [#"{"code":0}"#, #"{"code":0,"data":null}"#] {
+      let api = client(answering: .json(json))
+      #expect(try await api.send(Request<User?>.get("/x").enveloped(EnvelopeFormat())) == nil)
+      let error = await failure { () async throws(CallError) in try await api.send(ask) }
+      #expect(error?.code == .decoding)
+      #expect(error?.place == "data")
+    }
+  }
+
+  @Test(
+    "An envelope without a code that can be read is a decoding error",
+    arguments: ["{}", #"{"code":null,"data":{"id":1}}"#, #"{"code":[],"data":{"id":1}}"#, "[]", "7", "{"])
+  func noCode(json: String) async {
+    let error = await failure { () async throws(CallError) in try await client(answering: .json(json)).send(ask) }
+    #expect(error?.code == .decoding)
+  }
+
+  @Test("A message that is no text is left out")
+  func oddMessage() async {
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .json(#"{"code":5,"message":{"a":1}}"#)).send(ask)
+    }
+    #expect(error?.rejection?.code == "5" && error?.rejection?.message == nil)
+  }
+
+  @Test("Keys are found through snake case, values are decoded with it, and wrong ones are placed")
+  func snakeCase() async throws {
+    struct Long: Decodable, Sendable { var longName: Int }
+    let format = EnvelopeFormat(code: "status_code", message: "status_message", data: "result_set")
+    let request = Request<Long>.get("/x").enveloped(format).json(.snakeCase)
+    let good = client(answering: .json(#"{"status_code":0,"result_set":{"long_name":4}}"#))
+    #expect(try await good.send(request).longName == 4)
+    let bad = client(answering: .json(#"{"status_code":0,"result_set":{"long_name":"x"}}"#))
+    let error = await failure { () async throws(CallError) in try await bad.send(request) }
+    #expect(error?.place?.hasSuffix("longName") == true)
+    let no = client(answering: .json(#"{"status_code":7,"status_message":"Invalid key"}"#))
+    let refusal = await failure { () async throws(CallError) in try await no.send(request) }
+    #expect(refusal?.rejection?.message == "Invalid key")
+  }
+}

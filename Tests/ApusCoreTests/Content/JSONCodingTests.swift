@@ -1,0 +1,111 @@
+import Testing
+
+@testable import ApusCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite("JSON coding") struct JSONCodingTests {
+  private struct Event: Codable, Equatable {
+    var startDate: Date
+    var rawBytes = Data([1, 2, 255])
+  }
+
+  private let instant = Date(timeIntervalSince1970: 1_795_253_400)
+
+  private func object(_ coding: JSONCoding) throws -> JSONValue {
+    try JSONCoding.standard.decoder.decode(JSONValue.self, from: coding.encoder.encode(Event(startDate: instant)))
+  }
+
+  @Test("Keys, dates and bytes as they come")
+  func standard() throws {
+    #expect(
+      try object(.standard) == .object(["startDate": .string("2026-11-21T09:30:00Z"), "rawBytes": .string("AQL/")]))
+    #expect(JSONCoding.standard.keys == .asWritten && JSONCoding.standard.bytes == .base64)
+  }
+
+  @Test("Keys in snake case, dates as numbers, bytes as numbers")
+  func others() throws {
+    let bytes = JSONValue.array([.number(1), .number(2), .number(255)])
+    let seconds = JSONCoding(keys: .snakeCase, dates: .secondsSince1970, bytes: .numbers)
+    #expect(try object(seconds) == .object(["start_date": .number(1_795_253_400), "raw_bytes": bytes]))
+    let milliseconds = JSONCoding(dates: .millisecondsSince1970)
+    #expect(try object(milliseconds)["startDate"] == .number(1_795_253_400_000))
+  }
+
+  @Test("Dates by functions of one's own")
+  func custom() throws {
+    let coding = JSONCoding(
+      dates: .custom(encode: { "d\(Int($0.timeIntervalSince1970))" }) { text in
+        guard let seconds = Double(text.dropFirst()) else { throw ISO8601.Malformed() }
+        return Date(timeIntervalSince1970: seconds)
+      })
+    #expect(try object(coding)["startDate"] == .string("d1795253400"))
+    #expect(try coding.decoder.decode([Date].self, from: Data(#"["d7"]"#.utf8)) == [Date(timeIntervalSince1970: 7)])
+    let error = #expect(throws: DecodingError.self) {
+      try coding.decoder.decode([Date].self, from: Data(#"["dx"]"#.utf8))
+    }
+    guard case .dataCorrupted(let context)? = error else { return #expect(Bool(false)) }
+    #expect(context.codingPath.map(\.intValue) == [0])
+    #expect(context.underlyingError is ISO8601.Malformed)
+  }
+
+  @Test(
+    "Every coding reads what it wrote",
+    arguments: [
+      JSONCoding.standard, .snakeCase, JSONCoding(dates: .secondsSince1970, bytes: .numbers),
+      JSONCoding(dates: .millisecondsSince1970),
+    ])
+  func roundTrip(coding: JSONCoding) throws {
+    let event = Event(startDate: instant)
+    #expect(try coding.decoder.decode(Event.self, from: coding.encoder.encode(event)) == event)
+  }
+
+  @Test(
+    "ISO 8601 dates with and without fractions, in any offset",
+    arguments: [
+      ("1970-01-01T00:00:00Z", 0), ("2026-11-21T09:30:00Z", 1_795_253_400), ("2026-11-21T09:30:00.5Z", 1_795_253_400.5),
+      ("2026-11-21T11:30:00+02:00", 1_795_253_400), ("2026-11-21T11:30:00+0200", 1_795_253_400),
+      ("2026-11-21T11:30:00+02", 1_795_253_400), ("2026-11-21T05:00:00.25-04:30", 1_795_253_400.25),
+      ("2026-11-21t09:30:00z", 1_795_253_400), ("2026-11-21T09:30:00,125Z", 1_795_253_400.125),
+      ("2024-02-29T00:00:00Z", 1_709_164_800), ("2000-02-29T12:00:00Z", 951_825_600), ("1969-12-31T23:59:59Z", -1),
+      ("2016-12-31T23:59:60Z", 1_483_228_800), ("0001-01-01T00:00:00Z", -62_135_596_800),
+      ("9999-12-31T23:59:59Z", 253_402_300_799), ("2026-11-21T09:30:00.000000000000000000001Z", 1_795_253_400),
+      ("0000-03-01T00:00:00Z", -62_162_035_200), ("0000-01-01T00:00:00Z", -62_167_219_200),
+    ] as [(String, Double)])
+  func iso8601(text: String, seconds: Double) throws {
+    #expect(try ISO8601.date(text).timeIntervalSince1970 == seconds)
+    #expect(try JSONCoding.standard.decoder.decode(Date.self, from: Data("\"\(text)\"".utf8)) == ISO8601.date(text))
+  }
+
+  @Test(
+    "What is no ISO 8601 date is refused",
+    arguments: [
+      "", "2026", "2026-11-21", "2026-11-21T09:30:00", "2026-11-21T09:30:00Zx", "2026-11-21 09:30:00Z",
+      "2026-02-29T00:00:00Z", "2026-02-30T00:00:00Z", "1900-02-29T00:00:00Z", "2026-13-01T00:00:00Z",
+      "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z",
+      "2026-01-01T00:60:00Z", "2026-01-01T00:00:61Z", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00+24:00",
+      "2026-01-01T00:00:00+02:60", "2026-01-01T00:00:00+2", "2026-01-01T00:00:00+02:", "-2026-01-01T00:00:00Z",
+      "+2026-01-01T00:00:00Z", " 2026-01-01T00:00:00Z", "２026-01-01T00:00:00Z", "2026-1-1T00:00:00Z", "now",
+      "2026-01-01T0:00:00Z", "2026-01-01T00:00:00+",
+    ])
+  func malformedISO8601(text: String) {
+    #expect(throws: ISO8601.Malformed.self) { try ISO8601.date(text) }
+  }
+
+  @Test("Seconds agree with Foundation's on every month of many years")
+  func calendar() throws {
+    for year in stride(from: 1583, through: 2500, by: 7) {
+      for month in 1...12 {
+        for day in [1, 28] {
+          let pad = { (number: Int) in (number < 10 ? "0" : "") + String(number) }
+          let text = "\(year)-\(pad(month))-\(pad(day))T01:02:03Z"
+          #expect(try ISO8601.date(text) == Date.ISO8601FormatStyle().parse(text))
+        }
+      }
+    }
+  }
+}

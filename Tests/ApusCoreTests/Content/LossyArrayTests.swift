@@ -1,0 +1,40 @@
+import ApusTesting
+import Testing
+
+@testable import ApusCore
+
+private struct Film: Decodable, Sendable, Equatable { var title: String }
+
+@Suite("Lossy arrays") struct LossyArrayTests {
+  @Test("Good items are kept in order, each bad one is reported with its place and reason")
+  func drops() async throws {
+    let json = #"[{"title":"a"},{"title":1},null,{"title":"b"},{},[],"secret",{"title":"c"}]"#
+    let films = try await client(answering: .json(json)).send(Request<LossyArray<Film>>.get("/x"))
+    #expect(films.elements.map(\.title) == ["a", "b", "c"])
+    #expect(films.drops.map(\.index) == [1, 2, 4, 5, 6])
+    #expect(films.drops[0].description == "item 1: expected String, found another type at [1].title")
+    #expect(films.drops.allSatisfy { $0.error is DecodingError && !$0.description.contains("secret") })
+  }
+
+  @Test("An array of good items drops nothing")
+  func good() async throws {
+    let numbers = try await client(answering: .json("[1,2]")).send(Request<LossyArray<Int>>.get("/x"))
+    #expect(numbers.elements == [1, 2] && numbers.drops.isEmpty)
+  }
+
+  @Test("What is no array is an error all the same", arguments: ["{}", "null", "7"])
+  func noArray(json: String) async {
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .json(json)).send(Request<LossyArray<Film>>.get("/x"))
+    }
+    #expect(error?.code == .decoding)
+  }
+
+  @Test("Ordinary arrays are not lossy")
+  func strict() async {
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .json("[1,\"x\"]")).send(Request<[Int]>.get("/x"))
+    }
+    #expect(error?.code == .decoding && error?.place == "[1]")
+  }
+}

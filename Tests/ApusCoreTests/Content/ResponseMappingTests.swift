@@ -1,0 +1,179 @@
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+private struct Film: Codable, Sendable, Equatable { var title: String }
+private struct Page: Decodable, Sendable { var items: [Film] }
+
+@Suite("From answer to value") struct ResponseMappingTests {
+  private func value<V: Decodable & Sendable>(
+    _ json: String, as type: V.Type = V.self, coding: CodingOptions = CodingOptions(), status: Int = 200
+  ) async throws(CallError) -> V {
+    try await client(answering: .json(json, status: status), coding: coding).send(Request<V>.get("/x"))
+  }
+
+  @Test("Objects, arrays, numbers and null where it is allowed")
+  func shapes() async throws {
+    #expect(try await value(#"{"title":"Ran"}"#) == Film(title: "Ran"))
+    #expect(try await value(#"[{"title":"a"},{"title":"b"}]"#) == [Film(title: "a"), Film(title: "b")])
+    #expect(try await value("7") == 7)
+    #expect(try await value("[]") == [Film]())
+    #expect(try await value("null", as: Film?.self) == nil)
+    #expect(try await value(#"{"title":"Ran"}"#, as: Film?.self) == Film(title: "Ran"))
+    #expect(try await value("{\"title\":\"x\",\"more\":[1]}\n ") == Film(title: "x"))
+  }
+
+  @Test("An answer without content is nil for an optional, and said to be missing otherwise")
+  func empty() async throws {
+    let none = client(answering: .status(204))
+    #expect(try await none.send(Request<Film?>.get("/x")) == nil)
+    #expect(try await none.send(Request<Film?>.get("/x").at("data")) == nil)
+    #expect(try await none.send(Request<Film?>.get("/x").enveloped(EnvelopeFormat())) == nil)
+    for request in [Request<Film>.get("/x"), .get("/x").at("data"), .get("/x").enveloped(EnvelopeFormat())] {
+      let error = await failure { () async throws(CallError) in try await none.send(request) }
+      #expect(error?.code == .decoding)
+      #expect(error?.detail == "the answer has no content")
+      #expect(error?.status == 204)
+    }
+    var coding = CodingOptions()
+    coding.envelope = EnvelopeFormat()
+    #expect(try await client(answering: .status(204), coding: coding).send(Request<Film?>.get("/x")) == nil)
+  }
+
+  @Test("Void ignores whatever comes")
+  func void() async throws {
+    for answer in [StubAnswer.status(204), .text("anything"), .json("{"), .bytes(Data([0xFF]))] {
+      try await client(answering: answer).send(Request<Void>.post("/x"))
+    }
+  }
+
+  @Test("Data is the bytes and String the text, not decoded JSON")
+  func raw() async throws {
+    let api = client(answering: .json(#""quoted""#))
+    #expect(try await api.send(Request<Data>.get("/x")) == Data(#""quoted""#.utf8))
+    #expect(try await api.send(Request<String>.get("/x")) == #""quoted""#)
+    #expect(try await client(answering: .status(200)).send(Request<String>.get("/x")) == "")
+    #expect(try await client(answering: .status(200)).send(Request<Data>.get("/x")) == Data())
+  }
+
+  @Test("Each status is read its own way, one not listed is a decoding error")
+  func byStatus() async throws {
+    let mapping = ResponseMapping<String>.byStatus([
+      200: .decoded, 202: .constant("later"), 207: ResponseMapping(accept: "text/x") { "\($0.status)" },
+    ])
+    let request = Request<Void>.get("/x").mapped(by: mapping)
+    #expect(try await client(answering: .text("now")).send(request) == "now")
+    #expect(try await client(answering: .status(202)).send(request) == "later")
+    #expect(try await client(answering: .status(207)).send(request) == "207")
+    let error = await failure { () async throws(CallError) in try await client(answering: .status(206)).send(request) }
+    #expect(error?.code == .decoding && error?.status == 206)
+    #expect(ResponseMapping<Int>.byStatus([201: .constant(1), 200: .decoded]).accept == .json)
+    #expect(ResponseMapping<Int>.byStatus([:]).accept == nil)
+  }
+
+  @Test("Wrong shape, missing key and null are told apart and placed")
+  func places() async throws {
+    let cases: [(String, detail: String, place: String)] = [
+      (
+        #"{"items":[{"title":"a"},{"title":"b"},{"title":"c"},{"title":5}]}"#, "expected String, found another type",
+        "items[3].title"
+      ),
+      (#"{"items":[{"title":"a"},{}]}"#, "a key is missing", "items[1].title"),
+      (#"{"items":[{"title":null}]}"#, "expected String, found null", "items[0].title"),
+      (#"{"items":{}}"#, "expected Array<Any>, found another type", "items"),
+      ("[]", "expected Dictionary<String, Any>, found another type", "the top"),
+      ("{}", "a key is missing", "items"), ("null", "expected Dictionary<String, Any>, found null", "the top"),
+    ]
+    for (json, detail, place) in cases {
+      let error = await failure { () async throws(CallError) in try await value(json, as: Page.self) }
+      #expect(error?.code == .decoding)
+      #expect(error?.place == place, "\(json)")
+      #expect(error?.detail == detail, "\(json)")
+      #expect(error?.underlying is DecodingError)
+      #expect(error?.content?.data == Data(json.utf8))
+      #expect(error?.requestState == .answered)
+    }
+  }
+
+  @Test(
+    "What is no JSON is a decoding error",
+    arguments: ["{", "", "[1,", "nope", "{\"items\":[{\"title\":\"a", "\u{0}", "{}{}"])
+  func malformed(json: String) async {
+    let error = await failure { () async throws(CallError) in try await value(json, as: Page.self) }
+    #expect(error?.code == .decoding)
+  }
+
+  @Test("An HTML page in place of JSON is named by its media type")
+  func html() async {
+    let page = StubAnswer.text("<html>secret</html>", fields: [.contentType: "Text/HTML; charset=utf-8"])
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: page).send(Request<Page>.get("/x"))
+    }
+    #expect(error?.code == .decoding)
+    #expect(error?.detail == "the content is not valid (it came as text/html)")
+    #expect(error?.content?.mediaType?.essence == "text/html")
+  }
+
+  @Test("JSON nested ten thousand deep does not trap")
+  func deep() async throws {
+    for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
+      let deep = String(repeating: open, count: 10_000) + "1" + String(repeating: close, count: 10_000)
+      let error = await failure { () async throws(CallError) in try await value(deep, as: JSONValue.self) }
+      #expect(error?.code == .decoding)
+      let refusal = await failure { () async throws(CallError) in try await value(deep, as: Int.self, status: 500) }
+      #expect(refusal?.code == .rejected && refusal?.rejection?.isReported == false)
+    }
+    let some = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+    _ = try await value(some, as: JSONValue.self)
+  }
+
+  @Test("A part of the answer is found at its path, also through snake case")
+  func keyPath() async throws {
+    let json = #"{"result_page":{"film_list":[{"title":"a"}],"_private":1,"a__b":2,"HTTP_Code":3,"x_":4}}"#
+    let api = client(answering: .json(json))
+    #expect(try await api.send(Request<[Film]>.get("/x").at("result_page.film_list")) == [Film(title: "a")])
+    for (path, number) in [("_private", 1), ("a__b", 2), ("HTTP_Code", 3), ("x_", 4)] {
+      #expect(try await api.send(Request<Int>.get("/x").at("result_page.\(path)")) == number)
+      #expect(try await api.send(Request<Int>.get("/x").at("result_page.\(path)").json(.snakeCase)) == number)
+    }
+    #expect(try await api.send(Request<[Film]>.get("/x").at("resultPage.filmList").json(.snakeCase)).count == 1)
+    #expect(try await client(answering: .json("5")).send(Request<Int>.get("/x").at("")) == 5)
+  }
+
+  @Test("A path that leads nowhere says where it stopped")
+  func noKeyPath() async {
+    let api = client(answering: .json(#"{"data":{"items":3}}"#))
+    for (path, place, detail) in [
+      ("data.films", "data.films", "a key is missing"), ("info.films", "info", "a key is missing"),
+      ("data.items.first", "data.items", "expected Dictionary<String, Any>, found another type"),
+      ("data", "data", "expected Array<Any>, found another type"),
+    ] {
+      let error = await failure { () async throws(CallError) in try await api.send(Request<[Film]>.get("/x").at(path)) }
+      #expect(error?.code == .decoding)
+      #expect(error?.place == place)
+      #expect(error?.detail == detail)
+    }
+  }
+
+  @Test("Keys of dictionaries came from the server, so they are masked in the place")
+  func dictionaryKeys() async {
+    let json = #"{"ann@example.com":{"title":1}}"#
+    let error = await failure { () async throws(CallError) in try await value(json, as: [String: Film].self) }
+    #expect(error?.place == "██.title")
+    let numbered = await failure { () async throws(CallError) in try await value(#"{"77":"x"}"#, as: [Int: Int].self) }
+    #expect(numbered?.place == "██")
+  }
+
+  @Test("An unavailable mapping says why, should it ever be asked")
+  func unavailable() {
+    #expect(throws: CallFault.self) { try ResponseMapping<Int>.unavailable.read(Content(data: Data())) }
+  }
+}

@@ -1,0 +1,54 @@
+import ApusTesting
+import Testing
+
+@testable import ApusCore
+
+@Suite("Statuses") struct StatusTests {
+  @Test("Every status from 100 to 599 has the class of its first digit")
+  func classes() {
+    let all: [StatusClass] = [.informational, .successful, .redirection, .clientError, .serverError]
+    for status in 100...599 {
+      #expect(StatusClass(status: status) == all[status / 100 - 1])
+    }
+    for status in [-1, 0, 99, 600, 999, Int.max, Int.min] { #expect(StatusClass(status: status) == nil) }
+  }
+
+  @Test("Each rule accepts exactly what it says")
+  func acceptance() {
+    for status in 100...599 {
+      #expect(StatusAcceptance.successful.contains(status) == (200...299).contains(status))
+      #expect(StatusAcceptance.any.contains(status))
+      #expect(StatusAcceptance.statuses(201, 404).contains(status) == [201, 404].contains(status))
+      #expect(StatusAcceptance.successful(and: 304).contains(status) == ((200...299).contains(status) || status == 304))
+      #expect(StatusAcceptance { $0 % 2 == 0 }.contains(status) == (status % 2 == 0))
+    }
+  }
+
+  @Test("Every status from 100 to 599 is a value or a rejection, and never anything else")
+  func everyStatus() async throws {
+    let stub = StubTransport()
+    let api = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
+    for status in 100...599 {
+      stub.onAny(answer: .status(status))
+      let error = await failure { () async throws(CallError) in try await api.send(Request<Void>.get("/x")) }
+      if (200...299).contains(status) {
+        #expect(error == nil)
+      } else {
+        #expect(error?.code == .rejected)
+        #expect(error?.status == status)
+        #expect(error?.category == .notReported)
+        #expect(error?.errorDescription?.isEmpty == false)
+      }
+    }
+  }
+
+  @Test("A status that an endpoint accepts is an answer")
+  func accepted() async throws {
+    let api = client(answering: .json("7", status: 404))
+    #expect(try await api.send(Request<Int>.get("/x").accepting(.statuses(404))) == 7)
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .json("7")).send(Request<Int>.get("/x").accepting(.statuses(404)))
+    }
+    #expect(error?.code == .rejected && error?.status == 200)
+  }
+}

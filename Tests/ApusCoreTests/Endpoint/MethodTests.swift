@@ -1,0 +1,46 @@
+import ApusCore
+import HTTPTypes
+import Testing
+
+@Suite("Methods") struct MethodTests {
+  @Test(
+    "Each factory sends its method's exact token",
+    arguments: [
+      (Request<Void>.get("/"), "GET"), (.head("/"), "HEAD"), (.post("/"), "POST"), (.put("/"), "PUT"),
+      (.patch("/"), "PATCH"), (.delete("/"), "DELETE"), (.options("/"), "OPTIONS"),
+      (.method(.query, "/"), "QUERY"), (.method(.trace, "/"), "TRACE"),
+    ])
+  func tokens(request: Request<Void>, token: String) async throws {
+    #expect(try await lowered(request).head.method.rawValue == token)
+  }
+
+  @Test(
+    "Each factory for decoded answers sends its method's exact token",
+    arguments: [
+      (Request<Int>.get("/"), "GET"), (.post("/"), "POST"), (.put("/"), "PUT"), (.patch("/"), "PATCH"),
+      (.delete("/"), "DELETE"), (.query("/", content: .empty), "QUERY"), (.method(.options, "/"), "OPTIONS"),
+    ])
+  func decodedTokens(request: Request<Int>, token: String) async throws {
+    #expect(try await lowered(request).head.method.rawValue == token)
+  }
+
+  @Test("A custom method keeps its spelling", arguments: ["PURGE", "purge", "M-SEARCH", "x!#$%&'*+.^_`|~9"])
+  func custom(token: String) async throws {
+    let method = try #require(HTTPRequest.Method(token))
+    let request: Request<Void> = .method(method, "/")
+    #expect(try await lowered(request).head.method.rawValue == token)
+  }
+
+  @Test("What is no token is no method", arguments: ["", "A B", "GET\r\n", "G\u{E9}T", "a/b", "a:b"])
+  func malformed(token: String) {
+    #expect(HTTPRequest.Method(token) == nil)
+  }
+
+  @Test("The path, query and content given to a factory are sent")
+  func everything() async throws {
+    let request: Request<Int> = .query("/search", query: ["page": 2], content: .text("deep"))
+    let message = try await lowered(request)
+    #expect(message.target == "/search?page=2")
+    #expect(text(of: message.content) == "deep")
+  }
+}

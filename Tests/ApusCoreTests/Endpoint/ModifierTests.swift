@@ -1,0 +1,80 @@
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+
+private enum Setting: ContextKey { static var defaultValue: Int { 0 } }
+
+private struct Thing: Endpoint {
+  var request: Request<Int> { .get("/thing") }
+}
+
+@Suite("Modifiers") struct ModifierTests {
+  @Test("Identity, tags, limits and settings are kept in the call's options")
+  func options() {
+    let request = Thing().id("a", whenRunning: .join).tag("x", "y").tag("z").timeout(.seconds(2)).contentLimit(9)
+      .setting(Setting.self, 4)
+    #expect(request.options.id == "a")
+    #expect(request.options.duplicates == .join)
+    #expect(request.options.tags == ["x", "y", "z"])
+    #expect(request.options.timeout == .seconds(2))
+    #expect(request.options.contentLimit == 9)
+    #expect(request.options.values[Setting.self] == 4)
+    #expect(Thing().request.options.values[Setting.self] == 0)
+  }
+
+  @Test("Latest wins is a replaced id")
+  func latestWins() {
+    let request = Thing().latestWins("search")
+    #expect(request.options.id == "search")
+    #expect(request.options.duplicates == .replace)
+  }
+
+  @Test("A modifier changes a copy: the endpoint it was called on stays as it was")
+  func copies() {
+    let plain = Request<Int>.get("/a")
+    var changed = plain.field("X", "1")
+    changed.path = "/b"
+    changed.method = .post
+    changed.query = ["a": 1]
+    changed.fields.append(RawField("Y", "2"))
+    changed.content = .text("t")
+    changed.acceptance = .any
+    #expect(plain.path.encoded == "/a" && plain.method == .get && plain.query.isEmpty && plain.fields.isEmpty)
+    #expect(!plain.acceptance.contains(404))
+    #expect(changed.path.encoded == "/b" && changed.fields.count == 2)
+    #expect(changed.acceptance.contains(404))
+    #expect(changed.request.method == .post)
+  }
+
+  @Test("A field replaces one of the same name in any case")
+  func field() async throws {
+    let request = Thing().field("x-one", "1").field("X-Two", "2").field("X-ONE", "3")
+    #expect(request.fields == [RawField("X-Two", "2"), RawField("X-ONE", "3")])
+  }
+
+  @Test("Changing how the answer is read keeps everything else")
+  func mapped() async throws {
+    struct Refused: Decodable, Sendable {}
+    let request = Thing().field("X", "1").tag("t").accepting(.any).rejecting(as: Refused.self).query(["q": 1])
+      .content(.text("c")).mapped(by: ResponseMapping<String>.constant("done"))
+    #expect(request.fields.count == 1)
+    #expect(request.options.tags == ["t"])
+    #expect(request.acceptance.contains(500))
+    #expect(request.details.rejectionDecoder != nil)
+    #expect(request.details.endpointType == Thing.self)
+    #expect(try await client(answering: .status(500)).send(request) == "done")
+    #expect(request.mapping.accept == nil)
+    #expect(try await lowered(request).head.headerFields[.accept] == "*/*")
+  }
+
+  @Test("Coders set one after the other all count")
+  func coding() {
+    let request = Thing().json(.snakeCase).queryStyle(QueryStyle(arrays: .brackets)).coding { $0.form = .standard }
+    #expect(request.options.coding?.json?.keys == .snakeCase)
+    #expect(request.options.coding?.query?.arrays == .brackets)
+    #expect(request.options.coding?.form != nil)
+    #expect(request.options.coding?.envelope == nil)
+  }
+}

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import ApusCore
+
+@Suite("Paths") struct RequestPathTests {
+  @Test(
+    "Every combination of slashes gives one URL",
+    arguments: [
+      "https://api.example.com/v1", "https://api.example.com/v1/", "https://api.example.com/v1//",
+    ] as [BaseURL])
+  func slashes(base: BaseURL) async throws {
+    for path in ["/users/7", "users/7"] as [RequestPath] {
+      let message = try await lowered(Request<Void>.get(path), at: base)
+      #expect(message.url == "https://api.example.com/v1/users/7")
+    }
+  }
+
+  @Test("A slash at the end of a path is kept")
+  func trailingSlash() async throws {
+    #expect(try await target("/users/") == "/users/")
+    #expect(try await target("users//7") == "/users//7")
+  }
+
+  @Test("An empty path is the base's own", arguments: [("", "/"), ("/v1", "/v1"), ("/v1/", "/v1")])
+  func empty(base: String, expected: String) async throws {
+    let base = try BaseURL("https://api.example.com" + base)
+    #expect(try await target("", at: base) == expected)
+    #expect(try await target(RequestPath(segments: []), at: base) == expected)
+  }
+
+  @Test("The base's path and query are kept, its query first")
+  func baseQuery() async throws {
+    let base: BaseURL = "https://api.example.com/v1?region=eu"
+    #expect(try await target("/users", at: base) == "/v1/users?region=eu")
+    #expect(try await target("/users?a=1", query: ["b": 2], at: base) == "/v1/users?region=eu&a=1&b=2")
+    #expect(try await target("?a=1", at: base) == "/v1?region=eu&a=1")
+    #expect(try await target("/users?", at: base) == "/v1/users?region=eu")
+    #expect(try await target("/users", at: "https://api.example.com?") == "/users")
+  }
+
+  @Test(
+    "A value stays one segment, whatever it holds",
+    arguments: [
+      ("a/b", "a%2Fb"), ("a?b", "a%3Fb"), ("a#b", "a%23b"), ("100%", "100%25"), ("%2F", "%252F"), ("a b", "a%20b"),
+      ("é", "%C3%A9"), ("e\u{301}", "e%CC%81"), ("日本", "%E6%97%A5%E6%9C%AC"),
+      ("👨‍👩‍👧", "%F0%9F%91%A8%E2%80%8D%F0%9F%91%A9%E2%80%8D%F0%9F%91%A7"),
+      ("..\\..", "..%5C.."), ("a;b=c", "a%3Bb%3Dc"), ("a:b@c", "a%3Ab%40c"), ("../x", "..%2Fx"), ("...", "..."),
+      (".hidden", ".hidden"), ("a.", "a."), ("x%2e", "x%252e"), ("~-_.", "~-_."), ("+&=", "%2B%26%3D"),
+      ("?\u{301}", "%3F%CC%81"),
+    ])
+  func encoded(value: String, segment: String) async throws {
+    #expect(try await target("/users/\(value)/friends") == "/users/\(segment)/friends")
+    #expect(try await target(RequestPath(segments: ["users", value])) == "/users/\(segment)")
+  }
+
+  @Test("Numbers, raw values and texts of texts can be values")
+  func kinds() async throws {
+    enum Kind: String { case film = "fi lm" }
+    #expect(
+      try await target("/\(7)/\(Int64.min)/\(Kind.film)/\("abc".dropFirst())/\(true)")
+        == "/7/-9223372036854775808/fi%20lm/bc/true")
+  }
+
+  @Test("A list of segments may hold slashes that separate, but its values not")
+  func segments() async throws {
+    #expect(try await target("/files/\(segments: ["a b", "c/d", "e"])") == "/files/a%20b/c%2Fd/e")
+    let error = await failure { () async throws(CallError) in try await target("/files/\(segments: ["a", "..", "b"])") }
+    #expect(error?.code == .invalidRequest)
+  }
+
+  @Test("The template shows where values stood, not what they were")
+  func template() async throws {
+    let values = "secret"
+    #expect(
+      ("/users/\(values)/friends/\(7, "friend")?q=\(values)" as RequestPath).template == "/users/{}/friends/{friend}")
+    #expect(("/users" as RequestPath).template == "/users")
+    #expect(("/users?page=1" as RequestPath).template == "/users")
+    #expect(RequestPath(segments: ["a", "b"]).template == "/{}/{}")
+  }
+
+  @Test("Text behind a question mark goes to the query, its values encoded whole")
+  func literalQuery() async throws {
+    let value = "a&b=c d+é?#%"
+    let text = try await target("/search?q=\(value)&sort=up", query: ["page": 1])
+    #expect(text == "/search?q=a%26b%3Dc%20d%2B%C3%A9%3F%23%25&sort=up&page=1")
+    #expect(QueryDecoding.pairs(of: text) == [["q", value], ["sort", "up"], ["page", "1"]])
+  }
+
+  @Test("A value in the query may be empty, a dot segment or hold controls: it cannot lead elsewhere")
+  func queryValues() async throws {
+    #expect(try await target("/search?a=\("")&b=\("..")&c=\("x\r\ny")") == "/search?a=&b=..&c=x%0D%0Ay")
+    #expect(try await target("/search?in=\(segments: ["a", "b/c"])") == "/search?in=a/b%2Fc")
+  }
+
+  @Test("What URLs do not allow in text is encoded once")
+  func literalText() async throws {
+    #expect(try await target("/a b/é/x%20y") == "/a%20b/%C3%A9/x%20y")
+    #expect(try await target("/a?filter[year]=1990&x=é&why=?") == "/a?filter%5Byear%5D=1990&x=%C3%A9&why=%3F")
+    #expect(try await target("/a\\b|c") == "/a%5Cb%7Cc")
+    #expect(try await target("/x?\u{301}=1") == "/x?%CC%81=1")
+  }
+
+  @Test("There is no bare question mark", arguments: ["/a", "/a?"] as [RequestPath])
+  func noBareQuestionMark(path: RequestPath) async throws {
+    #expect(try await target(path, query: [:]) == "/a")
+    #expect(try await target(path, query: ["x": nil]) == "/a")
+    #expect(try await target(path, query: ["x": [Int]()]) == "/a")
+  }
+}

@@ -1,0 +1,107 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Calls that share an exchange, and credentials")
+struct JoinedAccountsTests {
+  private let gate = Gate()
+  private let tokens = MemoryCredentials(token: "one")
+
+  private var stub: StubTransport {
+    let stub = StubTransport()
+    stub.on { _, _ in true } answer: { exchange in
+      .encoded("\(exchange.fields[.authorization] ?? "nobody") \(exchange.text)").waiting(for: self.gate)
+    }
+    return stub
+  }
+
+  private func client(_ stub: StubTransport) -> Client {
+    var client = TestClient()
+    client.environment.authentication = .bearer(tokens)
+    return client.over(stub)
+  }
+
+  private let mine = Request<[String]>.get("/mine").mapped(by: .content).id("mine", whenRunning: .join)
+
+  @Test("calls with the same credentials share")
+  func same() async throws {
+    let stub = stub
+    let api = client(stub)
+    async let first = api.send(mine)
+    try await gate.waitForArrivals(1)
+    async let second = api.send(mine)
+    try await joined(api)
+    gate.open()
+    _ = try await (first, second)
+    #expect(stub.exchanges.count == 1)
+  }
+
+  @Test("after another account signed in, nobody gets the answer meant for the first")
+  func otherAccount() async throws {
+    let stub = stub
+    let api = client(stub)
+    async let first = api.send(mine)
+    try await gate.waitForArrivals(1)
+    tokens.set(token: "two")
+    async let second = api.send(mine)
+    try await gate.waitForArrivals(2)
+    gate.open()
+    #expect(try await first.decode(String.self) == "Bearer one ")
+    #expect(try await second.decode(String.self) == "Bearer two ")
+  }
+
+  @Test("a call without credentials does not share with one that carries them")
+  func without() async throws {
+    let stub = stub
+    let api = client(stub)
+    async let first = api.send(mine)
+    try await gate.waitForArrivals(1)
+    async let second = api.send(mine.credentials(.none))
+    try await gate.waitForArrivals(2)
+    gate.open()
+    #expect(try await first.decode(String.self) == "Bearer one ")
+    #expect(try await second.decode(String.self) == "nobody ")
+  }
+
+  @Test("calls with different content do not share, though their heads are the same")
+  func otherContent() async throws {
+    let stub = stub
+    let api = client(stub)
+    let save = Request<Content>(method: .post, path: "/save", mapping: .content).id("save", whenRunning: .join)
+    async let first = api.send(save.content(.text("a")))
+    try await gate.waitForArrivals(1)
+    async let second = api.send(save.content(.text("b")))
+    try await gate.waitForArrivals(2)
+    gate.open()
+    #expect(try await first.decode(String.self) == "Bearer one a")
+    #expect(try await second.decode(String.self) == "Bearer one b")
+  }
+
+  @Test("a call does not join an exchange that all others have left")
+  func abandoned() async throws {
+    let stub = StubTransport()
+    let closing = Gate()
+    let api = client(stub)
+    stub.on { _, _ in true } answer: { exchange in
+      guard exchange.id == 0 else { return .json(#""fresh""#) }
+      // A transport that takes its time to notice that it is cancelled.
+      await Task { try? await closing.wait() }.value
+      throw CancellationError()
+    }
+    async let first = failure { try await api.send(mine) }
+    try await stub.waitForExchanges(1)
+    try await closing.waitForArrivals(1)
+    api.calls.cancelAll()
+    #expect(await first?.code == .cancelled)
+    #expect(try await api.send(mine).decode(String.self) == "fresh")
+    closing.open()
+  }
+
+  private func joined(_ api: Client) async throws {
+    while api.calls.all.allSatisfy({ entry in
+      !entry.trace.events.contains { if case .joined = $0.kind { true } else { false } }
+    }) { await Task.yield() }
+  }
+}

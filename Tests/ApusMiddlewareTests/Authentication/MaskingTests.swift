@@ -1,0 +1,152 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Logging
+import Testing
+
+@Suite("A secret appears on the wire and nowhere else")
+struct MaskingTests {
+  /// Every way to show a secret: authentications, and common fields and parameters that hold one.
+  enum Way: CaseIterable {
+    case bearer, basicName, basicPassword, keyField, keyParameter, commonField, commonParameter, ownField, ownParameter
+  }
+
+  private func client(_ way: Way) -> TestClient {
+    var client = TestClient()
+    let token = MemoryCredentials(token: sentinel)
+    switch way {
+    case .bearer: client.environment.authentication = .bearer(token)
+    case .basicName:
+      client.environment.authentication = .basic(MemoryCredentials(.password(user: sentinel, "p")))
+    case .basicPassword:
+      client.environment.authentication = .basic(MemoryCredentials(.password(user: "u", Secret(sentinel))))
+    case .keyField: client.environment.authentication = .apiKey(token, field: "X-Api-Key")
+    case .keyParameter: client.environment.authentication = .apiKey(token, queryParameter: "api_key")
+    case .commonField: client.environment.setField("X-Tenant-Key", sentinel)
+    case .commonParameter: client.environment.query = ["tenant": sentinel]
+    case .ownField, .ownParameter: break
+    }
+    return client
+  }
+
+  private func endpoint(_ way: Way) -> Request<Void> {
+    switch way {
+    case .ownField: .get("/users/\(7)").field("X-Own", sentinel)
+    case .ownParameter: .get("/users/\(7)", query: ["q": sentinel])
+    default: .get("/users/\(7)")
+    }
+  }
+
+  /// What stands on the wire for the sentinel.
+  private func isOnTheWire(_ way: Way, _ exchange: StubExchange) -> Bool {
+    let wire = exchange.request.curl(redaction: nil)
+    switch way {
+    case .basicName: return wire.contains("czNudDFuZWwtU0VDUkVULTB4REVBREJFRUY6")
+    case .basicPassword: return wire.contains("Basic dTpzM250MW5lbC1TRUNSRVQtMHhERUFEQkVFRg==")
+    default: return wire.contains(sentinel)
+    }
+  }
+
+  private func isClean(_ text: String) -> Bool {
+    !text.contains(sentinel) && !text.contains("czNudDFuZWw") && !text.contains("dTpzM250MW5l")
+  }
+
+  /// Ways for a call to end.
+  private static let answers: [StubAnswer] = [
+    .status(204), .status(401), .status(500),
+    .failure(TransportError(.offline, requestState: .notSent)), .failure(CancellationError()),
+    .pieces(["a"]).brokenOff(after: 1),
+  ]
+
+  @Test("logs, traces, errors, descriptions, dumps and curl lines hold none", arguments: Way.allCases)
+  func everywhere(way: Way) async throws {
+    for answer in Self.answers {
+      let stub = StubTransport.answering(answer)
+      let log = LogRecorder()
+      let entries = Told<String>()
+      var client = client(way)
+      client.settings.observers = [
+        RequestLogging(log.logger()), TextObserver(texts: entries),
+      ]
+      let api = client.over(stub)
+      var seen: [String] = []
+      do throws(CallError) {
+        let response = try await api.response(to: endpoint(way))
+        seen += [texts(of: response), "\(response.trace)", texts(of: response.trace)]
+      } catch {
+        seen += [texts(of: error), error.errorDescription ?? "", "\(error.trace)", error.detail, error.place ?? ""]
+      }
+      seen += log.lines.all.map(\.text) + entries.all
+      seen += [texts(of: api), texts(of: client.environment), texts(of: endpoint(way))]
+      for exchange in stub.exchanges {
+        #expect(isOnTheWire(way, exchange))
+        seen += [texts(of: exchange.request), exchange.request.curl()]
+      }
+      #expect(!stub.exchanges.isEmpty && !log.lines.all.isEmpty && !entries.all.isEmpty)
+      for text in seen { #expect(isClean(text), "\(way)") }
+    }
+  }
+
+  @Test("a value in the path shows in nothing but a curl line")
+  func pathValues() async throws {
+    let log = LogRecorder()
+    let entries = Told<String>()
+    var client = TestClient()
+    client.settings.observers = [RequestLogging(log.logger()), TextObserver(texts: entries)]
+    let api = client.over(StubTransport.answering(.status(410)))
+    let endpoint = Request<Void>.get("/reset/\(sentinel)")
+    let error = try #require(await failure { try await api.send(endpoint) })
+    let seen = [texts(of: error), "\(error.trace)", texts(of: endpoint), texts(of: endpoint.path), texts(of: api)]
+    for text in seen + log.lines.all.map(\.text) + entries.all { #expect(isClean(text)) }
+  }
+
+  @Test("log lines that show paths hold no secret of the query", arguments: [Way.keyParameter, .commonParameter])
+  func shownPaths(way: Way) async throws {
+    let log = LogRecorder()
+    var client = client(way)
+    client.settings.observers = [RequestLogging(log.logger(), showsPaths: true)]
+    try await client.over(StubTransport.answering()).send(.get("/users/\(7)", query: ["page": 2]))
+    #expect(log.lines.all.map(\.text).allSatisfy(isClean))
+    #expect(log.lines.all.last?.metadata["url"]?.hasPrefix("https://api.example.com/v1/users/7?page=██&") == true)
+  }
+
+  @Test("a secret prints as a mask however it is printed, alone and inside of other values")
+  func secrets() {
+    let secret = Secret(sentinel)
+    #expect("\(secret)" == "██")
+    #expect(String(reflecting: secret) == "██")
+    #expect(Mirror(reflecting: secret).children.isEmpty)
+    struct Holder { let secret: Secret, list: [Secret], table: [String: Secret], maybe: Secret? }
+    let holder = Holder(secret: secret, list: [secret], table: ["a": secret], maybe: secret)
+    let source = MemoryCredentials(.token(secret))
+    let values: [Any] = [
+      secret, holder, Credential.token(secret), Credential.password(user: sentinel, secret), source, source.current(),
+      Authentication.bearer(source), Authentication.basic(source), Set([secret]),
+    ]
+    for value in values { #expect(isClean(texts(of: value))) }
+  }
+
+  @Test("a secret cannot be encoded")
+  func notEncodable() {
+    #expect(!(Secret("a") as Any is any Encodable))
+    #expect(!(Credential.token("a") as Any is any Encodable))
+  }
+
+  @Test("a raw field shows the values that prove nothing about anybody, and masks all others")
+  func rawFields() {
+    #expect("\(RawField("Accept", "text/csv"))" == "Accept: text/csv")
+    #expect(texts(of: RawField("X-Key", sentinel)).contains("X-Key: ██"))
+    #expect(isClean(texts(of: RawField("X-Key", sentinel))))
+  }
+}
+
+/// Takes down everything an entry shows of itself.
+private struct TextObserver: CallObserver {
+  let texts: Told<String>
+
+  func observe(_ event: TraceEvent, of call: CallEntry) {
+    texts.add(ApusMiddlewareTests.texts(of: call))
+    texts.add("\(event) \(call.trace) \(call.urlTemplate)")
+  }
+}

@@ -1,0 +1,119 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Credentials that a server refuses")
+struct UnauthorizedTests {
+  private let stub = StubTransport.answering(.json(#"{"message":"token expired"}"#, status: 401))
+  private let tokens = MemoryCredentials(token: "one")
+  private let told = Told<UnauthorizedEvent>()
+
+  private func client(_ authentication: Authentication? = nil) -> TestClient {
+    var client = TestClient(name: "production")
+    client.environment.authentication = authentication ?? .bearer(tokens)
+    client.onUnauthorized = told.add
+    return client
+  }
+
+  @Test("the app is told at one place, and the caller gets the server's refusal all the same")
+  func toldAndThrown() async throws {
+    let api = client().over(stub)
+    let error = try #require(await failure { try await api.send(.ping.id("first", whenRunning: .allow)) })
+    #expect(error.code == .rejected)
+    #expect(error.status == 401)
+    #expect(error.errorDescription == "token expired")
+    let origin = Origin(scheme: "https", host: "api.example.com", port: 443)
+    #expect(told.all.map(\.origin) == [origin])
+    #expect(told.all.map(\.environment) == ["production"])
+    #expect(told.all.map(\.call) == ["first"])
+    #expect(told.all.map(\.generation) == [0])
+    #expect(error.trace.events.contains { $0.kind == .unauthorized(generation: 0) })
+  }
+
+  @Test("any number of calls refused with one token make one event, and each gets its error")
+  func oncePerGeneration() async throws {
+    let api = client().over(stub)
+    let errors = await withTaskGroup(of: CallError?.self) { group in
+      for _ in 0..<50 { group.addTask { await failure { try await api.send(.ping) } } }
+      return await group.reduce(into: []) { $0.append($1?.code) }
+    }
+    #expect(errors == Array(repeating: .rejected, count: 50))
+    #expect(told.all.count == 1)
+    tokens.set(token: "two")
+    _ = await failure { try await api.send(.ping) }
+    _ = await failure { try await api.send(.ping) }
+    #expect(told.all.map(\.generation) == [0, 1])
+  }
+
+  @Test("signed out, the first refusal is an event, each time anew")
+  func signedOut() async throws {
+    let api = client().over(stub)
+    for _ in 0..<2 {
+      tokens.clear()
+      _ = await failure { try await api.send(.ping) }
+      _ = await failure { try await api.send(.ping) }
+    }
+    #expect(told.all.map(\.generation) == [1, 2])
+  }
+
+  @Test("a late refusal of a token that was replaced meanwhile is no event")
+  func lateRefusal() async throws {
+    let gate = Gate()
+    let stub = StubTransport.answering(.status(401).waiting(for: gate))
+    let api = client().over(stub)
+    async let outcome = failure { try await api.send(.ping) }
+    try await gate.waitForArrivals(1)
+    tokens.set(token: "two")
+    gate.open()
+    #expect(await outcome?.status == 401)
+    #expect(told.all.isEmpty)
+  }
+
+  @Test("what a server thinks of a call's own credentials is no event, signed in or out")
+  func ownCredentials() async throws {
+    let api = client().over(stub)
+    _ = await failure { try await api.send(.ping.field("Authorization", "Basic dTpw")) }
+    _ = await failure { try await api.send(.ping.credentials(.none)) }
+    tokens.clear()
+    _ = await failure { try await api.send(.ping.field("Authorization", "Basic dTpw")) }
+    #expect(stub.exchanges.count == 3)
+    #expect(told.all.isEmpty)
+  }
+
+  @Test("the refusal of a server that is not shown the credentials is no event")
+  func otherOrigin() async throws {
+    var client = client()
+    client.customize = { $0.insert(SendElsewhere(scheme: "https", authority: "other.test"), .after(.redirects)) }
+    _ = await failure { try await client.over(stub).send(.ping) }
+    #expect(stub.exchanges.count == 1)
+    #expect(told.all.isEmpty)
+  }
+
+  @Test("other refusals are no events", arguments: [400, 402, 403, 404, 407, 500])
+  func otherStatuses(status: Int) async throws {
+    let stub = StubTransport.answering(.status(status))
+    _ = await failure { try await client().over(stub).send(.ping) }
+    #expect(told.all.isEmpty)
+  }
+
+  @Test("two accounts on one server have an event each")
+  func twoAccounts() async throws {
+    let api = client().over(stub)
+    _ = await failure { try await api.send(.ping) }
+    var other = Environment("second", baseURL: "https://api.example.com/v1")
+    other.authentication = .bearer(MemoryCredentials(token: "other"))
+    api.use(other)
+    _ = await failure { try await api.send(.ping) }
+    #expect(told.all.map(\.environment) == ["production", "second"])
+  }
+
+  @Test("a streamed call's refusal is an event too")
+  func streamed() async throws {
+    let api = client().over(stub)
+    let error = await failure { try await api.withResponse(to: .ping) { _ in } }
+    #expect(error?.status == 401)
+    #expect(told.all.count == 1)
+  }
+}

@@ -1,0 +1,203 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Credentials that cannot be sent or read")
+struct UnusableCredentialsTests {
+  private let stub = StubTransport.answering()
+
+  private func error(with authentication: Authentication) async throws -> CallError {
+    var client = TestClient()
+    client.environment.authentication = authentication
+    let error = await failure { try await client.over(stub).send(.ping) }
+    #expect(stub.exchanges.isEmpty)
+    return try #require(error)
+  }
+
+  @Test(
+    "a token that would break its field makes the call throw invalidRequest, which does not contain it",
+    arguments: [
+      "\(sentinel)\r\nX-Evil: 1", "\(sentinel)\n", "\(sentinel)\0", " \(sentinel)", "\(sentinel) ", "\(sentinel)\t",
+      "\(sentinel)é", "\(sentinel)\u{7F}", "",
+    ])
+  func malformedTokens(token: String) async throws {
+    let source = MemoryCredentials(token: token)
+    for authentication in [
+      Authentication.bearer(source), .apiKey(source, field: "X-Api-Key"), .apiKey(source, queryParameter: "key"),
+    ] {
+      let error = try await error(with: authentication)
+      #expect(error.code == .invalidRequest)
+      #expect(error.requestState == .notSent)
+      #expect(error.detail.contains("token"))
+      #expect(!texts(of: error).contains(sentinel))
+      #expect(!texts(of: error.underlying as Any).contains(sentinel))
+    }
+  }
+
+  @Test(
+    "a name or password that RFC 7617 forbids makes the call throw invalidRequest, which does not contain it",
+    arguments: [("a:\(sentinel)", "p"), ("\(sentinel)\n", "p"), ("u", "\(sentinel)\u{7F}"), ("u", "\0\(sentinel)")])
+  func malformedPasswords(user: String, password: String) async throws {
+    let error = try await error(with: .basic(MemoryCredentials(.password(user: user, Secret(password)))))
+    #expect(error.code == .invalidRequest)
+    #expect(error.requestState == .notSent)
+    #expect(!texts(of: error).contains(sentinel))
+  }
+
+  @Test("a password of any other characters is fine, also an empty one", arguments: ["a:b", "", "pässwörd", "a b\"c"])
+  func goodPasswords(password: String) async throws {
+    var client = TestClient()
+    client.environment.authentication = .basic(MemoryCredentials(.password(user: "", Secret(password))))
+    try await client.over(stub).send(.ping)
+    #expect(stub.exchanges.count == 1)
+  }
+
+  @Test("credentials of the wrong kind make the call throw invalidRequest and say which kind is needed")
+  func wrongKind() async throws {
+    let token = try await error(with: .basic(MemoryCredentials(token: sentinel)))
+    #expect(token.code == .invalidRequest)
+    #expect(token.detail == "basic authentication needs a name and a password")
+    let password = MemoryCredentials(.password(user: sentinel, Secret(sentinel)))
+    for authentication in [
+      Authentication.bearer(password), .apiKey(password, field: "X-K"), .apiKey(password, queryParameter: "k"),
+    ] {
+      let error = try await error(with: authentication)
+      #expect(error.code == .invalidRequest)
+      #expect(!texts(of: error).contains(sentinel))
+    }
+  }
+
+  @Test(
+    "a field name that cannot be sent makes the call throw invalidRequest", arguments: ["", "a b", "Host", "X\r\n"])
+  func malformedName(name: String) async throws {
+    let error = try await error(with: .apiKey(MemoryCredentials(token: "k"), field: name))
+    #expect(error.code == .invalidRequest)
+    #expect(error.requestState == .notSent)
+  }
+
+  private struct Locked: Error {
+    let secret = sentinel
+  }
+
+  @Test("a source that throws makes the call throw invalidRequest with the cause; nothing is sent, no text quotes it")
+  func throwingSource() async throws {
+    let error = try await error(with: .bearer(FailingSource(Locked())))
+    #expect(error.code == .invalidRequest)
+    #expect(error.requestState == .notSent)
+    #expect(error.phase == .waiting)
+    #expect(error.underlying is Locked)
+    #expect(error.detail == "the credentials could not be read: Locked")
+    #expect(!texts(of: error).contains(sentinel))
+  }
+
+  @Test("a source that throws a cancellation of its own does not make the call look cancelled")
+  func foreignCancellation() async throws {
+    let error = try await error(with: .bearer(FailingSource(CancellationError())))
+    #expect(error.code == .invalidRequest)
+    #expect(!error.isCancellation)
+  }
+
+  @Test("a source that throws in a later attempt is not taken for a broken exchange")
+  func laterAttempt() async throws {
+    let source = OnceSource()
+    var client = TestClient()
+    client.environment.authentication = .bearer(source)
+    client.customize = { $0.insert(Twice {}, .after(.retry)) }
+    let error = try #require(await failure { try await client.over(stub).send(.ping) })
+    #expect(error.code == .invalidRequest)
+    #expect(stub.exchanges.count == 1)
+  }
+
+  @Test("the error of another call, made to get credentials, tells why: code and server's words, this call's identity")
+  func anotherCall() async throws {
+    let tokenServer = StubTransport.answering(.json(#"{"message":"no such account"}"#, status: 403))
+    let signIn = TestClient("https://login.example.com").over(tokenServer)
+    var client = TestClient()
+    client.environment.authentication = .bearer(AskingSource(client: signIn))
+    let error = try #require(
+      await failure { try await client.over(stub).send(.get("/mine").id("mine", whenRunning: .allow)) })
+    #expect(error.code == .rejected)
+    #expect(error.id == "mine")
+    #expect(error.endpoint.template == "/mine")
+    #expect(error.requestState == .notSent)
+    #expect(error.status == 403)
+    #expect(error.errorDescription == "no such account")
+    #expect((error.underlying as? CallError)?.endpoint.template == "/ping")
+    #expect(error.trace.events.contains { $0.kind == .failed(.rejected) })
+    #expect(stub.exchanges.isEmpty)
+  }
+
+  @Test("another call that was cancelled does not make this one look cancelled")
+  func anotherCallCancelled() async throws {
+    let gate = Gate()
+    let signIn = TestClient().over(StubTransport.answering(.status(204).waiting(for: gate)))
+    var client = TestClient()
+    client.environment.authentication = .bearer(AskingSource(client: signIn))
+    let api = client.over(stub)
+    async let outcome = failure { try await api.send(.ping) }
+    try await gate.waitForArrivals(1)
+    signIn.calls.cancelAll()
+    let error = try #require(await outcome)
+    #expect(!error.isCancellation)
+    #expect(error.code == .invalidRequest)
+    #expect((error.underlying as? CallError)?.isCancellation == true)
+  }
+
+  @Test("a call that is cancelled while its credentials are read is cancelled, and nothing is sent")
+  func cancelledWhileReading() async throws {
+    let gate = Gate()
+    var client = TestClient()
+    client.environment.authentication = .bearer(WaitingSource(gate: gate))
+    let api = client.over(stub)
+    async let outcome = failure { try await api.send(.ping) }
+    try await gate.waitForArrivals(1)
+    api.calls.cancelAll()
+    let error = try #require(await outcome)
+    #expect(error.code == .cancelled)
+    #expect(error.cancellation == .requested)
+    #expect(error.requestState == .notSent)
+    #expect(stub.exchanges.isEmpty)
+  }
+}
+
+/// Gives a token the first time it is asked, and fails from then on.
+private final class OnceSource: CredentialSource {
+  private let asked = Told<Int>()
+
+  func current() throws -> StoredCredential {
+    asked.add(1)
+    guard asked.all.count == 1 else { throw CancellationError() }
+    return StoredCredential(.token("t"), generation: 1)
+  }
+
+  func set(_ credential: Credential) {}
+  func clear() {}
+}
+
+/// Asks another server before it answers.
+private struct AskingSource: CredentialSource {
+  let client: Client
+
+  func current() async throws -> StoredCredential {
+    try await client.send(.ping)
+    return StoredCredential(nil, generation: 0)
+  }
+
+  func set(_ credential: Credential) {}
+  func clear() {}
+}
+
+/// Answers when the gate opens.
+private struct WaitingSource: CredentialSource {
+  let gate: Gate
+
+  func current() async throws -> StoredCredential {
+    try await gate.wait()
+    return StoredCredential(nil, generation: 0)
+  }
+
+  func set(_ credential: Credential) {}
+  func clear() {}
+}

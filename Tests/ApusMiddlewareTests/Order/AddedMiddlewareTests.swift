@@ -1,0 +1,139 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite("Middlewares of the app's own, added without a change to core")
+struct AddedMiddlewareTests {
+  private let stub = StubTransport()
+
+  @Test("a field, a signature and retries take the places that their slots name")
+  func order() async throws {
+    stub.onAny(answer: .status(503))
+    stub.on(.get, "/v1/ping", answers: [.status(503), .status(503), .status(204)])
+    let passes = Told<String>()
+    var client = TestClient()
+    client.environment.authentication = .bearer(MemoryCredentials(token: "t"))
+    client.environment.setField("X-App", "apus")
+    client.customize = { pipeline in
+      pipeline.insert(Signing(), .beforeTransport)
+      pipeline.insert(Stamp(name: "outer", passes: passes), .beforeRetry)
+      pipeline.insert(Retry(attempts: 3), .after(.retry))
+      pipeline.insert(Stamp(name: "inner", passes: passes), .afterRetry)
+    }
+    let response = try await client.over(stub).response(to: .ping)
+    #expect(response.head.status == 204)
+    #expect(passes.all == ["outer", "inner", "inner", "inner"])
+    #expect(stub.exchanges.map(\.attempt) == [1, 2, 3])
+    // Signed last, each attempt anew: the signature covers credentials and common fields.
+    #expect(
+      stub.exchanges.map { $0.fields[text: "X-Signature"] } == [
+        "1:Bearer t,apus", "2:Bearer t,apus", "3:Bearer t,apus",
+      ])
+    #expect(response.trace.events.contains { $0.kind == .exchangeStarted && $0.attempt == 3 })
+  }
+
+  @Test("the assembled order can be read, outermost first, whatever the order of insertion")
+  func description() {
+    var pipeline = Pipeline()
+    pipeline.insert(Signing(), .beforeTransport)
+    pipeline.insert(Credentials(), .after(.credentials))
+    pipeline.insert(Retry(attempts: 2), .after(.retry))
+    pipeline.insert(CommonParameters(), .after(.validation))
+    pipeline.insert(TotalDeadline(), .after(.totalDeadline))
+    #expect(
+      "\(pipeline)" == """
+        validation: CommonParameters
+        totalDeadline: TotalDeadline
+        retry: Retry
+        credentials: Credentials
+        transport: Signing
+        """)
+  }
+
+  @Test("a middleware may answer in place of the server; the rest of the pipeline is not asked")
+  func answering() async throws {
+    var client = TestClient()
+    client.customize = { $0.insert(Canned(), .after(.cache)) }
+    #expect(try await client.over(stub).send(Request<Int>.get("/x")) == 7)
+    #expect(stub.exchanges.isEmpty)
+  }
+
+  @Test("an error that a middleware throws before anything is sent says that the request could not be made")
+  func throwingEarly() async throws {
+    struct NotAllowed: Error { let secret = sentinel }
+    var client = TestClient()
+    client.customize = { $0.insert(Refuse(error: NotAllowed()), .beforeTransport) }
+    let error = try #require(await failure { try await client.over(stub).send(.ping) })
+    #expect(error.code == .invalidRequest)
+    #expect(error.requestState == .notSent)
+    #expect(error.underlying is NotAllowed)
+    #expect(error.detail == "NotAllowed")
+    #expect(!texts(of: error).contains(sentinel))
+  }
+
+  @Test("an error of no known kind that a transport throws after the start is a broken exchange, maybe sent")
+  func throwingLate() async throws {
+    struct Odd: Error {}
+    stub.onAny(answer: .failure(Odd()))
+    let error = try #require(await failure { try await TestClient().over(stub).send(.ping) })
+    #expect(error.code == .broken)
+    #expect(error.requestState == .maybeSent)
+  }
+}
+
+private struct Stamp: Middleware {
+  let name: String
+  let passes: Told<String>
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    passes.add(name)
+    return try await next(request, context: context)
+  }
+}
+
+/// Signs what it sees.
+private struct Signing: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var request = request
+    let signed = ["Authorization", "X-App"].compactMap { request.head.headerFields[text: $0] }
+    try request.addField(RawField("X-Signature", "\(context.attempt):\(signed.joined(separator: ","))"))
+    return try await next(request, context: context)
+  }
+}
+
+/// Sends again what a server could not take at the moment.
+private struct Retry: Middleware {
+  let attempts: Int
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    while true {
+      let response = try await next(request, context: context)
+      guard response.head.status == .serviceUnavailable, context.attempt < attempts else { return response }
+      response.discard()
+      context.attempt += 1
+    }
+  }
+}
+
+private struct Canned: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    ResponseMessage(head: HTTPResponse(status: .ok), content: ResponseContent(.init("7".utf8)))
+  }
+}
+
+private struct Refuse: Middleware {
+  let error: any Error & Sendable
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    throw error
+  }
+}
