@@ -10,11 +10,7 @@ struct LoadFriends: Scene {
     var (pages, total) = (0, 0)
     for try await page in world.friends.pages(in: nil) {
       friends += page.items
-<<<<<<< HEAD
       (pages, total) = (pages + 1, page.totalResults)
-=======
-      pages += 1
->>>>>>> main
       world.stage.progress(
         "\(Stage.bar(friends.count, of: page.totalResults))  \(friends.count) of \(page.totalResults)")
     }
