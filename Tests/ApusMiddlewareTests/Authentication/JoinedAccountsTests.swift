@@ -11,7 +11,9 @@ struct JoinedAccountsTests {
 
   private var stub: StubTransport {
     let stub = StubTransport()
-    stub.on { _, _ in true } answer: { exchange in
+    stub.on { _, _ in
+      true
+    } answer: { exchange in
       .encoded("\(exchange.fields[.authorization] ?? "nobody") \(exchange.text)").waiting(for: self.gate)
     }
     return stub
@@ -84,7 +86,9 @@ struct JoinedAccountsTests {
     let stub = StubTransport()
     let closing = Gate()
     let api = client(stub)
-    stub.on { _, _ in true } answer: { exchange in
+    stub.on { _, _ in
+      true
+    } answer: { exchange in
       guard exchange.id == 0 else { return .json(#""fresh""#) }
       // A transport that takes its time to notice that it is cancelled.
       await Task { try? await closing.wait() }.value

@@ -21,7 +21,9 @@ struct RequestLoggingTests {
   func twoLines() async throws {
     let clock = clock
     let stub = StubTransport()
-    stub.on { _, _ in true } answer: { _ in
+    stub.on { _, _ in
+      true
+    } answer: { _ in
       clock.advance(by: .milliseconds(1500))
       return .json("7")
     }
