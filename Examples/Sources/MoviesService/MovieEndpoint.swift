@@ -11,15 +11,17 @@ enum MovieEndpoint: Endpoint {
   case recommendations(for: Movie.ID, page: Int)
   case details(Movie.ID)
 
-  var request: Request<Content> { operation.json(.snakeCase) }
-
-  private var operation: Request<Content> {
+  var request: Request<Content> {
     switch self {
-    case .popular(let page): .get("/movie/popular", query: ["page": page])
-    case .nowPlaying(let page): .get("/movie/now_playing", query: ["page": page])
-    case .search(let text, let page): .get("/search/movie", query: ["query": text, "page": page])
-    case .recommendations(let id, let page): .get("/movie/\(id)/recommendations", query: ["page": page])
-    case .details(let id): .get("/movie/\(id)")
+    case .popular(let page): get("/movie/popular", ["page": page])
+    case .nowPlaying(let page): get("/movie/now_playing", ["page": page])
+    case .search(let text, let page): get("/search/movie", ["query": text, "page": page])
+    case .recommendations(let id, let page): get("/movie/\(id)/recommendations", ["page": page])
+    case .details(let id): get("/movie/\(id)", [:])
     }
+  }
+
+  private func get(_ path: RequestPath, _ query: Query) -> Request<Content> {
+    Request(method: .get, path: path, query: query, mapping: .content).json(.snakeCase)
   }
 }
