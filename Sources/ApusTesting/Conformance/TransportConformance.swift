@@ -2,13 +2,16 @@ public import ApusCore
 
 /// What every transport must do, as a list of checks that any test framework can run.
 ///
-/// Each check takes a transport and a server of its own, which it scripts. A new transport is done when all pass:
+/// Each check takes a transport and a server of its own, which it scripts. A new transport is done when all pass. With
+/// Swift Testing the checks are the arguments of one test; by hand:
 ///
 /// ```swift
-/// @Test("the transport conforms", arguments: TransportConformance.checks)
-/// func conforms(check: TransportConformance.Check) async throws {
-///   let server = try await LoopbackServer.start()          // your adapter of a server
-///   try await check.run(MyTransport(), server)
+/// func checkAll(
+///   transport: () -> any Transport, server: () async throws -> any ConformanceServer
+/// ) async throws {
+///   for check in TransportConformance.checks {
+///     try await check.run(transport(), server())
+///   }
 /// }
 /// ```
 public enum TransportConformance {

@@ -9,6 +9,7 @@ import HTTPTypes
 
 /// What a stub answers: a head and content, or a failure, with waits wherever a test wants them.
 ///
+/// <!-- sample: answers as StubAnswer -->
 /// ```swift
 /// .json(#"{"id":7}"#)                                    // an answer
 /// .json("[]").after(.seconds(2))                         // … two seconds later, on the client's clock

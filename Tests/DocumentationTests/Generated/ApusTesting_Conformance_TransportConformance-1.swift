@@ -4,7 +4,6 @@
 import Apus
 import Foundation
 import ApusTesting
-import Testing
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -65,8 +64,10 @@ private let gate = Gate()
 
 private nonisolated(unsafe) var settings = ClientSettings()
 
-@Test("the transport conforms", arguments: TransportConformance.checks)
-private func conforms(check: TransportConformance.Check) async throws {
-  let server = try await LoopbackServer.start()          // your adapter of a server
-  try await check.run(MyTransport(), server)
+private func checkAll(
+  transport: () -> any Transport, server: () async throws -> any ConformanceServer
+) async throws {
+  for check in TransportConformance.checks {
+    try await check.run(transport(), server())
+  }
 }

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// The sample '1' of Sources/ApusTesting/Stub/StubAnswer.swift. Written by `make samples`; do not edit.
+// The sample 'answers' of Sources/ApusTesting/Stub/StubAnswer.swift. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
@@ -65,9 +65,9 @@ private let gate = Gate()
 private nonisolated(unsafe) var settings = ClientSettings()
 
 private func sample() async throws {
-  .json(#"{"id":7}"#)                                    // an answer
-  .json("[]").after(.seconds(2))                         // … two seconds later, on the client's clock
-  .json("[]").waiting(for: gate)                         // … when the test opens the gate
-  .pieces(["a", "b"], gate: gate).brokenOff(after: 1)    // one piece, then the connection breaks
-  .failure(TransportError(.offline, requestState: .notSent))
+  let _: StubAnswer = .json(#"{"id":7}"#)                                    // an answer
+  let _: StubAnswer = .json("[]").after(.seconds(2))                         // … two seconds later, on the client's clock
+  let _: StubAnswer = .json("[]").waiting(for: gate)                         // … when the test opens the gate
+  let _: StubAnswer = .pieces(["a", "b"], gate: gate).brokenOff(after: 1)    // one piece, then the connection breaks
+  let _: StubAnswer = .failure(TransportError(.offline, requestState: .notSent))
 }
