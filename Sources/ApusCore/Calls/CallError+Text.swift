@@ -6,7 +6,10 @@
 
 extension CallError: LocalizedError {
   /// A sentence that can be shown to a person, in the client's ``ErrorTexts``.
-  public var errorDescription: String? { storage.call.errorTexts.text(self) }
+  public var sentence: String { storage.call.errorTexts.text(self) }
+
+  /// The ``sentence``, for code that knows `LocalizedError` only.
+  public var errorDescription: String? { sentence }
 }
 
 extension CallError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -68,7 +68,8 @@ public struct JSONCoding: Sendable {
 
   private static func encoder(_ keys: Keys, _ dates: Dates, _ bytes: Bytes) -> JSONEncoder {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.withoutEscapingSlashes]
+    // Sorted, so that the same value gives the same bytes: for joined calls, signatures and recordings.
+    encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
     if keys == .snakeCase { encoder.keyEncodingStrategy = .convertToSnakeCase }
     switch dates {
     case .iso8601: encoder.dateEncodingStrategy = .iso8601

@@ -57,6 +57,21 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
+  @Test("what is not read is given up also when somebody keeps the answer")
+  func kept() async throws {
+    let kept = Log<ResponseMessage>()
+    let keeping = Doing { request, context, next in
+      let response = try await next(request, context: context)
+      kept.add(response)
+      return response
+    }
+    let bench = CallBench(middlewares: [(keeping, .trace)])
+    bench.stub.onAny(answer: .pieces(["a", "b"]).stalled(after: 1))
+    try await bench.api.withResponse(to: request) { _ in }
+    #expect(kept.entries.count == 1)
+    #expect(bench.isClean)
+  }
+
   @Test("an error of the closure arrives with the code handler and as the cause")
   func handlerError() async throws {
     bench.stub.onAny(answer: .pieces(["a"]))

@@ -69,7 +69,7 @@ private func sample() async throws {
     let friends = try await api.send(.friends(of: me).latestWins("friends"))  // a newer call supersedes this one
     print(friends.map(\.name))
   } catch {
-    print(error.localizedDescription)  // a sentence you can show; `error` is a CallError
+    print(error.sentence)  // something you can show; `error` is a CallError
   }
   _ = tokens
   _ = api
