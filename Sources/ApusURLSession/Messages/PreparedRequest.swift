@@ -44,6 +44,10 @@ struct PreparedRequest: Sendable {
         throw Self.unsupported("URLSession sends no content with GET on this platform")
       }
     #endif
+    // A task made without it would go out empty.
+    if case .stream = message.content {
+      throw Self.unsupported("content that is made while it is sent cannot be sent yet")
+    }
     request.allHTTPHeaderFields = Self.fields(of: message, userAgent: userAgent)
     request.httpShouldHandleCookies = false
     urlRequest = request
