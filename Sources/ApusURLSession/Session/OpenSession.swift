@@ -63,8 +63,12 @@ extension URLSessionConfiguration {
     configuration.httpMaximumConnectionsPerHost = max(1, options.connectionsPerHost)
     configuration.timeoutIntervalForRequest = never
     configuration.timeoutIntervalForResource = never
-    #if canImport(Security)
-      configuration.apply(options)
+    #if canImport(Darwin)
+      configuration.allowsCellularAccess = options.allowsCellular
+      configuration.allowsExpensiveNetworkAccess = options.allowsExpensive
+      configuration.allowsConstrainedNetworkAccess = options.allowsConstrained
+      configuration.waitsForConnectivity = options.waitsForConnectivity
+      configuration.tlsMinimumSupportedProtocolVersion = options.tlsMinimum == .v1_3 ? .TLSv13 : .TLSv12
     #endif
     return configuration
   }

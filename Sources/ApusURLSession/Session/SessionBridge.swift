@@ -59,5 +59,14 @@ final class SessionBridge: NSObject, URLSessionDataDelegate, Sendable {
       exchange(of: task)?.refuseChallenge()
       completionHandler(.cancelAuthenticationChallenge, nil)
     }
+  #else
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      // Certificates are the system's to judge. Passwords come from the pipeline, never from a store of the system's.
+      let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
+      completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
+    }
   #endif
 }

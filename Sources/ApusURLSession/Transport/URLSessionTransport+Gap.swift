@@ -12,7 +12,18 @@ extension URLSessionTransport {
     #if canImport(Darwin)
       []
     #else
-      []
+      [
+        Gap(
+          name: "back-pressure",
+          description: "content arrives as fast as the server sends it; what waits to be read is in memory"),
+        Gap(name: "phase timings", description: "the trace has no times of name look-up, connecting and TLS"),
+        Gap(name: "request sent", description: "the end of sending is noticed only when the answer begins"),
+        Gap(name: "trust", description: "pinned keys and client certificates are refused, never ignored"),
+        Gap(name: "streamed request content", description: "refused as unsupported; send bytes or a file"),
+        Gap(name: "GET with content", description: "refused as unsupported; use QUERY or POST"),
+        Gap(name: "trailers", description: "the platform ends the process when an answer in chunks has trailer fields"),
+        Gap(name: "IPv6 addresses", description: "a host written as an IPv6 address cannot be reached"),
+      ]
     #endif
   }
 }

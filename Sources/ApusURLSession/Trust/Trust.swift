@@ -3,9 +3,9 @@ import ApusCore
 extension URLSessionTransport {
   /// Whom a transport trusts beyond what the system trusts, and how it identifies itself.
   ///
-  /// Available on Apple platforms. Elsewhere `URLSession` offers no way to do either, so a transport with any
-  /// of it refuses every message with a ``TransportError`` of the kind `unsupported`: nothing is ever sent
-  /// with less protection than was asked for.
+  /// Not evaluated yet on Apple platforms, and not possible with `URLSession` elsewhere. A transport with any of it
+  /// refuses every message with a ``TransportError`` of the kind `unsupported`: nothing is ever sent with less
+  /// protection than was asked for.
   public struct Trust: Sendable {
     /// Keys that hosts must show; a host without pins is judged by the system alone. Default: none.
     public var pins: [PinnedHost] = []
@@ -16,17 +16,15 @@ extension URLSessionTransport {
     public init() {}
 
     func checkSupport() throws {
-      #if !canImport(Security)
-        guard pins.isEmpty else {
-          throw TransportError(
-            .unsupported, requestState: .notSent, detail: "URLSession cannot check pinned keys on this platform")
-        }
-        guard clientIdentity == nil else {
-          throw TransportError(
-            .unsupported, requestState: .notSent, detail: "URLSession cannot show a client certificate on this platform"
-          )
-        }
-      #endif
+      guard pins.isEmpty else {
+        throw TransportError(
+          .unsupported, requestState: .notSent, detail: "pinned keys are not checked by this transport")
+      }
+      guard clientIdentity == nil else {
+        throw TransportError(
+          .unsupported, requestState: .notSent, detail: "client certificates are not shown by this transport"
+        )
+      }
     }
   }
 }
