@@ -12,5 +12,7 @@ enum LoopbackServer {
 }
 
 struct MyTransport: Transport {
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage { throw CancellationError() }
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    throw CancellationError()
+  }
 }

@@ -69,7 +69,9 @@ private enum LoopbackServer {
 }
 
 private struct MyTransport: Transport {
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage { throw CancellationError() }
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    throw CancellationError()
+  }
 }
 
 private func sample() async throws {
