@@ -88,7 +88,9 @@ final class Exchange: Sendable {
     guard let head = ResponseHead(response, to: request) else { return end(.malformed) }
     if head.isInterim { return }
     recordSent()
-    if isBuffered, let length = head.contentLength, length > Int64(context.contentLimit) { return end(.contentTooLarge) }
+    if isBuffered, let length = head.contentLength, length > Int64(context.contentLimit) {
+      return end(.contentTooLarge)
+    }
     arrived(head)
   }
 
@@ -195,8 +197,9 @@ private struct CollectedAnswer {
   /// The message; its content arrives through `channel`, or is what was collected.
   func message(_ channel: ContentChannel?) -> ResponseMessage? {
     guard let head else { return nil }
-    return channel.map { head.message($0) } ?? ResponseMessage(
-      head: head.response, content: ResponseContent(collected: content))
+    return channel.map { head.message($0) }
+      ?? ResponseMessage(
+        head: head.response, content: ResponseContent(collected: content))
   }
 }
 
