@@ -1,6 +1,7 @@
 #if NIO && URLSession
   import Apus
   import ApusTestServer
+  import HTTPTypes
   import Testing
 
   @Suite("22: the calls in flight")
@@ -33,6 +34,23 @@
         _ = try await (first, second, third)
         #expect(api.calls.isEmpty)
         #expect(entry.isEnded)
+      }
+    }
+
+    @Test("an entry tells the head of the answer and how much of its content has come")
+    func progress() async throws {
+      try await withServer(answering: Reply.text("0123456789").stalling(at: .content(4))) { api, server in
+        async let outcome = failure { try await api.send(Request<String>.get("/a")) }
+        try await server.exchange()
+        let entry = try #require(api.calls.all.first)
+        while entry.received.bytes < 4 { await Task.yield() }
+        #expect(entry.received.bytes == 4)
+        #expect(entry.received.expected == 10)
+        #expect(entry.head?.status == .ok)
+        #expect(entry.phase == .receiving)
+        entry.cancel()
+        let error = await outcome
+        #expect(error?.cancellation == .requested)
       }
     }
 
@@ -76,7 +94,7 @@
     func empty(reply: Reply) async throws {
       try await withServer(answering: reply) { api, server in
         for round in 0..<3 {
-          let request = Request<String>.get("/a").id("same", whenRunning: .refuse).timeout(.seconds(20))
+          let request = Request<String>.get("/a").id("same", whenRunning: .refuse)
           let call = Task { await failure { try await api.send(request) } }
           try await server.exchanges(atLeast: round + 1)
           if case .stall? = reply.steps.first { api.calls.cancelAll() }

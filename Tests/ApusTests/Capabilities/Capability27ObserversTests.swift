@@ -63,6 +63,47 @@
       }
     }
 
+    private struct RetryOnce: Middleware {
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        let response = try await next(request, context: context)
+        guard response.head.status == .serviceUnavailable else { return response }
+        response.discard()
+        var context = context
+        context.attempt += 1
+        return try await next(request, context: context)
+      }
+    }
+
+    private struct Attempts: CallObserver {
+      let events = Told<String>()
+
+      func observe(_ event: TraceEvent, of call: CallEntry) {
+        switch event.kind {
+        case .exchangeStarted: events.add("exchange of attempt \(event.attempt)")
+        case .headArrived(let status): events.add("\(status) to attempt \(event.attempt)")
+        default: break
+        }
+      }
+    }
+
+    @Test("each attempt of a call is told with its number")
+    func attempts() async throws {
+      let observer = Attempts()
+      try await TestServer.with {
+        $0.number == 0 ? .status(503) : .status(204)
+      } body: { server in
+        let api = server.client {
+          $0.settings.observers = [observer]
+          $0.customizePipeline = { $0.insert(RetryOnce(), .before(.retry)) }
+        }
+        try await api.send(.ping)
+      }
+      #expect(
+        observer.events.all == [
+          "exchange of attempt 1", "503 to attempt 1", "exchange of attempt 2", "204 to attempt 2",
+        ])
+    }
+
     private struct Canceller: CallObserver {
       func observe(_ event: TraceEvent, of call: CallEntry) {
         if case .headArrived = event.kind { call.cancel() }

