@@ -21,9 +21,11 @@ final class OpenSession: Sendable {
     self.onEnd = onEnd
   }
 
-  func exchange(for request: PreparedRequest, context: CallContext) -> Exchange {
-    let task = request.task(in: session)
-    let exchange = Exchange(task: task, session: self, request: request, context: context)
+  func exchange(
+    for request: PreparedRequest, sending content: OutgoingContent, context: CallContext
+  ) throws -> Exchange {
+    let task = try content.task(for: request.urlRequest, in: session)
+    let exchange = Exchange(task: task, sending: content, session: self, request: request, context: context)
     bridge.exchanges.withLock { $0[task.taskIdentifier] = exchange }
     return exchange
   }
@@ -63,12 +65,8 @@ extension URLSessionConfiguration {
     configuration.httpMaximumConnectionsPerHost = max(1, options.connectionsPerHost)
     configuration.timeoutIntervalForRequest = never
     configuration.timeoutIntervalForResource = never
-    #if canImport(Darwin)
-      configuration.allowsCellularAccess = options.allowsCellular
-      configuration.allowsExpensiveNetworkAccess = options.allowsExpensive
-      configuration.allowsConstrainedNetworkAccess = options.allowsConstrained
-      configuration.waitsForConnectivity = options.waitsForConnectivity
-      configuration.tlsMinimumSupportedProtocolVersion = options.tlsMinimum == .v1_3 ? .TLSv13 : .TLSv12
+    #if canImport(Security)
+      configuration.apply(options)
     #endif
     return configuration
   }

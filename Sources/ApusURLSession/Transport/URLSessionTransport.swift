@@ -33,7 +33,8 @@ public final class URLSessionTransport: Transport {
     try Task.checkCancellation()
     try options.trust.checkSupport()
     let prepared = try PreparedRequest(request, userAgent: options.userAgent)
-    let exchange = try sessions.exchange(for: prepared, context: context)
+    let content = try await OutgoingContent(request.content, in: context)
+    let exchange = try sessions.exchange(for: prepared, sending: content, context: context)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { exchange.start($0) }
     } onCancel: {

@@ -4,8 +4,8 @@
   public import Foundation
 #endif
 
-/// A certificate with its private key, shown to servers that ask who the client is.
-public struct ClientIdentity: Sendable {
+/// A certificate with its private key, shown to servers that ask who the client is; prints as `██`.
+public struct ClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// Certificate and key in the PKCS #12 format (RFC 7292).
   public let pkcs12: Data
   /// What the private key is encrypted with.
@@ -16,4 +16,11 @@ public struct ClientIdentity: Sendable {
     self.pkcs12 = pkcs12
     self.passphrase = passphrase
   }
+
+  /// `██`
+  public var description: String { "██" }
+  /// `██`
+  public var debugDescription: String { description }
+  /// Shows nothing.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -45,8 +45,9 @@ public struct PinnedHost: Sendable, Hashable {
     return hash
   }
 
-  /// Whether these pins are for a host.
-  func covers(_ name: String) -> Bool {
+  /// Whether these pins are for a host, and have not expired.
+  fileprivate func isInForce(for name: String, at now: Date) -> Bool {
+    if let expiry, now >= expiry { return false }
     let name = name.lowercased()
     return name == host || (includesSubdomains && name.hasSuffix("." + host))
   }
@@ -61,6 +62,11 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Sequence<PinnedHost> {
+  /// Whether the host must show one of certain keys.
+  func cover(_ host: String, at now: Date) -> Bool {
+    contains { $0.isInForce(for: host, at: now) }
+  }
+
   /// Whether a host that shows these keys is who it should be, as far as the pins say.
   ///
   /// - Parameters:
@@ -68,7 +74,6 @@ extension Sequence<PinnedHost> {
   ///   - host: the host that was asked for.
   ///   - now: pins that have expired by then do not count.
   func accept(_ keys: [Data], from host: String, at now: Date) -> Bool {
-    let pins = filter { pin in pin.covers(host) && (pin.expiry.map { now < $0 } ?? true) }
-    return pins.allSatisfy { pin in keys.contains { pin.keys.contains($0) } }
+    lazy.filter { $0.isInForce(for: host, at: now) }.allSatisfy { pin in keys.contains { pin.keys.contains($0) } }
   }
 }
