@@ -66,7 +66,8 @@
         kSecImportExportPassphrase as String: passphrase, kSecImportToMemoryOnly as String: true,
       ]
       var items: CFArray?
-      guard SecPKCS12Import(
+      guard
+        SecPKCS12Import(
           NSData(data: pkcs12) as CFData, NSDictionary(dictionary: options) as CFDictionary, &items) == errSecSuccess,
         let item = (items as? [[String: Any]])?.first,
         let anyIdentity = item[kSecImportItemIdentity as String],

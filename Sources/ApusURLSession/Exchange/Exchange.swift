@@ -33,19 +33,14 @@ final class Exchange: Sendable {
   }
 
   private let task: URLSessionTask
-  private let outgoing: (any OutgoingStream)?
   private let session: OpenSession
   private let request: PreparedRequest
   private let context: CallContext
   private let isBuffered: Bool
   private let state: Mutex<State>
 
-  init(
-    task: URLSessionTask, sending content: OutgoingContent, session: OpenSession, request: PreparedRequest,
-    context: CallContext
-  ) {
+  init(task: URLSessionTask, session: OpenSession, request: PreparedRequest, context: CallContext) {
     self.task = task
-    outgoing = content.stream
     self.session = session
     self.request = request
     self.context = context
@@ -88,7 +83,9 @@ final class Exchange: Sendable {
     guard let head = ResponseHead(response, to: request) else { return end(.malformed) }
     if head.isInterim { return }
     recordSent()
-    if isBuffered, let length = head.contentLength, length > Int64(context.contentLimit) { return end(.contentTooLarge) }
+    if isBuffered, let length = head.contentLength, length > Int64(context.contentLimit) {
+      return end(.contentTooLarge)
+    }
     arrived(head)
   }
 
@@ -146,11 +143,11 @@ final class Exchange: Sendable {
     for action in actions {
       switch action {
       case .resumeTask:
-        outgoing?.start(in: context) { [weak self] error in self?.contentFailed(error) }
+        request.outgoing.stream?.start(in: context) { [weak self] error in self?.contentFailed(error) }
         task.resume()
       case .cancelTask:
         // Stopping a task waits for the session's thread, which may be waiting for content.
-        outgoing?.stop()
+        request.outgoing.stream?.stop()
         task.cancel()
       case .reportHead: if case .head(let head) = input { context.headArrived(head.response) }
       case .reportPiece: if case .piece(let piece) = input { context.received(piece.count) }
@@ -162,7 +159,7 @@ final class Exchange: Sendable {
         taken.channel?.finish(throwing: error(failure, input, hasHead: taken.machine.hasHead))
       case .refuseRedirect: if case .redirect(let refuse) = input { refuse() }
       case .forget:
-        outgoing?.stop()
+        request.outgoing.stream?.stop()
         session.forget(task)
       }
     }
@@ -195,8 +192,9 @@ private struct CollectedAnswer {
   /// The message; its content arrives through `channel`, or is what was collected.
   func message(_ channel: ContentChannel?) -> ResponseMessage? {
     guard let head else { return nil }
-    return channel.map { head.message($0) } ?? ResponseMessage(
-      head: head.response, content: ResponseContent(collected: content))
+    return channel.map { head.message($0) }
+      ?? ResponseMessage(
+        head: head.response, content: ResponseContent(collected: content))
   }
 }
 

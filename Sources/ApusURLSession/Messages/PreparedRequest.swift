@@ -10,6 +10,7 @@ import HTTPTypes
 struct PreparedRequest: Sendable {
   let urlRequest: URLRequest
   let content: MessageContent
+  let outgoing: OutgoingContent
   let isHead: Bool
 
   /// Whether the exchange must not use a connection that was used before.
@@ -31,8 +32,9 @@ struct PreparedRequest: Sendable {
 
   /// Translates a message without changing anything that goes on the wire.
   ///
-  /// - Throws: ``TransportError`` of the kind `unsupported` for what the platform would change on the way.
-  init(_ message: RequestMessage, userAgent: String) throws {
+  /// - Throws: ``TransportError`` of the kind `unsupported` for what the platform would change on the way, and when
+  ///   content cannot be made; `CancellationError`.
+  init(_ message: RequestMessage, userAgent: String, in context: CallContext) async throws {
     var request = URLRequest(url: try Self.url(of: message))
     let method = message.head.method.rawValue
     request.httpMethod = method
@@ -49,6 +51,7 @@ struct PreparedRequest: Sendable {
     urlRequest = request
     content = message.content
     isHead = message.head.method == .head
+    outgoing = try await OutgoingContent(message.content, in: context)
   }
 
   private static func url(of message: RequestMessage) throws -> URL {

@@ -97,7 +97,7 @@ final class Spool: OutgoingStream {
 
   /// A file that only this user can read.
   private static func makeFile() throws -> (URL, FileHandle) {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString)")
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("apus-content-\(UUID().uuidString)")
     guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
       throw failure("has no room in the directory for temporary files")
     }

@@ -21,11 +21,9 @@ final class OpenSession: Sendable {
     self.onEnd = onEnd
   }
 
-  func exchange(
-    for request: PreparedRequest, sending content: OutgoingContent, context: CallContext
-  ) throws -> Exchange {
-    let task = try content.task(for: request.urlRequest, in: session)
-    let exchange = Exchange(task: task, sending: content, session: self, request: request, context: context)
+  func exchange(for request: PreparedRequest, context: CallContext) throws -> Exchange {
+    let task = try request.outgoing.task(for: request.urlRequest, in: session)
+    let exchange = Exchange(task: task, session: self, request: request, context: context)
     bridge.exchanges.withLock { $0[task.taskIdentifier] = exchange }
     return exchange
   }

@@ -32,12 +32,10 @@ final class Sessions: Sendable {
   /// Makes the exchange of a message; nothing is sent before it is started.
   ///
   /// - Throws: ``TransportError`` once the transport is shut down.
-  func exchange(
-    for request: PreparedRequest, sending content: OutgoingContent, context: CallContext
-  ) throws -> Exchange {
+  func exchange(for request: PreparedRequest, context: CallContext) throws -> Exchange {
     let exchange: Exchange? = try state.withLock { state in
       guard !state.isShutDown else { return nil }
-      return try session(for: request, &state).exchange(for: request, sending: content, context: context)
+      return try session(for: request, &state).exchange(for: request, context: context)
     }
     guard let exchange else {
       throw TransportError(.unsupported, requestState: .notSent, detail: "the transport is shut down")

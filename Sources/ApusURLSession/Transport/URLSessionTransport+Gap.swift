@@ -24,7 +24,10 @@ extension URLSessionTransport {
           name: "content made while it is sent",
           description: "it is made first, in memory or a temporary file, and then sent"),
         Gap(name: "GET with content", description: "refused as unsupported; use QUERY or POST"),
-        Gap(name: "trailers", description: "the platform ends the process when an answer in chunks has trailer fields"),
+        Gap(
+          name: "broken answers",
+          description: "the platform ends the process when a head breaks off or holds a line of NUL, and when an answer "
+            + "in chunks has trailer fields"),
         Gap(name: "IPv6 addresses", description: "a host written as an IPv6 address cannot be reached"),
       ]
     #endif
