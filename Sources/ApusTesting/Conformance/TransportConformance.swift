@@ -40,7 +40,7 @@ public enum TransportConformance {
     ///   - transport: a transport that no other check uses at the same time.
     ///   - server: a server that has had no requests yet.
     ///   - limit: how long the check may take before it counts as failed. A transport that hangs is left behind.
-    ///     Default: 30 seconds.
+    ///     Default: 120 seconds.
     /// - Throws: ``ConformanceFailure``, which says what the transport did; what the server throws.
     public func run(
       _ transport: any Transport, _ server: any ConformanceServer, limit: Duration = .seconds(120)

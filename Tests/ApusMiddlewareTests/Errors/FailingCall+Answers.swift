@@ -16,15 +16,15 @@ extension FailingCall {
       refusal("a code", .reported, .accepted(#"{"code":7,"token":"\#(said)"}"#, status: 400)),
       refusal("a challenge", .notReported, .accepted("", status: 401)),
       refusal("a page", .notReported, .accepted("<html>\(said)</html>", status: 500, type: "text/html")),
-      FailingCall("an envelope", .rejected, .reported, .decoding, .answered) {
+      FailingCall("an envelope", (.rejected, .reported, .decoding, .answered)) {
         $0.answer = .accepted(#"{"code":9,"message":"No.","data":{"token":"\#(said)"}}"#)
         $0.change = { $0.enveloped(EnvelopeFormat()) }
       },
-      FailingCall("a stream that is refused", .rejected, .notReported, .receiving, .answered) {
+      FailingCall("a stream that is refused", (.rejected, .notReported, .receiving, .answered)) {
         $0.answer = .accepted(said, status: 403, type: "text/plain")
         $0.handler = { _ in }
       },
-      FailingCall("another call that was needed", .rejected, .notReported, .waiting, .notSent) {
+      FailingCall("another call that was needed", (.rejected, .notReported, .waiting, .notSent)) {
         $0.setUp = { $0.environment.authentication = .bearer(Needing()) }
       },
     ]
@@ -36,7 +36,9 @@ extension FailingCall {
       decoding("a missing key", #"{"token":"\#(said)"}"#),
       decoding("no JSON", "\(said)"),
       decoding("JSON that ends early", #"{"title":"\#(said)"#),
-      decoding("another kind of content", "<html>\(said)</html>", type: "text/html"),
+      FailingCall("another kind of content", (.decoding, .decoding, .decoding, .answered)) {
+        $0.answer = .accepted("<html>\(said)</html>", type: "text/html")
+      },
       decoding("nothing", ""),
       decoding("a key of a dictionary", #"{"\#(key)":"\#(said)"}"#) { content in
         _ = try content.decode([String: Int].self)
@@ -51,15 +53,15 @@ extension FailingCall {
   }
 
   private static func refusal(_ name: String, _ category: CallError.Category, _ answer: StubAnswer) -> FailingCall {
-    FailingCall(name, .rejected, category, .decoding, .answered) { $0.answer = answer }
+    FailingCall(name, (.rejected, category, .decoding, .answered)) { $0.answer = answer }
   }
 
   private static func decoding(
-    _ name: String, _ content: String, type: String = "application/json", json: JSONCoding = .standard,
+    _ name: String, _ content: String, json: JSONCoding = .standard,
     _ read: (@Sendable (Content) throws -> Void)? = nil
   ) -> FailingCall {
-    FailingCall(name, .decoding, .decoding, .decoding, .answered) {
-      $0.answer = .accepted(content, type: type)
+    FailingCall(name, (.decoding, .decoding, .decoding, .answered)) {
+      $0.answer = .accepted(content)
       guard let read else { return }
       $0.change = { request in
         request.mapping(

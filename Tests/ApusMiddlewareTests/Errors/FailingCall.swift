@@ -53,10 +53,12 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(code.rawValue): \(name)" }
 
   init(
-    _ name: String, _ code: CallError.Code, _ category: CallError.Category, _ phase: CallPhase, _ state: RequestState,
+    _ name: String,
+    _ told: (code: CallError.Code, category: CallError.Category, phase: CallPhase, state: RequestState),
     _ change: (inout FailingCall) -> Void
   ) {
-    (self.name, self.code, self.category, self.phase, self.state) = (name, code, category, phase, state)
+    self.name = name
+    (code, category, phase, state) = told
     change(&self)
   }
 

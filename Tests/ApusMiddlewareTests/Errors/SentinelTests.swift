@@ -94,7 +94,7 @@ struct SentinelTests {
   @Test("the server's own sentence is shown to the person, and to nobody else")
   func sentence() async throws {
     let secret = SecretPlace.responseContent.secret
-    let call = FailingCall("a sentence", .rejected, .reported, .decoding, .answered) {
+    let call = FailingCall("a sentence", (.rejected, .reported, .decoding, .answered)) {
       $0.answer = .accepted(#"{"message":"Not for \#(secret)."}"#, status: 409)
     }
     let lines = LogRecorder()
