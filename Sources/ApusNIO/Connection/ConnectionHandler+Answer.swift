@@ -1,0 +1,124 @@
+#if NIO
+  import ApusCore
+  import HTTPTypes
+  import NIOCore
+
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  extension ConnectionHandler {
+    /// Takes what has arrived, as far as it is complete.
+    func decode() {
+      let exchange = exchange
+      do {
+        while stage == .exchanging, self.exchange === exchange, let part = try decoder.next(from: &inbound) {
+          take(part)
+        }
+      } catch {
+        return fail(.malformedResponse, error.detail, error)
+      }
+      guard stage == .exchanging, self.exchange === exchange else { return }
+      // The buffer goes back to where it came from, to be used for the next read.
+      if inbound.readableBytes == 0 { inbound = ByteBuffer() }
+      if incoming.head != nil, !incoming.isPaused { watchdog?.allow(core.timeouts.stall, in: .receiving) }
+    }
+
+    func take(_ part: DecodedPart) {
+      switch part {
+      case .interim: break
+      case .head(let head, let framing): begin(head, framing)
+      case .content(let bytes): receive(bytes)
+      case .end(_, let canReuse): finish(canReuse: canReuse)
+      }
+    }
+
+    private func begin(_ head: HTTPResponse, _ framing: ResponseFraming) {
+      guard let exchange, let connection else { return }
+      incoming.head = head
+      if exchange.context.delivery == .buffered {
+        incoming.limit = exchange.context.contentLimit
+        guard let length = framing.length else { return }
+        if length > Int64(incoming.limit) { return tooLarge() }
+        incoming.collected.reserveCapacity(min(Int(length), Self.reservedCapacity))
+      } else {
+        let content = ContentChannel(
+          onDemand: { connection.resumeReading(exchange) }, onCancel: { exchange.cancel() })
+        incoming.content = content
+        _ = exchange.answer(
+          ResponseMessage(head: head, content: ResponseContent(source: content, expectedLength: framing.length)))
+      }
+    }
+
+    private func receive(_ bytes: ByteBuffer) {
+      if let content = incoming.content {
+        let mayGoOn = content.push(bytes.withUnsafeReadableBytes { Data($0) })
+        if !mayGoOn { pauseReading() }
+      } else {
+        guard incoming.collected.count + bytes.readableBytes <= incoming.limit else { return tooLarge() }
+        bytes.withUnsafeReadableBytes { incoming.collected.append($0.bindMemory(to: UInt8.self)) }
+      }
+    }
+
+    /// What an announced length is believed before the bytes come.
+    private static let reservedCapacity = 1 << 20
+
+    private func tooLarge() {
+      fail(.contentTooLarge, "the content exceeds \(incoming.limit) bytes")
+    }
+
+    /// The answer is complete: the connection goes back before the caller goes on, who may need it.
+    private func finish(canReuse: Bool) {
+      guard let exchange, let head = incoming.head else { return }
+      // Bytes beyond the answer are nobody's, and a request that is not complete yet never will be.
+      let isReusable =
+        canReuse && outgoing.isComplete && inbound.readableBytes == 0 && context?.channel.isActive == true
+      let (content, collected) = (incoming.content, incoming.collected)
+      resumeReading(exchange)
+      clear()
+      if isReusable, let connection {
+        hasServed = true
+        stage = .idle
+        core.release(connection)
+      } else {
+        stage = .over
+        context?.close(promise: nil)
+      }
+      content?.finish()
+      exchange.finish(content == nil ? .success(ResponseMessage(head: head, content: ResponseContent(collected))) : nil)
+    }
+
+    // MARK: Back-pressure
+
+    private func pauseReading() {
+      guard !incoming.isPaused else { return }
+      incoming.isPaused = true
+      watchdog?.clear()
+      setReading(false)
+    }
+
+    func resumeReading(_ exchange: Exchange) {
+      guard self.exchange === exchange, incoming.isPaused else { return }
+      incoming.isPaused = false
+      watchdog?.allow(core.timeouts.stall, in: .receiving)
+      setReading(true)
+    }
+
+    private func setReading(_ isReading: Bool) {
+      try? context?.channel.syncOptions?.setOption(.autoRead, value: isReading)
+    }
+  }
+
+  extension ResponseFraming {
+    /// How many bytes of content come, when that is known.
+    fileprivate var length: Int64? {
+      switch self {
+      case .none: 0
+      case .length(let length): length
+      case .chunked, .untilClose: nil
+      }
+    }
+  }
+#endif

@@ -1,0 +1,26 @@
+#if NIO
+  import ApusCore
+  import HTTPTypes
+
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  /// How far the answer on a connection is.
+  struct Incoming {
+    /// Whether any byte of it came.
+    var hasBytes = false
+    /// The head of the final response.
+    var head: HTTPResponse?
+    /// Where content goes that is read while it arrives.
+    var content: ContentChannel?
+    /// Content that is collected.
+    var collected = Data()
+    /// The most bytes to collect.
+    var limit = Int.max
+    /// Whether reading has stopped because nobody takes what was read.
+    var isPaused = false
+  }
+#endif

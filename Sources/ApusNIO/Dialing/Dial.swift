@@ -1,0 +1,102 @@
+#if NIO
+  import ApusCore
+  import NIOCore
+  import NIOPosix
+
+  /// One connection in the making: addresses, TCP, TLS, all within one time limit. Lives on its event loop.
+  final class Dial {
+    private let origin: Origin
+    private let loop: any EventLoop
+    private let core: TransportCore
+    private var completion: Connector.Completion?
+    private var timings = DialTimings()
+    private var phaseStart = NIODeadline.now()
+    private var limit: Scheduled<Void>?
+    /// What is closed when the dial fails.
+    private var channel: (any Channel)?
+
+    init(to origin: Origin, on loop: any EventLoop, core: TransportCore, completion: @escaping Connector.Completion) {
+      self.origin = origin
+      self.loop = loop
+      self.core = core
+      self.completion = completion
+    }
+
+    func start() {
+      if let timeout = core.timeouts.connect {
+        limit = loop.assumeIsolated().scheduleTask(in: timeout) { self.timedOut() }
+      }
+      let isName = AddressLookup.literal(origin.host, port: origin.port) == nil
+      AddressLookup.addresses(of: origin.host, port: origin.port, on: loop).assumeIsolated().whenComplete { result in
+        switch result {
+        case .success(let addresses):
+          if isName { self.timings.lookup = self.endPhase() }
+          self.connect(to: addresses[...])
+        case .failure(let error): self.fail(error)
+        }
+      }
+    }
+
+    /// Tries one address after the other.
+    private func connect(to addresses: ArraySlice<SocketAddress>) {
+      guard completion != nil else { return }
+      guard let address = addresses.first else {
+        return fail(TransportError(.connectionFailed, requestState: .notSent, detail: "the host has no address"))
+      }
+      ClientBootstrap(group: loop)
+        .channelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
+        .connect(to: address)
+        .assumeIsolated().whenComplete { result in
+          switch result {
+          case .success(let channel): self.connected(channel)
+          case .failure(let error) where addresses.count == 1: self.fail(error)
+          case .failure: self.connect(to: addresses.dropFirst())
+          }
+        }
+    }
+
+    private func connected(_ channel: any Channel) {
+      guard completion != nil else { return channel.close(promise: nil) }
+      timings.connect = endPhase()
+      self.channel = channel
+      do {
+        let handler = ConnectionHandler(core: core)
+        try channel.pipeline.syncOperations.addHandler(handler)
+        let connection = Connection(to: origin, channel: channel, handler: handler, timings: timings)
+        handler.connection = connection
+        succeed(connection)
+      } catch {
+        fail(error)
+      }
+    }
+
+    private func endPhase() -> Duration {
+      let now = NIODeadline.now()
+      defer { phaseStart = now }
+      return Duration(now - phaseStart)
+    }
+
+    // MARK: Ending
+
+    private func timedOut() {
+      fail(TransportError(.timedOut(.connecting), requestState: .notSent, detail: "connecting took too long"))
+    }
+
+    private func succeed(_ connection: Connection) {
+      limit?.cancel()
+      channel = nil
+      guard let completion else { return connection.close() }
+      self.completion = nil
+      completion(.success(connection))
+    }
+
+    private func fail(_ error: any Error) {
+      limit?.cancel()
+      channel?.close(promise: nil)
+      channel = nil
+      guard let completion else { return }
+      self.completion = nil
+      completion(.failure(TransportError(connecting: error, to: origin)))
+    }
+  }
+#endif

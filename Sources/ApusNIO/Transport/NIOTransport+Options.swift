@@ -1,0 +1,40 @@
+#if NIO
+  extension NIOTransport {
+    /// How a transport connects, and how long it waits. Whatever is not listed is fixed, because another layer does it.
+    public struct Options: Sendable {
+      /// The threads that connections are served on. Default: those shared by the whole process.
+      public var eventLoops = EventLoops.shared
+      /// The most connections to one origin; messages beyond wait for one. Default: 16.
+      public var connectionsPerOrigin = 16
+      /// How long a connection that nobody uses is kept. Default: 60 seconds.
+      public var idleTimeout = Duration.seconds(60)
+      /// How long a connection is used at most; an exchange that runs then may end. `nil`: for ever. Default: `nil`.
+      public var maximumAge: Duration?
+      /// How long finding the address, connecting and TLS may take together. `nil`: for ever. Default: 10 seconds.
+      public var connectTimeout: Duration? = .seconds(10)
+      /// How long the head of the answer may take from the moment the request has left. `nil`: for ever. Default: 60
+      /// seconds.
+      public var firstByteTimeout: Duration? = .seconds(60)
+      /// How long no byte may move while content is on its way, in either direction. Time in which nobody wants to
+      /// read, or in which content to send is still being made, does not count. `nil`: for ever. Default: 20 seconds.
+      public var stallTimeout: Duration? = .seconds(20)
+      /// Whether a request whose reused connection turns out to be closed may go out once more, on a new connection:
+      /// when no byte of the answer had come, and nothing was written or the request is idempotent and replayable.
+      /// The trace says so. Default: yes.
+      public var retriesOnStaleConnection = true
+      /// The `User-Agent` of messages that have none. Default: `apus`.
+      public var userAgent = "apus"
+
+      /// The defaults.
+      public init() {}
+    }
+
+    /// Threads that wait for the network.
+    public enum EventLoops: Sendable, Hashable {
+      /// The process's own, which other users of SwiftNIO share.
+      case shared
+      /// So many of the transport's own, at least one; they end with ``NIOTransport/shutDown(within:)``.
+      case own(Int)
+    }
+  }
+#endif
