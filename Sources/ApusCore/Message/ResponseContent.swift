@@ -14,6 +14,8 @@ public struct ResponseContent: Sendable {
   }
 
   let storage: Storage
+  /// Whether a transport has collected the bytes, and has told of the head and of each piece.
+  let isCollected: Bool
 
   /// No content.
   public static let empty = ResponseContent(Data())
@@ -21,6 +23,16 @@ public struct ResponseContent: Sendable {
   /// Content that is complete.
   public init(_ data: Data) {
     storage = .bytes(data)
+    isCollected = false
+  }
+
+  /// Content that a transport has collected for a call that wants it complete (``CallContext/Delivery/buffered``).
+  ///
+  /// Such a transport wakes its caller once, not at the head and at every piece. It has told the context of the
+  /// head and of each piece as they arrived, and has kept the context's ``CallContext/contentLimit``.
+  public init(collected data: Data) {
+    storage = .bytes(data)
+    isCollected = true
   }
 
   /// Content that a transport delivers piece by piece.
@@ -30,6 +42,7 @@ public struct ResponseContent: Sendable {
   ///   - expectedLength: bytes announced by the server, if it did.
   public init(source: any ContentSource, expectedLength: Int64? = nil) {
     storage = .arriving(ArrivingContent(source: source, expectedLength: expectedLength))
+    isCollected = false
   }
 
   /// The bytes, when all of them are in memory.

@@ -41,7 +41,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  static func contentTooLarge(limit: Int) -> TransportError {
+  /// The error for content of more bytes than a call takes (``CallContext/contentLimit``).
+  public static func contentTooLarge(limit: Int) -> TransportError {
     TransportError(.contentTooLarge, requestState: .answered, detail: "the content exceeds \(limit) bytes")
   }
 

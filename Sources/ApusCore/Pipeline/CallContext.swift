@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// What middlewares and transports know of the call they work for: a value, passed along the pipeline.
 public struct CallContext: Sendable {
@@ -60,11 +60,15 @@ public struct CallContext: Sendable {
     call.keep(message)
   }
 
-  func headArrived(_ head: HTTPResponse) {
+  /// Tells that the head of the answer is there; for transports that collect the content themselves, see
+  /// ``ResponseContent/init(collected:)``. What they return otherwise is reported for them.
+  public func headArrived(_ head: HTTPResponse) {
     call.headArrived(head, attempt: attempt)
   }
 
-  func received(_ count: Int) {
+  /// Tells how many bytes of the answer's content have arrived since it was told last; for transports that collect
+  /// the content themselves.
+  public func received(_ count: Int) {
     call.received(count)
   }
 

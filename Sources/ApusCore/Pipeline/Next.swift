@@ -30,10 +30,12 @@ final class Path: Sendable {
     if context.delivery == .described { return ResponseMessage(head: HTTPResponse(status: .ok)) }
     context.record(.exchangeStarted)
     var response = try await transport.send(request, context: context)
-    context.headArrived(response.head)
+    if !response.content.isCollected { context.headArrived(response.head) }
     guard context.delivery == .buffered else { return response }
     let content = response.content
-    let data = try await content.collect(upTo: context.contentLimit) { context.received($0) }
+    let data = try await content.collect(upTo: context.contentLimit) { count in
+      if !content.isCollected { context.received(count) }
+    }
     response.content = ResponseContent(data)
     context.record(.contentArrived(length: Int64(data.count)))
     return response
