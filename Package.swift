@@ -63,7 +63,9 @@ let package = Package(
     .target(name: "ApusTesting", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .target(
       name: "ApusTestServer",
-      dependencies: [httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1")],
+      dependencies: [
+        httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOSSL", package: "swift-nio-ssl"),
+      ],
       swiftSettings: settings),
 
     // The test server as the server of the transport conformance suite: for every transport's tests.

@@ -23,22 +23,33 @@
       guard stage == .exchanging, self.exchange === exchange else { return }
       // The buffer goes back to where it came from, to be used for the next read.
       if inbound.readableBytes == 0 { inbound = ByteBuffer() }
+      if incoming.head == nil, !incoming.isTold {
+        incoming.isTold = true
+        exchange?.context.record(.firstByteArrived)
+      }
       if incoming.head != nil, !incoming.isPaused { watchdog?.allow(core.timeouts.stall, in: .receiving) }
     }
 
     func take(_ part: DecodedPart) {
       switch part {
-      case .interim: break
+      case .interim(let response): pass(interim: response)
       case .head(let head, let framing): begin(head, framing)
       case .content(let bytes): receive(bytes)
       case .end(_, let canReuse): finish(canReuse: canReuse)
       }
     }
 
+    private func pass(interim response: HTTPResponse) {
+      guard let context = exchange?.context else { return }
+      context.record(.interim(status: response.status.code))
+      context.values[InterimResponses.self]?(response)
+    }
+
     private func begin(_ head: HTTPResponse, _ framing: ResponseFraming) {
       guard let exchange, let connection else { return }
       incoming.head = head
       if exchange.context.delivery == .buffered {
+        exchange.context.headArrived(head)
         incoming.limit = exchange.context.contentLimit
         guard let length = framing.length else { return }
         if length > Int64(incoming.limit) { return tooLarge() }
@@ -58,6 +69,7 @@
         if !mayGoOn { pauseReading() }
       } else {
         guard incoming.collected.count + bytes.readableBytes <= incoming.limit else { return tooLarge() }
+        exchange?.context.received(bytes.readableBytes)
         bytes.withUnsafeReadableBytes { incoming.collected.append($0.bindMemory(to: UInt8.self)) }
       }
     }
@@ -87,7 +99,8 @@
         context?.close(promise: nil)
       }
       content?.finish()
-      exchange.finish(content == nil ? .success(ResponseMessage(head: head, content: ResponseContent(collected))) : nil)
+      exchange.finish(
+        content == nil ? .success(ResponseMessage(head: head, content: ResponseContent(collected: collected))) : nil)
     }
 
     // MARK: Back-pressure

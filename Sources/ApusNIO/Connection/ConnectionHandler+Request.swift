@@ -11,12 +11,11 @@
       guard exchange.enter(connection) else { return core.release(connection) }
       stage = .exchanging
       self.exchange = exchange
-      exchange.context.record(.connected(reused: hasServed))
+      recordConnection(connection, exchange)
       let request = exchange.request
       outbound.clear()
       do {
-        try RequestEncoder.encodeHead(
-          request.head, form: .origin, framing: request.framing, adding: request.added, into: &outbound)
+        try request.encoder.encodeHead(request.head, into: &outbound)
       } catch {
         return refuse(exchange, error)
       }
@@ -28,6 +27,21 @@
       } else {
         sendAtOnce(request.content, of: exchange)
       }
+    }
+
+    /// Tells how the exchange came by its connection.
+    private func recordConnection(_ connection: Connection, _ exchange: Exchange) {
+      let waited = exchange.waitingTime
+      if hasServed {
+        if let waited { exchange.context.record(.phase(.queued, waited)) }
+      } else {
+        let timings = connection.timings
+        if let waited, waited > timings.total { exchange.context.record(.phase(.queued, waited - timings.total)) }
+        if let time = timings.lookup { exchange.context.record(.phase(.nameLookup, time)) }
+        exchange.context.record(.phase(.connecting, timings.connect))
+        if let time = timings.handshake { exchange.context.record(.phase(.securing, time)) }
+      }
+      exchange.context.record(.connected(reused: hasServed))
     }
 
     /// Head and content in one write.
@@ -70,7 +84,7 @@
         return waiter.resume(returning: false)
       }
       outbound.clear()
-      if exchange.request.framing == .chunked {
+      if exchange.request.encoder.framing == .chunked {
         RequestEncoder.beginChunk(piece.count, into: &outbound)
         piece.write(to: &outbound)
         RequestEncoder.endChunk(into: &outbound)
@@ -97,7 +111,7 @@
       guard self.exchange === exchange, let context else { return }
       outgoing.upload = nil
       outbound.clear()
-      if exchange.request.framing == .chunked { RequestEncoder.endChunks(into: &outbound) }
+      if exchange.request.encoder.framing == .chunked { RequestEncoder.endChunks(into: &outbound) }
       let sent = context.eventLoop.makePromise(of: Void.self)
       // Written even where it is empty: it leaves when everything before it has left.
       context.writeAndFlush(wrapOutboundOut(outbound), promise: sent)

@@ -168,7 +168,7 @@
       else { return false }
       clear()
       stage = .over
-      exchange.context.record(.note("sent again, the connection in use before was closed; time", 1))
+      exchange.context.record(.resent)
       core.acquire(exchange)
       return true
     }

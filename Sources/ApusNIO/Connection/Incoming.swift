@@ -12,6 +12,8 @@
   struct Incoming {
     /// Whether any byte of it came.
     var hasBytes = false
+    /// Whether the trace tells of the first byte.
+    var isTold = false
     /// The head of the final response.
     var head: HTTPResponse?
     /// Where content goes that is read while it arrives.

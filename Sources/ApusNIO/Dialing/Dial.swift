@@ -3,12 +3,13 @@
   import NIOCore
   import NIOPosix
 
-  /// One connection in the making: addresses, TCP, TLS, all within one time limit. Lives on its event loop.
+  /// One connection in the making: addresses, TCP, a proxy's tunnel, TLS, all within one time limit. Lives on its event loop.
   final class Dial {
     private let origin: Origin
     private let loop: any EventLoop
     private let core: TransportCore
     private var completion: Connector.Completion?
+    private var proxy: NIOTransport.Proxy?
     private var timings = DialTimings()
     private var phaseStart = NIODeadline.now()
     private var limit: Scheduled<Void>?
@@ -26,8 +27,17 @@
       if let timeout = core.timeouts.connect {
         limit = loop.assumeIsolated().scheduleTask(in: timeout) { self.timedOut() }
       }
-      let isName = AddressLookup.literal(origin.host, port: origin.port) == nil
-      AddressLookup.addresses(of: origin.host, port: origin.port, on: loop).assumeIsolated().whenComplete { result in
+      do {
+        proxy = try core.proxyRules.proxy(to: origin)
+      } catch {
+        return fail(error)
+      }
+      lookUp(proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
+    }
+
+    private func lookUp(_ host: String, port: Int) {
+      let isName = AddressLookup.literal(host, port: port) == nil
+      AddressLookup.addresses(of: host, port: port, on: loop).assumeIsolated().whenComplete { result in
         switch result {
         case .success(let addresses):
           if isName { self.timings.lookup = self.endPhase() }
@@ -57,8 +67,38 @@
 
     private func connected(_ channel: any Channel) {
       guard completion != nil else { return channel.close(promise: nil) }
-      timings.connect = endPhase()
       self.channel = channel
+      guard let proxy, origin.scheme == "https" else { return reached(channel) }
+      Tunnel.open(to: origin, through: proxy, on: channel).assumeIsolated().whenComplete { result in
+        switch result {
+        case .success: self.reached(channel)
+        case .failure(let error): self.fail(error)
+        }
+      }
+    }
+
+    /// Bytes sent from now on reach the origin, or the proxy that speaks for it.
+    private func reached(_ channel: any Channel) {
+      timings.connect = endPhase()
+      guard origin.scheme == "https" else { return hand(over: channel) }
+      core.secureContext.context(on: loop)
+        .flatMap { [origin, core] context in
+          Handshake.perform(with: origin.host, on: channel, context: context, pins: core.options.trust.pins)
+        }
+        .assumeIsolated()
+        .whenComplete { result in
+          switch result {
+          case .success:
+            self.timings.handshake = self.endPhase()
+            self.hand(over: channel)
+          case .failure(let error): self.fail(error)
+          }
+        }
+    }
+
+    /// Makes a channel that is ready a connection.
+    private func hand(over channel: any Channel) {
+      guard completion != nil else { return channel.close(promise: nil) }
       do {
         let handler = ConnectionHandler(core: core)
         try channel.pipeline.syncOperations.addHandler(handler)

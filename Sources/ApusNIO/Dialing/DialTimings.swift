@@ -7,5 +7,8 @@
     var connect = Duration.zero
     /// The TLS handshake; `nil`: there is none.
     var handshake: Duration?
+
+    /// All of it.
+    var total: Duration { (lookup ?? .zero) + connect + (handshake ?? .zero) }
   }
 #endif

@@ -1,5 +1,6 @@
 #if NIO
   import ApusCore
+  import NIOCore
   import Synchronization
 
   /// One exchange as its caller sees it: who waits, and where the exchange is.
@@ -22,6 +23,8 @@
       var place = Place.nowhere
       var waiter: Waiter?
       var hasRetried = false
+      /// Since when it has waited for a connection; `nil`: it did not have to.
+      var queuedSince: NIODeadline?
 
       mutating func takeWaiter() -> Waiter? {
         defer { waiter = nil }
@@ -38,6 +41,17 @@
       self.request = request
       self.context = context
       self.core = core
+    }
+
+    /// Whether it goes out once more, and so on a connection that nothing was sent on before.
+    var needsNewConnection: Bool { state.withLock { $0.hasRetried } }
+
+    /// How long it waited for its connection; `nil`: not at all.
+    var waitingTime: Duration? { state.withLock { $0.queuedSince }.map { Duration(.now() - $0) } }
+
+    /// There is no connection for it yet.
+    func hasToWait() {
+      state.withLock { $0.queuedSince = $0.queuedSince ?? .now() }
     }
 
     // MARK: From the caller

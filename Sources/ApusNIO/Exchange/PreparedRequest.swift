@@ -2,25 +2,22 @@
   import ApusCore
   import HTTPTypes
 
-  /// A request message that can be sent: where to, and how its content is framed.
+  /// A request message that can be sent: where to, and how it is written.
   struct PreparedRequest: Sendable {
     let head: HTTPRequest
     let content: MessageContent
     let origin: Origin
-    let framing: RequestFraming
-    /// Fields the transport adds.
-    let added: HTTPFields
+    let encoder: RequestEncoder
 
     /// - Throws: ``TransportError`` of the kind `unsupported` for what cannot be sent.
-    init(_ message: RequestMessage, options: NIOTransport.Options) throws(TransportError) {
+    init(_ message: RequestMessage, core: TransportCore) throws(TransportError) {
       guard let origin = message.origin else {
         throw Self.unsupported("the message has no http or https origin")
       }
       self.origin = origin
       head = message.head
       content = message.content
-      framing = Self.framing(of: message)
-      added = message.head.headerFields[.userAgent] == nil ? [.userAgent: options.userAgent] : [:]
+      encoder = try Self.encoder(of: message, to: origin, core)
     }
 
     /// Whether the request may go out twice without harm (RFC 9110 §9.2.2).
@@ -30,6 +27,19 @@
 
     /// Methods whose requests have content as a rule say so when they have none (RFC 9110 §8.6).
     private static let contentful: Set<String> = ["POST", "PUT", "PATCH", "QUERY"]
+
+    private static func encoder(
+      of message: RequestMessage, to origin: Origin, _ core: TransportCore
+    ) throws(TransportError) -> RequestEncoder {
+      var encoder = RequestEncoder(framing: framing(of: message))
+      if message.head.headerFields[.userAgent] == nil { encoder.adding = core.userAgent }
+      // To a proxy that passes bytes on unread, only CONNECT says who asks.
+      if origin.scheme == "http", let proxy = try core.proxyRules.proxy(to: origin) {
+        encoder.form = .absolute
+        encoder.adding.append(contentsOf: proxy.fields)
+      }
+      return encoder
+    }
 
     private static func framing(of message: RequestMessage) -> RequestFraming {
       if message.content.isEmpty { return contentful.contains(message.head.method.rawValue) ? .length(0) : .none }

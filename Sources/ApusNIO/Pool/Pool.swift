@@ -50,9 +50,17 @@
       let origin = exchange.request.origin
       return state.withLock { state in
         if state.isShutDown { return [.fail(exchange, .shutDown)] }
-        if let connection = state.hosts[origin]?.idle.popLast()?.connection { return [.start(exchange, connection)] }
+        var closing: Actions = []
+        if exchange.needsNewConnection {
+          // What else is idle was left alone as long, and makes room.
+          closing = (state.hosts[origin]?.idle ?? []).map { .close($0.connection) }
+          state.hosts[origin]?.idle = []
+        } else if let connection = state.hosts[origin]?.idle.popLast()?.connection {
+          return [.start(exchange, connection)]
+        }
+        exchange.hasToWait()
         state.hosts[origin, default: Host()].waiters.append(exchange)
-        return dials(for: origin, &state)
+        return closing + dials(for: origin, &state)
       }
     }
 
@@ -69,7 +77,7 @@
         guard !state.isShutDown else { return [.close(connection)] }
         state.hosts[connection.origin, default: Host()].open += 1
         state.connections.insert(connection)
-        return use(connection, &state)
+        return use(connection, isNew: true, &state)
       }
     }
 
@@ -87,7 +95,7 @@
     func release(_ connection: Connection) -> Actions {
       state.withLock { state in
         if state.isShutDown || isOld(connection) { return [.close(connection)] }
-        return use(connection, &state)
+        return use(connection, isNew: false, &state)
       }
     }
 
@@ -135,10 +143,10 @@
       }
     }
 
-    private func use(_ connection: Connection, _ state: inout State) -> Actions {
+    private func use(_ connection: Connection, isNew: Bool, _ state: inout State) -> Actions {
       let origin = connection.origin
-      if state.hosts[origin]?.waiters.isEmpty == false {
-        return [.start(state.hosts[origin, default: Host()].waiters.removeFirst(), connection)]
+      if let first = state.hosts[origin]?.waiters.firstIndex(where: { isNew || !$0.needsNewConnection }) {
+        return [.start(state.hosts[origin, default: Host()].waiters.remove(at: first), connection)]
       }
       state.hosts[origin, default: Host()].idle.append((connection, .now()))
       return ticks(&state)

@@ -22,6 +22,10 @@
       /// when no byte of the answer had come, and nothing was written or the request is idempotent and replayable.
       /// The trace says so. Default: yes.
       public var retriesOnStaleConnection = true
+      /// Whom to trust, and how to identify oneself. Default: the system decides, and the client stays anonymous.
+      public var trust = Trust()
+      /// The proxy that messages go through. Default: none.
+      public var proxy = ProxyUse.none
       /// The `User-Agent` of messages that have none. Default: `apus`.
       public var userAgent = "apus"
 

@@ -25,7 +25,7 @@
     ///   is: its connection is closed, and nothing is sent when it had not begun.
     public func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
       try Task.checkCancellation()
-      let exchange = Exchange(try PreparedRequest(request, options: core.options), context: context, core: core)
+      let exchange = Exchange(try PreparedRequest(request, core: core), context: context, core: core)
       return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { exchange.begin($0) }
       } onCancel: {

@@ -1,8 +1,15 @@
 #if NIO
   import ApusCore
+  import HTTPTypes
   import NIOCore
   import NIOPosix
   import Synchronization
+
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
 
   /// What the parts of a transport share: options, threads, connections.
   final class TransportCore: Sendable {
@@ -13,15 +20,22 @@
 
     let options: NIOTransport.Options
     let timeouts: Timeouts
+    let proxyRules: ProxyRules
+    /// The field that names the client.
+    let userAgent: HTTPFields
     let connector: Connector
+    let secureContext: SecureContext
     private let pool: Pool
     private let state = Mutex(State())
 
     init(options: NIOTransport.Options) {
       self.options = options
       timeouts = Timeouts(options)
+      proxyRules = ProxyRules(options.proxy) { ProcessInfo.processInfo.environment }
+      userAgent = [.userAgent: options.userAgent]
       pool = Pool(options: options)
       connector = Connector(options: options)
+      secureContext = SecureContext(trust: options.trust)
     }
 
     // MARK: Exchanges

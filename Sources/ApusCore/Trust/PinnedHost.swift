@@ -45,8 +45,8 @@ public struct PinnedHost: Sendable, Hashable {
     return hash
   }
 
-  /// Whether these pins are for a host.
-  func covers(_ name: String) -> Bool {
+  /// Whether these pins are for a host; case does not count.
+  public func covers(_ name: String) -> Bool {
     let name = name.lowercased()
     return name == host || (includesSubdomains && name.hasSuffix("." + host))
   }
@@ -61,13 +61,13 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Sequence<PinnedHost> {
-  /// Whether a host that shows these keys is who it should be, as far as the pins say.
+  /// Whether a host that shows these keys is who it should be, as far as the pins say; for transports.
   ///
   /// - Parameters:
-  ///   - keys: SHA-256 of each key in the chain.
+  ///   - keys: SHA-256 of the subject public key info of each certificate in the chain that was found valid.
   ///   - host: the host that was asked for.
   ///   - now: pins that have expired by then do not count.
-  func accept(_ keys: [Data], from host: String, at now: Date) -> Bool {
+  public func accept(_ keys: [Data], from host: String, at now: Date) -> Bool {
     let pins = filter { pin in pin.covers(host) && (pin.expiry.map { now < $0 } ?? true) }
     return pins.allSatisfy { pin in keys.contains { pin.keys.contains($0) } }
   }
