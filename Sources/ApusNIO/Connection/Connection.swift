@@ -1,21 +1,26 @@
 #if NIO
   import ApusCore
   import NIOCore
+  import Synchronization
 
   /// A connection as everyone but its event loop sees it: what is asked of it happens on its loop.
   final class Connection: Sendable {
     let origin: Origin
     let channel: any Channel
-    let openedAt: NIODeadline
     let timings: DialTimings
     private let handler: NIOLoopBound<ConnectionHandler>
+    private let served = Atomic(false)
+
+    /// Whether an exchange has been completed on it.
+    var hasServed: Bool { served.load(ordering: .relaxed) }
+
+    func markServed() { served.store(true, ordering: .relaxed) }
 
     /// On the channel's loop.
     init(to origin: Origin, channel: any Channel, handler: ConnectionHandler, timings: DialTimings) {
       self.origin = origin
       self.channel = channel
       self.timings = timings
-      openedAt = .now()
       self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     }
 

@@ -91,7 +91,7 @@
       resumeReading(exchange)
       clear()
       if isReusable, let connection {
-        hasServed = true
+        connection.markServed()
         stage = .idle
         core.release(connection)
       } else {

@@ -32,7 +32,7 @@
     /// Tells how the exchange came by its connection.
     private func recordConnection(_ connection: Connection, _ exchange: Exchange) {
       let waited = exchange.waitingTime
-      if hasServed {
+      if connection.hasServed {
         if let waited { exchange.context.record(.phase(.queued, waited)) }
       } else {
         let timings = connection.timings
@@ -41,7 +41,7 @@
         exchange.context.record(.phase(.connecting, timings.connect))
         if let time = timings.handshake { exchange.context.record(.phase(.securing, time)) }
       }
-      exchange.context.record(.connected(reused: hasServed))
+      exchange.context.record(.connected(reused: connection.hasServed))
     }
 
     /// Head and content in one write.

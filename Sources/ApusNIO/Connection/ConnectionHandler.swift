@@ -24,8 +24,6 @@
     var connection: Connection?
     var context: ChannelHandlerContext?
     var stage = Stage.idle
-    /// Whether an exchange has been completed on it.
-    var hasServed = false
 
     // The exchange that runs.
     var exchange: Exchange?
@@ -144,14 +142,14 @@
       let wasExchanging = stage == .exchanging
       // Before the exchange ends, so that there is room for another connection.
       core.forget(connection)
-      if wasExchanging { inputEnded() }
+      if wasExchanging { inputEnded(connection) }
       stage = .over
       watchdog?.stop()
       context = nil
     }
 
-    private func inputEnded() {
-      if retries() { return }
+    private func inputEnded(_ connection: Connection) {
+      if retries(connection) { return }
       do {
         while stage == .exchanging, let part = try decoder.endOfInput(cleanly: endedCleanly) { take(part) }
         if stage == .exchanging { fail(.broken, "the connection closed before the answer was complete", cause) }
@@ -162,8 +160,8 @@
 
     /// Whether the exchange goes out once more: its connection had been used before, and was closed before any byte of
     /// the answer.
-    private func retries() -> Bool {
-      guard core.options.retriesOnStaleConnection, hasServed, !incoming.hasBytes, let exchange,
+    private func retries(_ connection: Connection) -> Bool {
+      guard core.options.retriesOnStaleConnection, connection.hasServed, !incoming.hasBytes, let exchange,
         exchange.request.isRepeatable, exchange.claimRetry()
       else { return false }
       clear()

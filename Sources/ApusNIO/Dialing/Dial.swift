@@ -5,18 +5,21 @@
 
   /// One connection in the making: addresses, TCP, a proxy's tunnel, TLS, all within one time limit. Lives on its event loop.
   final class Dial {
+    typealias Completion = (Result<Connection, TransportError>) -> Void
+
     private let origin: Origin
     private let loop: any EventLoop
     private let core: TransportCore
-    private var completion: Connector.Completion?
+    private var completion: Completion?
     private var proxy: NIOTransport.Proxy?
     private var timings = DialTimings()
     private var phaseStart = NIODeadline.now()
     private var limit: Scheduled<Void>?
     /// What is closed when the dial fails.
     private var channel: (any Channel)?
+    private var race: AddressRace?
 
-    init(to origin: Origin, on loop: any EventLoop, core: TransportCore, completion: @escaping Connector.Completion) {
+    init(to origin: Origin, on loop: any EventLoop, core: TransportCore, completion: @escaping Completion) {
       self.origin = origin
       self.loop = loop
       self.core = core
@@ -41,28 +44,23 @@
         switch result {
         case .success(let addresses):
           if isName { self.timings.lookup = self.endPhase() }
-          self.connect(to: addresses[...])
+          self.connect(to: addresses)
         case .failure(let error): self.fail(error)
         }
       }
     }
 
-    /// Tries one address after the other.
-    private func connect(to addresses: ArraySlice<SocketAddress>) {
+    private func connect(to addresses: [SocketAddress]) {
       guard completion != nil else { return }
-      guard let address = addresses.first else {
-        return fail(TransportError(.connectionFailed, requestState: .notSent, detail: "the host has no address"))
-      }
-      ClientBootstrap(group: loop)
-        .channelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
-        .connect(to: address)
-        .assumeIsolated().whenComplete { result in
-          switch result {
-          case .success(let channel): self.connected(channel)
-          case .failure(let error) where addresses.count == 1: self.fail(error)
-          case .failure: self.connect(to: addresses.dropFirst())
-          }
+      let race = AddressRace(addresses, on: loop) { result in
+        self.race = nil
+        switch result {
+        case .success(let channel): self.connected(channel)
+        case .failure(let error): self.fail(error)
         }
+      }
+      self.race = race
+      race.start()
     }
 
     private func connected(_ channel: any Channel) {
@@ -132,6 +130,8 @@
 
     private func fail(_ error: any Error) {
       limit?.cancel()
+      race?.cancel()
+      race = nil
       channel?.close(promise: nil)
       channel = nil
       guard let completion else { return }

@@ -46,7 +46,7 @@
     /// Whether it goes out once more, and so on a connection that nothing was sent on before.
     var needsNewConnection: Bool { state.withLock { $0.hasRetried } }
 
-    /// How long it waited for its connection; `nil`: not at all.
+    /// How long it has waited for its connection; `nil`: not at all.
     var waitingTime: Duration? { state.withLock { $0.queuedSince }.map { Duration(.now() - $0) } }
 
     /// There is no connection for it yet.

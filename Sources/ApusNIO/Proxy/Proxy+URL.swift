@@ -12,7 +12,7 @@
     /// percent-decoded. `nil` for anything else, other schemes among them.
     public init?(url: String) {
       var rest = Substring(url)
-      if let mark = rest.range(of: "://") {
+      if let mark = rest.firstRange(of: "://") {
         guard rest[..<mark.lowerBound].lowercased() == "http" else { return nil }
         rest = rest[mark.upperBound...]
       }
@@ -34,10 +34,29 @@
   extension NIOTransport.Proxy.Credentials {
     fileprivate init?(userInformation: Substring) {
       let parts = userInformation.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let user = parts.first.flatMap({ String($0).removingPercentEncoding }), !user.contains(":"),
-        let password = (parts.count > 1 ? String(parts[1]) : "").removingPercentEncoding
+      guard let user = parts.first.flatMap({ Self.decoded($0) }), !user.contains(":"),
+        let password = Self.decoded(parts.count > 1 ? parts[1] : "")
       else { return nil }
       self.init(user: user, password: password)
+    }
+
+    /// Text with its percent signs read; `nil` where they announce nothing.
+    private static func decoded(_ text: Substring) -> String? {
+      var bytes: [UInt8] = []
+      var rest = Array(text.utf8)[...]
+      while let byte = rest.popFirst() {
+        guard byte == UInt8(ascii: "%") else {
+          bytes.append(byte)
+          continue
+        }
+        let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+        guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
+          return nil
+        }
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      }
+      return String(validating: bytes, as: UTF8.self)
     }
 
     /// What the field `Proxy-Authorization` says (RFC 7617 §2).

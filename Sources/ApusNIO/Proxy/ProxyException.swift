@@ -1,6 +1,13 @@
 #if NIO
   import ApusCore
-  import NIOCore
+
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #elseif canImport(Darwin)
+    import Darwin
+  #endif
 
   /// Hosts that are reached without a proxy: one entry of `no_proxy`.
   struct ProxyException: Sendable {
@@ -70,13 +77,15 @@
     /// The bytes of an address; those of IPv4 also where they are written as IPv6 (RFC 4291 §2.5.5.2).
     private static func address(_ text: String) -> [UInt8]? {
       let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
-      switch try? SocketAddress(ipAddress: isBracketed ? String(text.dropFirst().dropLast()) : text, port: 0) {
-      case .v4(let address): return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
-      case .v6(let address):
-        let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
-        return bytes.starts(with: mappedPrefix) ? Array(bytes.dropFirst(12)) : bytes
-      default: return nil
-      }
+      let text = isBracketed ? String(text.dropFirst().dropLast()) : text
+      if let bytes = parsed(text, AF_INET, count: 4) { return bytes }
+      guard let bytes = parsed(text, AF_INET6, count: 16) else { return nil }
+      return bytes.starts(with: mappedPrefix) ? Array(bytes.dropFirst(12)) : bytes
+    }
+
+    private static func parsed(_ text: String, _ family: CInt, count: Int) -> [UInt8]? {
+      var bytes = [UInt8](repeating: 0, count: count)
+      return inet_pton(family, text, &bytes) == 1 ? bytes : nil
     }
 
     private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]

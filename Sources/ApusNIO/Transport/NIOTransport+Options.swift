@@ -6,6 +6,8 @@
       public var eventLoops = EventLoops.shared
       /// The most connections to one origin; messages beyond wait for one. Default: 16.
       public var connectionsPerOrigin = 16
+      /// The most connections to all origins together; where they are all in use, messages wait. Default: 256.
+      public var connections = 256
       /// How long a connection that nobody uses is kept. Default: 60 seconds.
       public var idleTimeout = Duration.seconds(60)
       /// How long a connection is used at most; an exchange that runs then may end. `nil`: for ever. Default: `nil`.

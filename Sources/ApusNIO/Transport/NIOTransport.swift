@@ -11,7 +11,7 @@
   ///
   /// A transport that nobody holds any more closes its connections; ``shutDown(within:)`` does it in good order.
   public final class NIOTransport: Transport {
-    private let core: TransportCore
+    let core: TransportCore
 
     /// Makes a transport; nothing is opened yet.
     public init(options: Options = Options()) {

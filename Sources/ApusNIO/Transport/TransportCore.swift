@@ -11,129 +11,148 @@
     import Foundation
   #endif
 
-  /// What the parts of a transport share: options, threads, connections.
+  /// What the parts of a transport share: options, threads, connections. Does what the pool decides.
   final class TransportCore: Sendable {
-    private struct State {
-      var group: MultiThreadedEventLoopGroup?
-      var isClosed = false
-    }
+    typealias Pool = PoolState<Origin, Connection, Exchange>
 
     let options: NIOTransport.Options
     let timeouts: Timeouts
     let proxyRules: ProxyRules
+    let secureContext: SecureContext
     /// The field that names the client.
     let userAgent: HTTPFields
-    let connector: Connector
-    let secureContext: SecureContext
-    private let pool: Pool
-    private let state = Mutex(State())
+    private let clock = SystemClock()
+    private let pool: Mutex<Pool>
+    let loops: EventLoopSource
+    private let drained = Latch()
 
     init(options: NIOTransport.Options) {
       self.options = options
       timeouts = Timeouts(options)
       proxyRules = ProxyRules(options.proxy) { ProcessInfo.processInfo.environment }
-      userAgent = [.userAgent: options.userAgent]
-      pool = Pool(options: options)
-      connector = Connector(options: options)
       secureContext = SecureContext(trust: options.trust)
+      userAgent = [.userAgent: options.userAgent]
+      pool = Mutex(Pool(limits: PoolLimits(options)))
+      loops = EventLoopSource(options.eventLoops)
     }
 
     // MARK: Exchanges
 
     /// Has the exchange put on a connection, now or when there is one.
     func acquire(_ exchange: Exchange) {
-      perform(pool.acquire(exchange))
+      decide { pool in
+        let actions = pool.acquire(exchange, for: exchange.request.origin, now: clock.now)
+        if case .use = actions.last { return actions }
+        exchange.hasToWait()
+        return actions
+      }
     }
 
     /// The exchange does not wait for a connection any more.
     func withdraw(_ exchange: Exchange) {
-      perform(pool.withdraw(exchange))
+      decide { $0.cancelled(exchange) }
     }
 
     // MARK: Connections
 
     /// A connection is free for the next exchange.
     func release(_ connection: Connection) {
-      perform(pool.release(connection))
+      decide { $0.released(connection, canReuse: true, now: clock.now) }
     }
 
     /// A connection is closed.
     func forget(_ connection: Connection) {
-      perform(pool.forget(connection))
+      decide { $0.closed(connection, now: clock.now) }
     }
 
-    /// The loop that a new connection is served on: the caller's own, where it is one of the transport's.
-    private func nextLoop() -> (any EventLoop)? {
-      state.withLock { state in
-        guard !state.isClosed else { return nil }
-        switch options.eventLoops {
-        case .shared: return MultiThreadedEventLoopGroup.singleton.any()
-        case .own(let count):
-          let group = state.group ?? MultiThreadedEventLoopGroup(numberOfThreads: max(1, count))
-          state.group = group
-          return group.any()
-        }
-      }
-    }
+    // MARK: Doing
 
-    // MARK: Performing
-
-    private func perform(_ actions: Pool.Actions) {
-      for action in actions {
+    /// Lets the pool decide under its lock, and does what it decided outside of it.
+    private func decide(after error: TransportError? = nil, _ decision: (inout Pool) -> [Pool.Action]) {
+      for action in pool.withLock({ decision(&$0) }) {
         switch action {
-        case .start(let exchange, let connection): connection.start(exchange)
+        case .use(let connection, let exchange): use(connection, for: exchange)
         case .dial(let origin): dial(origin)
-        case .fail(let exchange, let error): exchange.end(throwing: error)
+        case .refuse(let exchange, let refusal): exchange.end(throwing: refusal.error(after: error))
         case .close(let connection): connection.close()
-        case .tick(let delay): tick(after: delay)
+        case .wake(let instant): wake(at: instant)
+        case .drained: drained.open()
         }
       }
+    }
+
+    private func use(_ connection: Connection, for exchange: Exchange) {
+      guard exchange.needsNewConnection, connection.hasServed else { return connection.start(exchange) }
+      // One connection was found closed, and this one has been left alone as long.
+      decide { $0.released(connection, canReuse: false, now: clock.now) }
+      acquire(exchange)
     }
 
     private func dial(_ origin: Origin) {
-      guard let loop = nextLoop() else { return perform(pool.dialFailed(origin, .shutDown)) }
-      connector.connect(to: origin, on: loop, core: self) { result in
-        switch result {
-        case .success(let connection): self.perform(self.pool.dialed(connection))
-        case .failure(let error): self.perform(self.pool.dialFailed(origin, error))
-        }
+      guard let loop = loops.next() else {
+        return decide(after: .shutDown) { $0.dialFailed(for: origin, now: clock.now) }
+      }
+      // Never at once: whoever asks may be inside of a read.
+      loop.execute {
+        Dial(to: origin, on: loop, core: self) { result in
+          switch result {
+          case .success(let connection): self.decide { $0.dialed(connection, for: origin, now: self.clock.now) }
+          case .failure(let error):
+            self.decide(after: error) { $0.dialFailed(for: origin, now: self.clock.now) }
+          }
+        }.start()
       }
     }
 
-    private func tick(after delay: TimeAmount) {
-      nextLoop()?.scheduleTask(in: delay) { [weak self] in
+    private func wake(at instant: MonotonicInstant) {
+      let delay = max(.zero, clock.now.duration(to: instant))
+      loops.next()?.scheduleTask(in: TimeAmount(delay)) { [weak self] in
         guard let self else { return }
-        self.perform(self.pool.tick())
+        self.decide { $0.tick(now: self.clock.now) }
       }
     }
 
     // MARK: Ending
 
-    /// Ends everything at once.
-    func close() {
-      perform(pool.shutDown())
-      for connection in pool.openConnections { connection.end(.shutDown) }
-      let group = state.withLock { state in
-        state.isClosed = true
-        defer { state.group = nil }
-        return state.group
-      }
-      group?.shutdownGracefully { _ in }
-    }
-
     /// Refuses what comes, lets run what runs for a while, then ends everything.
     func shutDown(within grace: Duration) async {
-      perform(pool.shutDown())
-      if grace > .zero { try? await pool.waitUntilEmpty(within: grace) }
-      let connections = pool.openConnections
+      decide { $0.shutDown() }
+      if grace > .zero { await drained.wait(atMost: grace) }
+      for channel in endConnections() { try? await channel.closeFuture.get() }
+      await drained.wait(atMost: .seconds(1))
+      await loops.shutDown()
+    }
+
+    /// Ends everything, and waits for nothing.
+    func close() {
+      decide { $0.shutDown() }
+      _ = endConnections()
+      loops.abandon()
+    }
+
+    private func endConnections() -> [any Channel] {
+      let connections = pool.withLock { Array($0.connections.keys) }
       for connection in connections { connection.end(.shutDown) }
-      for connection in connections { try? await connection.channel.closeFuture.get() }
-      let group = state.withLock { state in
-        state.isClosed = true
-        defer { state.group = nil }
-        return state.group
+      return connections.map(\.channel)
+    }
+  }
+
+  extension PoolLimits {
+    init(_ options: NIOTransport.Options) {
+      self.init(
+        connectionsPerOrigin: options.connectionsPerOrigin, connections: options.connections,
+        idleTimeout: options.idleTimeout, maximumAge: options.maximumAge)
+    }
+  }
+
+  extension TransportCore.Pool.Refusal {
+    /// What whoever waited is told.
+    fileprivate func error(after failure: TransportError?) -> TransportError {
+      switch self {
+      case .dialFailed: failure ?? TransportError(.connectionFailed, requestState: .notSent)
+      case .queueFull: TransportError(.unsupported, requestState: .notSent, detail: "too many wait for a connection")
+      case .shutDown: .shutDown
       }
-      try? await group?.shutdownGracefully()
     }
   }
 #endif

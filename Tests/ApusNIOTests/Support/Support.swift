@@ -18,6 +18,11 @@
     Request(method: method, path: path, mapping: .content).accepting(.any)
   }
 
+  extension Content {
+    /// The bytes as text.
+    var string: String { String(decoding: data, as: UTF8.self) }
+  }
+
   /// What a call throws.
   func failure(of body: () async throws -> some Any) async -> CallError? {
     do {
