@@ -46,10 +46,12 @@ let package = Package(
     .target(name: "ApusCore", dependencies: [httpTypes], swiftSettings: settings),
     .target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
+    .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "ApusNIO",
       dependencies: [
-        "ApusCore", httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"),
+        "ApusCore", httpTypes, .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"),
+        nio("NIOPosix"), nio("NIOTLS"),
         nio("NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
@@ -83,8 +85,9 @@ let package = Package(
     .testTarget(
       name: "ApusNIOTests",
       dependencies: [
-        "ApusNIO", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", httpTypes, nio("NIOCore"),
-        nio("NIOPosix"), nio("NIOEmbedded"), nio("NIOSSL", package: "swift-nio-ssl"),
+        "ApusNIO", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", httpTypes,
+        .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"), nio("NIOPosix"),
+        nio("NIOEmbedded"), nio("NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .testTarget(

@@ -46,24 +46,69 @@
     }
 
     private func begin(_ head: HTTPResponse, _ framing: ResponseFraming) {
-      guard let exchange, let connection else { return }
+      guard let exchange else { return }
+      var (head, length) = (head, framing.length)
+      if exchange.request.undoesCodings, length != 0 {
+        do {
+          incoming.coding = try ContentDecoder.decoder(for: head.headerFields)
+        } catch {
+          incoming.head = head
+          return fail(error)
+        }
+        if incoming.coding != nil {
+          // The head describes the content as it is handed over.
+          head.headerFields[.contentEncoding] = nil
+          head.headerFields[.contentLength] = nil
+          length = nil
+        }
+      }
       incoming.head = head
       if exchange.context.delivery == .buffered {
         exchange.context.headArrived(head)
         incoming.limit = exchange.context.contentLimit
-        guard let length = framing.length else { return }
+        guard let length else { return }
         if length > Int64(incoming.limit) { return tooLarge() }
         incoming.collected.reserveCapacity(min(Int(length), Self.reservedCapacity))
       } else {
-        let content = ContentChannel(
-          onDemand: { connection.resumeReading(exchange) }, onCancel: { exchange.cancel() })
-        incoming.content = content
-        _ = exchange.answer(
-          ResponseMessage(head: head, content: ResponseContent(source: content, expectedLength: framing.length)))
+        stream(head, length, to: exchange)
       }
     }
 
+    /// Hands the head over, and content as it comes.
+    private func stream(_ head: HTTPResponse, _ length: Int64?, to exchange: Exchange) {
+      guard let connection else { return }
+      let content = ContentChannel(
+        onDemand: { connection.resumeReading(exchange) }, onCancel: { exchange.cancel() })
+      incoming.content = content
+      _ = exchange.answer(
+        ResponseMessage(head: head, content: ResponseContent(source: content, expectedLength: length)))
+    }
+
+    /// What an announced length is believed before the bytes come.
+    private static let reservedCapacity = 1 << 20
+
     private func receive(_ bytes: ByteBuffer) {
+      guard incoming.coding != nil else { return deliver(bytes) }
+      var bytes = bytes
+      incoming.coded.writeBuffer(&bytes)
+      inflate()
+    }
+
+    /// Decodes as much as is taken.
+    private func inflate() {
+      let exchange = exchange
+      do {
+        while self.exchange === exchange, !incoming.isPaused,
+          let piece = try incoming.coding?.next(from: &incoming.coded)
+        {
+          deliver(piece)
+        }
+      } catch {
+        fail(error)
+      }
+    }
+
+    private func deliver(_ bytes: ByteBuffer) {
       if let content = incoming.content {
         let mayGoOn = content.push(bytes.withUnsafeReadableBytes { Data($0) })
         if !mayGoOn { pauseReading() }
@@ -74,8 +119,12 @@
       }
     }
 
-    /// What an announced length is believed before the bytes come.
-    private static let reservedCapacity = 1 << 20
+    private func fail(_ error: CodingError) {
+      switch error.kind {
+      case .tooLarge, .ratioTooHigh: fail(.contentTooLarge, error.detail, error)
+      default: fail(.malformedResponse, error.detail, error)
+      }
+    }
 
     private func tooLarge() {
       fail(.contentTooLarge, "the content exceeds \(incoming.limit) bytes")
@@ -84,11 +133,15 @@
     /// The answer is complete: the connection goes back before the caller goes on, who may need it.
     private func finish(canReuse: Bool) {
       guard let exchange, let head = incoming.head else { return }
+      do {
+        try incoming.coding?.finish()
+      } catch {
+        return fail(error)
+      }
       // Bytes beyond the answer are nobody's, and a request that is not complete yet never will be.
       let isReusable =
         canReuse && outgoing.isComplete && inbound.readableBytes == 0 && context?.channel.isActive == true
       let (content, collected) = (incoming.content, incoming.collected)
-      resumeReading(exchange)
       clear()
       if isReusable, let connection {
         connection.markServed()
@@ -112,11 +165,21 @@
       setReading(false)
     }
 
+    /// There is room again: first for what has been read already.
     func resumeReading(_ exchange: Exchange) {
       guard self.exchange === exchange, incoming.isPaused else { return }
       incoming.isPaused = false
+      inflate()
+      if self.exchange === exchange { decode() }
+      guard self.exchange === exchange, !incoming.isPaused else { return setReadingWhenIdle() }
+      if incoming.isCutShort { return inputEnded() }
       watchdog?.allow(core.timeouts.stall, in: .receiving)
       setReading(true)
+    }
+
+    /// After an answer whose end had been read already the connection reads on, to notice its own end.
+    private func setReadingWhenIdle() {
+      if !incoming.isPaused { setReading(true) }
     }
 
     private func setReading(_ isReading: Bool) {

@@ -8,6 +8,10 @@
     func start(_ exchange: Exchange) {
       // Closed since it was handed out: nothing was written, so nothing is lost.
       guard stage == .idle, let connection, context?.channel.isActive == true else { return exchange.requeue() }
+      if connection.hasServed, isStale {
+        abort()
+        return exchange.requeue()
+      }
       guard exchange.enter(connection) else { return core.release(connection) }
       stage = .exchanging
       self.exchange = exchange
@@ -27,6 +31,14 @@
       } else {
         sendAtOnce(request.content, of: exchange)
       }
+    }
+
+    /// Whether something has arrived that nobody has read yet: the end of the connection, or bytes that nobody asked
+    /// for. Found out before anything is written, so that nothing is lost.
+    private var isStale: Bool {
+      guard let context else { return true }
+      let isSecure = connection?.origin.scheme == "https"
+      return context.pipeline.syncOperations.hasUnread(isSecure ? .end : .anything)
     }
 
     /// Tells how the exchange came by its connection.

@@ -139,23 +139,28 @@
     private func closed() {
       guard let connection else { return }
       self.connection = nil
-      let wasExchanging = stage == .exchanging
+      context = nil
       // Before the exchange ends, so that there is room for another connection.
       core.forget(connection)
-      if wasExchanging { inputEnded(connection) }
-      stage = .over
-      watchdog?.stop()
-      context = nil
+      guard stage == .exchanging else { return end() }
+      // What has arrived is taken first, whenever that is.
+      if incoming.isPaused { incoming.isCutShort = true } else if !retries(connection) { inputEnded() }
     }
 
-    private func inputEnded(_ connection: Connection) {
-      if retries(connection) { return }
+    /// Nothing more comes in.
+    func inputEnded() {
       do {
         while stage == .exchanging, let part = try decoder.endOfInput(cleanly: endedCleanly) { take(part) }
         if stage == .exchanging { fail(.broken, "the connection closed before the answer was complete", cause) }
       } catch {
         fail(.broken, error.detail, cause ?? error)
       }
+      end()
+    }
+
+    private func end() {
+      stage = .over
+      watchdog?.stop()
     }
 
     /// Whether the exchange goes out once more: its connection had been used before, and was closed before any byte of
@@ -165,7 +170,7 @@
         exchange.request.isRepeatable, exchange.claimRetry()
       else { return false }
       clear()
-      stage = .over
+      end()
       exchange.context.record(.resent)
       core.acquire(exchange)
       return true

@@ -1,6 +1,7 @@
 #if NIO
   import ApusCore
   import HTTPTypes
+  import NIOCore
 
   #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -18,11 +19,17 @@
     var head: HTTPResponse?
     /// Where content goes that is read while it arrives.
     var content: ContentChannel?
+    /// Undoes the content's codings; `nil`: there are none to undo.
+    var coding: ContentDecoder?
+    /// Coded content that waits to be decoded.
+    var coded = ByteBuffer()
     /// Content that is collected.
     var collected = Data()
     /// The most bytes to collect.
     var limit = Int.max
     /// Whether reading has stopped because nobody takes what was read.
     var isPaused = false
+    /// Whether the connection ended before everything that had arrived was taken.
+    var isCutShort = false
   }
 #endif

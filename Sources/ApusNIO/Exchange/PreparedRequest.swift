@@ -8,6 +8,8 @@
     let content: MessageContent
     let origin: Origin
     let encoder: RequestEncoder
+    /// Whether the codings of the answer's content are undone: not where the message itself asked for some.
+    let undoesCodings: Bool
 
     /// - Throws: ``TransportError`` of the kind `unsupported` for what cannot be sent.
     init(_ message: RequestMessage, core: TransportCore) throws(TransportError) {
@@ -17,6 +19,7 @@
       self.origin = origin
       head = message.head
       content = message.content
+      undoesCodings = core.options.undoesCodings && message.head.headerFields[.acceptEncoding] == nil
       encoder = try Self.encoder(of: message, to: origin, core)
     }
 
@@ -32,7 +35,14 @@
       of message: RequestMessage, to origin: Origin, _ core: TransportCore
     ) throws(TransportError) -> RequestEncoder {
       var encoder = RequestEncoder(framing: framing(of: message))
-      if message.head.headerFields[.userAgent] == nil { encoder.adding = core.userAgent }
+      let fields = message.head.headerFields
+      // A part of something that is coded as a whole would be of no use (RFC 9110 §14.2).
+      let offersCodings = core.options.undoesCodings && fields[.acceptEncoding] == nil && fields[.range] == nil
+      if fields[.userAgent] == nil {
+        encoder.adding = offersCodings ? core.allFields : core.userAgent
+      } else if offersCodings {
+        encoder.adding = core.codings
+      }
       // To a proxy that passes bytes on unread, only CONNECT says who asks.
       if origin.scheme == "http", let proxy = try core.proxyRules.proxy(to: origin) {
         encoder.form = .absolute

@@ -1,14 +1,6 @@
 #if NIO
   import ApusCore
 
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #elseif canImport(Darwin)
-    import Darwin
-  #endif
-
   /// Hosts that are reached without a proxy: one entry of `no_proxy`.
   struct ProxyException: Sendable {
     private enum Pattern {
@@ -76,16 +68,8 @@
 
     /// The bytes of an address; those of IPv4 also where they are written as IPv6 (RFC 4291 §2.5.5.2).
     private static func address(_ text: String) -> [UInt8]? {
-      let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
-      let text = isBracketed ? String(text.dropFirst().dropLast()) : text
-      if let bytes = parsed(text, AF_INET, count: 4) { return bytes }
-      guard let bytes = parsed(text, AF_INET6, count: 16) else { return nil }
+      guard let bytes = AddressBytes.of(text) else { return nil }
       return bytes.starts(with: mappedPrefix) ? Array(bytes.dropFirst(12)) : bytes
-    }
-
-    private static func parsed(_ text: String, _ family: CInt, count: Int) -> [UInt8]? {
-      var bytes = [UInt8](repeating: 0, count: count)
-      return inet_pton(family, text, &bytes) == 1 ? bytes : nil
     }
 
     private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]

@@ -24,6 +24,9 @@
           try chain?.handler(context: context, serverName: name)
           ?? NIOSSLClientHandler(context: context, serverHostname: name)
         let waiting = HandshakeHandler(done: done) {
+          guard HostIdentity.covers(host, names: tls.peerCertificate.map(names(in:)) ?? []) else {
+            return TransportError(.tls, requestState: .notSent, detail: "the certificate is for another host")
+          }
           guard let chain, !pins.accept(chain.keys, from: host, at: Date()) else { return nil }
           return TransportError(.tls, requestState: .notSent, detail: "the host shows none of the keys pinned for it")
         }
@@ -32,6 +35,16 @@
         done.fail(error)
       }
       return done.futureResult
+    }
+
+    private static func names(in certificate: NIOSSLCertificate) -> [HostIdentity.Name] {
+      certificate._subjectAlternativeNames().compactMap { name in
+        switch name.nameType {
+        case .dnsName: .dns(Array(name.contents))
+        case .ipAddress: .address(Array(name.contents))
+        default: nil
+        }
+      }
     }
 
     /// The name to ask for and to find in the certificate; `nil` for an address, which is compared with the peer's.

@@ -26,6 +26,9 @@
       public var retriesOnStaleConnection = true
       /// Whom to trust, and how to identify oneself. Default: the system decides, and the client stays anonymous.
       public var trust = Trust()
+      /// Whether gzip and deflate are offered to servers and undone, within limits on how much and how many times the
+      /// content grows. Not for messages that say themselves which codings they accept. Default: yes.
+      public var undoesCodings = true
       /// The proxy that messages go through. Default: none.
       public var proxy = ProxyUse.none
       /// The `User-Agent` of messages that have none. Default: `apus`.

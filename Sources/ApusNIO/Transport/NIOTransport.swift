@@ -9,6 +9,9 @@
   /// here, but how it is framed is: an answer that breaks RFC 9112 is refused. Connections are kept per origin and
   /// used again. Cancelling the task closes the exchange's connection at once.
   ///
+  /// Content that was coded with gzip or deflate arrives decoded: `Content-Encoding` and `Content-Length` are then taken
+  /// off the head, so that a head never describes other bytes than its content has.
+  ///
   /// A transport that nobody holds any more closes its connections; ``shutDown(within:)`` does it in good order.
   public final class NIOTransport: Transport {
     let core: TransportCore

@@ -21,6 +21,10 @@
     let secureContext: SecureContext
     /// The field that names the client.
     let userAgent: HTTPFields
+    /// The field that says which codings can be undone.
+    let codings: HTTPFields = [.acceptEncoding: ContentCoding.acceptable]
+    /// Both.
+    let allFields: HTTPFields
     private let clock = SystemClock()
     private let pool: Mutex<Pool>
     let loops: EventLoopSource
@@ -32,6 +36,7 @@
       proxyRules = ProxyRules(options.proxy) { ProcessInfo.processInfo.environment }
       secureContext = SecureContext(trust: options.trust)
       userAgent = [.userAgent: options.userAgent]
+      allFields = [.userAgent: options.userAgent, .acceptEncoding: ContentCoding.acceptable]
       pool = Mutex(Pool(limits: PoolLimits(options)))
       loops = EventLoopSource(options.eventLoops)
     }

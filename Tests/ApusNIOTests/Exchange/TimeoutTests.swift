@@ -56,12 +56,12 @@
         .generated(length)
       } body: { server in
         try await NIOTransport.with {
-          $0.stallTimeout = .milliseconds(50)
+          $0.stallTimeout = .milliseconds(500)
         } body: { transport in
           let count = try await makeClient(server.origin, transport).withResponse(to: message()) { response in
             var count = try await response.next()?.count ?? 0
             // Longer than the limit, while the server cannot send what is left.
-            try await Task.sleep(for: .milliseconds(200))
+            try await Task.sleep(for: .milliseconds(700))
             while let piece = try await response.next() { count += piece.count }
             return count
           }
