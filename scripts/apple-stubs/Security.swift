@@ -1,32 +1,76 @@
-// A stub of Apple's Security framework for scripts/apple-check: what server trust and pinning need, no more.
-// On Apple's systems the C types are imported as classes without declared sendability, as here.
+// A stub of Apple's Security framework for scripts/apple-check: what server trust, pins and client identities need,
+// and what Foundation has beside it on Apple's systems only, no more.
+//
+// On Apple's systems the C types are imported as classes without declared sendability, as here; the types of Core
+// Foundation are bridged from those of Foundation, which the aliases stand for.
 public import Foundation
+public import FoundationNetworking
+
+public typealias CFArray = NSArray
+public typealias CFData = NSData
+public typealias CFDictionary = NSDictionary
+public typealias CFTypeRef = AnyObject
+public typealias CFTypeID = UInt
+public typealias OSStatus = Int32
+public final class CFError: Error {}
 
 public class SecTrust {}
 public class SecCertificate {}
-public class SecKey {}
-public class SecPolicy {}
 public class SecIdentity {}
-public final class CFErrorStub: Error {}
-
-public typealias CFError = CFErrorStub
-public typealias OSStatus = Int32
 
 public let errSecSuccess: OSStatus = 0
-public let errSecDuplicateItem: OSStatus = -25299
-public let errSecItemNotFound: OSStatus = -25300
+public let kSecImportExportPassphrase = "passphrase"
+public let kSecImportToMemoryOnly = "memory"
+public let kSecImportItemIdentity = "identity"
+public let kSecImportItemCertChain = "chain"
 
+public func CFGetTypeID(_ value: CFTypeRef?) -> CFTypeID { 0 }
+public func SecIdentityGetTypeID() -> CFTypeID { 0 }
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool { false }
-public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> NSArray? { nil }
-public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? { nil }
-public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: NSArray) -> OSStatus { errSecSuccess }
-public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchors: NSArray?) -> OSStatus { errSecSuccess }
-public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ only: Bool) -> OSStatus { errSecSuccess }
-public func SecPolicyCreateSSL(_ server: Bool, _ hostname: NSString?) -> SecPolicy { SecPolicy() }
-public func SecCertificateCreateWithData(_ allocator: AnyObject?, _ data: NSData) -> SecCertificate? { nil }
-public func SecCertificateCopyData(_ certificate: SecCertificate) -> NSData { NSData() }
-public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? { nil }
-public func SecKeyCopyExternalRepresentation(
-  _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
-) -> NSData? { nil }
-public func SecKeyCopyAttributes(_ key: SecKey) -> NSDictionary? { nil }
+public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { nil }
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { NSData() }
+public func SecPKCS12Import(_ data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>)
+  -> OSStatus
+{ errSecSuccess }
+
+public enum tls_protocol_version_t: Sendable { case TLSv12, TLSv13 }
+
+extension URLSessionConfiguration {
+  public var allowsExpensiveNetworkAccess: Bool {
+    get { true }
+    set {}
+  }
+  public var allowsConstrainedNetworkAccess: Bool {
+    get { true }
+    set {}
+  }
+  public var waitsForConnectivity: Bool {
+    get { false }
+    set {}
+  }
+  public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
+    get { .TLSv12 }
+    set {}
+  }
+}
+
+extension URLCredential {
+  public convenience init(trust: SecTrust) { self.init(user: "", password: "", persistence: .none) }
+  public convenience init(identity: SecIdentity, certificates: [Any]?, persistence: URLCredential.Persistence) {
+    self.init(user: "", password: "", persistence: persistence)
+  }
+}
+
+extension URLProtectionSpace {
+  public var serverTrust: SecTrust? { nil }
+}
+
+extension Stream {
+  public class func getBoundStreams(
+    withBufferSize bufferSize: Int, inputStream: UnsafeMutablePointer<InputStream?>?,
+    outputStream: UnsafeMutablePointer<OutputStream?>?
+  ) {}
+}
+
+public let NSURLAuthenticationMethodServerTrust = "trust"
+public let NSURLAuthenticationMethodClientCertificate = "certificate"

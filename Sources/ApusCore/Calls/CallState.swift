@@ -99,7 +99,8 @@ struct CallState {
       (sentBytes, receivedBytes, expectedSendBytes, expectedReceiveBytes) = (0, 0, nil, nil)
     case .requestSent: phase = .awaitingHead
     case .headArrived: phase = .receiving
-    case .contentArrived: phase = .decoding
+    // A closure that has read all of it goes on running.
+    case .contentArrived: if phase != .handling { phase = .decoding }
     case .sendProgress(let sent, let expected): (sentBytes, expectedSendBytes) = (sent, expected)
     default: break
     }

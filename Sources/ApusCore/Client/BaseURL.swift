@@ -15,13 +15,16 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
     public var description: String { "the base URL cannot be used: \(reason)" }
   }
 
-  struct Parts: Sendable, Hashable {
+  struct Parts: Sendable, Hashable, CustomReflectable {
     var origin: Origin
     /// Percent-encoded, without a slash at its end; empty for none.
     var path: String
     /// Percent-encoded, without `?`; `nil` for none.
     var query: String?
     let authority: String
+
+    /// The query may hold a key, and whatever holds a call holds this.
+    var customMirror: Mirror { Mirror(self, children: ["description": "\(origin)\(path)"]) }
   }
 
   let parts: Result<Parts, Malformed>

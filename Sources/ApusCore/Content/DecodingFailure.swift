@@ -40,9 +40,9 @@ struct DecodingFailure: CustomStringConvertible {
 
   var description: String { place.map { "\(detail) at \($0)" } ?? detail }
 
-  /// A path into content that came from a server: keys of dictionaries are part of what it says, and masked.
+  /// A path into content that came from a server: keys that it may have chosen are part of what it says, and masked.
   private static func place(inContent path: [any CodingKey]) -> String {
-    place(path.map { $0.isOfDictionary ? AnyKey(Redaction.mask) : $0 })
+    place(path.map { $0.isIndex || $0.isWrittenInSource ? $0 : AnyKey(Redaction.mask) })
   }
 
   /// A path of keys as people write it: `items[3].title`.
@@ -60,6 +60,14 @@ struct DecodingFailure: CustomStringConvertible {
 }
 
 extension CodingKey {
-  /// Whether it is the key of a `Dictionary`, which coders give a type of the standard library.
-  fileprivate var isOfDictionary: Bool { String(reflecting: Self.self).hasPrefix("Swift.") }
+  /// Whether it is a place in an array, as all coders write them.
+  fileprivate var isIndex: Bool { intValue.map { stringValue == "Index \($0)" } ?? false }
+
+  /// Whether a developer wrote it down: a case of an enum without anything in it, or part of a key path. Keys of
+  /// dictionaries and keys that are made at run time are neither, whatever their type.
+  fileprivate var isWrittenInSource: Bool {
+    if self is AnyKey { return true }
+    let mirror = Mirror(reflecting: self)
+    return mirror.displayStyle == .enum && mirror.children.isEmpty
+  }
 }

@@ -56,6 +56,15 @@ public struct CallContext: Sendable {
     call.sent(total: total, expected: expected)
   }
 
+  /// Starts work beside the exchange, where the client runs all its tasks: content that is made while it is sent.
+  ///
+  /// The work inherits priority and task-local values, and no actor. It is not cancelled with the call: whoever
+  /// starts it ends it with the exchange.
+  @discardableResult
+  public func spawn(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
+    call.client.spawner.spawn(work)
+  }
+
   func keep(_ message: RequestMessage) {
     call.keep(message)
   }

@@ -4,8 +4,8 @@
   public import Foundation
 #endif
 
-/// A certificate with its private key, shown to servers that ask who the client is.
-public struct ClientIdentity: Sendable, CustomStringConvertible, CustomReflectable {
+/// A certificate with its private key, shown to servers that ask who the client is; prints as `██`.
+public struct ClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The formats an identity comes in.
   public enum Form: Sendable {
     /// Certificates and key together (RFC 7292), with what they are encrypted with.
@@ -35,9 +35,10 @@ public struct ClientIdentity: Sendable, CustomStringConvertible, CustomReflectab
     form = .pem(certificates: certificates, key: key)
   }
 
-  /// Says nothing about what is inside.
-  public var description: String { "ClientIdentity" }
-
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+  /// `██`
+  public var description: String { Redaction.mask }
+  /// `██`
+  public var debugDescription: String { description }
+  /// Shows nothing.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }

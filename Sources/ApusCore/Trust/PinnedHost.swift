@@ -45,8 +45,9 @@ public struct PinnedHost: Sendable, Hashable {
     return hash
   }
 
-  /// Whether these pins are for a host; case does not count.
-  public func covers(_ name: String) -> Bool {
+  /// Whether these pins are for a host, and have not expired.
+  fileprivate func isInForce(for name: String, at now: Date) -> Bool {
+    if let expiry, now >= expiry { return false }
     let name = name.lowercased()
     return name == host || (includesSubdomains && name.hasSuffix("." + host))
   }
@@ -61,14 +62,22 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Sequence<PinnedHost> {
+  /// Whether the host must show one of certain keys; for transports.
+  ///
+  /// - Parameters:
+  ///   - host: the host that is asked for; case does not count.
+  ///   - now: pins that have expired by then do not count.
+  public func cover(_ host: String, at now: Date) -> Bool {
+    contains { $0.isInForce(for: host, at: now) }
+  }
+
   /// Whether a host that shows these keys is who it should be, as far as the pins say; for transports.
   ///
   /// - Parameters:
-  ///   - keys: SHA-256 of the subject public key info of each certificate in the chain that was found valid.
+  ///   - keys: SHA-256 of the subject public key info of each certificate in the chain that was found good.
   ///   - host: the host that was asked for.
   ///   - now: pins that have expired by then do not count.
   public func accept(_ keys: [Data], from host: String, at now: Date) -> Bool {
-    let pins = filter { pin in pin.covers(host) && (pin.expiry.map { now < $0 } ?? true) }
-    return pins.allSatisfy { pin in keys.contains { pin.keys.contains($0) } }
+    lazy.filter { $0.isInForce(for: host, at: now) }.allSatisfy { pin in keys.contains { pin.keys.contains($0) } }
   }
 }

@@ -19,7 +19,7 @@
       let done = channel.eventLoop.makePromise(of: Void.self)
       do {
         let name = serverName(host)
-        let chain = pins.contains { $0.covers(host) } ? VerifiedChain() : nil
+        let chain = pins.cover(host, at: Date()) ? VerifiedChain() : nil
         let tls =
           try chain?.handler(context: context, serverName: name)
           ?? NIOSSLClientHandler(context: context, serverHostname: name)

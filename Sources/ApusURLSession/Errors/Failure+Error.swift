@@ -19,8 +19,13 @@ extension ExchangeState.Failure {
     case .headless:
       return TransportError(.malformedResponse, requestState: .maybeSent, detail: "the answer has no head")
     case .contentTooLarge:
+      return TransportError.contentTooLarge(limit: contentLimit)
+    case .tornContent:
+      if let error = platformError as? TransportError { return error }
       return TransportError(
-        .contentTooLarge, requestState: .answered, detail: "the content exceeds \(contentLimit) bytes")
+        .broken, requestState: state, detail: "the content to send could not be made", underlying: platformError)
+    case .untrusted(let reason):
+      return TransportError(.tls, requestState: .notSent, detail: reason)
     case .platform:
       guard let platformError else { return TransportError(.broken, requestState: state) }
       return TransportError(platformError, hasHead: hasHead)

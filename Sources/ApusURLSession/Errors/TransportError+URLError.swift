@@ -44,7 +44,7 @@ struct URLErrorMeaning {
   init(code: Int, text: String) {
     // The platform's text holds addresses and ports, never fields, targets or content.
     let detail = "\(text) (\(code))"
-    #if canImport(Darwin)
+    #if canImport(Security)
       self = Self.apple(code, detail)
     #else
       self = Self.curl(code, text, detail)

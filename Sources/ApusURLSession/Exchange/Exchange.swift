@@ -16,7 +16,10 @@ final class Exchange: Sendable {
   private struct State {
     var machine: ExchangeState
     var waiter: Waiter?
-    var content: ContentChannel?
+    /// Content of an answer that is handed over at its head.
+    var channel: ContentChannel?
+    /// Head and content of an answer that is handed over when it is complete.
+    var answer = CollectedAnswer()
     var hasSentAll = false
   }
 
@@ -33,6 +36,7 @@ final class Exchange: Sendable {
   private let session: OpenSession
   private let request: PreparedRequest
   private let context: CallContext
+  private let isBuffered: Bool
   private let state: Mutex<State>
 
   init(task: URLSessionTask, session: OpenSession, request: PreparedRequest, context: CallContext) {
@@ -40,9 +44,8 @@ final class Exchange: Sendable {
     self.session = session
     self.request = request
     self.context = context
-    // Nothing slows the sender down on Linux: a limit must be kept while the content arrives.
-    let limit = context.delivery == .buffered ? context.contentLimit : nil
-    state = Mutex(State(machine: ExchangeState(contentLimit: limit)))
+    isBuffered = context.delivery == .buffered
+    state = Mutex(State(machine: ExchangeState(isBuffered: isBuffered)))
   }
 
   // MARK: From whoever waits
@@ -63,6 +66,11 @@ final class Exchange: Sendable {
     perform { $0.machine.end(failure) }
   }
 
+  /// The content to send cannot be completed.
+  private func contentFailed(_ error: any Error) {
+    perform(.error(error)) { $0.machine.end(.tornContent) }
+  }
+
   // MARK: From the session
 
   func sent(_ total: Int64, expected: Int64) {
@@ -75,11 +83,24 @@ final class Exchange: Sendable {
     guard let head = ResponseHead(response, to: request) else { return end(.malformed) }
     if head.isInterim { return }
     recordSent()
-    perform(.head(head)) { $0.machine.headArrived() }
+    if isBuffered, let length = head.contentLength, length > Int64(context.contentLimit) {
+      return end(.contentTooLarge)
+    }
+    arrived(head)
+  }
+
+  private func arrived(_ head: ResponseHead) {
+    perform(.head(head)) { state in
+      state.answer.head = head
+      return state.machine.headArrived()
+    }
   }
 
   func receive(_ data: Data) {
-    perform(.piece(data)) { $0.machine.pieceArrived(data.count) }
+    perform(.piece(data)) { state in
+      let fits = !isBuffered || state.answer.append(data, upTo: context.contentLimit)
+      return state.machine.pieceArrived(fits: fits)
+    }
   }
 
   func refuseRedirect(_ refuse: @escaping () -> Void) {
@@ -94,7 +115,7 @@ final class Exchange: Sendable {
   func taskEnded(_ error: (any Error)?) {
     if error == nil, let head = ResponseHead(unreported: task, of: request) {
       // Does nothing when the head was reported.
-      perform(.head(head)) { $0.machine.headArrived() }
+      if !state.withLock({ $0.machine.hasHead }) { arrived(head) }
     }
     let isCancellation = (error as? URLError)?.code == .cancelled
     perform(.error(error)) { $0.machine.taskEnded(withError: error != nil, isCancellation: isCancellation) }
@@ -112,29 +133,39 @@ final class Exchange: Sendable {
 
   private func perform(_ input: Input = .nothing, _ step: (inout State) -> [ExchangeState.Action]) {
     // What is taken out is decided under the lock, and used outside of it.
-    let (actions, waiter, content, hasHead) = state.withLock { state in
+    let (actions, taken) = state.withLock { state in
       let actions = step(&state)
-      if actions.contains(.answer) { state.content = channel() }
-      defer { if actions.contains(where: \.answersWaiter) { state.waiter = nil } }
-      defer { if actions.contains(where: \.endsContent) { state.content = nil } }
-      return (actions, state.waiter, state.content, state.machine.hasHead)
+      if !isBuffered, actions.contains(.answer) { state.channel = makeChannel() }
+      defer { if actions.contains(where: \.answersWaiter) { (state.waiter, state.answer.content) = (nil, Data()) } }
+      defer { if actions.contains(where: \.endsContent) { state.channel = nil } }
+      return (actions, state)
     }
     for action in actions {
       switch action {
-      case .resumeTask: task.resume()
-      case .cancelTask: task.cancel()
-      case .answer: if case .head(let head) = input, let content { waiter?.resume(returning: head.message(content)) }
-      case .fail(let failure): waiter?.resume(throwing: error(failure, input, hasHead: hasHead))
-      case .deliver: if case .piece(let piece) = input { content?.push(piece) }
-      case .finishContent: content?.finish()
-      case .failContent(let failure): content?.finish(throwing: error(failure, input, hasHead: hasHead))
+      case .resumeTask:
+        request.outgoing.stream?.start(in: context) { [weak self] error in self?.contentFailed(error) }
+        task.resume()
+      case .cancelTask:
+        // Stopping a task waits for the session's thread, which may be waiting for content.
+        request.outgoing.stream?.stop()
+        task.cancel()
+      case .reportHead: if case .head(let head) = input { context.headArrived(head.response) }
+      case .reportPiece: if case .piece(let piece) = input { context.received(piece.count) }
+      case .answer: if let message = taken.answer.message(taken.channel) { taken.waiter?.resume(returning: message) }
+      case .fail(let failure): taken.waiter?.resume(throwing: error(failure, input, hasHead: taken.machine.hasHead))
+      case .deliver: if case .piece(let piece) = input { taken.channel?.push(piece) }
+      case .finishContent: taken.channel?.finish()
+      case .failContent(let failure):
+        taken.channel?.finish(throwing: error(failure, input, hasHead: taken.machine.hasHead))
       case .refuseRedirect: if case .redirect(let refuse) = input { refuse() }
-      case .forget: session.forget(task)
+      case .forget:
+        request.outgoing.stream?.stop()
+        session.forget(task)
       }
     }
   }
 
-  private func channel() -> ContentChannel {
+  private func makeChannel() -> ContentChannel {
     ContentChannel(onCancel: { [weak self] in self?.cancel() })
   }
 
@@ -142,6 +173,28 @@ final class Exchange: Sendable {
     var platformError: (any Error)?
     if case .error(let error) = input { platformError = error }
     return failure.error(platformError, hasHead: hasHead, contentLimit: context.contentLimit)
+  }
+}
+
+/// An answer as far as it has arrived.
+private struct CollectedAnswer {
+  var head: ResponseHead?
+  var content = Data()
+
+  /// Adds a piece, unless that makes more than `limit` bytes; answers whether it was added.
+  mutating func append(_ piece: Data, upTo limit: Int) -> Bool {
+    guard content.count + piece.count <= limit else { return false }
+    // The usual answer is one piece, which is not copied.
+    if content.isEmpty { content = piece } else { content.append(piece) }
+    return true
+  }
+
+  /// The message; its content arrives through `channel`, or is what was collected.
+  func message(_ channel: ContentChannel?) -> ResponseMessage? {
+    guard let head else { return nil }
+    return channel.map { head.message($0) }
+      ?? ResponseMessage(
+        head: head.response, content: ResponseContent(collected: content))
   }
 }
 

@@ -1,7 +1,7 @@
 /// Where an exchange is, and what its events lead to: pure, the exchange performs the actions it answers.
 ///
-/// Every wait is answered exactly once: the wait for the head by ``Action/answer`` or ``Action/fail(_:)``, the
-/// content by ``Action/finishContent`` or ``Action/failContent(_:)``.
+/// Every wait is answered exactly once: the wait for the answer by ``Action/answer`` or ``Action/fail(_:)``, content
+/// that arrives after the answer was given by ``Action/finishContent`` or ``Action/failContent(_:)``.
 struct ExchangeState {
   /// What is to be done, in this order.
   enum Action: Equatable {
@@ -9,9 +9,13 @@ struct ExchangeState {
     case resumeTask
     /// Stop the session's task.
     case cancelTask
-    /// Hand the head to whoever waits for it.
+    /// Report the head of an answer that is handed over later, with its content.
+    case reportHead
+    /// Report a piece of content that is kept until then.
+    case reportPiece
+    /// Hand the answer to whoever waits for it: with all of its content, or the head while the content arrives.
     case answer
-    /// Tell whoever waits for the head that there will be none.
+    /// Tell whoever waits for the answer that there will be none.
     case fail(Failure)
     /// Pass a piece of content on.
     case deliver
@@ -35,6 +39,10 @@ struct ExchangeState {
     /// It ended well without ever having a head.
     case headless
     case contentTooLarge
+    /// The content to send could not be made.
+    case tornContent
+    /// The server, or the client's own identity, cannot be trusted; says why.
+    case untrusted(String)
   }
 
   private enum Stage {
@@ -57,12 +65,11 @@ struct ExchangeState {
   private var redirect = RedirectAnswer.none
   private var challengeWasRefused = false
   private var taskIsOver = false
-  private var received = 0
-  /// The most bytes to receive; `nil`: any number.
-  private let contentLimit: Int?
+  /// Whether the answer is handed over with all of its content, not at its head.
+  private let isBuffered: Bool
 
-  init(contentLimit: Int? = nil) {
-    self.contentLimit = contentLimit
+  init(isBuffered: Bool) {
+    self.isBuffered = isBuffered
   }
 
   /// Whether the head has arrived.
@@ -88,7 +95,7 @@ struct ExchangeState {
       failureToTell = failure
       return cancelTask()
     case .awaitingHead: return [.fail(failure)] + cancelTask()
-    case .receiving: return [.failContent(failure)] + cancelTask()
+    case .receiving: return [isBuffered ? .fail(failure) : .failContent(failure)] + cancelTask()
     case .ended: return []
     }
   }
@@ -98,15 +105,14 @@ struct ExchangeState {
     guard case .awaitingHead = stage else { return [] }
     stage = .receiving
     hasHead = true
-    return [.answer]
+    return [isBuffered ? .reportHead : .answer]
   }
 
-  /// A piece of content arrived.
-  mutating func pieceArrived(_ count: Int) -> [Action] {
+  /// A piece of content arrived; `fits` unless it is more than the call takes.
+  mutating func pieceArrived(fits: Bool) -> [Action] {
     guard case .receiving = stage else { return [] }
-    received += count
-    if let contentLimit, received > contentLimit { return end(.contentTooLarge) }
-    return [.deliver]
+    guard fits else { return end(.contentTooLarge) }
+    return [isBuffered ? .reportPiece : .deliver]
   }
 
   /// The session asks whether to follow a redirect.
@@ -143,6 +149,7 @@ struct ExchangeState {
       failureToTell = .platform
       return [.forget]
     case .awaitingHead: return [.fail(isGood ? .headless : .platform), .forget]
+    case .receiving where isBuffered: return [isGood ? .answer : .fail(.platform), .forget]
     case .receiving: return [isGood ? .finishContent : .failContent(.platform), .forget]
     case .ended: return [.forget]
     }

@@ -10,6 +10,7 @@ import HTTPTypes
 struct PreparedRequest: Sendable {
   let urlRequest: URLRequest
   let content: MessageContent
+  let outgoing: OutgoingContent
   let isHead: Bool
 
   /// Whether the exchange must not use a connection that was used before.
@@ -17,7 +18,7 @@ struct PreparedRequest: Sendable {
   /// When such a connection is found closed libcurl sends the request again by itself, also one that is not
   /// idempotent; with content it even waits for ever, since the platform cannot begin it anew.
   var needsOwnConnection: Bool {
-    #if canImport(Darwin)
+    #if canImport(Security)
       false
     #else
       content.length != 0 || !Self.idempotent.contains(urlRequest.httpMethod ?? "")
@@ -31,38 +32,26 @@ struct PreparedRequest: Sendable {
 
   /// Translates a message without changing anything that goes on the wire.
   ///
-  /// - Throws: ``TransportError`` of the kind `unsupported` for what the platform would change on the way.
-  init(_ message: RequestMessage, userAgent: String) throws {
+  /// - Throws: ``TransportError`` of the kind `unsupported` for what the platform would change on the way, and when
+  ///   content cannot be made; `CancellationError`.
+  init(_ message: RequestMessage, userAgent: String, in context: CallContext) async throws {
     var request = URLRequest(url: try Self.url(of: message))
     let method = message.head.method.rawValue
     request.httpMethod = method
     guard request.httpMethod == method else {
       throw Self.unsupported("URLSession changes the method \(method)")
     }
-    #if !canImport(Darwin)
+    #if !canImport(Security)
       guard message.content.length == 0 || method != "GET" else {
         throw Self.unsupported("URLSession sends no content with GET on this platform")
       }
     #endif
-    // A task made without it would go out empty.
-    if case .stream = message.content {
-      throw Self.unsupported("content that is made while it is sent cannot be sent yet")
-    }
     request.allHTTPHeaderFields = Self.fields(of: message, userAgent: userAgent)
     request.httpShouldHandleCookies = false
     urlRequest = request
     content = message.content
     isHead = message.head.method == .head
-  }
-
-  /// A task that does not run yet.
-  func task(in session: URLSession) -> URLSessionTask {
-    switch content {
-    case .bytes(let data) where !data.isEmpty: session.uploadTask(with: urlRequest, from: data)
-    case .file(let file) where file.length > 0:
-      session.uploadTask(with: urlRequest, fromFile: URL(fileURLWithPath: file.path))
-    default: session.dataTask(with: urlRequest)
-    }
+    outgoing = try await OutgoingContent(message.content, in: context)
   }
 
   private static func url(of message: RequestMessage) throws -> URL {
@@ -96,7 +85,20 @@ struct PreparedRequest: Sendable {
       fields[field.name.rawName] = message.head.headerFields[field.name]
     }
     if message.head.headerFields[.userAgent] == nil { fields["User-Agent"] = userAgent }
+    if needsType(message) { fields["Content-Type"] = "application/octet-stream" }
     return fields
+  }
+
+  /// Whether the platform would call content without a type that of a form; what it is called then is what
+  /// a recipient may take it for anyway (RFC 9110 §8.3).
+  private static func needsType(_ message: RequestMessage) -> Bool {
+    guard message.head.headerFields[.contentType] == nil else { return false }
+    #if canImport(Security)
+      return message.content.length != 0
+    #else
+      if case .stream = message.content { return true }
+      return false
+    #endif
   }
 
   private static func unsupported(_ detail: String) -> TransportError {

@@ -79,7 +79,7 @@ struct ResponseHead {
     }
   }
 
-  #if canImport(Darwin)
+  #if canImport(Security)
     private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "identity"]
   #else
     private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]

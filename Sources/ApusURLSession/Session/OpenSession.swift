@@ -21,8 +21,8 @@ final class OpenSession: Sendable {
     self.onEnd = onEnd
   }
 
-  func exchange(for request: PreparedRequest, context: CallContext) -> Exchange {
-    let task = request.task(in: session)
+  func exchange(for request: PreparedRequest, context: CallContext) throws -> Exchange {
+    let task = try request.outgoing.task(for: request.urlRequest, in: session)
     let exchange = Exchange(task: task, session: self, request: request, context: context)
     bridge.exchanges.withLock { $0[task.taskIdentifier] = exchange }
     return exchange
@@ -63,12 +63,8 @@ extension URLSessionConfiguration {
     configuration.httpMaximumConnectionsPerHost = max(1, options.connectionsPerHost)
     configuration.timeoutIntervalForRequest = never
     configuration.timeoutIntervalForResource = never
-    #if canImport(Darwin)
-      configuration.allowsCellularAccess = options.allowsCellular
-      configuration.allowsExpensiveNetworkAccess = options.allowsExpensive
-      configuration.allowsConstrainedNetworkAccess = options.allowsConstrained
-      configuration.waitsForConnectivity = options.waitsForConnectivity
-      configuration.tlsMinimumSupportedProtocolVersion = options.tlsMinimum == .v1_3 ? .TLSv13 : .TLSv12
+    #if canImport(Security)
+      configuration.apply(options)
     #endif
     return configuration
   }

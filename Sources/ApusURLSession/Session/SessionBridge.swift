@@ -64,9 +64,15 @@ final class SessionBridge: NSObject, URLSessionDataDelegate, Sendable {
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-      // Certificates are the system's to judge. Passwords come from the pipeline, never from a store of the system's.
-      let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
-      completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
+      switch trust.answer(to: challenge) {
+      case .system: completionHandler(.performDefaultHandling, nil)
+      // Passwords come from the pipeline, never from a store of the system's.
+      case .none: completionHandler(.rejectProtectionSpace, nil)
+      case .credential(let credential): completionHandler(.useCredential, credential)
+      case .refused(let reason):
+        exchange(of: task)?.end(.untrusted(reason))
+        completionHandler(.cancelAuthenticationChallenge, nil)
+      }
     }
   #endif
 }

@@ -33,9 +33,9 @@ final class Sessions: Sendable {
   ///
   /// - Throws: ``TransportError`` once the transport is shut down.
   func exchange(for request: PreparedRequest, context: CallContext) throws -> Exchange {
-    let exchange: Exchange? = state.withLock { state in
+    let exchange: Exchange? = try state.withLock { state in
       guard !state.isShutDown else { return nil }
-      return session(for: request, &state).exchange(for: request, context: context)
+      return try session(for: request, &state).exchange(for: request, context: context)
     }
     guard let exchange else {
       throw TransportError(.unsupported, requestState: .notSent, detail: "the transport is shut down")

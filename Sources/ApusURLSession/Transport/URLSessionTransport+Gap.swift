@@ -9,19 +9,25 @@ extension URLSessionTransport {
 
   /// What this transport cannot do here; empty on Apple platforms.
   public static var knownGaps: [Gap] {
-    #if canImport(Darwin)
+    #if canImport(Security)
       []
     #else
       [
         Gap(
           name: "back-pressure",
           description: "content arrives as fast as the server sends it; what waits to be read is in memory"),
-        Gap(name: "phase timings", description: "the trace has no times of name look-up, connecting and TLS"),
-        Gap(name: "request sent", description: "the end of sending is noticed only when the answer begins"),
+        Gap(
+          name: "phase timings",
+          description: "the trace has no times of name look-up, connecting, TLS and the end of sending"),
         Gap(name: "trust", description: "pinned keys and client certificates are refused, never ignored"),
-        Gap(name: "streamed request content", description: "refused as unsupported; send bytes or a file"),
+        Gap(
+          name: "content made while it is sent",
+          description: "it is made first, in memory or a temporary file, and then sent"),
         Gap(name: "GET with content", description: "refused as unsupported; use QUERY or POST"),
-        Gap(name: "trailers", description: "the platform ends the process when an answer in chunks has trailer fields"),
+        Gap(
+          name: "broken answers",
+          description: "the platform ends the process when a head breaks off or holds a line of NUL, and when an answer "
+            + "in chunks has trailer fields"),
         Gap(name: "IPv6 addresses", description: "a host written as an IPv6 address cannot be reached"),
       ]
     #endif

@@ -14,7 +14,7 @@ extension URLSessionTransport {
     /// Whom to trust beyond what the system trusts, and how to identify oneself. Default: the system decides.
     public var trust = Trust()
 
-    #if canImport(Darwin)
+    #if canImport(Security)
       /// Whether cellular connections may be used. Default: yes.
       public var allowsCellular = true
       /// Whether connections that the system considers expensive may be used. Default: yes.
@@ -32,7 +32,7 @@ extension URLSessionTransport {
     public init() {}
   }
 
-  #if canImport(Darwin)
+  #if canImport(Security)
     /// A version of TLS.
     public enum TLSVersion: Sendable, Hashable {
       /// TLS 1.2 (RFC 5246).

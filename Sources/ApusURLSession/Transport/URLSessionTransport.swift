@@ -32,7 +32,7 @@ public final class URLSessionTransport: Transport {
   public func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     try options.trust.checkSupport()
-    let prepared = try PreparedRequest(request, userAgent: options.userAgent)
+    let prepared = try await PreparedRequest(request, userAgent: options.userAgent, in: context)
     let exchange = try sessions.exchange(for: prepared, context: context)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { exchange.start($0) }

@@ -3,11 +3,12 @@ public import ApusCore
 extension URLSessionTransport {
   /// Whom a transport trusts beyond what the system trusts, and how it identifies itself.
   ///
-  /// Not evaluated yet on Apple platforms, and not possible with `URLSession` elsewhere. A transport with any of it
+  /// For Apple's platforms. Elsewhere `URLSession` cannot do any of it, and a transport with a pin or an identity
   /// refuses every message with a ``TransportError`` of the kind `unsupported`: nothing is ever sent with less
   /// protection than was asked for.
   public struct Trust: Sendable {
-    /// Keys that hosts must show; a host without pins is judged by the system alone. Default: none.
+    /// Keys that hosts must show, in a chain that the system trusts; a host without pins is judged by the system
+    /// alone. Default: none.
     public var pins: [PinnedHost] = []
     /// The certificate and key to show to servers that ask for one. Default: none.
     public var clientIdentity: ClientIdentity?
@@ -16,15 +17,13 @@ extension URLSessionTransport {
     public init() {}
 
     func checkSupport() throws {
-      guard pins.isEmpty else {
-        throw TransportError(
-          .unsupported, requestState: .notSent, detail: "pinned keys are not checked by this transport")
-      }
-      guard clientIdentity == nil else {
-        throw TransportError(
-          .unsupported, requestState: .notSent, detail: "client certificates are not shown by this transport"
-        )
-      }
+      #if !canImport(Security)
+        guard pins.isEmpty, clientIdentity == nil else {
+          let what = pins.isEmpty ? "show a client certificate" : "check pinned keys"
+          throw TransportError(
+            .unsupported, requestState: .notSent, detail: "URLSession cannot \(what) on this platform")
+        }
+      #endif
     }
   }
 }

@@ -172,6 +172,44 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(numbered?.place == "██")
   }
 
+  @Test("Keys that are made at run time are masked as well, those written in the source are not")
+  func keysMadeAtRunTime() async throws {
+    struct Made: CodingKey {
+      let stringValue: String
+      var intValue: Int? { Int(stringValue) }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+    enum Wrapped: CodingKey {
+      case other(String)
+      var stringValue: String { if case .other(let name) = self { name } else { "" } }
+      var intValue: Int? { nil }
+      init(stringValue: String) { self = .other(stringValue) }
+      init?(intValue: Int) { nil }
+    }
+    struct Table<Key: CodingKey>: Decodable, Sendable {
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        for key in container.allKeys { _ = try container.decode(Film.self, forKey: key) }
+      }
+    }
+    for json in [#"{"ann@example.com":{"title":1}}"#, #"{"4711":{"title":1}}"#] {
+      let made = await failure { () async throws(CallError) in try await value(json, as: Table<Made>.self) }
+      #expect(made?.place == "██.title")
+      let wrapped = await failure { () async throws(CallError) in try await value(json, as: Table<Wrapped>.self) }
+      #expect(wrapped?.place == "██.title")
+      var coding = CodingOptions()
+      coding.json = .snakeCase
+      let snake = await failure { () async throws(CallError) in
+        try await value(json, as: [String: Film].self, coding: coding)
+      }
+      #expect(snake?.place == "██.title")
+    }
+    let nested = #"{"ann":[{"title":"a"},{"title":2}]}"#
+    let listed = await failure { () async throws(CallError) in try await value(nested, as: [String: [Film]].self) }
+    #expect(listed?.place == "██[1].title")
+  }
+
   @Test("An unavailable mapping says why, should it ever be asked")
   func unavailable() {
     #expect(throws: CallFault.self) { try ResponseMapping<Int>.unavailable.read(Content(data: Data())) }

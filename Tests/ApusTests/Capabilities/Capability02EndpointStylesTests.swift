@@ -59,7 +59,7 @@
     func modifiers() async throws {
       try await withServer(answering: .json(#"{"id":7,"name":"Ann"}"#)) { api, server in
         let inline: User = try await api.send(Request.get("/users/\(7)").field("X-Style", "a").tag("t"))
-        let dot = try await api.send(.user(7).timeout(.seconds(9)).field("X-Style", "a"))
+        let dot = try await api.send(.user(7).timeout(.seconds(90)).field("X-Style", "a"))
         let structure = try await api.send(GetUser(id: 7).latestWins("user").field("X-Style", "a"))
         let enumeration: User = try await api.send(UserAPI.user(7).tag("t").field("X-Style", "a"))
         #expect([inline, dot, structure, enumeration] == Array(repeating: ann, count: 4))

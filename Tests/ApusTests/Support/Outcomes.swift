@@ -17,7 +17,7 @@ func failure(
 }
 
 /// A model of the tests.
-struct User: Codable, Sendable, Hashable {
+struct User: Codable, Sendable, Hashable, Identifiable {
   var id: Int
   var name: String
 }

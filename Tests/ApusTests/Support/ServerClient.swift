@@ -4,8 +4,13 @@
 
   extension TestServer {
     /// A client of this server, over the platform's own transport.
+    ///
+    /// Its calls may take long: hundreds of tests at once on a small machine are no reason to fail.
     func client(path: String = "", configure: (inout Configuration) -> Void = { _ in }) -> Client {
-      Client(baseURL: BaseURL(stringLiteral: origin + path), configure: configure)
+      Client(baseURL: BaseURL(stringLiteral: origin + path)) {
+        $0.timeout = .seconds(300)
+        configure(&$0)
+      }
     }
   }
 

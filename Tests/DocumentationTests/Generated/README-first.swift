@@ -66,10 +66,9 @@ private func sample() async throws {
   let api = Client(baseURL: "https://api.example.com/v1") { $0.authentication = .bearer(tokens) }
 
   do throws(CallError) {
-    let friends = try await api.send(.friends(of: me).latestWins("friends"))  // a newer call supersedes this one
-    print(friends.map(\.name))
+    print(try await api.send(.friends(of: me).latestWins("friends")))  // a newer call supersedes this one
   } catch {
-    print(error.sentence)  // something you can show; `error` is a CallError
+    if !error.isCancellation { print(error.sentence) }  // a sentence for a person; `error` is a CallError
   }
   _ = tokens
   _ = api

@@ -1,0 +1,57 @@
+#if canImport(Security)
+  import ApusCore
+  import Foundation
+  import Security
+
+  extension PieceMaker: OutgoingStream {
+    /// The stream that the session reads the content from.
+    ///
+    /// A pair of bound streams, with a thread that writes what is made into one end: it blocks while the
+    /// session does not read, so no more than 64 KiB wait.
+    func inputStream() throws -> InputStream {
+      var input: InputStream?
+      var output: OutputStream?
+      Stream.getBoundStreams(withBufferSize: 64 << 10, inputStream: &input, outputStream: &output)
+      guard let input, let output else {
+        throw TransportError(.unsupported, requestState: .notSent, detail: "no stream could be made for the content")
+      }
+      let writer = BoundStreamWriter(pieces: pieces, output: output)
+      Thread.detachNewThread { writer.run() }
+      return input
+    }
+  }
+
+  /// Writes pieces into a bound stream.
+  ///
+  /// Not checked for `Sendable`: the output stream is used by the one thread that runs this, from its start to
+  /// its end, and by nobody else.
+  private final class BoundStreamWriter: @unchecked Sendable {
+    private let pieces: OutgoingPieces
+    private let output: OutputStream
+
+    init(pieces: OutgoingPieces, output: OutputStream) {
+      self.pieces = pieces
+      self.output = output
+    }
+
+    func run() {
+      output.open()
+      defer { output.close() }
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 1)
+      defer { buffer.deallocate() }
+      while let count = pieces.read(into: buffer), count > 0 {
+        guard write(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { return pieces.close() }
+      }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+      var rest = bytes
+      while let start = rest.bindMemory(to: UInt8.self).baseAddress, !rest.isEmpty {
+        let count = output.write(start, maxLength: rest.count)
+        guard count > 0 else { return false }
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      }
+      return true
+    }
+  }
+#endif

@@ -1,0 +1,85 @@
+#if canImport(Security)
+  import ApusCore
+  import CryptoKit
+  import Foundation
+  import Security
+
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
+
+  /// What a challenge of the session is answered with.
+  enum ChallengeAnswer {
+    /// The system judges alone.
+    case system
+    /// Nothing is offered; the exchange goes on without.
+    case none
+    case credential(URLCredential)
+    /// The exchange must not go on; says why.
+    case refused(String)
+  }
+
+  extension URLSessionTransport.Trust {
+    /// Judges the server's certificates, and shows the client's when the server asks.
+    func answer(to challenge: URLAuthenticationChallenge, now: Date = Date()) -> ChallengeAnswer {
+      let space = challenge.protectionSpace
+      switch space.authenticationMethod {
+      case NSURLAuthenticationMethodServerTrust: return judge(space.serverTrust, of: space.host, at: now)
+      case NSURLAuthenticationMethodClientCertificate: return identify()
+      default: return .none
+      }
+    }
+
+    /// The system's verdict comes first: a pin never makes up for a chain that is not trusted.
+    private func judge(_ serverTrust: SecTrust?, of host: String, at now: Date) -> ChallengeAnswer {
+      guard pins.cover(host, at: now) else { return .system }
+      guard let serverTrust else { return .refused("\(host) showed no certificate") }
+      var error: CFError?
+      guard SecTrustEvaluateWithError(serverTrust, &error) else {
+        return .refused("the certificate of \(host) is not trusted")
+      }
+      // After the evaluation this is the chain that was found good, not the one that was sent.
+      let chain = SecTrustCopyCertificateChain(serverTrust) as? [SecCertificate] ?? []
+      let keys = chain.compactMap { certificate in
+        SubjectPublicKeyInfo.bytes(ofCertificate: Data(referencing: SecCertificateCopyData(certificate) as NSData))
+          .map { Data(SHA256.hash(data: $0)) }
+      }
+      guard pins.accept(keys, from: host, at: now) else {
+        return .refused("no key in the chain of \(host) is one of its pinned keys")
+      }
+      return .credential(URLCredential(trust: serverTrust))
+    }
+
+    private func identify() -> ChallengeAnswer {
+      // The server may do without; if not, it says so itself.
+      guard let clientIdentity else { return .none }
+      guard let credential = clientIdentity.credential() else {
+        return .refused("the client's certificate cannot be read")
+      }
+      return .credential(credential)
+    }
+  }
+
+  extension ClientIdentity {
+    /// Opens the container, in memory only: nothing is put into a keychain. `nil` for identities in PEM, which the
+    /// system cannot take without one.
+    fileprivate func credential() -> URLCredential? {
+      guard case .pkcs12(let pkcs12, let passphrase) = form else { return nil }
+      let options: [String: Any] = [
+        kSecImportExportPassphrase as String: passphrase, kSecImportToMemoryOnly as String: true,
+      ]
+      var items: CFArray?
+      guard
+        SecPKCS12Import(
+          NSData(data: pkcs12) as CFData, NSDictionary(dictionary: options) as CFDictionary, &items) == errSecSuccess,
+        let item = (items as? [[String: Any]])?.first,
+        let anyIdentity = item[kSecImportItemIdentity as String],
+        CFGetTypeID(anyIdentity as CFTypeRef) == SecIdentityGetTypeID()
+      else { return nil }
+      // A cast to a type of Core Foundation cannot fail at run time, so the type was compared before.
+      let identity = unsafeDowncast(anyIdentity as AnyObject, to: SecIdentity.self)
+      let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
+      return URLCredential(identity: identity, certificates: Array(chain.dropFirst()), persistence: .none)
+    }
+  }
+#endif

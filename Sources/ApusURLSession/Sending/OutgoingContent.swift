@@ -1,0 +1,50 @@
+import ApusCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Content in the form in which a session takes it.
+enum OutgoingContent: Sendable {
+  case none
+  case bytes(Data)
+  case file(URL)
+  case stream(any OutgoingStream)
+
+  /// Brings the content of a message into a form that the platform can send.
+  ///
+  /// - Throws: ``TransportError`` when content cannot be made; `CancellationError`.
+  init(_ content: MessageContent, in context: CallContext) async throws {
+    switch content {
+    case .bytes(let data) where !data.isEmpty: self = .bytes(data)
+    case .file(let file) where file.length > 0: self = .file(URL(fileURLWithPath: file.path))
+    case .stream(let stream):
+      #if canImport(Security)
+        self = .stream(PieceMaker(stream))
+      #else
+        self = .stream(try await Spool.fill(from: stream, in: context))
+      #endif
+    default: self = .none
+    }
+  }
+
+  /// A task that does not run yet.
+  func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask {
+    switch self {
+    case .none: return session.dataTask(with: request)
+    case .bytes(let data): return session.uploadTask(with: request, from: data)
+    case .file(let url): return session.uploadTask(with: request, fromFile: url)
+    case .stream(let stream):
+      var request = request
+      request.httpBodyStream = try stream.inputStream()
+      return session.dataTask(with: request)
+    }
+  }
+
+  /// What the session reads as a stream, if it does.
+  var stream: (any OutgoingStream)? {
+    if case .stream(let stream) = self { return stream }
+    return nil
+  }
+}

@@ -1,0 +1,138 @@
+import ApusCore
+import Foundation
+import Synchronization
+
+/// Content that was made before it is sent: small content in memory, the rest in a file that goes with it.
+///
+/// For Linux: there the platform reads content from a stream on a thread that all its sessions share, so a reader
+/// that waited for a piece would halt every exchange of the process.
+final class Spool: OutgoingStream {
+  /// Content up to this size stays in memory, in bytes.
+  static let memoryLimit = 256 << 10
+
+  private enum Storage {
+    case memory(Data)
+    case file(URL)
+  }
+
+  private let storage: Storage
+
+  private init(_ storage: Storage) {
+    self.storage = storage
+  }
+
+  /// The content to read, from its start; reading never waits.
+  func inputStream() throws -> InputStream {
+    switch storage {
+    case .memory(let data): return InputStream(data: data)
+    case .file(let url):
+      guard let stream = InputStream(url: url) else { throw Self.failure("cannot be read again") }
+      return stream
+    }
+  }
+
+  func start(in context: CallContext, onFailure: @escaping @Sendable (any Error) -> Void) {}
+
+  func stop() {}
+
+  deinit {
+    if case .file(let url) = storage { try? FileManager.default.removeItem(at: url) }
+  }
+
+  // MARK: Making
+
+  /// Makes the content of a stream.
+  ///
+  /// - Throws: what making it throws, as a ``TransportError`` that says that nothing was sent; `CancellationError` at
+  ///   once when the task is cancelled, even when whoever makes the content does not notice.
+  static func fill(from stream: ContentStream, in context: CallContext) async throws -> Spool {
+    let outcome = Outcome()
+    let work = context.spawn { outcome.settle(await result(of: stream)) }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { outcome.wait($0) }
+    } onCancel: {
+      work.cancel()
+      outcome.settle(.failure(CancellationError()))
+    }
+  }
+
+  private static func result(of stream: ContentStream) async -> Result<Spool, any Error> {
+    do {
+      return .success(try await collect(stream))
+    } catch var error as TransportError {
+      error.requestState = .notSent
+      return .failure(error)
+    } catch is CancellationError {
+      return .failure(CancellationError())
+    } catch {
+      return .failure(
+        TransportError(
+          .broken, requestState: .notSent, detail: "the content to send could not be made", underlying: error))
+    }
+  }
+
+  private static func collect(_ stream: ContentStream) async throws -> Spool {
+    var waiting = Data()
+    var file: (url: URL, handle: FileHandle)?
+    do {
+      try await stream.makeAll { piece in
+        waiting.append(piece)
+        if waiting.count > memoryLimit {
+          let open = try file ?? makeFile()
+          file = open
+          try open.handle.write(contentsOf: waiting)
+          waiting.removeAll(keepingCapacity: true)
+        }
+        return true
+      }
+      guard let file else { return Spool(.memory(waiting)) }
+      try file.handle.write(contentsOf: waiting)
+      try file.handle.close()
+      return Spool(.file(file.url))
+    } catch {
+      if let file { try? FileManager.default.removeItem(at: file.url) }
+      throw error
+    }
+  }
+
+  /// A file that only this user can read.
+  private static func makeFile() throws -> (URL, FileHandle) {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("apus-content-\(UUID().uuidString)")
+    guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+      throw failure("has no room in the directory for temporary files")
+    }
+    return (url, try FileHandle(forWritingTo: url))
+  }
+
+  private static func failure(_ what: String) -> TransportError {
+    TransportError(.broken, requestState: .notSent, detail: "the content to send \(what)")
+  }
+}
+
+/// Answers one waiter once, with whatever is settled first.
+private final class Outcome: Sendable {
+  private struct State {
+    var result: Result<Spool, any Error>?
+    var waiter: CheckedContinuation<Spool, any Error>?
+  }
+
+  private let state = Mutex(State())
+
+  func wait(_ waiter: CheckedContinuation<Spool, any Error>) {
+    let result = state.withLock { state in
+      if state.result == nil { state.waiter = waiter }
+      return state.result
+    }
+    if let result { waiter.resume(with: result) }
+  }
+
+  func settle(_ result: Result<Spool, any Error>) {
+    let waiter = state.withLock { state in
+      guard state.result == nil else { return nil as CheckedContinuation<Spool, any Error>? }
+      state.result = result
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume(with: result)
+  }
+}

@@ -1,0 +1,67 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Finds the public key in a certificate, as pins are made of it: with its algorithm (RFC 5280 §4.1.2.7).
+enum SubjectPublicKeyInfo {
+  /// The key's bytes in DER, as they stand in the certificate.
+  ///
+  /// - Returns: `nil` for what is no certificate.
+  static func bytes(ofCertificate der: Data) -> Data? {
+    var file = DERReader(der[...])
+    guard let certificate = file.next(.sequence) else { return nil }
+    var parts = DERReader(certificate.content)
+    guard let toBeSigned = parts.next(.sequence) else { return nil }
+    var fields = DERReader(toBeSigned.content)
+    // The version stands only in newer certificates.
+    fields.skip(.version)
+    // Serial number, signature algorithm, issuer, validity, subject.
+    for tag in [DERReader.Tag.integer, .sequence, .sequence, .sequence, .sequence] {
+      guard fields.next(tag) != nil else { return nil }
+    }
+    return fields.next(.sequence).map { Data($0.whole) }
+  }
+}
+
+/// Reads one value after the other of the distinguished encoding (ITU-T X.690 §8, §10), as far as certificates
+/// need it.
+struct DERReader {
+  enum Tag: UInt8 {
+    case integer = 0x02
+    case sequence = 0x30
+    case version = 0xA0
+  }
+
+  private var rest: Data
+
+  init(_ bytes: Data) {
+    rest = bytes
+  }
+
+  /// The next value: all of its bytes, and those of its content.
+  ///
+  /// - Returns: `nil` when it is none of `tag`, or does not end within the bytes.
+  mutating func next(_ tag: Tag) -> (whole: Data, content: Data)? {
+    guard rest.first == tag.rawValue, let (header, length) = Self.extent(of: rest), length <= rest.count - header
+    else { return nil }
+    let whole = rest.prefix(header + length)
+    rest = rest.dropFirst(header + length)
+    return (whole, whole.dropFirst(header))
+  }
+
+  mutating func skip(_ tag: Tag) {
+    _ = next(tag)
+  }
+
+  /// How long tag and length are, and how long the content is.
+  private static func extent(of bytes: Data) -> (header: Int, length: Int)? {
+    guard let first = bytes.dropFirst().first else { return nil }
+    guard first >= 0x80 else { return (2, Int(first)) }
+    let count = Int(first & 0x7F)
+    // Certificates are smaller than 4 GiB; 0 would be a length that is not given beforehand.
+    guard (1...4).contains(count), bytes.count >= 2 + count else { return nil }
+    return (2 + count, bytes.dropFirst(2).prefix(count).reduce(0) { $0 << 8 | Int($1) })
+  }
+}

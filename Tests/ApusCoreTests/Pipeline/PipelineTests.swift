@@ -1,0 +1,161 @@
+import ApusTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import ApusCore
+
+/// Notes its name on the way in and out.
+private struct Noting: Middleware {
+  let name: String
+  let notes: Notes
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    notes.add(name)
+    defer { notes.add("/" + name) }
+    return try await next(request, context: context)
+  }
+}
+
+private final class Notes: Sendable {
+  private let list = Mutex<[String]>([])
+  var all: [String] { list.withLock { $0 } }
+  func add(_ note: String) { list.withLock { $0.append(note) } }
+}
+
+@Suite("Pipelines") struct PipelineTests {
+  private func names(_ pipeline: Pipeline) -> [String] {
+    pipeline.middlewares.compactMap { ($0 as? Noting)?.name }
+  }
+
+  @Test("The slots stand in the documented order, outermost first")
+  func slots() {
+    #expect(
+      Slot.allCases == [
+        .trace, .validation, .totalDeadline, .cache, .coalescing, .retry, .scheduling, .attemptDeadline, .rateLimit,
+        .breaker, .redirects, .cookies, .credentials, .transport,
+      ])
+    #expect(Slot.allCases == Slot.allCases.shuffled().sorted())
+  }
+
+  @Test("Whatever the order of insertion, middlewares stand in the order of their slots", arguments: 0..<20)
+  func order(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let notes = Notes()
+    var pipeline = Pipeline()
+    for slot in Slot.allCases.shuffled(using: &generator) {
+      let middleware = Noting(name: "\(slot)", notes: notes)
+      pipeline.insert(middleware, Bool.random(using: &generator) ? .before(slot) : .after(slot))
+    }
+    #expect(names(pipeline) == Slot.allCases.map { "\($0)" })
+    #expect(pipeline.description == Slot.allCases.map { "\($0): Noting" }.joined(separator: "\n"))
+  }
+
+  @Test("Before and after a slot is ahead of and behind everything in it")
+  func beforeAndAfter() {
+    let notes = Notes()
+    var pipeline = Pipeline()
+    func insert(_ name: String, _ position: Pipeline.Position) {
+      pipeline.insert(Noting(name: name, notes: notes), position)
+    }
+    insert("retry", .after(.retry))
+    insert("outer", .beforeRetry)
+    insert("inner", .afterRetry)
+    insert("outermost", .before(.retry))
+    insert("innermost", .after(.retry))
+    insert("cache", .after(.cache))
+    insert("wire", .beforeTransport)
+    insert("scheduling", .before(.scheduling))
+    #expect(names(pipeline) == ["cache", "outermost", "outer", "retry", "inner", "innermost", "scheduling", "wire"])
+    pipeline.removeAll(in: .retry)
+    #expect(names(pipeline) == ["cache", "scheduling", "wire"])
+    pipeline.removeAll(in: .breaker)
+    #expect(names(pipeline).count == 3)
+  }
+
+  @Test("Calls pass the middlewares in order and come back the other way")
+  func path() async throws {
+    let notes = Notes()
+    var pipeline = Pipeline()
+    pipeline.insert(Noting(name: "b", notes: notes), .afterRetry)
+    pipeline.insert(Noting(name: "a", notes: notes), .before(.trace))
+    try await client(pipeline: pipeline).send(Request<Void>.get("/x"))
+    #expect(notes.all == ["a", "b", "/b", "/a"])
+  }
+
+  @Test("A middleware may pass a changed message on, several times, or answer itself")
+  func changes() async throws {
+    struct Twice: Middleware {
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        var (request, context) = (request, context)
+        try await next(request, context: context).discard()
+        request.target += "?again=1"
+        context.attempt = 2
+        return try await next(request, context: context)
+      }
+    }
+    struct Answers: Middleware {
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        ResponseMessage(head: HTTPResponse(status: .init(code: 299)))
+      }
+    }
+    let stub = StubTransport()
+    stub.onAny(answer: .status(200))
+    var pipeline = Pipeline()
+    pipeline.insert(Twice(), .beforeRetry)
+    let environment = Environment(baseURL: "https://a.example")
+    try await Client(environment: environment, pipeline: pipeline, transport: stub).send(Request<Void>.get("/x"))
+    #expect(stub.exchanges.map(\.target) == ["/x", "/x?again=1"])
+    #expect(stub.exchanges.map(\.attempt) == [1, 2])
+    pipeline.insert(Answers(), .before(.trace))
+    let api = Client(environment: environment, pipeline: pipeline, transport: stub)
+    #expect(try await api.response(to: Request<Void>.get("/x")).head.status.code == 299)
+    let error = await failure { () async throws(CallError) in try await api.message(for: Request<Void>.get("/x")) }
+    #expect(stub.exchanges.count == 2)
+    #expect(error == nil)
+  }
+
+  @Test("Settings have a default until they are set, each under its own key")
+  func settings() {
+    enum Depth: ContextKey { static var defaultValue: Int { 3 } }
+    enum Name: ContextKey { static var defaultValue: String? { nil } }
+    var values = ContextValues()
+    #expect(values[Depth.self] == 3 && values[Name.self] == nil)
+    values[Depth.self] = 4
+    values[Name.self] = "n"
+    let copy = values
+    values[Depth.self] = 5
+    values[Name.self] = nil
+    #expect(values[Depth.self] == 5 && values[Name.self] == nil)
+    #expect(copy[Depth.self] == 4 && copy[Name.self] == "n")
+  }
+
+  @Test("A context tells a middleware all about its call")
+  func context() async throws {
+    struct Looks: Middleware {
+      enum Key: ContextKey { static var defaultValue: Int { 0 } }
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        #expect(context.id == "named" && context.tags == ["t"])
+        #expect(context.endpoint.template == "/x/{}")
+        #expect(context.environment.name == "default")
+        #expect(context.timeout == .seconds(9) && context.contentLimit == 77 && context.attempt == 1)
+        #expect(context.values[Key.self] == 5 && context.delivery == .buffered && context.deadline == nil)
+        #expect(context.queryStyle.arrays == .brackets)
+        #expect(context.random() == 4 && context.now == context.startInstant && context.clock.now == context.now)
+        return try await next(request, context: context)
+      }
+    }
+    var pipeline = Pipeline()
+    pipeline.insert(Looks(), .beforeRetry)
+    let stub = StubTransport()
+    stub.onAny(answer: .status(200))
+    var settings = ClientSettings()
+    settings.runtime = Runtime(clock: ManualClock(), random: { 4 })
+    let api = Client(
+      environment: Environment(baseURL: "https://a.example"), pipeline: pipeline, transport: stub, settings: settings)
+    let request = Request<Void>.get("/x/\(1)").id("named", whenRunning: .allow).tag("t").timeout(.seconds(9))
+    try await api.send(
+      request.contentLimit(77).setting(Looks.Key.self, 5).queryStyle(QueryStyle(arrays: .brackets)))
+    #expect(stub.exchanges.count == 1)
+  }
+}

@@ -1,0 +1,86 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import Testing
+
+@Suite("What an error says of itself, code by code")
+struct ErrorCodeTests {
+  @Test("category, phase and whether it was sent fit what happened", arguments: FailingCall.all)
+  private func facts(call: FailingCall) async throws {
+    let (error, bench) = try await call.run()
+    #expect(error.code == call.code)
+    #expect(error.category == call.category)
+    #expect(error.phase == call.phase)
+    #expect(error.requestState == call.state)
+    #expect(error.trace.events.last?.kind == .failed(call.code))
+    #expect(error.isCancellation == (call.code == .cancelled))
+    #expect(bench.api.calls.isEmpty)
+  }
+
+  @Test("every code is reached by a real call", arguments: CallError.Code.allCases)
+  func reached(code: CallError.Code) {
+    #expect(!FailingCall.ways(to: code).isEmpty)
+    #expect(FailingCall.ways(to: code).allSatisfy { $0.code == code })
+  }
+
+  @Test("what was not sent is told from what may have been", arguments: FailingCall.all)
+  private func sent(call: FailingCall) async throws {
+    let (error, bench) = try await call.run()
+    // The first call of those whose ids collide is another one.
+    let own = bench.stub.exchanges.filter { $0.call == error.id && $0.target.contains("/reset/") }
+    if error.attempts == 0 { #expect(own.isEmpty && error.requestState == .notSent) }
+    if own.isEmpty { #expect(error.requestState == .notSent) }
+    if error.requestState == .answered { #expect(error.attempts == 1 && own.count == 1) }
+  }
+
+  /// A sentence for each code, and none that two of them share but the two that mean the same to a person.
+  @Test("each code has an English sentence of its own")
+  func english() async throws {
+    var sentences: [String: Set<CallError.Code>] = [:]
+    for code in CallError.Code.allCases {
+      // A server's own sentence would take the place of the English one.
+      let sentence = try await sentence(of: code, .notReported) { _ in }
+      #expect(sentence.first?.isUppercase == true && sentence.hasSuffix(".") && sentence.contains(" "), "\(sentence)")
+      #expect(!sentence.contains(code.rawValue) || code == .offline || code == .cancelled)
+      sentences[sentence, default: []].insert(code)
+    }
+    #expect(sentences.values.filter { $0.count > 1 } == [[.malformedResponse, .decoding]])
+  }
+
+  @Test("a client's own texts take the place of all of them", arguments: CallError.Code.allCases)
+  func replaced(code: CallError.Code) async throws {
+    let german = ErrorTexts { error in
+      switch error.code {
+      case .timeout: "Der Server antwortet nicht (\(error.phase.rawValue))."
+      case .rejected: "Abgelehnt: \(error.status ?? 0), \(error.rejection?.message ?? "ohne Grund")."
+      default: "Fehler \(error.code.rawValue)."
+      }
+    }
+    let expected =
+      switch code {
+      case .timeout: "Der Server antwortet nicht (awaitingHead)."
+      case .rejected: "Abgelehnt: 422, No.."
+      default: "Fehler \(code.rawValue)."
+      }
+    #expect(try await sentence(of: code) { $0.settings.errorTexts = german } == expected)
+  }
+
+  @Test("texts may fall back to the English ones")
+  func fallback() async throws {
+    let texts = ErrorTexts { $0.code == .offline ? "Kein Netz." : ErrorTexts.english.text($0) }
+    #expect(try await sentence(of: .offline) { $0.settings.errorTexts = texts } == "Kein Netz.")
+    let english = try await sentence(of: .tls) { _ in }
+    #expect(try await sentence(of: .tls) { $0.settings.errorTexts = texts } == english)
+  }
+
+  /// The sentence of the first way to a code, the same wherever it is asked for.
+  private func sentence(
+    of code: CallError.Code, _ category: CallError.Category? = nil, _ adjust: (inout TestClient) -> Void
+  ) async throws -> String {
+    let ways = FailingCall.ways(to: code)
+    let call = try #require(ways.first { $0.category == category } ?? ways.first)
+    let (error, _) = try await call.run(.bearer, adjust)
+    #expect(error.errorDescription == error.sentence)
+    return error.sentence
+  }
+}

@@ -1,0 +1,113 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+
+/// Answers that are refusals, or not what was promised.
+extension FailingCall {
+  private static let said = SecretPlace.responseContent.secret
+  private static let key = SecretPlace.responseKey.secret
+
+  static var refusals: [FailingCall] {
+    [
+      refusal(
+        "a problem", .reported,
+        .accepted(
+          #"{"title":"No.","account":"\#(said)"}"#, status: 422, type: "application/problem+json")),
+      refusal("a code", .reported, .accepted(#"{"code":7,"token":"\#(said)"}"#, status: 400)),
+      refusal("a challenge", .notReported, .accepted("", status: 401)),
+      refusal("a page", .notReported, .accepted("<html>\(said)</html>", status: 500, type: "text/html")),
+      FailingCall("an envelope", .rejected, .reported, .decoding, .answered) {
+        $0.answer = .accepted(#"{"code":9,"message":"No.","data":{"token":"\#(said)"}}"#)
+        $0.change = { $0.enveloped(EnvelopeFormat()) }
+      },
+      FailingCall("a stream that is refused", .rejected, .notReported, .receiving, .answered) {
+        $0.answer = .accepted(said, status: 403, type: "text/plain")
+        $0.handler = { _ in }
+      },
+      FailingCall("another call that was needed", .rejected, .notReported, .waiting, .notSent) {
+        $0.setUp = { $0.environment.authentication = .bearer(Needing()) }
+      },
+    ]
+  }
+
+  static var undecodable: [FailingCall] {
+    [
+      decoding("another type", #"{"title":{"\#(key)":"\#(said)"}}"#),
+      decoding("a missing key", #"{"token":"\#(said)"}"#),
+      decoding("no JSON", "\(said)"),
+      decoding("JSON that ends early", #"{"title":"\#(said)"#),
+      decoding("another kind of content", "<html>\(said)</html>", type: "text/html"),
+      decoding("nothing", ""),
+      decoding("a key of a dictionary", #"{"\#(key)":"\#(said)"}"#) { content in
+        _ = try content.decode([String: Int].self)
+      },
+      decoding("a key of a dictionary in snake case", #"{"\#(key)":"\#(said)"}"#, json: .snakeCase) { content in
+        _ = try content.decode([String: Int].self)
+      },
+      decoding("a key made at run time", #"{"\#(key)":"\#(said)"}"#) { _ = try $0.decode(Dynamic.self) },
+      decoding("a value that tells", #"{"title":"\#(said)"}"#) { _ = try $0.decode(Telling.self) },
+      decoding("a parser that throws", #"{"title":"\#(said)"}"#) { _ in throw TellingError() },
+    ]
+  }
+
+  private static func refusal(_ name: String, _ category: CallError.Category, _ answer: StubAnswer) -> FailingCall {
+    FailingCall(name, .rejected, category, .decoding, .answered) { $0.answer = answer }
+  }
+
+  private static func decoding(
+    _ name: String, _ content: String, type: String = "application/json", json: JSONCoding = .standard,
+    _ read: (@Sendable (Content) throws -> Void)? = nil
+  ) -> FailingCall {
+    FailingCall(name, .decoding, .decoding, .decoding, .answered) {
+      $0.answer = .accepted(content, type: type)
+      guard let read else { return }
+      $0.change = { request in
+        request.mapping(
+          ResponseMapping { content in
+            try read(content)
+            return Film(title: "read")
+          }
+        ).json(json)
+      }
+    }
+  }
+}
+
+/// A source that needs a call of its own, which fails.
+private struct Needing: CredentialSource {
+  func current() async throws -> StoredCredential {
+    let stub = StubTransport.answering(.accepted("<html>\(SecretPlace.responseContent.secret)</html>", status: 500))
+    try await TestClient().over(stub).send(.get("/token/\(SecretPlace.pathValue.secret)"))
+    return StoredCredential(nil, generation: 0)
+  }
+  func set(_ credential: Credential) {}
+  func clear() {}
+}
+
+/// Reads an object by whatever keys it has.
+private struct Dynamic: Decodable {
+  struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    for key in container.allKeys { _ = try container.decode(Int.self, forKey: key) }
+  }
+}
+
+/// A value whose decoding quotes it.
+private struct Telling: Decodable {
+  enum Keys: CodingKey { case title }
+
+  init(from decoder: any Decoder) throws {
+    let text = try decoder.container(keyedBy: Keys.self).decode(String.self, forKey: .title)
+    throw DecodingError.dataCorrupted(
+      .init(
+        codingPath: decoder.codingPath + [Keys.title], debugDescription: "odd: \(text)", underlyingError: TellingError()
+      ))
+  }
+}

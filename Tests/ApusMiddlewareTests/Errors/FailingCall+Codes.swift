@@ -1,0 +1,133 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+
+extension FailingCall {
+  /// Ways to each code. A code without one does not compile.
+  static func ways(to code: CallError.Code) -> [FailingCall] {
+    switch code {
+    case .invalidRequest: invalid + unusableCredentials
+    case .encoding: unencodable
+    case .declined: [declined]
+    case .offline: [refusing("no network", code, .offline, .offline, .notSent)]
+    case .hostNotFound: [refusing("no address", code, .hostNotFound, .offline, .notSent)]
+    case .connectionFailed: [refusing("no connection", code, .connectionFailed, .offline, .notSent)]
+    case .tls: [refusing("no secure connection", code, .tls, .notReported, .notSent)]
+    case .timeout: timeouts
+    case .cancelled: cancellations
+    case .broken: broken
+    case .malformedResponse: [refusing("no HTTP", code, .malformedResponse, .notReported, .answered)]
+    case .contentTooLarge: [tooLarge]
+    case .rejected: refusals
+    case .decoding: undecodable
+    case .handler: [handler]
+    }
+  }
+
+  static var all: [FailingCall] { CallError.Code.allCases.flatMap(ways) }
+
+  /// A transport that fails, with a cause that tells its secret.
+  private static func refusing(
+    _ name: String, _ code: CallError.Code, _ kind: TransportError.Kind, _ category: CallError.Category,
+    _ state: RequestState
+  ) -> FailingCall {
+    FailingCall(name, code, category, .awaitingHead, state) {
+      $0.answer = .failure(
+        TransportError(kind, requestState: state, detail: "said the transport", underlying: TellingError()))
+    }
+  }
+
+  private static var declined: FailingCall {
+    FailingCall("an id in use", .declined, .invalidRequest, .preparing, .notSent) {
+      $0.gated = { .accepted().waiting(for: $0) }
+      $0.change = { $0.id("one", whenRunning: .refuse) }
+      $0.before = { bench in
+        bench.send(.get("/first").id("one", whenRunning: .allow))
+        try await bench.gate.waitForArrivals(1)
+      }
+    }
+  }
+
+  private static var timeouts: [FailingCall] {
+    [
+      FailingCall("no answer", .timeout, .timeout, .awaitingHead, .maybeSent) {
+        $0.gated = { .accepted().waiting(for: $0) }
+        $0.change = { $0.timeout(.seconds(1)) }
+        $0.meanwhile = { bench, _ in try await expire(bench, afterArrivals: 1) }
+      },
+      FailingCall("no time at all", .timeout, .timeout, .waiting, .notSent) { $0.change = { $0.timeout(.zero) } },
+      FailingCall("content that stops", .timeout, .timeout, .receiving, .answered) {
+        $0.gated = stopping
+        $0.change = { $0.timeout(.seconds(1)) }
+        $0.meanwhile = { bench, _ in try await expire(bench, afterArrivals: 2) }
+      },
+      refusing("a transport's own limit", .timeout, .timedOut(.awaitingHead), .timeout, .maybeSent),
+    ]
+  }
+
+  private static var cancellations: [FailingCall] {
+    [
+      FailingCall("on request", .cancelled, .cancelled, .awaitingHead, .maybeSent) {
+        $0.gated = { .accepted().waiting(for: $0) }
+        $0.meanwhile = { bench, _ in
+          try await bench.gate.waitForArrivals(1)
+          bench.api.calls.cancel(tag: "t")
+        }
+      },
+      FailingCall("the caller's task", .cancelled, .cancelled, .receiving, .answered) {
+        $0.gated = stopping
+        $0.meanwhile = { bench, call in
+          try await bench.gate.waitForArrivals(2)
+          call.cancel()
+        }
+      },
+      FailingCall("superseded", .cancelled, .cancelled, .awaitingHead, .maybeSent) {
+        $0.gated = { .accepted().waiting(for: $0) }
+        $0.change = { $0.latestWins("one") }
+        $0.meanwhile = { bench, _ in
+          try await bench.gate.waitForArrivals(1)
+          bench.send(.get("/next").latestWins("one"))
+        }
+      },
+    ]
+  }
+
+  /// One piece of content, and then nothing more.
+  @Sendable private static func stopping(_ gate: Gate) -> StubAnswer {
+    gate.release(1)
+    return .pieces([SecretPlace.responseContent.secret, "more"], gate: gate)
+  }
+
+  private static func expire(_ bench: Bench, afterArrivals count: Int) async throws {
+    try await bench.gate.waitForArrivals(count)
+    try await bench.clock.waitForSleepers(1)
+    bench.clock.advance(by: .seconds(1))
+  }
+
+  private static var broken: [FailingCall] {
+    [
+      refusing("the connection breaks", .broken, .broken, .notReported, .maybeSent),
+      FailingCall("an error of the platform", .broken, .notReported, .awaitingHead, .maybeSent) {
+        $0.answer = .failure(TellingError())
+      },
+      FailingCall("content that breaks off", .broken, .notReported, .receiving, .answered) {
+        $0.answer = .pieces([SecretPlace.responseContent.secret, "more"]).brokenOff(after: 1)
+      },
+    ]
+  }
+
+  private static var tooLarge: FailingCall {
+    FailingCall("content above the limit", .contentTooLarge, .notReported, .receiving, .answered) {
+      $0.change = { $0.contentLimit(10) }
+    }
+  }
+
+  private static var handler: FailingCall {
+    FailingCall("the app's closure throws", .handler, .handler, .handling, .answered) {
+      $0.handler = { response in
+        _ = try await response.collect()
+        throw TellingError()
+      }
+    }
+  }
+}

@@ -1,0 +1,101 @@
+#if os(Linux) || os(macOS)
+  import Foundation
+  import Testing
+
+  /// Where the build put the modules: beside the test's own program.
+  private let modules: String? = {
+    let program = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    var folder = program.deletingLastPathComponent()
+    for _ in 0..<5 {
+      let modules = folder.appendingPathComponent("Modules").path
+      if FileManager.default.fileExists(atPath: modules + "/Apus.swiftmodule") { return modules }
+      folder.deleteLastPathComponent()
+    }
+    return nil
+  }()
+
+  /// Programs that must not compile, given to the compiler with the modules this test was built with.
+  @Suite("2: incomplete endpoints", .enabled(if: Tool.compiler != nil && modules != nil), .serialized)
+  struct Capability02IncompleteEndpointsTests {
+    private static let endpoints = """
+      import Apus
+      struct User: Codable, Sendable { var id: Int }
+      struct GetUser: Endpoint {
+        let id: Int
+        var request: Request<User> { .get("/users/\\(id)") }
+      }
+      extension Endpoint where Self == Request<User> {
+        static func user(_ id: Int) -> Self { .get("/users/\\(id)") }
+      }
+      enum UserAPI: Endpoint {
+        case user(Int)
+        var request: Request<Content> { switch self { case .user(let id): .get("/users/\\(id)") } }
+      }
+      protocol UserService { func user(_ id: Int) async throws(CallError) -> User }
+      func use(_ api: Client, _ service: any UserService) async throws {
+
+      """
+
+    private func compile(_ line: String) throws -> (status: Int32, output: String) {
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString).swift")
+      try Data((Self.endpoints + line + "\n}\n").utf8).write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }
+      let compiler = try #require(Tool.compiler)
+      return try compiler.run([
+        "-typecheck", "-swift-version", "6", "-I", try #require(modules), file.path,
+      ])
+    }
+
+    @Test("complete ones compile, each giving its type")
+    func complete() throws {
+      let result = try compile(
+        """
+        let inline: User = try await api.send(Request.get("/users/\\(1)"))
+        let dot = try await api.send(.user(1))
+        let structure = try await api.send(GetUser(id: 1))
+        let enumeration = try await api.send(UserAPI.user(1), as: User.self)
+        let served = try await service.user(1)
+        _ = [inline, dot, structure, enumeration, served]
+        """)
+      #expect(result.status == 0, "\(result.output)")
+    }
+
+    @Test(
+      "a missing value does not compile in any style",
+      arguments: [
+        "_ = try await api.send(GetUser())", "_ = try await api.send(.user())",
+        "_ = try await api.send(UserAPI.user, as: User.self)", "_ = try await service.user()",
+        "let user: User = try await api.send(Request.get())",
+      ])
+    func missing(line: String) throws {
+      let result = try compile(line)
+      #expect(result.status != 0)
+      #expect(result.output.contains("missing argument") || result.output.contains("UserAPI.user"), "\(result.output)")
+    }
+
+    @Test(
+      "a value or a result of the wrong type does not compile in any style",
+      arguments: [
+        #"_ = try await api.send(GetUser(id: "7"))"#, #"_ = try await api.send(.user("7"))"#,
+        #"_ = try await api.send(UserAPI.user("7"), as: User.self)"#, #"_ = try await service.user("7")"#,
+        "let user: String = try await api.send(GetUser(id: 7))", "let user: [User] = try await api.send(.user(7))",
+        "let user: Int = try await service.user(7)",
+        "let user: (any Sendable.Type) = try await api.send(Request<User>.get(\"/\"))",
+      ])
+    func wrong(line: String) throws {
+      let result = try compile(line)
+      #expect(result.status != 0)
+      #expect(result.output.contains("error: "), "\(result.output)")
+      #expect(["convert", "conform", "equivalent"].contains { result.output.contains($0) }, "\(result.output)")
+    }
+
+    @Test("in the enum style a call that names no type does not compile")
+    func enumWithoutType() throws {
+      let result = try compile("let user: User = try await api.send(UserAPI.user(1)).id")
+      #expect(result.status != 0)
+      // Without a type the call gives the content, which is no user.
+      let content = try compile("let content: Content = try await api.send(UserAPI.user(1)); _ = content")
+      #expect(content.status == 0, "\(content.output)")
+    }
+  }
+#endif

@@ -1,0 +1,43 @@
+#if NIO && URLSession
+  import Apus
+  import ApusTestServer
+  import Testing
+
+  @Suite("9: a store for the token")
+  struct Capability09TokenStoreTests {
+    @Test("the next call carries a token that was set, none after it was deleted")
+    func setAndDelete() async throws {
+      let tokens = MemoryCredentials()
+      try await TestServer.with { _ in
+        .status(204)
+      } body: { server in
+        let api = server.client { $0.authentication = .bearer(tokens) }
+        try await api.send(.ping)
+        tokens.set(token: "one")
+        #expect(tokens.current().credential == .token("one"))
+        try await api.send(.ping)
+        tokens.clear()
+        #expect(tokens.current().credential == nil)
+        try await api.send(.ping)
+        #expect(server.exchanges.map { $0.fields["Authorization"] } == [nil, "Bearer one", nil])
+      }
+    }
+
+    @Test("a redirect to another origin is not followed with the token: the other server hears nothing")
+    func redirect() async throws {
+      try await TestServer.with { _ in
+        .status(204)
+      } body: { other in
+        let target = other.origin
+        try await TestServer.with { _ in
+          .status(302, fields: ["Location": target + "/stolen"])
+        } body: { server in
+          let api = server.client { $0.authentication = .bearer(MemoryCredentials(token: "secret")) }
+          let error = await failure { try await api.send(.ping) }
+          #expect(error?.status == 302)
+          #expect(other.exchanges.isEmpty)
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,23 @@
+import Apus
+import ApusTesting
+import Testing
+
+@Suite("12: services over an injected client")
+struct Capability12ServicesTests {
+  private let stub = StubTransport()
+  private var friends: RemoteFriends { RemoteFriends(api: Client(baseURL: "https://example.test", transport: stub)) }
+
+  @Test("a service is tested with a stub: what it sends, and what it makes of the answer")
+  func stubbed() async throws {
+    stub.on(.post, "/users/7/friends", answer: .json(#"{"id":2,"name":"Bob"}"#, status: 201))
+    #expect(try await friends.add("Bob", to: 7) == Friend(id: 2, name: "Bob"))
+    #expect(stub.exchanges.map(\.text) == [#"{"name":"Bob"}"#])
+  }
+
+  @Test("a service hands on the one error")
+  func errors() async throws {
+    stub.onAny(answer: .failure(TransportError(.offline, requestState: .notSent)))
+    let error = await failure { try await friends.friends(of: 7) }
+    #expect(error?.code == .offline)
+  }
+}

@@ -1,0 +1,73 @@
+#if os(Linux) || os(macOS)
+  import Foundation
+  import Testing
+
+  /// Run over the sources as they are; that each of these checkers finds what it looks for is shown by tests of its
+  /// own in `scripts/tests`.
+  @Suite("14, 36, 37, 39, 42: what is true of the sources", .enabled(if: Tool.python != nil))
+  struct Capability14BoundariesTests {
+    private func check(_ script: String) throws -> (status: Int32, output: String) {
+      try #require(Tool.python).run(["scripts/\(script)"], in: package)
+    }
+
+    @Test("each target imports only what its room allows: core knows no models, no persistence and no transport")
+    func imports() throws {
+      let result = try check("check_imports.py")
+      #expect(result.status == 0, "\(result.output)")
+    }
+
+    @Test("there is no force, no trap and no unowned reference in the library, and nothing unchecked in core")
+    func constructs() throws {
+      let result = try check("check_constructs.py")
+      #expect(result.status == 0, "\(result.output)")
+    }
+
+    @Test("the checkers find what they look for", arguments: ["imports", "constructs"])
+    func checkers(name: String) throws {
+      let result = try #require(Tool.python).run(
+        ["-m", "unittest", "discover", "-s", "scripts/tests", "-t", "scripts", "-p", "test_check_\(name).py"],
+        in: package)
+      #expect(result.status == 0, "\(result.output)")
+      #expect(result.output.contains(/Ran [1-9]/))
+    }
+
+    @Test("core depends on swift-http-types alone, the middlewares on swift-log besides")
+    func dependencies() throws {
+      let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
+      #expect(manifest.contains(#".target(name: "ApusCore", dependencies: [httpTypes], "#))
+      #expect(manifest.contains(#".target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], "#))
+      #expect(manifest.contains(#"let httpTypes = Target.Dependency.product(name: "HTTPTypes", "#))
+    }
+
+    @Test("every target is compiled in the Swift 6 mode with warnings as errors")
+    func strictness() throws {
+      let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
+      #expect(manifest.contains("swiftLanguageModes: [.v6]"))
+      #expect(manifest.contains(".treatAllWarnings(as: .error)"))
+      // Not those named as somebody's dependency, which have a condition.
+      let targets = manifest.matches(of: /\.(?:test|executable)?[tT]arget\(\s*name: "\w+",(?!\s*condition)/)
+      #expect(targets.count > 5)
+      #expect(targets.count == manifest.matches(of: /swiftSettings: settings/).count)
+    }
+
+    @Test("what differs between platforms stands at the edges: core and middlewares ask for no platform")
+    func platforms() throws {
+      let condition = /#(?:if|elseif)\s+.*(?:os\(|canImport\((?!FoundationEssentials\)))/
+      var atTheEdges = 0
+      for target in ["ApusCore", "ApusMiddleware", "Apus", "ApusTesting", "ApusURLSession"] {
+        for (name, text) in try sources(of: target) {
+          let lines = text.split(separator: "\n").filter { $0.firstMatch(of: condition) != nil }
+          if target == "ApusURLSession" { atTheEdges += lines.count } else { #expect(lines == [], "\(name)") }
+        }
+      }
+      // The search does find conditions where there are some.
+      #expect(atTheEdges > 0)
+    }
+
+    private func sources(of target: String) throws -> [(name: String, text: String)] {
+      let folder = package.appendingPathComponent("Sources/\(target)")
+      let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+      return try names.map { ($0, try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8)) }
+    }
+  }
+#endif

@@ -1,0 +1,94 @@
+import Apus
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("17: categories of errors")
+struct Capability17CategoriesTests {
+  private struct Cause: Error {}
+
+  /// What happens, and what the app is told.
+  struct Row: Sendable, CustomTestStringConvertible {
+    let kind: TransportError.Kind
+    let code: CallError.Code
+    let category: CallError.Category
+
+    var testDescription: String { "\(kind)" }
+  }
+
+  @Test(
+    "each failure of a transport is one code and one category, with its cause and a sentence",
+    arguments: [
+      Row(kind: .offline, code: .offline, category: .offline),
+      Row(kind: .hostNotFound, code: .hostNotFound, category: .offline),
+      Row(kind: .connectionFailed, code: .connectionFailed, category: .offline),
+      Row(kind: .tls, code: .tls, category: .notReported),
+      Row(kind: .broken, code: .broken, category: .notReported),
+      Row(kind: .malformedResponse, code: .malformedResponse, category: .notReported),
+      Row(kind: .contentTooLarge, code: .contentTooLarge, category: .notReported),
+      Row(kind: .timedOut(.connecting), code: .timeout, category: .timeout),
+      Row(kind: .timedOut(.receiving), code: .timeout, category: .timeout),
+      Row(kind: .unsupported, code: .invalidRequest, category: .invalidRequest),
+    ])
+  func transportErrors(row: Row) async throws {
+    let stub = StubTransport()
+    stub.onAny(answer: .failure(TransportError(row.kind, requestState: .maybeSent, underlying: Cause())))
+    let api = Client(baseURL: "https://example.test", transport: stub)
+    let error = try #require(await failure { try await api.send(.ping) })
+    #expect(error.code == row.code)
+    #expect(error.category == row.category)
+    #expect(error.underlying is Cause)
+    #expect(error.requestState == .maybeSent)
+    #expect(error.errorDescription?.hasSuffix(".") == true)
+    #expect(error.errorDescription?.contains("Error") == false)
+    if case .timedOut(let phase) = row.kind { #expect(error.phase == phase) }
+  }
+
+  @Test("refusals are reported where the server says why, and not reported where it does not")
+  func refusals() async throws {
+    let stub = StubTransport()
+    stub.on(.get, "/ping", answers: [.json(#"{"message":"No."}"#, status: 400), .status(400)])
+    let api = Client(baseURL: "https://example.test", transport: stub)
+    #expect(await failure { try await api.send(.ping) }?.category == .reported)
+    #expect(await failure { try await api.send(.ping) }?.category == .notReported)
+  }
+
+  @Test("what goes wrong on this side is encoding, decoding, invalid request or the app's own closure")
+  func ownSide() async throws {
+    let stub = StubTransport()
+    stub.onAny(answer: .json("{}"))
+    let api = Client(baseURL: "https://example.test", transport: stub)
+    let encoding = await failure { try await api.send(.post("/a", content: .json([Double.nan]))) }
+    let decoding = await failure { try await api.send(Request<User>.get("/a")) }
+    let invalid = await failure { try await api.send(.get("/\("..")")) }
+    let handler = await failure { try await api.withResponse(to: .ping) { _ in throw Cause() } }
+    #expect(encoding?.category == .encoding)
+    #expect(decoding?.category == .decoding)
+    #expect(invalid?.category == .invalidRequest)
+    #expect(handler?.category == .handler)
+    #expect(handler?.underlying is Cause)
+  }
+
+  @Test("another call's error in a closure is the closure's error, not this call's own")
+  func foreignError() async throws {
+    let stub = StubTransport()
+    stub.onAny(answer: .status(200))
+    stub.on(.get, "/inner", answer: .status(404))
+    let api = Client(baseURL: "https://example.test", transport: stub)
+    let error = try #require(
+      await failure { try await api.withResponse(to: .get("/outer")) { _ in try await api.send(.get("/inner")) } })
+    #expect(error.code == .handler)
+    #expect(error.endpoint.template == "/outer")
+    #expect((error.underlying as? CallError)?.status == 404)
+  }
+
+  @Test("texts can be the app's own, in any language")
+  func texts() async throws {
+    let stub = StubTransport()
+    stub.onAny(answer: .status(404))
+    let api = Client(baseURL: "https://example.test", transport: stub) {
+      $0.settings.errorTexts = ErrorTexts { "Fehler \($0.code.rawValue) \($0.status ?? 0)" }
+    }
+    #expect(await failure { try await api.send(.ping) }?.errorDescription == "Fehler rejected 404")
+  }
+}

@@ -1,0 +1,65 @@
+import Apus
+import ApusTesting
+import Testing
+
+@Suite("19: exactly one outcome")
+struct Capability19OneOutcomeTests {
+  /// Counts how calls begin and end.
+  private final class Counter: CallObserver {
+    let ends = Counts()
+
+    func observe(_ event: TraceEvent, of call: CallEntry) {
+      switch event.kind {
+      case .succeeded, .failed: ends.add(call.serial)
+      default: break
+      }
+    }
+  }
+
+  private actor Random {
+    var generator: SeededGenerator
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
+  }
+
+  @Test("of 10,000 mixed calls with random cancels each ends once, and nothing is left behind")
+  func storm() async throws {
+    let stub = StubTransport()
+    stub.on(.get, "/good", answer: .json(#"{"id":1,"name":"a"}"#))
+    stub.on(.get, "/bad", answer: .json(#"{"id":"x"}"#))
+    stub.on(.get, "/refused", answer: .status(503))
+    stub.on(.get, "/pieces", answer: .pieces([#"{"id":1,"#, #""name":"a"}"#]))
+    stub.on(.get, "/broken", answer: .pieces(["{"]).brokenOff(after: 1))
+    stub.on(.get, "/stalled", answer: .stalled)
+    let counter = Counter()
+    let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.observers = [counter] }
+    let paths: [RequestPath] = ["/good", "/bad", "/refused", "/pieces", "/broken", "/stalled", "/\("..")"]
+    let policies: [DuplicatePolicy] = [.allow, .refuse, .replace, .join]
+    let outcomes = Counts()
+    let random = Random(seed: 19)
+    for _ in 0..<20 {
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<500 {
+          let (path, policy, id, cancel) = (
+            await random.next(paths.count), await random.next(4), await random.next(20), await random.next(3)
+          )
+          group.addTask {
+            var request = Request<User>.get(paths[path])
+            if id < 15 { request = request.id(CallID("id\(id)"), whenRunning: policies[policy]) }
+            let call = Task { [request] in try await api.send(request) }
+            // What never ends by itself has to be cancelled; of the others some are, at any moment.
+            if cancel == 0 || path == 5 { call.cancel() }
+            _ = await call.result
+            outcomes.add(0)
+          }
+        }
+      }
+    }
+    #expect(outcomes.count(of: 0) == 10_000)
+    #expect(api.calls.isEmpty)
+    try await stub.waitUntilIdle()
+    // A call that was cancelled, refused or lost a race has ended once, like any other.
+    #expect(counter.ends.all.count == 10_000)
+    #expect(counter.ends.all.values.allSatisfy { $0 == 1 })
+  }
+}

@@ -1,0 +1,70 @@
+#if NIO && URLSession
+  import Apus
+  import ApusTestServer
+  import Testing
+
+  @Suite("23: two calls with one id")
+  struct Capability23DuplicatesTests {
+    private func run(_ policy: DuplicatePolicy) async throws -> (outcomes: [String], exchanges: Int) {
+      let gate = Gate()
+      return try await TestServer.with {
+        Reply.text("answer \($0.number)").waiting(for: gate)
+      } body: { server in
+        let api = server.client()
+        let request = Request<String>.get("/a").id("a", whenRunning: policy)
+        @Sendable func outcome() async -> String {
+          do throws(CallError) {
+            return try await api.send(request)
+          } catch {
+            return error.code.rawValue
+          }
+        }
+        async let first = outcome()
+        try await server.exchanges(atLeast: 1)
+        async let second = outcome()
+        // The second one is where it gets by itself before the answer comes.
+        switch policy {
+        case .allow, .replace: try await server.exchanges(atLeast: 2)
+        case .join: while !api.calls.all.contains(where: \.hasJoined) { await Task.yield() }
+        case .refuse: _ = await second
+        }
+        gate.open()
+        return (await [first, second], server.exchanges.count)
+      }
+    }
+
+    @Test("allowed, both run")
+    func allow() async throws {
+      let (outcomes, exchanges) = try await run(.allow)
+      #expect(outcomes == ["answer 0", "answer 1"])
+      #expect(exchanges == 2)
+    }
+
+    @Test("refused, the newer one ends at once and nothing is sent for it")
+    func refuse() async throws {
+      let (outcomes, exchanges) = try await run(.refuse)
+      #expect(outcomes == ["answer 0", "declined"])
+      #expect(exchanges == 1)
+    }
+
+    @Test("replaced, the older one ends and the newer one runs")
+    func replace() async throws {
+      let (outcomes, exchanges) = try await run(.replace)
+      #expect(outcomes == ["cancelled", "answer 1"])
+      #expect(exchanges == 2)
+    }
+
+    @Test("joined, both get the one answer")
+    func join() async throws {
+      let (outcomes, exchanges) = try await run(.join)
+      #expect(outcomes == ["answer 0", "answer 0"])
+      #expect(exchanges == 1)
+    }
+  }
+
+  extension CallEntry {
+    fileprivate var hasJoined: Bool {
+      trace.events.contains { if case .joined = $0.kind { true } else { false } }
+    }
+  }
+#endif

@@ -1,0 +1,75 @@
+#if NIO && URLSession
+  import Apus
+  import ApusTestServer
+  import Testing
+
+  @Suite("30: connectivity")
+  struct Capability30ConnectivityTests {
+    /// A port that nobody listens on.
+    private func closedPort() async throws -> Int {
+      let server = try await TestServer.start { _ in .status(204) }
+      let port = server.port
+      await server.shutDown()
+      return port
+    }
+
+    @Test("a refused connection: nothing was sent, and the sentence says the server cannot be reached")
+    func refused() async throws {
+      let api = Client(baseURL: BaseURL(stringLiteral: "http://127.0.0.1:\(try await closedPort())"))
+      let error = try #require(await failure { try await api.send(.ping) })
+      #expect(error.code == .connectionFailed)
+      #expect(error.category == .offline)
+      #expect(error.requestState == .notSent)
+      #expect(error.errorDescription == "The server cannot be reached right now. Try again later.")
+    }
+
+    @Test("a name without an address is told apart from a refused connection")
+    func unknownHost() async throws {
+      // A name that can have no address (RFC 6761 §6.4), whether or not there is a network to ask.
+      let api = Client(baseURL: "http://apus.invalid")
+      let error = try #require(await failure { try await api.send(.ping) })
+      #expect([.hostNotFound, .offline].contains(error.code))
+      #expect(error.category == .offline)
+      #expect(error.requestState == .notSent)
+    }
+
+    // No packet leaves the machine: the kernel knows of no connection to this address.
+    #if os(Linux)
+      @Test("no way to the network is told apart from a refused connection, in a sentence of its own")
+      func offline() async throws {
+        let api = Client(baseURL: "http://255.255.255.255")
+        let error = try #require(await failure { try await api.send(.ping) })
+        #expect(error.category == .offline)
+        #expect(error.requestState == .notSent)
+        withKnownIssue("the transport takes it for a server that cannot be reached") {
+          #expect(error.code == .offline)
+          #expect(error.errorDescription == "You appear to be offline. Check your connection and try again.")
+        }
+      }
+    #endif
+
+    @Test(
+      "what breaks off after the start is no connection failure: the server may have acted on it",
+      arguments: [Reply.closed, .reset, Reply.text("0123456789").closing(at: .content(4))])
+    func broken(reply: Reply) async throws {
+      try await withServer(answering: reply) { api, _ in
+        let error = try #require(await failure { try await api.send(Request<String>.post("/a")) })
+        #expect([.broken, .malformedResponse].contains(error.code))
+        #expect(error.category == .notReported)
+        #expect(error.requestState != .notSent)
+      }
+    }
+
+    @Test("a server that comes back is reached again: nothing is refused by what was remembered")
+    func noFalseRefusal() async throws {
+      let port = try await closedPort()
+      let api = Client(baseURL: BaseURL(stringLiteral: "http://127.0.0.1:\(port)"))
+      #expect(await failure { try await api.send(.ping) }?.code == .connectionFailed)
+      // Someone else may have taken the port meanwhile: then there is nothing to show.
+      guard let server = try? await TestServer.start(options: .init(port: port), { _ in .status(204) }) else { return }
+      let error = await failure { try await api.send(.ping) }
+      #expect(error == nil)
+      await server.shutDown()
+    }
+  }
+#endif

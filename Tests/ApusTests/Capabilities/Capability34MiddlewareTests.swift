@@ -1,0 +1,78 @@
+#if NIO && URLSession
+  import Apus
+  import ApusTestServer
+  import HTTPTypes
+  import Testing
+
+  @Suite("34: middlewares of the app's own")
+  struct Capability34MiddlewareTests {
+    private struct AddField: Middleware {
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        var request = request
+        try request.addField(RawField("X-Attempt", "\(context.attempt)"))
+        return try await next(request, context: context)
+      }
+    }
+
+    private struct Sign: Middleware {
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        var request = request
+        let signed = request.head.headerFields.map(\.name.canonicalName).sorted().joined(separator: ";")
+        try request.addField(RawField("X-Signed", signed))
+        return try await next(request, context: context)
+      }
+    }
+
+    private struct RetryOnce: Middleware {
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        let response = try await next(request, context: context)
+        guard response.head.status == .serviceUnavailable else { return response }
+        response.discard()
+        var context = context
+        context.attempt += 1
+        return try await next(request, context: context)
+      }
+    }
+
+    private func configure(_ configuration: inout Configuration) {
+      configuration.authentication = .bearer(MemoryCredentials(token: "t"))
+      configuration.customizePipeline = { pipeline in
+        pipeline.insert(AddField(), .afterRetry)
+        pipeline.insert(Sign(), .beforeTransport)
+        pipeline.insert(RetryOnce(), .before(.retry))
+      }
+    }
+
+    @Test("a field, a signature and a retry are added without editing anything: the server sees them in order")
+    func onTheWire() async throws {
+      try await TestServer.with {
+        $0.number == 0 ? .status(503) : .text("ok")
+      } body: { server in
+        let api = server.client(configure: configure)
+        let text = try await api.send(Request<String>.get("/a"))
+        #expect(text == "ok")
+        #expect(server.exchanges.map { $0.fields["X-Attempt"] } == ["1", "2"])
+        #expect(
+          server.exchanges.map { $0.fields["X-Signed"] } == [
+            "accept;authorization;x-attempt", "accept;authorization;x-attempt",
+          ])
+      }
+    }
+
+    @Test("the order is documented by the assembled pipeline itself")
+    func order() {
+      var configuration = Configuration(baseURL: "https://example.test")
+      configure(&configuration)
+      // Both are in the slot of retry, each at the end it was put to.
+      #expect(
+        "\(configuration.pipeline)" == """
+          validation: CommonParameters
+          totalDeadline: TotalDeadline
+          retry: RetryOnce
+          retry: AddField
+          credentials: Credentials
+          transport: Sign
+          """)
+    }
+  }
+#endif

@@ -1,0 +1,209 @@
+import Apus
+import ApusTesting
+import Testing
+
+@Suite("Faults of running calls that are absent")
+struct CallFaultsTests {
+  private let stub = StubTransport()
+  private let gate = Gate()
+
+  private func client() -> Client { Client(baseURL: "https://example.test", transport: stub) }
+
+  @Test("the end of a cancelled call does not stop the new call's spinner")
+  @MainActor
+  func spinner() async throws {
+    stub.on(.get, "/old", answer: .stalled)
+    stub.on(.get, "/new", answer: Self.text.waiting(for: gate))
+    let api = client()
+    // The usual way to write it: whoever ends without having been superseded stops the spinner.
+    var isSpinning = false
+    func load(_ path: RequestPath) async {
+      isSpinning = true
+      do throws(CallError) {
+        _ = try await api.send(Request<String>.get(path).latestWins("list"))
+        isSpinning = false
+      } catch {
+        if !error.isCancellation { isSpinning = false }
+      }
+    }
+    let old = Task { await load("/old") }
+    try await stub.waitForExchanges(1)
+    let new = Task { await load("/new") }
+    await old.value
+    #expect(isSpinning)
+    gate.open()
+    await new.value
+    #expect(!isSpinning)
+  }
+
+  private static let text = StubAnswer.text("x")
+
+  @Test("a call has neither two ends nor none", arguments: ["/good", "/refused", "/broken", "/stalled"])
+  func twoEndsOrNone(path: String) async throws {
+    stub.on(.get, "/good", answer: Self.text)
+    stub.on(.get, "/refused", answer: .status(500))
+    stub.on(.get, "/broken", answer: .failure(TransportError(.broken, requestState: .maybeSent)))
+    stub.on(.get, "/stalled", answer: .stalled)
+    let ends = Told<TraceEvent.Kind>()
+    let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.observers = [Ends(ends: ends)] }
+    let call = Task { await failure { try await api.send(Request<String>.get(RequestPath(stringLiteral: path))) } }
+    if path == "/stalled" {
+      try await stub.waitForExchanges(1)
+      api.calls.cancelAll()
+      call.cancel()
+      api.calls.cancelAll()
+    }
+    _ = await call.value
+    call.cancel()
+    #expect(ends.all.count == 1)
+  }
+
+  private struct Ends: CallObserver {
+    let ends: Told<TraceEvent.Kind>
+
+    func observe(_ event: TraceEvent, of call: CallEntry) {
+      switch event.kind {
+      case .succeeded, .failed: ends.add(event.kind)
+      default: break
+      }
+    }
+  }
+
+  @Test("a second call does not make the first one uncancellable")
+  func uncancellable() async throws {
+    stub.onAny(answer: .stalled)
+    let api = client()
+    let first = Task { await failure { try await api.send(.get("/1").id("first", whenRunning: .allow)) } }
+    try await stub.waitForExchanges(1)
+    let second = Task { await failure { try await api.send(.get("/2").id("second", whenRunning: .allow)) } }
+    try await stub.waitForExchanges(2)
+    #expect(api.calls.cancel(id: "first") == 1)
+    #expect(await first.value?.code == .cancelled)
+    #expect(api.calls.count == 1)
+    second.cancel()
+    #expect(await second.value?.code == .cancelled)
+  }
+
+  @Test("a cancelled call does not stay registered, nor is its id lost")
+  func staysRegistered() async throws {
+    stub.on(.get, "/a", answers: [.stalled, Self.text])
+    let api = client()
+    let request = Request<String>.get("/a").id("only", whenRunning: .refuse)
+    let call = Task { await failure { try await api.send(request) } }
+    try await stub.waitForExchanges(1)
+    call.cancel()
+    #expect(await call.value?.code == .cancelled)
+    #expect(api.calls.isEmpty)
+    #expect(try await api.send(request) == "x")
+  }
+
+  @Test(
+    "no caller of a duplicate is left without an answer",
+    arguments: [
+      (DuplicatePolicy.allow, ["x": 20]), (.refuse, ["x": 1, "declined": 19]), (.replace, ["x": 1, "cancelled": 19]),
+      (.join, ["x": 20]),
+    ])
+  func unansweredDuplicate(policy: DuplicatePolicy, expected: [String: Int]) async throws {
+    stub.onAny(answer: Self.text.waiting(for: gate))
+    let api = client()
+    let request = Request<String>.get("/a").id("a", whenRunning: policy)
+    let outcomes = Told<String>()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<20 {
+        group.addTask {
+          do throws(CallError) {
+            outcomes.add(try await api.send(request))
+          } catch {
+            outcomes.add(error.code.rawValue)
+          }
+        }
+        // The first one runs before there is a duplicate.
+        if index == 0 { try await stub.waitForExchanges(1) }
+      }
+      // Nobody is answered by the server before all of them have come.
+      while api.calls.count + outcomes.all.count < 20 { await Task.yield() }
+      gate.open()
+      try await group.waitForAll()
+    }
+    #expect(outcomes.all.reduce(into: [:]) { $0[$1, default: 0] += 1 } == expected)
+    #expect(api.calls.isEmpty)
+    if policy == .join { #expect(stub.exchanges.count == 1) }
+  }
+
+  @Test("calls and cancels from many threads do not tear the registry")
+  func unsynchronisedSet() async throws {
+    stub.onAny(answer: Self.text)
+    let api = client()
+    let ended = Counts()
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<500 {
+        group.addTask {
+          let error = await failure {
+            try await api.send(Request<String>.get("/a").id(CallID("\(index % 7)"), whenRunning: .replace))
+          }
+          if error == nil || error?.isCancellation == true { ended.add(UInt64(index)) }
+        }
+        group.addTask {
+          _ = api.calls.all.map(\.id)
+          if index % 5 == 0 { api.calls.cancel(id: CallID("\(index % 7)")) }
+        }
+      }
+    }
+    #expect(ended.all.count == 500)
+    #expect(api.calls.isEmpty)
+  }
+
+  @Test("what outlives its client dangles on nothing, and keeps nothing once it is gone")
+  func danglingOwner() async throws {
+    weak var transport: StubTransport?
+    var error: CallError?
+    do {
+      let stub = StubTransport()
+      stub.onAny(answer: .json(#"{"message":"Gone."}"#, status: 410))
+      transport = stub
+      error = await failure { try await Client(baseURL: "https://example.test", transport: stub).send(.ping) }
+    }
+    // The client is gone, its error tells all the same.
+    #expect(error?.sentence == "Gone.")
+    #expect(error.map { "\($0.trace)" }?.contains("410") == true)
+    error = nil
+    #expect(transport == nil)
+  }
+
+  @Test("a call whose client goes away while it runs ends like any other")
+  func clientGoesAway() async throws {
+    stub.onAny(answer: Self.text.waiting(for: gate))
+    weak var calls: CallRegistry?
+    func begin() -> Task<String, any Error> {
+      let api = client()
+      calls = api.calls
+      return Task { try await api.send(Request<String>.get("/a")) }
+    }
+    let call = begin()
+    try await stub.waitForExchanges(1)
+    #expect(calls?.count == 1)
+    gate.open()
+    #expect(try await call.value == "x")
+    await #expect(gone { calls })
+  }
+
+  /// Whether an object goes away: what a task held is let go a moment after its value is there.
+  private func gone(_ object: () -> AnyObject?) async -> Bool {
+    for _ in 0..<100_000 where object() != nil { await Task.yield() }
+    return object() == nil
+  }
+
+  @Test("a cancelled call neither runs anyway nor never ends")
+  func runsAnyway() async throws {
+    stub.onAny(answer: Self.text)
+    let api = client()
+    for _ in 0..<50 {
+      let call = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return await failure { try await api.send(Request<String>.get("/a")) }
+      }
+      #expect(await call.value?.code == .cancelled)
+    }
+    #expect(stub.exchanges.isEmpty)
+  }
+}

@@ -1,0 +1,93 @@
+import Apus
+import ApusTesting
+import HTTPTypes
+import Logging
+import Testing
+
+@Suite("Faults of credentials and fields that are absent")
+struct CredentialFaultsTests {
+  private let stub = StubTransport()
+
+  private func client(_ configure: (inout Configuration) -> Void = { _ in }) -> Client {
+    stub.onAny(answer: .status(204))
+    return Client(baseURL: "https://example.test", transport: stub, configure: configure)
+  }
+
+  @Test("a token is not built and then left unsent")
+  func tokenNeverSent() async throws {
+    let api = client { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
+    try await api.send(.get("/a"))
+    try await api.send(.post("/a", content: .form(["x": 1])))
+    try await api.withResponse(to: .get("/a")) { _ in }
+    #expect(stub.exchanges.map { $0.fields[.authorization] } == ["Bearer t", "Bearer t", "Bearer t"])
+  }
+
+  @Test("a token is not lost where an endpoint has no fields of its own")
+  func tokenLostWithoutFields() async throws {
+    struct Bare: Endpoint {
+      var request: Request<Void> { .get("/bare") }
+    }
+    let api = client { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
+    try await api.send(Bare())
+    #expect(stub.exchanges[0].fields[.authorization] == "Bearer t")
+  }
+
+  @Test("an endpoint's fields are not left unapplied")
+  func fieldsNeverApplied() async throws {
+    struct WithFields: Endpoint {
+      var request: Request<Void> { Request.get("/a").field("X-One", "1").field("X-Two", "2") }
+    }
+    try await client().send(WithFields())
+    #expect(stub.exchanges[0].fields.contains { $0.name.canonicalName == "x-one" && $0.value == "1" })
+    #expect(stub.exchanges[0].fields.contains { $0.name.canonicalName == "x-two" && $0.value == "2" })
+  }
+
+  @Test("a GET has no Content-Type, also where all calls are said to have one")
+  func contentTypeOnGet() async throws {
+    let api = client { $0.setField("Content-Type", "application/json") }
+    try await api.send(.get("/a"))
+    try await api.send(.head("/a"))
+    #expect(stub.exchanges.allSatisfy { $0.fields[.contentType] == nil })
+  }
+
+  @Test("keys and content are not printed to the log: nothing is, and a logger gets neither")
+  func printedToTheLog() async throws {
+    let lines = Told<String>()
+    let logger = Logger(label: "test") { _ in Handler(lines: lines) }
+    let api = client {
+      $0.authentication = .bearer(MemoryCredentials(token: "s3cr3t"))
+      $0.logging = RequestLogging(logger)
+    }
+    stub.onAny(answer: .json(#"{"key":"s3cr3t"}"#, status: 400))
+    let error = await failure { try await api.send(.post("/a", content: .json(["key": "s3cr3t"]))) }
+    #expect(lines.all.count == 2)
+    #expect(!(lines.all + ["\(String(describing: error))"]).contains { $0.contains("s3cr3t") })
+  }
+
+  @Test("an unset global crashes nothing: there is none, and two clients share nothing")
+  func unsetGlobal() async throws {
+    let other = StubTransport()
+    other.onAny(answer: .status(204))
+    let first = client { $0.setField("X-App", "one") }
+    let second = Client(baseURL: "https://other.test", transport: other)
+    try await first.send(.ping)
+    try await second.send(.ping)
+    #expect(other.exchanges[0].fields.count == 1)
+    #expect(first.calls !== second.calls)
+  }
+
+  private struct Handler: LogHandler {
+    let lines: Told<String>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      lines.add("\(event.message) \(event.metadata ?? [:])")
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import Apus
+import ApusTesting
+import Testing
+
+@Suite("Faults of URLs and content that are absent")
+struct RequestFaultsTests {
+  private let stub = StubTransport()
+
+  private func target(
+    _ path: RequestPath, query: Query = [:], base: BaseURL = "https://example.test/v1"
+  ) async throws -> String {
+    let api = Client(baseURL: base, transport: stub)
+    return try await api.message(for: Request<Void>.get(path, query: query)).target
+  }
+
+  @Test("no question mark stands alone")
+  func bareQuestionMark() async throws {
+    #expect(try await target("/a", query: [:]) == "/v1/a")
+    #expect(try await target("/a", query: ["x": nil as String?]) == "/v1/a")
+    #expect(try await target("/a?") == "/v1/a")
+    #expect(try await target("/a", base: "https://example.test/v1?") == "/v1/a")
+  }
+
+  @Test("the base URL's query is not lost")
+  func lostBaseQuery() async throws {
+    let base: BaseURL = "https://example.test/v1?key=1"
+    #expect(try await target("/a", base: base) == "/v1/a?key=1")
+    #expect(try await target("/a", query: ["x": 2], base: base) == "/v1/a?key=1&x=2")
+  }
+
+  @Test("a plus sign in a value is not sent raw, where servers read it as a space")
+  func rawPlus() async throws {
+    #expect(try await target("/a", query: ["tel": "+49 1"]) == "/v1/a?tel=%2B49%201")
+  }
+
+  @Test("no query says Optional(…)")
+  func optionalInQuery() async throws {
+    let (some, none): (Int?, Int?) = (7, nil)
+    let nested: Int?? = 8
+    #expect(try await target("/a", query: ["x": some, "y": none, "z": nested]) == "/v1/a?x=7&z=8")
+    struct Filter: Encodable, Sendable { var x: Int?, y: Int? }
+    #expect(try await target("/a", query: Query(Filter(x: 7))) == "/v1/a?x=7")
+  }
+
+  @Test("values are not percent-encoded twice, in query or path")
+  func encodedTwice() async throws {
+    #expect(try await target("/a/\("b c")", query: ["x": "a b%"]) == "/v1/a/b%20c?x=a%20b%25")
+    #expect(try await target("/a/b%20c") == "/v1/a/b%20c")
+  }
+
+  @Test("a question mark in an endpoint's path begins its query, and .. does not climb out of the base")
+  func escapedQuestionMark() async throws {
+    #expect(try await target("/search?q=1") == "/v1/search?q=1")
+    #expect(await failure { try await target("/../admin") }?.code == .invalidRequest)
+    #expect(await failure { try await target("/users/\("..")/admin") }?.code == .invalidRequest)
+    #expect(await failure { try await target("/users/%2e%2e/admin") }?.code == .invalidRequest)
+  }
+
+  @Test("content that cannot be encoded, or a URL that is none, does not stop the app: the call throws")
+  func forcedTry() async throws {
+    let api = Client(baseURL: "https://example.test", transport: stub)
+    let content = await failure { try await api.send(.post("/a", content: .json([Double.infinity]))) }
+    #expect(content?.code == .encoding)
+    for base in ["", "not a url", "http://[", "https://exa mple.test"] {
+      let api = Client(baseURL: BaseURL(stringLiteral: base), transport: stub)
+      #expect(await failure { try await api.send(.ping) }?.code == .invalidRequest)
+    }
+    #expect(stub.exchanges.isEmpty)
+  }
+
+  @Test("query and content are not both dropped where one of them is absent")
+  func bothDropped() async throws {
+    stub.onAny(answer: .status(204))
+    let api = Client(baseURL: "https://example.test", transport: stub)
+    try await api.send(.post("/a", query: ["q": 1], content: .json([1])))
+    try await api.send(.post("/a", query: ["q": 1]))
+    try await api.send(.post("/a", content: .json([1])))
+    try await api.send(.post("/a"))
+    #expect(stub.exchanges.map(\.target) == ["/a?q=1", "/a?q=1", "/a", "/a"])
+    #expect(stub.exchanges.map(\.text) == ["[1]", "", "[1]", ""])
+  }
+}

@@ -1,0 +1,42 @@
+#if os(Linux) || os(macOS)
+  import Foundation
+
+  /// A program of the machine, run by a test.
+  struct Tool {
+    let path: String
+
+    /// Finds a program in `PATH`.
+    init?(_ name: String) {
+      let folders = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":")
+      let path = folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+      guard let path else { return nil }
+      self.path = path
+    }
+
+    static let python = Tool("python3")
+    static let compiler = Tool("swiftc")
+
+    /// What it prints, to both outputs, and how it ends.
+    func run(_ arguments: [String], input: String = "", in folder: URL? = nil) throws -> (status: Int32, output: String)
+    {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: path)
+      process.arguments = arguments
+      process.currentDirectoryURL = folder
+      let (stdin, output) = (Pipe(), Pipe())
+      process.standardInput = stdin
+      process.standardOutput = output
+      process.standardError = output
+      try process.run()
+      stdin.fileHandleForWriting.write(Data(input.utf8))
+      try stdin.fileHandleForWriting.close()
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      return (process.terminationStatus, text)
+    }
+  }
+
+  /// The package's folder.
+  let package = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+#endif

@@ -1,0 +1,94 @@
+import ApusCore
+import Foundation
+import Testing
+
+@testable import ApusURLSession
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite("Errors of the platform")
+struct URLErrorMeaningTests {
+  @Test(
+    "mean the same wherever a code says all",
+    arguments: [
+      (-1009, .offline, .notSent), (-1020, .offline, .notSent), (-1003, .hostNotFound, .notSent),
+      (-1006, .hostNotFound, .notSent), (-1004, .connectionFailed, .notSent), (-1200, .tls, .notSent),
+      (-1202, .tls, .notSent), (-1206, .tls, .notSent), (-2000, .tls, .notSent), (-1022, .tls, .notSent),
+      (-1000, .unsupported, .notSent), (-1002, .unsupported, .notSent), (-1100, .unsupported, .notSent),
+      (-1001, .timedOut(.awaitingHead), .maybeSent), (-1005, .broken, .maybeSent),
+      (-1017, .malformedResponse, .answered), (-1015, .malformedResponse, .answered), (-1, .broken, .maybeSent),
+      (-9999, .broken, .maybeSent),
+    ] as [(Int, TransportError.Kind, RequestState)])
+  func codes(code: Int, kind: TransportError.Kind, state: RequestState) {
+    let meaning = URLErrorMeaning.apple(code, "detail")
+    #expect(meaning.kind == kind)
+    #expect(meaning.requestState == state)
+  }
+
+  @Test(
+    "are told apart by libcurl's text where a code stands for several causes",
+    arguments: [
+      (-1004, "Failed to connect to 127.0.0.1 port 1: Connection refused", .connectionFailed, .notSent),
+      (-1004, "Failed to connect to x port 1: Network is unreachable", .offline, .notSent),
+      (-1004, "Couldn't connect to server", .connectionFailed, .notSent),
+      // One of several addresses had refused; the exchange broke off later.
+      (-1004, "Recv failure: Connection reset by peer", .broken, .maybeSent),
+      (-1002, "Unsupported HTTP version in response", .malformedResponse, .answered),
+      (-1, "Header without colon", .malformedResponse, .answered),
+      (-1, "Invalid Content-Length: value", .malformedResponse, .answered),
+      (-1, "SSL certificate problem: self-signed certificate", .tls, .notSent),
+      (-1, "OpenSSL SSL_read: error:0A000126, unexpected eof while reading", .broken, .maybeSent),
+      (-1, "Empty reply from server", .broken, .maybeSent),
+      (-1005, "Empty reply from server", .broken, .maybeSent),
+    ] as [(Int, String, TransportError.Kind, RequestState)])
+  func texts(code: Int, text: String, kind: TransportError.Kind, state: RequestState) {
+    let meaning = URLErrorMeaning.curl(code, text, text)
+    #expect(meaning.kind == kind)
+    #expect(meaning.requestState == state)
+  }
+
+  @Test("that come after the head are of an exchange that broke, and was answered")
+  func afterHead() {
+    let error = TransportError(URLError(.cannotConnectToHost), hasHead: true)
+    #expect(error.kind == .broken)
+    #expect(error.requestState == .answered)
+  }
+
+  @Test("of other kinds count as broken, and are kept")
+  func foreign() {
+    struct Foreign: Error {}
+    let early = TransportError(Foreign(), hasHead: false)
+    #expect(early.kind == .broken)
+    #expect(early.requestState == .maybeSent)
+    #expect(early.underlying is Foreign)
+    #expect(TransportError(Foreign(), hasHead: true).requestState == .answered)
+  }
+
+  @Test(
+    "that the transport makes itself say what happened and whether the request was sent",
+    arguments: [
+      (.shutDown, false, .broken, .maybeSent), (.shutDown, true, .broken, .answered),
+      (.malformed, true, .malformedResponse, .answered), (.headless, false, .malformedResponse, .maybeSent),
+      (.contentTooLarge, true, .contentTooLarge, .answered), (.tornContent, false, .broken, .maybeSent),
+      (.untrusted("no key"), false, .tls, .notSent), (.platform, false, .broken, .maybeSent),
+    ] as [(ExchangeState.Failure, Bool, TransportError.Kind, RequestState)])
+  func own(failure: ExchangeState.Failure, hasHead: Bool, kind: TransportError.Kind, state: RequestState) throws {
+    let error = try #require(failure.error(nil, hasHead: hasHead, contentLimit: 10) as? TransportError)
+    #expect(error.kind == kind)
+    #expect(error.requestState == state)
+  }
+
+  @Test("a cancelled exchange throws CancellationError")
+  func cancelled() {
+    #expect(ExchangeState.Failure.cancelled.error(nil, hasHead: true, contentLimit: 1) is CancellationError)
+  }
+
+  @Test("content that could not be made throws the reason it came with")
+  func tornContent() throws {
+    let reason = TransportError(.broken, requestState: .maybeSent, detail: "too short")
+    let error = ExchangeState.Failure.tornContent.error(reason, hasHead: false, contentLimit: 1)
+    #expect((error as? TransportError)?.detail == "too short")
+  }
+}

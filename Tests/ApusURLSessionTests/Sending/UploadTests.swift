@@ -1,0 +1,79 @@
+import ApusCore
+import ApusTestServer
+import ApusURLSession
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite("Uploads")
+struct UploadTests {
+  private func send(_ content: RequestContent, to server: TestServer) async throws {
+    let client = try makeClient(server)
+    _ = try await client.send(Request<Content>(method: .put, path: "/file", content: content, mapping: .content))
+  }
+
+  @Test("a file arrives with its length and all of its bytes")
+  func file() async throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString)")
+    let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    try bytes.write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    try await TestServer.with { _ in
+      .text("")
+    } body: { server in
+      try await send(.file(file.path), to: server)
+      let request = try await server.exchange().request
+      #expect(request.fields["Content-Length"] == "300000")
+      #expect(Data(request.content) == bytes)
+    }
+  }
+
+  @Test("a stream too large for memory goes through a file, which is gone afterwards", .timeLimit(.minutes(1)))
+  func largeStream() async throws {
+    let before = try spools()
+    let stream = ContentStream(length: nil, isReplayable: true) {
+      let number = Numbers()
+      return { await number.next(below: 40).map { Data(repeating: UInt8($0), count: 50_000) } }
+    }
+    try await TestServer.with(options: TestServer.Options(contentCap: 4 << 20)) { _ in
+      .text("")
+    } body: { server in
+      try await send(.stream(stream), to: server)
+      let request = try await server.exchange().request
+      #expect(request.fields["Content-Length"] == nil)
+      #expect(Data(request.content) == Data((0..<40).flatMap { [UInt8](repeating: UInt8($0), count: 50_000) }))
+    }
+    // It goes with the exchange, which the session forgets in its own time.
+    while try !spools().subtracting(before).isEmpty { await Task.yield() }
+  }
+
+  @Test("a stream that fails is told as such, and nothing is sent")
+  func failingStream() async throws {
+    struct OutOfPaper: Error {}
+    let stream = ContentStream(isReplayable: false) { { throw OutOfPaper() } }
+    try await TestServer.with { _ in
+      .text("")
+    } body: { server in
+      let error = try #require(await errorOf { try await send(.stream(stream), to: server) } as? CallError)
+      #expect(error.requestState == .notSent)
+      #expect(error.underlying is OutOfPaper || (error.underlying as? TransportError)?.underlying is OutOfPaper)
+      #expect(server.exchanges.isEmpty)
+    }
+  }
+
+  private func spools() throws -> Set<String> {
+    let names = try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
+    return Set(names.filter { $0.hasPrefix("apus-content-") })
+  }
+}
+
+/// Counts up from 0.
+private actor Numbers {
+  private var value = 0
+
+  func next(below limit: Int) -> Int? {
+    guard value < limit else { return nil }
+    defer { value += 1 }
+    return value
+  }
+}

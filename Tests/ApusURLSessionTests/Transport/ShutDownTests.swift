@@ -1,0 +1,71 @@
+import ApusCore
+import ApusTestServer
+import ApusURLSession
+import Testing
+
+@Suite("Shutting down")
+struct ShutDownTests {
+  @Test("ends exchanges in flight, and refuses later ones without sending them")
+  func whileInFlight() async throws {
+    try await TestServer.with { _ in
+      .stalled
+    } body: { server in
+      let transport = URLSessionTransport()
+      let client = try makeClient(server, transport: transport)
+      let task = Task { try await client.send(message()) }
+      try await server.exchange()
+      transport.shutDown()
+      transport.shutDown()
+      let broken = try #require(await errorOf { try await task.value } as? CallError)
+      #expect(broken.requestState == .maybeSent)
+      let refused = try #require(await errorOf { try await client.send(message()) } as? CallError)
+      #expect(refused.requestState == .notSent)
+      #expect(server.exchanges.count == 1)
+    }
+  }
+
+  @Test("fails content that still arrives")
+  func whileReceiving() async throws {
+    try await TestServer.with { _ in
+      Reply.text("hello").stalling(at: .content(2))
+    } body: { server in
+      let transport = URLSessionTransport()
+      let client = try makeClient(server, transport: transport)
+      let error = try #require(
+        await errorOf {
+          try await client.withResponse(to: message()) { response in
+            _ = try await response.next()
+            transport.shutDown()
+            _ = try await response.next()
+          }
+        } as? CallError)
+      #expect(error.requestState == .answered)
+    }
+  }
+
+  @Test("a transport that nobody holds any more closes its connections")
+  func letGo() async throws {
+    try await TestServer.with { _ in
+      .text("hello")
+    } body: { server in
+      var client: Client? = try makeClient(server)
+      _ = try await client?.send(message())
+      client = nil
+      try await server.wait { $0.openConnections == 0 }
+    }
+  }
+
+  @Test("without reuse every message has a connection of its own, which is closed")
+  func withoutReuse() async throws {
+    try await TestServer.with { _ in
+      .text("hello")
+    } body: { server in
+      var options = URLSessionTransport.Options()
+      options.reusesConnections = false
+      let client = try makeClient(server, transport: URLSessionTransport(options: options))
+      for _ in 0..<3 { _ = try await client.send(message()) }
+      #expect(server.acceptedConnections == 3)
+      try await server.wait { $0.openConnections == 0 }
+    }
+  }
+}
