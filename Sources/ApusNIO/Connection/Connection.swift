@@ -26,7 +26,9 @@
 
     /// Begins an exchange; without a hop where the caller is on the loop.
     func start(_ exchange: Exchange) {
-      perform { $0.start(exchange) }
+      // Not through `perform`: every exchange comes by here.
+      if channel.eventLoop.inEventLoop { return handler.value.start(exchange) }
+      channel.eventLoop.execute { self.handler.value.start(exchange) }
     }
 
     /// Closes the connection if the exchange is still on it: nobody waits for its answer.

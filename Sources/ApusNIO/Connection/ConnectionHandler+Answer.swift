@@ -14,7 +14,10 @@
     func decode() {
       let exchange = exchange
       do {
-        while stage == .exchanging, self.exchange === exchange, let part = try decoder.next(from: &inbound) {
+        // What nobody takes yet stays as it came: little can stand for very much.
+        while stage == .exchanging, self.exchange === exchange, !incoming.isPaused,
+          let part = try decoder.next(from: &inbound)
+        {
           take(part)
         }
       } catch {
@@ -27,7 +30,13 @@
         incoming.isTold = true
         exchange?.context.record(.firstByteArrived)
       }
-      if incoming.head != nil, !incoming.isPaused { watchdog?.allow(core.timeouts.stall, in: .receiving) }
+      expectContent()
+    }
+
+    /// From now on content must come, unless nobody wants it, or the server may be waiting for the request's.
+    func expectContent() {
+      guard incoming.head != nil, !incoming.isPaused, outgoing.isComplete else { return }
+      watchdog?.allow(core.timeouts.stall, in: .receiving)
     }
 
     func take(_ part: DecodedPart) {
@@ -171,15 +180,10 @@
       incoming.isPaused = false
       inflate()
       if self.exchange === exchange { decode() }
-      guard self.exchange === exchange, !incoming.isPaused else { return setReadingWhenIdle() }
-      if incoming.isCutShort { return inputEnded() }
-      watchdog?.allow(core.timeouts.stall, in: .receiving)
+      guard !incoming.isPaused else { return }
+      if self.exchange === exchange, incoming.isCutShort { return inputEnded() }
+      // Also after an answer whose end had been read already, to notice the connection's own.
       setReading(true)
-    }
-
-    /// After an answer whose end had been read already the connection reads on, to notice its own end.
-    private func setReadingWhenIdle() {
-      if !incoming.isPaused { setReading(true) }
     }
 
     private func setReading(_ isReading: Bool) {

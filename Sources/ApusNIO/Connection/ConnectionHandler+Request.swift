@@ -77,7 +77,7 @@
     private func requestSent() {
       outgoing.isComplete = true
       exchange?.context.record(.requestSent)
-      if incoming.head == nil { watchdog?.allow(core.timeouts.firstByte, in: .awaitingHead) }
+      if incoming.head == nil { watchdog?.allow(core.timeouts.firstByte, in: .awaitingHead) } else { expectContent() }
     }
 
     private func write() {

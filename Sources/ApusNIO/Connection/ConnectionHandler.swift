@@ -153,7 +153,9 @@
         while stage == .exchanging, let part = try decoder.endOfInput(cleanly: endedCleanly) { take(part) }
         if stage == .exchanging { fail(.broken, "the connection closed before the answer was complete", cause) }
       } catch {
-        fail(.broken, error.detail, cause ?? error)
+        // A server may refuse the client's certificate only after the handshake.
+        let isRefused = incoming.head == nil && (cause is BoringSSLError || cause is NIOSSLError)
+        fail(isRefused ? .tls : .broken, error.detail, cause ?? error)
       }
       end()
     }

@@ -58,6 +58,8 @@
       let race = NIOLoopBound(self, eventLoop: loop)
       ClientBootstrap(group: loop)
         .channelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
+        // Its own limit is for one address; here the one for all of them counts.
+        .connectTimeout(.hours(24))
         .channelInitializer { channel in
           // Known from the start, so that an attempt can be given up.
           race.value.channels[address] = channel

@@ -3,7 +3,8 @@
   import NIOCore
   import NIOPosix
 
-  /// One connection in the making: addresses, TCP, a proxy's tunnel, TLS, all within one time limit. Lives on its event loop.
+  /// One connection in the making: addresses, TCP, a proxy's tunnel, TLS, all within one time limit. Lives on its event
+  /// loop.
   final class Dial {
     typealias Completion = (Result<Connection, TransportError>) -> Void
 
@@ -19,14 +20,15 @@
     private var channel: (any Channel)?
     private var race: AddressRace?
 
-    init(to origin: Origin, on loop: any EventLoop, core: TransportCore, completion: @escaping Completion) {
+    init(to origin: Origin, on loop: any EventLoop, core: TransportCore) {
       self.origin = origin
       self.loop = loop
       self.core = core
-      self.completion = completion
     }
 
-    func start() {
+    /// Begins; `completion` is called once.
+    func start(_ completion: @escaping Completion) {
+      self.completion = completion
       if let timeout = core.timeouts.connect {
         limit = loop.assumeIsolated().scheduleTask(in: timeout) { self.timedOut() }
       }
@@ -97,6 +99,8 @@
     /// Makes a channel that is ready a connection.
     private func hand(over channel: any Channel) {
       guard completion != nil else { return channel.close(promise: nil) }
+      // One that is closed already would never say so to a handler that comes late.
+      guard channel.isActive else { return fail(ChannelError.eof) }
       do {
         let handler = ConnectionHandler(core: core)
         try channel.pipeline.syncOperations.addHandler(handler)
@@ -115,6 +119,11 @@
     }
 
     // MARK: Ending
+
+    /// Gives it up, because the transport is shut down.
+    func cancel() {
+      fail(TransportError.shutDown)
+    }
 
     private func timedOut() {
       fail(TransportError(.timedOut(.connecting), requestState: .notSent, detail: "connecting took too long"))

@@ -1,6 +1,8 @@
 #if NIO
   extension NIOTransport {
     /// A server that passes messages on (RFC 9110 §3.7): asked in the clear, with CONNECT for https (§9.3.6).
+    ///
+    /// Through a proxy an https origin must have a name: one that is an address is refused.
     public struct Proxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
       /// Its name or address, IPv6 in brackets.
       public var host: String

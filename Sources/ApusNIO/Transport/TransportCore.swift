@@ -28,6 +28,7 @@
     private let clock = SystemClock()
     private let pool: Mutex<Pool>
     let loops: EventLoopSource
+    private let dials = OpenDials()
     private let drained = Latch()
 
     init(options: NIOTransport.Options) {
@@ -99,13 +100,16 @@
       }
       // Never at once: whoever asks may be inside of a read.
       loop.execute {
-        Dial(to: origin, on: loop, core: self) { result in
+        let dial = Dial(to: origin, on: loop, core: self)
+        self.dials.add(dial, on: loop)
+        dial.start { result in
+          self.dials.remove(dial)
           switch result {
           case .success(let connection): self.decide { $0.dialed(connection, for: origin, now: self.clock.now) }
           case .failure(let error):
             self.decide(after: error) { $0.dialFailed(for: origin, now: self.clock.now) }
           }
-        }.start()
+        }
       }
     }
 
@@ -124,6 +128,7 @@
       decide { $0.shutDown() }
       if grace > .zero { await drained.wait(atMost: grace) }
       for channel in endConnections() { try? await channel.closeFuture.get() }
+      // What was being connected has been given up by now; should a loop not come to it, nobody waits for ever.
       await drained.wait(atMost: .seconds(1))
       await loops.shutDown()
     }
@@ -138,6 +143,7 @@
     private func endConnections() -> [any Channel] {
       let connections = pool.withLock { Array($0.connections.keys) }
       for connection in connections { connection.end(.shutDown) }
+      dials.cancelAll()
       return connections.map(\.channel)
     }
   }

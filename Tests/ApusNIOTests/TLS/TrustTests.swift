@@ -139,7 +139,7 @@
         #expect(result.requests == 1)
       }
       let anonymous = try await call(tls) { $0.additionalAuthorities = [Data(authority.certificate.utf8)] }
-      #expect(anonymous.error != nil)
+      #expect(anonymous.error?.code == .tls)
       #expect(anonymous.requests == 0)
     }
 

@@ -93,6 +93,19 @@
       }
     }
 
+    @Test("gives up what is being connected")
+    func connecting() async throws {
+      let port = try SilentPort()
+      let transport = NIOTransport()
+      let client = try makeClient("http://127.0.0.1:\(port.number)", transport)
+      let waiting = Task { try await client.send(message()) }
+      while !client.calls.all.contains(where: { $0.phase == .connecting }) { await Task.yield() }
+      let start = ContinuousClock.now
+      await transport.shutDown()
+      #expect(await failure { try await waiting.value }?.requestState == .notSent)
+      #expect(ContinuousClock.now - start < .seconds(8))
+    }
+
     @Test("a transport that nobody holds closes its connections")
     func abandoned() async throws {
       try await TestServer.with { _ in
