@@ -20,8 +20,8 @@ NIO_CLIENT = NIO | {"NIOHTTP2", "NIOSSL", "NIOTLS", "NIOExtras", "NIOHTTPCompres
 ALLOWED = {
     "ApusCore": {"HTTPTypes", "Synchronization"} | FOUNDATION,
     "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization"} | FOUNDATION,
-    "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "FoundationNetworking", "Security", "Network"}
-    | FOUNDATION,
+    "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "Dispatch", "FoundationNetworking", "Security",
+                       "CryptoKit", "Network"} | FOUNDATION,
     "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION | NIO_CLIENT,
     "Apus": {"ApusCore", "ApusMiddleware", "ApusURLSession", "ApusNIO", "HTTPTypes", "Logging", "Observation",
              "Synchronization"} | FOUNDATION,

@@ -19,17 +19,25 @@ extension Client {
     call.enterHandler()
     let outcome: Result<Output, CallError>
     do {
-      let output = try await withTaskCancellationHandler {
-        var response = StreamedResponse(head: message.head, content: message.content, call: call)
-        return try await body(&response)
-      } onCancel: {
-        call.cancel(.caller)
-      }
-      outcome = .success(output)
+      outcome = .success(try await read(message, of: call, by: body))
     } catch {
       outcome = .failure(call.handlerError(error))
     }
     return try call.end(outcome).get()
+  }
+
+  private func read<Output>(
+    _ message: ResponseMessage, of call: Call, isolation: isolated (any Actor)? = #isolation,
+    by body: (inout StreamedResponse) async throws -> Output
+  ) async throws -> Output {
+    try await withTaskCancellationHandler {
+      // Captured, so that this runs where the caller runs: it would run on the global pool, and `body` with it.
+      _ = isolation
+      var response = StreamedResponse(head: message.head, content: message.content, call: call)
+      return try await body(&response)
+    } onCancel: {
+      call.cancel(.caller)
+    }
   }
 
   private func openStream(_ call: Call) async -> Result<ResponseMessage, CallError> {

@@ -26,8 +26,8 @@ extension URLSessionTransport {
         Gap(name: "GET with content", description: "refused as unsupported; use QUERY or POST"),
         Gap(
           name: "broken answers",
-          description: "the platform ends the process when a head breaks off or holds a line of NUL, and when an answer "
-            + "in chunks has trailer fields"),
+          description: "the platform ends the process when a head breaks off or holds a line of NUL, and when an "
+            + "answer in chunks has trailer fields"),
         Gap(name: "IPv6 addresses", description: "a host written as an IPv6 address cannot be reached"),
       ]
     #endif

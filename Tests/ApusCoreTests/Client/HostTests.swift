@@ -26,8 +26,9 @@ import Testing
       "bu\u{308}cher.example", "\u{301}a.example", "ｅｘａｍｐｌｅ.com", "１２７.0.0.1", "𝐞xample.com", "ﬁle.example",
       "か\u{3099}.example", "\u{1112}\u{1161}\u{11AB}.example", "a\u{200D}b.example", "a\u{200B}b.example",
       "a\u{AD}b.example", "a\u{202E}b.example", "😀.example", "a／b.example", "a？b", "a＃b", "℀.example", "①.example",
-      "\u{F900}.example", "a\u{FE0F}.example", "ª.example", "\u{1F71}.example", "a\u{2028}b", "İ.example", "\u{E000}.example",
-      "a\u{483}\u{0}.example",
+      "\u{F900}.example", "a\u{FE0F}.example", "ª.example", "\u{1F71}.example", "a\u{2028}b", "İ.example",
+
+      "\u{E000}.example", "a\u{483}\u{0}.example",
     ])
   func lookalikes(text: String) {
     #expect(host(text) == nil)

@@ -52,7 +52,7 @@ import Testing
     "The sender is told to stop at the mark, and to go on once half of it is read", arguments: [1, 2, 3, 10, 1 << 10])
   func demand(mark: Int) async throws {
     let demands = Counter()
-    let channel = ContentChannel(highWaterMark: mark, onDemand: { demands.add() }) {}
+    let channel = ContentChannel(highWaterMark: mark, onDemand: { demands.add() }, onCancel: {})
     var pushed = 0
     while channel.push(data(1)) { pushed += 1 }
     #expect(pushed == mark - 1)
@@ -70,7 +70,7 @@ import Testing
   @Test("Nobody is asked for more once the content has ended")
   func noDemandAfterEnd() async throws {
     let demands = Counter()
-    let channel = ContentChannel(highWaterMark: 2, onDemand: { demands.add() }) {}
+    let channel = ContentChannel(highWaterMark: 2, onDemand: { demands.add() }, onCancel: {})
     #expect(!channel.push(data(4)))
     channel.finish()
     #expect(try await channel.next()?.count == 4)
@@ -132,7 +132,7 @@ import Testing
     for _ in 0..<50 {
       let (demands, cancels) = (Counter(), Counter())
       let mark = Int.random(in: 1...6, using: &generator)
-      let channel = ContentChannel(highWaterMark: mark, onDemand: { demands.add() }) { cancels.add() }
+      let channel = ContentChannel(highWaterMark: mark, onDemand: { demands.add() }, onCancel: { cancels.add() })
       var model = Model(mark: mark)
       for _ in 0..<30 {
         switch Int.random(in: 0...9, using: &generator) {
@@ -162,7 +162,7 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     let sizes = (0..<500).map { _ in Int.random(in: 1...900, using: &generator) }
     let (demand, signal) = AsyncStream.makeStream(of: Void.self)
-    let channel = ContentChannel(highWaterMark: 1000, onDemand: { signal.yield() }) {}
+    let channel = ContentChannel(highWaterMark: 1000, onDemand: { signal.yield() }, onCancel: {})
     let sender = Task {
       var iterator = demand.makeAsyncIterator()
       var byte: UInt8 = 0

@@ -36,19 +36,19 @@
 
       """
 
-    private func compile(_ line: String) throws -> (status: Int32, output: String) {
+    private func compile(_ line: String) async throws -> (status: Int32, output: String) {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString).swift")
       try Data((Self.endpoints + line + "\n}\n").utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }
       let compiler = try #require(Tool.compiler)
-      return try compiler.run([
+      return try await compiler.run([
         "-typecheck", "-swift-version", "6", "-I", try #require(modules), file.path,
       ])
     }
 
     @Test("complete ones compile, each giving its type")
-    func complete() throws {
-      let result = try compile(
+    func complete() async throws {
+      let result = try await compile(
         """
         let inline: User = try await api.send(Request.get("/users/\\(1)"))
         let dot = try await api.send(.user(1))
@@ -67,8 +67,8 @@
         "_ = try await api.send(UserAPI.user, as: User.self)", "_ = try await service.user()",
         "let user: User = try await api.send(Request.get())",
       ])
-    func missing(line: String) throws {
-      let result = try compile(line)
+    func missing(line: String) async throws {
+      let result = try await compile(line)
       #expect(result.status != 0)
       #expect(result.output.contains("missing argument") || result.output.contains("UserAPI.user"), "\(result.output)")
     }
@@ -82,19 +82,19 @@
         "let user: Int = try await service.user(7)",
         "let user: (any Sendable.Type) = try await api.send(Request<User>.get(\"/\"))",
       ])
-    func wrong(line: String) throws {
-      let result = try compile(line)
+    func wrong(line: String) async throws {
+      let result = try await compile(line)
       #expect(result.status != 0)
       #expect(result.output.contains("error: "), "\(result.output)")
       #expect(["convert", "conform", "equivalent"].contains { result.output.contains($0) }, "\(result.output)")
     }
 
     @Test("in the enum style a call that names no type does not compile")
-    func enumWithoutType() throws {
-      let result = try compile("let user: User = try await api.send(UserAPI.user(1)).id")
+    func enumWithoutType() async throws {
+      let result = try await compile("let user: User = try await api.send(UserAPI.user(1)).id")
       #expect(result.status != 0)
       // Without a type the call gives the content, which is no user.
-      let content = try compile("let content: Content = try await api.send(UserAPI.user(1)); _ = content")
+      let content = try await compile("let content: Content = try await api.send(UserAPI.user(1)); _ = content")
       #expect(content.status == 0, "\(content.output)")
     }
   }

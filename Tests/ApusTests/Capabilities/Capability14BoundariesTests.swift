@@ -6,25 +6,25 @@
   /// own in `scripts/tests`.
   @Suite("14, 36, 37, 39, 42: what is true of the sources", .enabled(if: Tool.python != nil))
   struct Capability14BoundariesTests {
-    private func check(_ script: String) throws -> (status: Int32, output: String) {
-      try #require(Tool.python).run(["scripts/\(script)"], in: package)
+    private func check(_ script: String) async throws -> (status: Int32, output: String) {
+      try await #require(Tool.python).run(["scripts/\(script)"], in: package)
     }
 
     @Test("each target imports only what its room allows: core knows no models, no persistence and no transport")
-    func imports() throws {
-      let result = try check("check_imports.py")
+    func imports() async throws {
+      let result = try await check("check_imports.py")
       #expect(result.status == 0, "\(result.output)")
     }
 
     @Test("there is no force, no trap and no unowned reference in the library, and nothing unchecked in core")
-    func constructs() throws {
-      let result = try check("check_constructs.py")
+    func constructs() async throws {
+      let result = try await check("check_constructs.py")
       #expect(result.status == 0, "\(result.output)")
     }
 
     @Test("the checkers find what they look for", arguments: ["imports", "constructs"])
-    func checkers(name: String) throws {
-      let result = try #require(Tool.python).run(
+    func checkers(name: String) async throws {
+      let result = try await #require(Tool.python).run(
         ["-m", "unittest", "discover", "-s", "scripts/tests", "-t", "scripts", "-p", "test_check_\(name).py"],
         in: package)
       #expect(result.status == 0, "\(result.output)")
@@ -32,7 +32,7 @@
     }
 
     @Test("core depends on swift-http-types alone, the middlewares on swift-log besides")
-    func dependencies() throws {
+    func dependencies() async throws {
       let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
       #expect(manifest.contains(#".target(name: "ApusCore", dependencies: [httpTypes], "#))
       #expect(manifest.contains(#".target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], "#))
@@ -40,7 +40,7 @@
     }
 
     @Test("every target is compiled in the Swift 6 mode with warnings as errors")
-    func strictness() throws {
+    func strictness() async throws {
       let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
       #expect(manifest.contains("swiftLanguageModes: [.v6]"))
       #expect(manifest.contains(".treatAllWarnings(as: .error)"))
@@ -51,7 +51,7 @@
     }
 
     @Test("what differs between platforms stands at the edges: core and middlewares ask for no platform")
-    func platforms() throws {
+    func platforms() async throws {
       let condition = /#(?:if|elseif)\s+.*(?:os\(|canImport\((?!FoundationEssentials\)))/
       var atTheEdges = 0
       for target in ["ApusCore", "ApusMiddleware", "Apus", "ApusTesting", "ApusURLSession"] {
@@ -64,7 +64,7 @@
       #expect(atTheEdges > 0)
     }
 
-    private func sources(of target: String) throws -> [(name: String, text: String)] {
+    private func sources(of target: String) async throws -> [(name: String, text: String)] {
       let folder = package.appendingPathComponent("Sources/\(target)")
       let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
       return try names.map { ($0, try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8)) }

@@ -17,8 +17,21 @@
     static let compiler = Tool("swiftc")
 
     /// What it prints, to both outputs, and how it ends.
-    func run(_ arguments: [String], input: String = "", in folder: URL? = nil) throws -> (status: Int32, output: String)
-    {
+    ///
+    /// Waits in a thread of its own: blocking one of the few that all tests share would hold the others up.
+    func run(
+      _ arguments: [String], input: String = "", in folder: URL? = nil
+    ) async throws -> (status: Int32, output: String) {
+      try await withCheckedThrowingContinuation { done in
+        Thread.detachNewThread {
+          done.resume(with: Result { try block(arguments, input: input, in: folder) })
+        }
+      }
+    }
+
+    private func block(
+      _ arguments: [String], input: String, in folder: URL?
+    ) throws -> (status: Int32, output: String) {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: path)
       process.arguments = arguments

@@ -1,0 +1,81 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// An executor of an actor that counts the actor's jobs and holds them.
+private final class ActorExecutor: SerialExecutor {
+  private let jobs = Mutex<(pending: [UnownedJob], count: Int)>(([], 0))
+
+  var count: Int { jobs.withLock { $0.count } }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { jobs in
+      jobs.pending.append(job)
+      jobs.count += 1
+    }
+  }
+
+  /// Runs the one job that waits; answers whether there was one.
+  func runNext(preferring executor: ManualExecutor) -> Bool {
+    guard let job = jobs.withLock({ $0.pending.popLast() }) else { return false }
+    job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: executor.asUnownedTaskExecutor())
+    return true
+  }
+}
+
+/// Stands for the main actor.
+private actor Caller {
+  nonisolated let executor = ActorExecutor()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  private var seen = 0
+
+  func call(_ way: Way, _ api: Client) async {
+    let request = Request<String>.get("/")
+    switch way {
+    case .send: _ = try? await api.send(request)
+    case .response: _ = try? await api.response(to: request)
+    case .described: _ = try? await api.message(for: request)
+    case .streamed: _ = try? await api.withResponse(to: request) { $0.head.status.code }
+    case .streamedHere: _ = try? await api.withResponse(to: request) { seen = $0.head.status.code }
+    }
+  }
+}
+
+private enum Way: CaseIterable {
+  case send, response, described, streamed, streamedHere
+}
+
+@Suite("How often a call hops")
+struct HopCountTests {
+  /// The caller's task prefers an executor of its own, so that whatever it does off the actor is counted, too: on
+  /// the global pool nobody would see it.
+  @Test("from an actor a call is one job elsewhere and one job back, however it is made", arguments: Way.allCases)
+  private func fromActor(way: Way) async {
+    let (pool, units) = (ManualExecutor(), ManualExecutor())
+    let bench = CallBench(executor: units)
+    bench.stub.onAny(answer: .text("ok"))
+    let caller = Caller()
+    let task = Task(executorPreference: pool) { await caller.call(way, bench.api) }
+    var jobs: [String] = []
+    while true {
+      if pool.runNext() {
+        jobs.append("pool")
+      } else if caller.executor.runNext(preferring: pool) {
+        jobs.append("actor")
+      } else if units.runNext() {
+        jobs.append("call")
+      } else {
+        break
+      }
+    }
+    #expect(jobs.filter { $0 != "pool" } == ["actor", "call", "actor"])
+    // The caller's task begins there; whoever has waited, for a task or a continuation, is woken there by the runtime,
+    // to be sent on to the actor; and what is compiled to count its own lines goes there to begin to wait.
+    #expect(jobs.count { $0 == "pool" } <= 3)
+    await task.value
+  }
+}

@@ -1,0 +1,108 @@
+import ApusTesting
+import Testing
+
+@testable import ApusCore
+
+@Suite("A trace as text")
+struct TraceTextTests {
+  private static let texts: [(kind: TraceEvent.Kind, text: String)] = [
+    (.started, "started"), (.prepared, "request prepared"), (.joined(serial: 7), "joined the exchange of call #7"),
+    (.attemptStarted, "attempt started"), (.authorized(generation: 3), "credentials of generation 3 added"),
+    (.unauthorized(generation: 3), "credentials of generation 3 not accepted"),
+    (.exchangeStarted, "exchange started"), (.connected(reused: true), "on a connection in use before"),
+    (.connected(reused: false), "on a new connection"), (.requestSent, "request sent"),
+    (.headArrived(status: 503), "answered with status 503"),
+    (.sendProgress(sent: 5, expected: 9), "sent 5 of 9 bytes"),
+    (.sendProgress(sent: 5, expected: nil), "sent 5 of an unknown number of bytes"),
+    (.receiveProgress(received: 0, expected: 0), "received 0 of 0 bytes"),
+    (.receiveProgress(received: 1, expected: nil), "received 1 of an unknown number of bytes"),
+    (.contentArrived(length: 12), "content complete, 12 bytes"), (.decoded, "decoded"),
+    (.cancelRequested(.caller), "cancel requested: the caller's task was cancelled"),
+    (.cancelRequested(.requested), "cancel requested: on request"),
+    (.cancelRequested(.superseded), "cancel requested: a newer call took its place"),
+    (.cancelRequested(.deadline(.connecting)), "cancel requested: deadline passed while connecting"),
+    (.note("served stale, age in seconds", 90), "served stale, age in seconds: 90"), (.succeeded, "succeeded"),
+    (.failed(.tls), "failed: tls"),
+  ]
+
+  /// Numbers the kinds: one that is added does not compile here, and is then missed in the list.
+  private func number(of kind: TraceEvent.Kind) -> Int {
+    switch kind {
+    case .started: 0
+    case .prepared: 1
+    case .joined: 2
+    case .attemptStarted: 3
+    case .authorized: 4
+    case .unauthorized: 5
+    case .exchangeStarted: 6
+    case .connected: 7
+    case .requestSent: 8
+    case .headArrived: 9
+    case .sendProgress: 10
+    case .receiveProgress: 11
+    case .contentArrived: 12
+    case .decoded: 13
+    case .cancelRequested: 14
+    case .note: 15
+    case .succeeded: 16
+    case .failed: 17
+    }
+  }
+
+  @Test("every kind of event has its text")
+  func kinds() {
+    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...17))
+    for (kind, text) in Self.texts { #expect(kind.description == text) }
+    #expect(Set(Self.texts.map(\.text)).count == Self.texts.count)
+  }
+
+  private func trace(_ events: [(TraceEvent.Kind, after: Duration, attempt: Int)]) -> Trace {
+    let start = MonotonicInstant(sinceStart: .seconds(1000))
+    return Trace(
+      id: "load", endpoint: "GET /users/{}",
+      events: events.map { TraceEvent(kind: $0.0, instant: start.advanced(by: $0.after), attempt: $0.attempt) })
+  }
+
+  @Test("the timeline has a line an event, with milliseconds since the start, and later attempts by number")
+  func timeline() {
+    let trace = trace([
+      (.started, .zero, 1), (.headArrived(status: 503), .microseconds(80_005), 1),
+      (.exchangeStarted, .milliseconds(1130), 2), (.failed(.timeout), .seconds(12_345_678), 2),
+    ])
+    #expect(
+      "\(trace)" == """
+        call load GET /users/{}
+             0.000 ms  started
+            80.005 ms  answered with status 503
+          1130.000 ms  [attempt 2] exchange started
+        12345678000.000 ms  [attempt 2] failed: timeout
+        """)
+    #expect(trace.duration == .seconds(12_345_678))
+  }
+
+  @Test("times are counted from the start to the first event that fits")
+  func times() {
+    let trace = trace([
+      (.started, .zero, 1), (.exchangeStarted, .milliseconds(2), 1), (.exchangeStarted, .milliseconds(9), 2),
+    ])
+    #expect(trace.time { $0 == .exchangeStarted } == .milliseconds(2))
+    #expect(trace.time { $0 == .decoded } == nil)
+    #expect(trace.duration == .milliseconds(9))
+  }
+
+  @Test("a trace without events is its name alone")
+  func empty() {
+    let trace = trace([])
+    #expect("\(trace)" == "call load GET /users/{}")
+    #expect(trace.duration == .zero)
+    #expect(trace.time { _ in true } == nil)
+  }
+
+  @Test("notes are the same when they say the same")
+  func notes() {
+    let notes: [StaticNote] = ["waited, ms", "waited, ms", "shed"]
+    #expect(notes[0] == notes[1] && notes[0] != notes[2])
+    #expect(Set(notes).count == 2)
+    #expect(TraceEvent.Kind.note("shed", 1) != .note("shed", 2))
+  }
+}
