@@ -21,7 +21,7 @@
     /// From now on so much time may pass; `nil`: any.
     func allow(_ time: TimeAmount?, in phase: CallPhase) {
       guard let time else { return clear() }
-      let deadline = NIODeadline.now() + time
+      let deadline = loop.now + time
       self.deadline = deadline
       self.phase = phase
       if let alarm, alarm.instant <= deadline { return }
@@ -49,7 +49,7 @@
     private func ring() {
       alarm = nil
       guard let deadline else { return }
-      guard deadline <= .now() else { return schedule(at: deadline) }
+      guard deadline <= loop.now else { return schedule(at: deadline) }
       self.deadline = nil
       onExpiry(phase)
     }

@@ -22,13 +22,8 @@
     /// One of the threads that the transport's connections are served on, the next at each call, as an executor of
     /// tasks; `nil` once the transport is shut down.
     ///
-    /// A call whose task runs on it (`withTaskExecutorPreference`), in a client whose own work does
-    /// (`ClientSettings.runtime.executor`), goes out and comes back without a change of threads:
-    ///
-    /// ```swift
-    /// let executor = transport.executor()
-    /// settings.runtime.executor = executor
-    /// ```
+    /// A call whose task runs on it (`withTaskExecutorPreference`), in a client whose own work does too
+    /// (`runtime.executor` of the client's settings), goes out and comes back without a change of threads.
     ///
     /// Threads of the transport's own (``EventLoops/own(_:)``) end with the transport: run nothing on them then.
     public func executor() -> EventLoopExecutor? {

@@ -44,6 +44,9 @@
       self.descriptors = descriptors
     }
 
+    /// A port on which nobody listens: a moment ago it was this one's.
+    static func free() throws -> Int { try SilentPort(accepts: true).number }
+
     private static func socket() -> Int32 {
       #if canImport(Darwin) || canImport(Musl)
         systemSocket(AF_INET, SOCK_STREAM, 0)
