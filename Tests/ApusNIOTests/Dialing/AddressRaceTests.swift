@@ -54,7 +54,7 @@
         let addresses = try await AddressLookup.addresses(of: host, port: 80, on: loop).get()
         #expect(addresses.count == 1 && addresses.first?.port == 80)
       }
-      for host in ["localhost", "example1.test", "::1", "1.2.3"] {
+      for host in ["localhost", "example1.test", "1.2.3"] {
         #expect(AddressLookup.literal(host, port: 80) == nil)
       }
       let local = try await AddressLookup.addresses(of: "localhost", port: 80, on: loop).get()
