@@ -43,7 +43,7 @@ public enum TransportConformance {
     ///     Default: 30 seconds.
     /// - Throws: ``ConformanceFailure``, which says what the transport did; what the server throws.
     public func run(
-      _ transport: any Transport, _ server: any ConformanceServer, limit: Duration = .seconds(30)
+      _ transport: any Transport, _ server: any ConformanceServer, limit: Duration = .seconds(120)
     ) async throws {
       let outcome = Watched<Result<Void, any Error>?>(nil)
       let bench = ConformanceBench(transport: transport, server: server)

@@ -3,12 +3,22 @@
   import Foundation
   import Security
 
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
+
   extension PieceMaker: OutgoingStream {
+    func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask {
+      var request = request
+      request.httpBodyStream = try inputStream()
+      return session.dataTask(with: request)
+    }
+
     /// The stream that the session reads the content from.
     ///
     /// A pair of bound streams, with a thread that writes what is made into one end: it blocks while the
     /// session does not read, so no more than 64 KiB wait.
-    func inputStream() throws -> InputStream {
+    private func inputStream() throws -> InputStream {
       var input: InputStream?
       var output: OutputStream?
       Stream.getBoundStreams(withBufferSize: 64 << 10, inputStream: &input, outputStream: &output)

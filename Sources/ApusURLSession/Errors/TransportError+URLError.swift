@@ -74,7 +74,8 @@ struct URLErrorMeaning {
     let text = text.lowercased()
     let hasNoConnection = text.hasPrefix("failed to connect") || text.hasPrefix("couldn't connect")
     if hasNoConnection {
-      let isUnreachable = text.contains("network is unreachable")
+      // Somebody who refuses has a code of his own; where there is no way to anybody, libcurl gives none.
+      let isUnreachable = code == -1 || text.contains("network is unreachable")
       return URLErrorMeaning(isUnreachable ? .offline : .connectionFailed, .notSent, detail)
     }
     switch code {

@@ -35,10 +35,7 @@ enum OutgoingContent: Sendable {
     case .none: return session.dataTask(with: request)
     case .bytes(let data): return session.uploadTask(with: request, from: data)
     case .file(let url): return session.uploadTask(with: request, fromFile: url)
-    case .stream(let stream):
-      var request = request
-      request.httpBodyStream = try stream.inputStream()
-      return session.dataTask(with: request)
+    case .stream(let stream): return try stream.task(for: request, in: session)
     }
   }
 

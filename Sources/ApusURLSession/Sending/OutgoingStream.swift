@@ -1,10 +1,14 @@
 import ApusCore
 import Foundation
 
-/// Content that a session reads as a stream.
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Content that was given as a stream.
 protocol OutgoingStream: Sendable {
-  /// The bytes from their start; asked for once.
-  func inputStream() throws -> InputStream
+  /// A task that sends it and does not run yet; asked for once.
+  func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask
   /// The session is about to read; `onFailure` is told when the content cannot be completed.
   func start(in context: CallContext, onFailure: @escaping @Sendable (any Error) -> Void)
   /// Nothing of it is wanted any more.

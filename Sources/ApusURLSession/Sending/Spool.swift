@@ -2,6 +2,10 @@ import ApusCore
 import Foundation
 import Synchronization
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// Content that was made before it is sent: small content in memory, the rest in a file that goes with it.
 ///
 /// For Linux: there the platform reads content from a stream on a thread that all its sessions share, so a reader
@@ -16,13 +20,27 @@ final class Spool: OutgoingStream {
   }
 
   private let storage: Storage
+  /// Whether the message is to say how long the content is: that was known before it was made.
+  private let announcesLength: Bool
 
-  private init(_ storage: Storage) {
+  private init(_ storage: Storage, announcesLength: Bool) {
     self.storage = storage
+    self.announcesLength = announcesLength
+  }
+
+  func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask {
+    switch storage {
+    case .memory(let data) where announcesLength && !data.isEmpty: return session.uploadTask(with: request, from: data)
+    case .file(let url) where announcesLength: return session.uploadTask(with: request, fromFile: url)
+    default:
+      var request = request
+      request.httpBodyStream = try inputStream()
+      return session.dataTask(with: request)
+    }
   }
 
   /// The content to read, from its start; reading never waits.
-  func inputStream() throws -> InputStream {
+  private func inputStream() throws -> InputStream {
     switch storage {
     case .memory(let data): return InputStream(data: data)
     case .file(let url):
@@ -85,10 +103,11 @@ final class Spool: OutgoingStream {
         }
         return true
       }
-      guard let file else { return Spool(.memory(waiting)) }
+      let announcesLength = stream.length != nil
+      guard let file else { return Spool(.memory(waiting), announcesLength: announcesLength) }
       try file.handle.write(contentsOf: waiting)
       try file.handle.close()
-      return Spool(.file(file.url))
+      return Spool(.file(file.url), announcesLength: announcesLength)
     } catch {
       if let file { try? FileManager.default.removeItem(at: file.url) }
       throw error

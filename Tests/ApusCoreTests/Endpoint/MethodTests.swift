@@ -1,4 +1,5 @@
 import ApusCore
+import ApusTesting
 import HTTPTypes
 import Testing
 
@@ -22,6 +23,24 @@ import Testing
     ])
   func decodedTokens(request: Request<Int>, token: String) async throws {
     #expect(try await lowered(request).head.method.rawValue == token)
+  }
+
+  @Test(
+    "Each factory for answers that the call decodes sends its method's exact token and content",
+    arguments: [
+      (Request<Content>.get("/?a=1"), "GET", nil), (.post("/", query: ["a": 1], content: .text("c")), "POST", "c"),
+      (.put("/", query: ["a": 1], content: .text("c")), "PUT", "c"),
+      (.patch("/", query: ["a": 1], content: .text("c")), "PATCH", "c"),
+      (.delete("/", query: ["a": 1], content: .text("c")), "DELETE", "c"),
+      (.query("/", query: ["a": 1], content: .text("c")), "QUERY", "c"),
+      (.method(.trace, "/", query: ["a": 1], content: .text("c")), "TRACE", "c"),
+    ] as [(Request<Content>, String, String?)])
+  func undecodedTokens(request: Request<Content>, token: String, expected: String?) async throws {
+    let message = try await lowered(request)
+    #expect(message.head.method.rawValue == token)
+    #expect(message.target == "/?a=1")
+    #expect(content(of: message) == expected)
+    #expect(try await client(answering: .text("7")).send(request, as: Int.self) == 7)
   }
 
   @Test("A custom method keeps its spelling", arguments: ["PURGE", "purge", "M-SEARCH", "x!#$%&'*+.^_`|~9"])

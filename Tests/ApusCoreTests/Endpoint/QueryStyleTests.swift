@@ -118,20 +118,34 @@ import Testing
       var double: Double?
       var float: Float?
       var small: Int8?
+      var int16: Int16?
+      var int32: Int32?
+      var int64: Int64?
+      var uint: UInt?
+      var uint8: UInt8?
+      var uint16: UInt16?
+      var uint32: UInt32?
       var unsigned: UInt64?
       var date: Date?
       var list: [Int]?
       var nested: Filter.Range?
       var kind: Genre?
     }
-    let names = ["text", "int", "bool", "double", "float", "small", "unsigned", "date", "list", "nested", "kind"]
+    let names = [
+      "text", "int", "bool", "double", "float", "small", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32",
+      "unsigned", "date", "list", "nested", "kind",
+    ]
     #expect(try written(Query(Everything())) == [])
     #expect(try written(Query(Everything()), QueryStyle(nils: .empty)) == names.map { $0 + "=" })
     #expect(try written(Query(Everything()), QueryStyle(nils: .null)) == names.map { $0 + "=null" })
     #expect(try written(["x": nil], QueryStyle(nils: .null)) == ["x=null"])
-    let some = Everything(text: "t", int: 1, bool: true, double: 2.5, small: -1, list: [1], kind: .war)
+    let some = Everything(
+      text: "t", int: 1, bool: true, double: 2.5, small: -1, int16: .min, uint32: .max, list: [1], kind: .war)
     #expect(
-      try written(Query(some)) == ["text=t", "int=1", "bool=true", "double=2.5", "small=-1", "list=1", "kind=war"])
+      try written(Query(some)) == [
+        "text=t", "int=1", "bool=true", "double=2.5", "small=-1", "int16=-32768", "uint32=4294967295", "list=1",
+        "kind=war",
+      ])
   }
 
   @Test("Booleans are words or digits")

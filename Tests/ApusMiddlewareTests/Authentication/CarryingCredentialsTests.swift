@@ -39,6 +39,27 @@ struct CarryingCredentialsTests {
     #expect(authorizations == ["Bearer old", "Bearer new"])
   }
 
+  @Test("an environment whose authentication is taken back carries no credentials and tells nobody apart")
+  func takenBack() async throws {
+    struct Asking: Middleware {
+      let told: Told<UInt64?>
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        told.add(try await context.principal())
+        return try await next(request, context: context)
+      }
+    }
+    let (stub, principals) = (StubTransport.answering(), Told<UInt64?>())
+    var client = TestClient()
+    client.customize = { $0.insert(Asking(told: principals), .after(.coalescing)) }
+    client.environment.authentication = .bearer(MemoryCredentials(token: "a"))
+    try await client.over(stub).send(.ping)
+    client.environment.authentication = nil
+    try await client.over(stub).send(.ping)
+    #expect(stub.exchanges.map { $0.fields[.authorization] } == ["Bearer a", nil])
+    #expect(principals.all == [0, nil])
+    #expect(client.environment.authentication.map { _ in true } == nil)
+  }
+
   @Test("what is kept can be read back with its generation, which goes up with every change")
   func generations() {
     #expect(tokens.current() == StoredCredential(nil, generation: 0))

@@ -34,7 +34,7 @@ struct FaultFindingTests {
   typealias Fault = @Sendable (RequestMessage, CallContext, StubTransport) async throws -> ResponseMessage
 
   /// What a check says of a transport with a fault; `nil` when it finds none.
-  private func finding(of name: String, limit: Duration = .seconds(30), _ fault: @escaping Fault) async throws
+  private func finding(of name: String, limit: Duration = .seconds(120), _ fault: @escaping Fault) async throws
     -> String?
   {
     let check = try #require(TransportConformance.checks.first { $0.name == name })

@@ -64,7 +64,7 @@
       #expect(atTheEdges > 0)
     }
 
-    private func sources(of target: String) async throws -> [(name: String, text: String)] {
+    private func sources(of target: String) throws -> [(name: String, text: String)] {
       let folder = package.appendingPathComponent("Sources/\(target)")
       let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
       return try names.map { ($0, try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8)) }

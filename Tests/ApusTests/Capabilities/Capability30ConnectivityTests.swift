@@ -41,10 +41,8 @@
         let error = try #require(await failure { try await api.send(.ping) })
         #expect(error.category == .offline)
         #expect(error.requestState == .notSent)
-        withKnownIssue("the transport takes it for a server that cannot be reached") {
-          #expect(error.code == .offline)
-          #expect(error.errorDescription == "You appear to be offline. Check your connection and try again.")
-        }
+        #expect(error.code == .offline)
+        #expect(error.errorDescription == "You appear to be offline. Check your connection and try again.")
       }
     #endif
 

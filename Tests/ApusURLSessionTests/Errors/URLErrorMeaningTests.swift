@@ -32,6 +32,7 @@ struct URLErrorMeaningTests {
     arguments: [
       (-1004, "Failed to connect to 127.0.0.1 port 1: Connection refused", .connectionFailed, .notSent),
       (-1004, "Failed to connect to x port 1: Network is unreachable", .offline, .notSent),
+      (-1, "Failed to connect to x port 1: Couldn't connect to server", .offline, .notSent),
       (-1004, "Couldn't connect to server", .connectionFailed, .notSent),
       // One of several addresses had refused; the exchange broke off later.
       (-1004, "Recv failure: Connection reset by peer", .broken, .maybeSent),

@@ -47,6 +47,37 @@ struct UploadTests {
     while try !spools().subtracting(before).isEmpty { await Task.yield() }
   }
 
+  @Test("a stream whose length is known arrives with it, from memory and from a file", arguments: [1, 40])
+  func knownLength(pieces: Int) async throws {
+    let stream = ContentStream(length: Int64(pieces * 50_000), isReplayable: true) {
+      let number = Numbers()
+      return { await number.next(below: pieces).map { Data(repeating: UInt8($0), count: 50_000) } }
+    }
+    try await TestServer.with(options: TestServer.Options(contentCap: 4 << 20)) { _ in
+      .text("")
+    } body: { server in
+      try await send(.stream(stream), to: server)
+      let request = try await server.exchange().request
+      #expect(request.fields["Content-Length"] == "\(pieces * 50_000)")
+      #expect(Data(request.content) == Data((0..<pieces).flatMap { [UInt8](repeating: UInt8($0), count: 50_000) }))
+    }
+  }
+
+  @Test("a stream that is shorter or longer than it said is not sent", arguments: [2, 4])
+  func wrongLength(pieces: Int) async throws {
+    let stream = ContentStream(length: 3, isReplayable: true) {
+      let number = Numbers()
+      return { await number.next(below: pieces).map { Data([UInt8($0)]) } }
+    }
+    try await TestServer.with { _ in
+      .text("")
+    } body: { server in
+      let error = try #require(await errorOf { try await send(.stream(stream), to: server) } as? CallError)
+      #expect(error.requestState == .notSent)
+      #expect(server.exchanges.isEmpty)
+    }
+  }
+
   @Test("a stream that fails is told as such, and nothing is sent")
   func failingStream() async throws {
     struct OutOfPaper: Error {}
