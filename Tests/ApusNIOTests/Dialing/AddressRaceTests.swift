@@ -29,6 +29,7 @@
     @Test("an address that refuses or does not answer does not keep the next from being tried")
     func next() async throws {
       let silent = try SilentPort()
+      defer { withExtendedLifetime(silent) {} }
       let refusing = try SilentPort.free()
       try await TestServer.with { _ in
         .text("")

@@ -51,21 +51,23 @@
 
     @Test("time in which nobody reads is no stall")
     func slowReader() async throws {
-      let length = 8 << 20
+      // More than may wait to be read, and no more than the sockets hold besides.
+      let content = [UInt8](repeating: 7, count: 400_000)
       try await TestServer.with { _ in
-        .generated(length)
+        .status(200, content: content)
       } body: { server in
         try await NIOTransport.with {
-          $0.stallTimeout = .milliseconds(500)
+          $0.stallTimeout = .seconds(1)
         } body: { transport in
           let count = try await makeClient(server.origin, transport).withResponse(to: message()) { response in
             var count = try await response.next()?.count ?? 0
-            // Longer than the limit, while the server cannot send what is left.
-            try await Task.sleep(for: .milliseconds(700))
+            // The server has sent everything, and nobody reads for longer than the limit.
+            try await server.waitUntilIdle()
+            try await Task.sleep(for: .milliseconds(1300))
             while let piece = try await response.next() { count += piece.count }
             return count
           }
-          #expect(count == length)
+          #expect(count == content.count)
         }
       }
     }
@@ -93,6 +95,7 @@
     @Test("connecting must be done in time, and then nothing was sent")
     func connect() async throws {
       let port = try SilentPort()
+      defer { withExtendedLifetime(port) {} }
       try await NIOTransport.with {
         $0.connectTimeout = .milliseconds(30)
       } body: { transport in
@@ -107,6 +110,7 @@
     @Test("the TLS handshake must be done in time, and then nothing was sent")
     func handshake() async throws {
       let port = try SilentPort(accepts: true)
+      defer { withExtendedLifetime(port) {} }
       try await NIOTransport.with {
         $0.connectTimeout = .milliseconds(100)
       } body: { transport in

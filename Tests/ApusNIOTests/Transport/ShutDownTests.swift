@@ -96,6 +96,7 @@
     @Test("gives up what is being connected")
     func connecting() async throws {
       let port = try SilentPort()
+      defer { withExtendedLifetime(port) {} }
       let transport = NIOTransport()
       let client = try makeClient("http://127.0.0.1:\(port.number)", transport)
       let waiting = Task { try await client.send(message()) }
