@@ -15,8 +15,8 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 /// SwiftNIO is compiled only where the `NIO` trait asks for it.
-func nio(_ product: String) -> Target.Dependency {
-  .product(name: product, package: "swift-nio", condition: .when(traits: ["NIO"]))
+func nio(_ product: String, package: String = "swift-nio") -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["NIO"]))
 }
 
 let package = Package(
@@ -27,11 +27,12 @@ let package = Package(
     .library(name: "ApusCore", targets: ["ApusCore"]),
     .library(name: "ApusMiddleware", targets: ["ApusMiddleware"]),
     .library(name: "ApusURLSession", targets: ["ApusURLSession"]),
+    .library(name: "ApusNIO", targets: ["ApusNIO"]),
     .library(name: "ApusTesting", targets: ["ApusTesting"]),
     .library(name: "ApusTestServer", targets: ["ApusTestServer"]),
   ],
   traits: [
-    .trait(name: "NIO", description: "Parts built on SwiftNIO: the loopback test server."),
+    .trait(name: "NIO", description: "Parts built on SwiftNIO: its transport, the loopback test server."),
     .trait(name: "URLSession", description: "The URLSession transport as the default of `Apus`."),
     .default(enabledTraits: ["NIO", "URLSession"]),
   ],
@@ -39,11 +40,21 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
   ],
   targets: [
     .target(name: "ApusCore", dependencies: [httpTypes], swiftSettings: settings),
     .target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
+    .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .target(
+      name: "ApusNIO",
+      dependencies: [
+        "ApusCore", httpTypes, .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"),
+        nio("NIOPosix"), nio("NIOTLS"),
+        nio("NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: settings),
     .target(
       name: "Apus",
       dependencies: [
@@ -54,7 +65,9 @@ let package = Package(
     .target(name: "ApusTesting", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .target(
       name: "ApusTestServer",
-      dependencies: [httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1")],
+      dependencies: [
+        httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOSSL", package: "swift-nio-ssl"),
+      ],
       swiftSettings: settings),
 
     // The test server as the server of the transport conformance suite: for every transport's tests.
@@ -68,6 +81,14 @@ let package = Package(
     .testTarget(
       name: "ApusURLSessionTests",
       dependencies: ["ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", httpTypes],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ApusNIOTests",
+      dependencies: [
+        "ApusNIO", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", httpTypes,
+        .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"), nio("NIOPosix"),
+        nio("NIOEmbedded"), nio("NIOSSL", package: "swift-nio-ssl"),
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusTestingTests", dependencies: ["ApusTesting", "ApusCore", httpTypes], swiftSettings: settings),

@@ -22,14 +22,14 @@ ALLOWED = {
     "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization"} | FOUNDATION,
     "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "Dispatch", "FoundationNetworking", "Security",
                        "CryptoKit", "Network"} | FOUNDATION,
-    "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION | NIO_CLIENT,
+    "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization", "CApusZlib"} | FOUNDATION | NIO_CLIENT | LIBC,
     "Apus": {"ApusCore", "ApusMiddleware", "ApusURLSession", "ApusNIO", "HTTPTypes", "Logging", "Observation",
              "Synchronization"} | FOUNDATION,
     "ApusAWS": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Synchronization"} | FOUNDATION,
     "ApusSQLite": {"ApusCore", "ApusMiddleware", "ApusOutbox", "HTTPTypes", "GRDB", "Synchronization"} | FOUNDATION,
     "ApusOutbox": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION,
     "ApusTesting": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION,
-    "ApusTestServer": {"HTTPTypes", "Synchronization"} | FOUNDATION | NIO | LIBC,
+    "ApusTestServer": {"HTTPTypes", "NIOSSL", "Synchronization"} | FOUNDATION | NIO | LIBC,
     "ApusInspector": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION | NIO,
 }
 # Modules that not every platform has: the condition that must surround their import.

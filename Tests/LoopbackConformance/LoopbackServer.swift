@@ -23,9 +23,13 @@
     }
 
     /// Starts a server on a port of its own, runs `body` with it and shuts it down.
-    public static func with(_ body: (LoopbackServer) async throws -> Void) async throws {
+    ///
+    /// - Parameter tls: how it speaks TLS; `nil`: not at all.
+    public static func with(
+      tls: TestServer.TLS? = nil, _ body: (LoopbackServer) async throws -> Void
+    ) async throws {
       let replies = Replies()
-      let options = TestServer.Options(contentCap: 16 << 20)
+      let options = TestServer.Options(contentCap: 16 << 20, tls: tls)
       let refusing = try RefusingPort()
       try await TestServer.with(options: options) { request in
         let reply = replies.byPath.withLock { $0[request.path] }

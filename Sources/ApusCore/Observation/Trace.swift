@@ -27,16 +27,17 @@ public struct Trace: Sendable, CustomStringConvertible {
     for event in events {
       let time = events.first?.instant.duration(to: event.instant) ?? .zero
       let attempt = event.attempt > 1 ? "[attempt \(event.attempt)] " : ""
-      lines.append("\(Self.milliseconds(time)) ms  \(attempt)\(event.kind)")
+      let stamp = Self.milliseconds(time)
+      let margin = String(repeating: " ", count: max(0, 10 - stamp.count))
+      lines.append("\(margin)\(stamp) ms  \(attempt)\(event.kind)")
     }
     return lines.joined(separator: "\n")
   }
 
-  private static func milliseconds(_ duration: Duration) -> String {
+  static func milliseconds(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     let fraction = String(microseconds % 1000)
-    let text = "\(microseconds / 1000)." + String(repeating: "0", count: max(0, 3 - fraction.count)) + fraction
-    return String(repeating: " ", count: max(0, 10 - text.count)) + text
+    return "\(microseconds / 1000)." + String(repeating: "0", count: max(0, 3 - fraction.count)) + fraction
   }
 }

@@ -16,10 +16,19 @@ public struct TraceEvent: Sendable, Hashable {
     case unauthorized(generation: UInt64)
     /// The message was handed to the transport.
     case exchangeStarted
+    /// How long a part of what comes before sending took; told once there is a connection.
+    case phase(ConnectionPhase, Duration)
     /// A connection was there: a new one or one in use before.
     case connected(reused: Bool)
     /// The request has left, content included.
     case requestSent
+    /// The request goes out once more, since the connection in use before was closed before any byte of the answer:
+    /// the one retry that a transport may make by itself.
+    case resent
+    /// An interim response arrived (RFC 9110 §15.2).
+    case interim(status: Int)
+    /// The first byte of the answer arrived, and not the whole head with it.
+    case firstByteArrived
     /// The head of the answer arrived.
     case headArrived(status: Int)
     /// So many bytes of content have left; not kept in the trace, for observers only.

@@ -1,6 +1,7 @@
 #if NIO
   import NIOCore
   import NIOHTTP1
+  import NIOSSL
 
   #if canImport(Darwin)
     import Darwin
@@ -48,6 +49,10 @@
           case .close:
             try await finish()
             try await channel.close().get()
+            return false
+          case .cut:
+            try await finish()
+            try await channel.closeSocket().get()
             return false
           case .reset:
             try await flush()
@@ -97,7 +102,7 @@
         hasRaw = true
       case .reading(let reads):
         try await channel.setOption(.autoRead, value: reads).get()
-      case .content, .generated, .framing, .lastChunk, .close, .reset:
+      case .content, .generated, .framing, .lastChunk, .close, .cut, .reset:
         break
       }
     }
@@ -186,7 +191,18 @@
     /// Closes so that the client gets RST in place of FIN.
     private func reset() async throws {
       try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
-      try await channel.close().get()
+      try await channel.closeSocket().get()
+    }
+  }
+
+  extension Channel {
+    /// Closes without TLS's farewell.
+    fileprivate func closeSocket() -> EventLoopFuture<Void> {
+      eventLoop.flatSubmit {
+        let operations = self.pipeline.syncOperations
+        guard let tls = try? operations.context(handlerType: NIOSSLServerHandler.self) else { return self.close() }
+        return tls.close()
+      }
     }
   }
 

@@ -30,6 +30,9 @@
       case reading(Bool)
       /// Closes the connection, with everything before it sent. Ends the reply.
       case close
+      /// Closes the connection like ``close``, but over TLS without the farewell that tells the end of the content from
+      /// a connection that was cut. Ends the reply.
+      case cut
       /// Resets the connection (RST), with everything before it sent. Ends the reply.
       case reset
     }

@@ -17,15 +17,18 @@
       public var answersAt = Moment.end
       /// The port to listen on; 0, at first, for one that is free. Any other may be taken already.
       public var port = 0
+      /// How it speaks TLS; `nil`, at first, for not at all.
+      public var tls: TLS?
 
       /// The defaults.
       public init() {}
 
       /// The defaults, but for what is given.
-      public init(contentCap: Int = 1 << 20, answersAt: Moment = .end, port: Int = 0) {
+      public init(contentCap: Int = 1 << 20, answersAt: Moment = .end, port: Int = 0, tls: TLS? = nil) {
         self.contentCap = contentCap
         self.answersAt = answersAt
         self.port = port
+        self.tls = tls
       }
     }
   }

@@ -1,6 +1,7 @@
 #if NIO
   import NIOCore
   import NIOPosix
+  import NIOSSL
 
   /// An HTTP/1.1 server on 127.0.0.1 for tests: records every exchange, and misbehaves when told to.
   ///
@@ -22,9 +23,11 @@
     public let port: Int
     let recorder: Recorder
     private let listener: any Channel
+    private let scheme: String
 
-    private init(listener: any Channel, port: Int, recorder: Recorder) {
+    private init(listener: any Channel, scheme: String, port: Int, recorder: Recorder) {
       self.listener = listener
+      self.scheme = scheme
       self.port = port
       self.recorder = recorder
     }
@@ -34,18 +37,20 @@
     }
 
     /// The scheme, host and port to call: `http://127.0.0.1:49152`, say.
-    public var origin: String { "http://127.0.0.1:\(port)" }
+    public var origin: String { "\(scheme)://127.0.0.1:\(port)" }
 
     /// Starts a server.
     ///
     /// - Parameters:
     ///   - options: How it listens and what it keeps.
     ///   - handler: Makes the reply to each request, at the moment `options` say.
-    /// - Throws: An error of the operating system when it cannot listen on the port.
+    /// - Throws: An error of the operating system when it cannot listen on the port; what TLS finds wrong with its
+    ///   certificates and keys.
     public static func start(
       options: Options = Options(), _ handler: @escaping Handler
     ) async throws -> TestServer {
       let recorder = Recorder(contentCap: options.contentCap)
+      let secure = try options.tls?.context()
       let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.backlog, value: 4096)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -55,13 +60,14 @@
           channel.closeFuture.whenComplete { _ in recorder.closed(connection) }
           return channel.eventLoop.makeCompletedFuture {
             if isShutDown { throw ChannelError.ioOnClosedChannel }
+            if let secure { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: secure)) }
             try channel.pipeline.syncOperations.addHandler(
               ConnectionHandler(connection: connection, recorder: recorder, handler: handler, options: options))
           }
         }
         .bind(to: SocketAddress(ipAddress: "127.0.0.1", port: options.port)).get()
       guard let port = listener.localAddress?.port else { throw TestServerError.noPort }
-      return TestServer(listener: listener, port: port, recorder: recorder)
+      return TestServer(listener: listener, scheme: secure == nil ? "http" : "https", port: port, recorder: recorder)
     }
 
     /// Starts a server, runs `body` with it, and shuts it down whatever happens.

@@ -1,4 +1,5 @@
 #if canImport(Security)
+  import ApusCore
   import CryptoKit
   import Foundation
   import Security
@@ -53,15 +54,17 @@
       // The server may do without; if not, it says so itself.
       guard let clientIdentity else { return .none }
       guard let credential = clientIdentity.credential() else {
-        return .refused("the client's certificate cannot be read with its passphrase")
+        return .refused("the client's certificate cannot be read")
       }
       return .credential(credential)
     }
   }
 
   extension ClientIdentity {
-    /// Opens the container, in memory only: nothing is put into a keychain.
+    /// Opens the container, in memory only: nothing is put into a keychain. `nil` for identities in PEM, which the
+    /// system cannot take without one.
     fileprivate func credential() -> URLCredential? {
+      guard case .pkcs12(let pkcs12, let passphrase) = form else { return nil }
       let options: [String: Any] = [
         kSecImportExportPassphrase as String: passphrase, kSecImportToMemoryOnly as String: true,
       ]

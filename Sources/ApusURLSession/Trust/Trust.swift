@@ -1,4 +1,4 @@
-import ApusCore
+public import ApusCore
 
 extension URLSessionTransport {
   /// Whom a transport trusts beyond what the system trusts, and how it identifies itself.

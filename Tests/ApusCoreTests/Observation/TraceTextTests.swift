@@ -22,7 +22,9 @@ struct TraceTextTests {
     (.cancelRequested(.superseded), "cancel requested: a newer call took its place"),
     (.cancelRequested(.deadline(.connecting)), "cancel requested: deadline passed while connecting"),
     (.note("served stale, age in seconds", 90), "served stale, age in seconds: 90"), (.succeeded, "succeeded"),
-    (.failed(.tls), "failed: tls"),
+    (.failed(.tls), "failed: tls"), (.phase(.nameLookup, .microseconds(1500)), "nameLookup: 1.500 ms"),
+    (.resent, "sent again: the connection in use before was closed before any byte of the answer"),
+    (.interim(status: 103), "interim response with status 103"), (.firstByteArrived, "first byte of the answer"),
   ]
 
   /// Numbers the kinds: one that is added does not compile here, and is then missed in the list.
@@ -46,12 +48,16 @@ struct TraceTextTests {
     case .note: 15
     case .succeeded: 16
     case .failed: 17
+    case .phase: 18
+    case .resent: 19
+    case .interim: 20
+    case .firstByteArrived: 21
     }
   }
 
   @Test("every kind of event has its text")
   func kinds() {
-    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...17))
+    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...21))
     for (kind, text) in Self.texts { #expect(kind.description == text) }
     #expect(Set(Self.texts.map(\.text)).count == Self.texts.count)
   }

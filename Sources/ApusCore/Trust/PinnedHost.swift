@@ -62,18 +62,22 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Sequence<PinnedHost> {
-  /// Whether the host must show one of certain keys.
-  func cover(_ host: String, at now: Date) -> Bool {
+  /// Whether the host must show one of certain keys; for transports.
+  ///
+  /// - Parameters:
+  ///   - host: the host that is asked for; case does not count.
+  ///   - now: pins that have expired by then do not count.
+  public func cover(_ host: String, at now: Date) -> Bool {
     contains { $0.isInForce(for: host, at: now) }
   }
 
-  /// Whether a host that shows these keys is who it should be, as far as the pins say.
+  /// Whether a host that shows these keys is who it should be, as far as the pins say; for transports.
   ///
   /// - Parameters:
-  ///   - keys: SHA-256 of each key in the chain.
+  ///   - keys: SHA-256 of the subject public key info of each certificate in the chain that was found good.
   ///   - host: the host that was asked for.
   ///   - now: pins that have expired by then do not count.
-  func accept(_ keys: [Data], from host: String, at now: Date) -> Bool {
+  public func accept(_ keys: [Data], from host: String, at now: Date) -> Bool {
     lazy.filter { $0.isInForce(for: host, at: now) }.allSatisfy { pin in keys.contains { pin.keys.contains($0) } }
   }
 }

@@ -1,0 +1,204 @@
+#if NIO
+  import ApusCore
+  import HTTPTypes
+  import NIOCore
+
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  extension ConnectionHandler {
+    /// Takes what has arrived, as far as it is complete.
+    func decode() {
+      let exchange = exchange
+      do {
+        // What nobody takes yet stays as it came: little can stand for very much.
+        while stage == .exchanging, self.exchange === exchange, !incoming.isPaused,
+          let part = try decoder.next(from: &inbound)
+        {
+          take(part)
+        }
+      } catch {
+        return fail(.malformedResponse, error.detail, error)
+      }
+      guard stage == .exchanging, self.exchange === exchange else { return }
+      // The buffer goes back to where it came from, to be used for the next read.
+      if inbound.readableBytes == 0 { inbound = ByteBuffer() }
+      if incoming.head == nil, !incoming.isTold {
+        incoming.isTold = true
+        exchange?.context.record(.firstByteArrived)
+      }
+      expectContent()
+    }
+
+    /// From now on content must come, unless nobody wants it, or the server may be waiting for the request's.
+    func expectContent() {
+      guard incoming.head != nil, !incoming.isPaused, outgoing.isComplete else { return }
+      watchdog?.allow(core.timeouts.stall, in: .receiving)
+    }
+
+    func take(_ part: DecodedPart) {
+      switch part {
+      case .interim(let response): pass(interim: response)
+      case .head(let head, let framing): begin(head, framing)
+      case .content(let bytes): receive(bytes)
+      case .end(_, let canReuse): finish(canReuse: canReuse)
+      }
+    }
+
+    private func pass(interim response: HTTPResponse) {
+      guard let context = exchange?.context else { return }
+      context.record(.interim(status: response.status.code))
+      context.values[InterimResponses.self]?(response)
+    }
+
+    private func begin(_ head: HTTPResponse, _ framing: ResponseFraming) {
+      guard let exchange else { return }
+      var (head, length) = (head, framing.length)
+      if exchange.request.undoesCodings, length != 0 {
+        do {
+          incoming.coding = try ContentDecoder.decoder(for: head.headerFields)
+        } catch {
+          incoming.head = head
+          return fail(error)
+        }
+        if incoming.coding != nil {
+          // The head describes the content as it is handed over.
+          head.headerFields[.contentEncoding] = nil
+          head.headerFields[.contentLength] = nil
+          length = nil
+        }
+      }
+      incoming.head = head
+      if exchange.context.delivery == .buffered {
+        exchange.context.headArrived(head)
+        incoming.limit = exchange.context.contentLimit
+        guard let length else { return }
+        if length > Int64(incoming.limit) { return tooLarge() }
+        incoming.collected.reserveCapacity(min(Int(length), Self.reservedCapacity))
+      } else {
+        stream(head, length, to: exchange)
+      }
+    }
+
+    /// Hands the head over, and content as it comes.
+    private func stream(_ head: HTTPResponse, _ length: Int64?, to exchange: Exchange) {
+      guard let connection else { return }
+      let content = ContentChannel(
+        onDemand: { connection.resumeReading(exchange) }, onCancel: { exchange.cancel() })
+      incoming.content = content
+      _ = exchange.answer(
+        ResponseMessage(head: head, content: ResponseContent(source: content, expectedLength: length)))
+    }
+
+    /// What an announced length is believed before the bytes come.
+    private static let reservedCapacity = 1 << 20
+
+    private func receive(_ bytes: ByteBuffer) {
+      guard incoming.coding != nil else { return deliver(bytes) }
+      var bytes = bytes
+      incoming.coded.writeBuffer(&bytes)
+      inflate()
+    }
+
+    /// Decodes as much as is taken.
+    private func inflate() {
+      let exchange = exchange
+      do {
+        while self.exchange === exchange, !incoming.isPaused,
+          let piece = try incoming.coding?.next(from: &incoming.coded)
+        {
+          deliver(piece)
+        }
+      } catch {
+        fail(error)
+      }
+    }
+
+    private func deliver(_ bytes: ByteBuffer) {
+      if let content = incoming.content {
+        let mayGoOn = content.push(bytes.withUnsafeReadableBytes { Data($0) })
+        if !mayGoOn { pauseReading() }
+      } else {
+        guard incoming.collected.count + bytes.readableBytes <= incoming.limit else { return tooLarge() }
+        exchange?.context.received(bytes.readableBytes)
+        bytes.withUnsafeReadableBytes { incoming.collected.append($0.bindMemory(to: UInt8.self)) }
+      }
+    }
+
+    private func fail(_ error: CodingError) {
+      switch error.kind {
+      case .tooLarge, .ratioTooHigh: fail(.contentTooLarge, error.detail, error)
+      default: fail(.malformedResponse, error.detail, error)
+      }
+    }
+
+    private func tooLarge() {
+      fail(.contentTooLarge, "the content exceeds \(incoming.limit) bytes")
+    }
+
+    /// The answer is complete: the connection goes back before the caller goes on, who may need it.
+    private func finish(canReuse: Bool) {
+      guard let exchange, let head = incoming.head else { return }
+      do {
+        try incoming.coding?.finish()
+      } catch {
+        return fail(error)
+      }
+      // Bytes beyond the answer are nobody's, and a request that is not complete yet never will be.
+      let isReusable =
+        canReuse && outgoing.isComplete && inbound.readableBytes == 0 && context?.channel.isActive == true
+      let (content, collected) = (incoming.content, incoming.collected)
+      clear()
+      if isReusable, let connection {
+        connection.markServed()
+        stage = .idle
+        core.release(connection)
+      } else {
+        stage = .over
+        context?.close(promise: nil)
+      }
+      content?.finish()
+      exchange.finish(
+        content == nil ? .success(ResponseMessage(head: head, content: ResponseContent(collected: collected))) : nil)
+    }
+
+    // MARK: Back-pressure
+
+    private func pauseReading() {
+      guard !incoming.isPaused else { return }
+      incoming.isPaused = true
+      watchdog?.clear()
+      setReading(false)
+    }
+
+    /// There is room again: first for what has been read already.
+    func resumeReading(_ exchange: Exchange) {
+      guard self.exchange === exchange, incoming.isPaused else { return }
+      incoming.isPaused = false
+      inflate()
+      if self.exchange === exchange { decode() }
+      guard !incoming.isPaused else { return }
+      if self.exchange === exchange, incoming.isCutShort { return inputEnded() }
+      // Also after an answer whose end had been read already, to notice the connection's own.
+      setReading(true)
+    }
+
+    private func setReading(_ isReading: Bool) {
+      try? context?.channel.syncOptions?.setOption(.autoRead, value: isReading)
+    }
+  }
+
+  extension ResponseFraming {
+    /// How many bytes of content come, when that is known.
+    fileprivate var length: Int64? {
+      switch self {
+      case .none: 0
+      case .length(let length): length
+      case .chunked, .untilClose: nil
+      }
+    }
+  }
+#endif

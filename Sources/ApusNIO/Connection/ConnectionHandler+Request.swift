@@ -1,0 +1,146 @@
+#if NIO
+  import ApusCore
+  import HTTPTypes
+  import NIOCore
+
+  extension ConnectionHandler {
+    /// Begins an exchange.
+    func start(_ exchange: Exchange) {
+      // Closed since it was handed out: nothing was written, so nothing is lost.
+      guard stage == .idle, let connection, context?.channel.isActive == true else { return exchange.requeue() }
+      if connection.hasServed, isStale {
+        abort()
+        return exchange.requeue()
+      }
+      guard exchange.enter(connection) else { return core.release(connection) }
+      stage = .exchanging
+      self.exchange = exchange
+      recordConnection(connection, exchange)
+      let request = exchange.request
+      outbound.clear()
+      do {
+        try request.encoder.encodeHead(request.head, into: &outbound)
+      } catch {
+        return refuse(exchange, error)
+      }
+      decoder.expectResponse(to: request.head.method)
+      outgoing.hasBegun = true
+      if let upload = request.content.upload(of: exchange, on: connection) {
+        write()
+        if self.exchange === exchange { outgoing.upload = Task { await upload.run() } }
+      } else {
+        sendAtOnce(request.content, of: exchange)
+      }
+    }
+
+    /// Whether something has arrived that nobody has read yet: the end of the connection, or bytes that nobody asked
+    /// for. Found out before anything is written, so that nothing is lost.
+    private var isStale: Bool {
+      guard let context else { return true }
+      let isSecure = connection?.origin.scheme == "https"
+      return context.pipeline.syncOperations.hasUnread(isSecure ? .end : .anything)
+    }
+
+    /// Tells how the exchange came by its connection.
+    private func recordConnection(_ connection: Connection, _ exchange: Exchange) {
+      let waited = exchange.waitingTime
+      if connection.hasServed {
+        if let waited { exchange.context.record(.phase(.queued, waited)) }
+      } else {
+        let timings = connection.timings
+        if let waited, waited > timings.total { exchange.context.record(.phase(.queued, waited - timings.total)) }
+        if let time = timings.lookup { exchange.context.record(.phase(.nameLookup, time)) }
+        exchange.context.record(.phase(.connecting, timings.connect))
+        if let time = timings.handshake { exchange.context.record(.phase(.securing, time)) }
+      }
+      exchange.context.record(.connected(reused: connection.hasServed))
+    }
+
+    /// Head and content in one write.
+    private func sendAtOnce(_ content: MessageContent, of exchange: Exchange) {
+      if case .bytes(let data) = content { outbound.writeBytes(data) }
+      write()
+      guard self.exchange === exchange else { return }
+      if let length = content.length, length > 0 { exchange.context.sent(total: length, expected: length) }
+      requestSent()
+    }
+
+    /// A message that cannot be encoded: the connection is as good as before.
+    private func refuse(_ exchange: Exchange, _ error: FramingError) {
+      clear()
+      stage = .idle
+      exchange.finish(
+        .failure(TransportError(.unsupported, requestState: .notSent, detail: error.detail, underlying: error)))
+      if let connection { core.release(connection) }
+    }
+
+    private func requestSent() {
+      outgoing.isComplete = true
+      exchange?.context.record(.requestSent)
+      if incoming.head == nil { watchdog?.allow(core.timeouts.firstByte, in: .awaitingHead) } else { expectContent() }
+    }
+
+    private func write() {
+      context?.writeAndFlush(wrapOutboundOut(outbound), promise: nil)
+      if outbound.capacity > Self.keptCapacity { outbound = ByteBuffer() }
+    }
+
+    /// What a connection keeps to write its next request into.
+    private static let keptCapacity = 16 << 10
+
+    // MARK: Content in pieces
+
+    /// Sends a piece; `waiter` is told when there is room for the next.
+    func send(_ piece: ContentPiece, of exchange: Exchange, _ waiter: CheckedContinuation<Bool, Never>) {
+      guard self.exchange === exchange, stage == .exchanging, let context else {
+        return waiter.resume(returning: false)
+      }
+      outbound.clear()
+      if exchange.request.encoder.framing == .chunked {
+        RequestEncoder.beginChunk(piece.count, into: &outbound)
+        piece.write(to: &outbound)
+        RequestEncoder.endChunk(into: &outbound)
+      } else {
+        piece.write(to: &outbound)
+      }
+      write()
+      guard self.exchange === exchange, !context.channel.isWritable else {
+        return waiter.resume(returning: self.exchange === exchange)
+      }
+      outgoing.sender = waiter
+      if incoming.head == nil { watchdog?.allow(core.timeouts.stall, in: .connecting) }
+    }
+
+    /// The socket has taken enough of what was written.
+    func makeRoom() {
+      guard let sender = outgoing.sender else { return }
+      outgoing.sender = nil
+      if incoming.head == nil { watchdog?.clear() }
+      sender.resume(returning: true)
+    }
+
+    func finishContent(of exchange: Exchange) {
+      guard self.exchange === exchange, let context else { return }
+      outgoing.upload = nil
+      outbound.clear()
+      if exchange.request.encoder.framing == .chunked { RequestEncoder.endChunks(into: &outbound) }
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      // Written even where it is empty: it leaves when everything before it has left.
+      context.writeAndFlush(wrapOutboundOut(outbound), promise: sent)
+      if incoming.head == nil { watchdog?.allow(core.timeouts.stall, in: .connecting) }
+      sent.futureResult.assumeIsolated().whenSuccess {
+        if self.exchange === exchange { self.requestSent() }
+      }
+    }
+
+    /// Whoever makes the content gave up: the server must not take for complete what it has.
+    func failContent(of exchange: Exchange, _ error: any Error) {
+      guard self.exchange === exchange else { return }
+      switch error {
+      case is Upload.LengthMismatch: fail(.broken, "the content has another length than was announced", error)
+      case is FileUnreadable: fail(.broken, "the file to send cannot be read", error)
+      default: fail(.broken, "the content to send could not be made", error)
+      }
+    }
+  }
+#endif

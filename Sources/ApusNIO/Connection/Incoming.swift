@@ -1,0 +1,35 @@
+#if NIO
+  import ApusCore
+  import HTTPTypes
+  import NIOCore
+
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  /// How far the answer on a connection is.
+  struct Incoming {
+    /// Whether any byte of it came.
+    var hasBytes = false
+    /// Whether the trace tells of the first byte.
+    var isTold = false
+    /// The head of the final response.
+    var head: HTTPResponse?
+    /// Where content goes that is read while it arrives.
+    var content: ContentChannel?
+    /// Undoes the content's codings; `nil`: there are none to undo.
+    var coding: ContentDecoder?
+    /// Coded content that waits to be decoded.
+    var coded = ByteBuffer()
+    /// Content that is collected.
+    var collected = Data()
+    /// The most bytes to collect.
+    var limit = Int.max
+    /// Whether reading has stopped because nobody takes what was read.
+    var isPaused = false
+    /// Whether the connection ended before everything that had arrived was taken.
+    var isCutShort = false
+  }
+#endif

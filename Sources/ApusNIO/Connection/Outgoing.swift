@@ -1,0 +1,20 @@
+#if NIO
+  /// How far the request on a connection is.
+  struct Outgoing {
+    /// Whether bytes of it were given to the socket.
+    var hasBegun = false
+    /// Whether all of it was.
+    var isComplete = false
+    /// Gives the content piece by piece.
+    var upload: Task<Void, Never>?
+    /// Waits for room to send the next piece; told whether it is still wanted.
+    var sender: CheckedContinuation<Bool, Never>?
+
+    /// Takes the room for the next piece away.
+    mutating func stop() {
+      upload?.cancel()
+      sender?.resume(returning: false)
+      sender = nil
+    }
+  }
+#endif

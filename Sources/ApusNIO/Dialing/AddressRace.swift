@@ -1,0 +1,88 @@
+#if NIO
+  import ApusCore
+  import NIOCore
+  import NIOPosix
+
+  /// Connects to the first of a host's addresses that can be reached: does what ``HappyEyeballsState`` decides. Lives on
+  /// its event loop.
+  final class AddressRace {
+    private typealias State = HappyEyeballsState<SocketAddress, any Error>
+
+    private let loop: any EventLoop
+    private let clock = SystemClock()
+    private var state: State
+    private var channels: [SocketAddress: any Channel] = [:]
+    private var completion: ((Result<any Channel, any Error>) -> Void)?
+
+    /// - Parameters:
+    ///   - addresses: as the resolver gave them.
+    ///   - completion: called once, on the loop, unless the race is cancelled first.
+    init(
+      _ addresses: [SocketAddress], on loop: any EventLoop,
+      completion: @escaping (Result<any Channel, any Error>) -> Void
+    ) {
+      self.loop = loop
+      self.completion = completion
+      state = State(AddressOrder.interleaved(addresses) { $0.protocol == .inet6 })
+    }
+
+    func start() {
+      perform(state.start(now: clock.now))
+    }
+
+    /// Nobody wants the connection any more.
+    func cancel() {
+      completion = nil
+      perform(state.cancel())
+    }
+
+    private func perform(_ actions: [State.Action]) {
+      for action in actions {
+        switch action {
+        case .connect(let address): connect(to: address)
+        case .wait(let instant):
+          loop.assumeIsolated().scheduleTask(in: TimeAmount(clock.now.duration(to: instant))) {
+            self.perform(self.state.waited(now: self.clock.now))
+          }
+        case .close(let address): channels.removeValue(forKey: address)?.close(promise: nil)
+        case .succeed(let address):
+          if let channel = channels.removeValue(forKey: address) { complete(.success(channel)) }
+        case .fail(let failures):
+          // The address that is preferred tells most.
+          complete(.failure(failures.first?.failure ?? NoAddress()))
+        }
+      }
+    }
+
+    private func connect(to address: SocketAddress) {
+      let race = NIOLoopBound(self, eventLoop: loop)
+      ClientBootstrap(group: loop)
+        .channelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
+        // Its own limit is for one address; here the one for all of them counts.
+        .connectTimeout(.hours(24))
+        .channelInitializer { channel in
+          // Known from the start, so that an attempt can be given up.
+          race.value.channels[address] = channel
+          return channel.eventLoop.makeSucceededVoidFuture()
+        }
+        .connect(to: address)
+        .assumeIsolated().whenComplete { result in
+          switch result {
+          case .success: self.perform(self.state.succeeded(address))
+          case .failure(let error):
+            self.channels[address] = nil
+            self.perform(self.state.failed(address, error, now: self.clock.now))
+          }
+        }
+    }
+
+    private func complete(_ result: Result<any Channel, any Error>) {
+      let completion = completion
+      self.completion = nil
+      if let completion { return completion(result) }
+      if case .success(let channel) = result { channel.close(promise: nil) }
+    }
+
+    struct NoAddress: Error {}
+  }
+#endif

@@ -1,0 +1,150 @@
+#if NIO
+  import ApusCore
+  import NIOCore
+  import Synchronization
+
+  /// One exchange as its caller sees it: who waits, and where the exchange is.
+  ///
+  /// What happens on the wire is the connection's business. This is the part that two sides touch, the caller's task,
+  /// which may be cancelled at any time, and the connection's event loop; whoever comes first ends it.
+  final class Exchange: Sendable {
+    typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
+
+    private enum Place {
+      /// Nobody has begun it.
+      case nowhere
+      /// It waits for a connection.
+      case queued
+      case on(Connection)
+      case over
+    }
+
+    private struct State {
+      var place = Place.nowhere
+      var waiter: Waiter?
+      var hasRetried = false
+      /// Since when it has waited for a connection; `nil`: it did not have to.
+      var queuedSince: NIODeadline?
+
+      mutating func takeWaiter() -> Waiter? {
+        defer { waiter = nil }
+        return waiter
+      }
+    }
+
+    let request: PreparedRequest
+    let context: CallContext
+    private let core: TransportCore
+    private let state = Mutex(State())
+
+    init(_ request: PreparedRequest, context: CallContext, core: TransportCore) {
+      self.request = request
+      self.context = context
+      self.core = core
+    }
+
+    /// Whether it goes out once more, and so on a connection that nothing was sent on before.
+    var needsNewConnection: Bool { state.withLock { $0.hasRetried } }
+
+    /// How long it has waited for its connection; `nil`: not at all.
+    var waitingTime: Duration? { state.withLock { $0.queuedSince }.map { Duration(.now() - $0) } }
+
+    /// There is no connection for it yet.
+    func hasToWait() {
+      state.withLock { $0.queuedSince = $0.queuedSince ?? .now() }
+    }
+
+    // MARK: From the caller
+
+    /// Begins; `waiter` is answered exactly once.
+    func begin(_ waiter: Waiter) {
+      let isWanted = state.withLock { state in
+        guard case .nowhere = state.place else { return false }
+        state.place = .queued
+        state.waiter = waiter
+        return true
+      }
+      guard isWanted else { return waiter.resume(throwing: CancellationError()) }
+      core.acquire(self)
+    }
+
+    /// Ends it wherever it is; a connection it is on is closed.
+    func cancel() {
+      end(throwing: CancellationError())
+    }
+
+    func end(throwing error: any Error) {
+      let (place, waiter) = state.withLock { state in
+        defer {
+          state.place = .over
+          state.waiter = nil
+        }
+        return (state.place, state.waiter)
+      }
+      switch place {
+      case .nowhere, .over: break
+      case .queued: core.withdraw(self)
+      case .on(let connection): connection.abandon(self)
+      }
+      waiter?.resume(throwing: error)
+    }
+
+    // MARK: From the connection
+
+    /// Puts it on a connection; `false` when it is over.
+    func enter(_ connection: Connection) -> Bool {
+      state.withLock { state in
+        guard case .queued = state.place else { return false }
+        state.place = .on(connection)
+        return true
+      }
+    }
+
+    /// Takes it off a connection that was closed before anything was written.
+    func requeue() {
+      let isWanted = state.withLock { state in
+        switch state.place {
+        case .on:
+          state.place = .queued
+          return true
+        case .queued: return true
+        case .nowhere, .over: return false
+        }
+      }
+      if isWanted { core.acquire(self) }
+    }
+
+    /// Takes it off a reused connection that was closed before any byte of the answer, to be sent once more on another;
+    /// `false` when it has been sent twice already, or is over.
+    func claimRetry() -> Bool {
+      state.withLock { state in
+        guard case .on = state.place, !state.hasRetried else { return false }
+        state.hasRetried = true
+        state.place = .queued
+        return true
+      }
+    }
+
+    /// Hands the head to whoever waits, while the content still arrives; `false` when nobody does.
+    func answer(_ response: ResponseMessage) -> Bool {
+      guard let waiter = state.withLock({ $0.takeWaiter() }) else { return false }
+      waiter.resume(returning: response)
+      return true
+    }
+
+    /// The exchange is done with its connection. Answers the waiter, if there still is one.
+    func finish(_ result: Result<ResponseMessage, any Error>?) {
+      let waiter = state.withLock { state in
+        state.place = .over
+        return state.takeWaiter()
+      }
+      if let result { waiter?.resume(with: result) }
+    }
+  }
+
+  extension Exchange: Hashable {
+    static func == (lhs: Exchange, rhs: Exchange) -> Bool { lhs === rhs }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  }
+#endif

@@ -1,0 +1,124 @@
+#if NIO
+  import HTTPTypes
+
+  /// Field lines as they come, and what they say about the framing of their message (RFC 9112 §5, §6).
+  ///
+  /// Everything is checked before the field type sees it, which silently cleans what must be refused and traps on absurd
+  /// counts. A value is turned into a string once; for the usual names none is made.
+  struct FieldSection: Sendable {
+    /// What the fields say about framing and persistence.
+    struct Facts: Sendable, Equatable {
+      fileprivate(set) var contentLength: Int64?
+      fileprivate(set) var isChunked = false
+      /// Whether `Connection` has the option `close`.
+      fileprivate(set) var closes = false
+      /// Whether `Connection` has the option `keep-alive`.
+      fileprivate(set) var keepsAlive = false
+    }
+
+    private var fields: [HTTPField] = []
+    private(set) var facts = Facts()
+
+    init() {
+      fields.reserveCapacity(16)
+    }
+
+    /// Takes a field line without its end.
+    mutating func add(_ line: UnsafeRawBufferPointer) throws(FramingError) {
+      var colon = 0
+      while colon < line.count, Octet.isToken(line[colon]) { colon += 1 }
+      guard colon > 0, colon < line.count, line[colon] == Octet.colon,
+        let (name, role) = FieldNames.shared.find(UnsafeRawBufferPointer(rebasing: line[..<colon]))
+      else { throw Self.malformedName(line, at: colon) }
+      let value = Octet.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
+      guard Octet.isText(value) else {
+        throw FramingError(.malformedFieldValue, "the value of \(name.canonicalName) holds a control character")
+      }
+      switch role {
+      case .other: break
+      case .contentLength: return try addContentLength(value, name)
+      case .transferEncoding: try takeTransferEncoding(value)
+      case .connection: takeConnection(value)
+      }
+      fields.append(Self.field(name, value))
+    }
+
+    /// The fields, as what messages have; and begins anew, in the same memory.
+    mutating func finish() -> HTTPFields {
+      var all = HTTPFields()
+      all.replaceSubrange(0..<0, with: fields)
+      fields.removeAll(keepingCapacity: true)
+      facts = Facts()
+      return all
+    }
+
+    private static func field(_ name: HTTPField.Name, _ value: UnsafeRawBufferPointer) -> HTTPField {
+      // Repairs nothing where the value is UTF-8; where it is not, its bytes are kept.
+      if let text = String(validating: value, as: UTF8.self) { return HTTPField(name: name, value: text) }
+      return HTTPField(name: name, value: value)
+    }
+
+    private static func malformedName(_ line: UnsafeRawBufferPointer, at end: Int) -> FramingError {
+      guard end < line.count, Octet.isBlank(line[end]) else {
+        return FramingError(.malformedFieldName, "a field line has no colon or a name that is no token")
+      }
+      if end == 0 { return FramingError(.foldedField, "a field line begins with white space") }
+      return FramingError(.spaceBeforeColon, "white space follows a field's name")
+    }
+  }
+
+  // MARK: Fields that frame the message
+
+  extension FieldSection {
+    /// Takes one number, or several that are the same: RFC 9110 §8.6 and RFC 9112 §6.3 let those count as one, and one is
+    /// what the fields hold then.
+    private mutating func addContentLength(_ value: UnsafeRawBufferPointer, _ name: HTTPField.Name) throws(FramingError)
+    {
+      let hadLength = facts.contentLength != nil
+      var start = 0
+      while true {
+        let end = value[start...].firstIndex(of: Octet.comma) ?? value.endIndex
+        let length = try Self.number(Octet.trimmed(UnsafeRawBufferPointer(rebasing: value[start..<end])))
+        guard facts.contentLength == nil || facts.contentLength == length else {
+          throw FramingError(.conflictingContentLength, "the answer has several lengths")
+        }
+        facts.contentLength = length
+        guard end < value.endIndex else { break }
+        start = end + 1
+      }
+      guard !hadLength else { return }
+      fields.append(start == 0 ? Self.field(name, value) : HTTPField(name: name, value: "\(facts.contentLength ?? 0)"))
+    }
+
+    private static func number(_ digits: UnsafeRawBufferPointer) throws(FramingError) -> Int64 {
+      var number: Int64 = 0
+      for byte in digits {
+        let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+        let (sum, isEvenTooLarge) = tens.addingReportingOverflow(Int64(byte &- UInt8(ascii: "0")))
+        guard Octet.isDigit(byte), !isTooLarge, !isEvenTooLarge else {
+          throw FramingError(.malformedContentLength, "the content's length is no number, or too large a one")
+        }
+        number = sum
+      }
+      guard !digits.isEmpty else { throw FramingError(.malformedContentLength, "the content's length is empty") }
+      return number
+    }
+
+    /// Takes `chunked` alone: no other coding was offered to the server, so none may be applied (RFC 9110 §10.1.4).
+    private mutating func takeTransferEncoding(_ value: UnsafeRawBufferPointer) throws(FramingError) {
+      guard !facts.isChunked, Octet.spells(value, "chunked") else {
+        throw FramingError(.malformedTransferEncoding, "the transfer coding is not chunked, once")
+      }
+      facts.isChunked = true
+    }
+
+    /// RFC 9110 §7.6.1.
+    private mutating func takeConnection(_ value: UnsafeRawBufferPointer) {
+      for option in value.split(separator: Octet.comma) {
+        let option = Octet.trimmed(UnsafeRawBufferPointer(rebasing: option))
+        if Octet.spells(option, "close") { facts.closes = true }
+        if Octet.spells(option, "keep-alive") { facts.keepsAlive = true }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,94 @@
+#if NIO
+  import ApusCore
+  import HTTPTypes
+  import NIOCore
+
+  /// Asks a proxy to pass bytes on to an origin, both ways and unread (RFC 9110 §9.3.6).
+  enum Tunnel {
+    /// Asks on a channel's loop. The future fails with why there is no tunnel; nothing is closed then.
+    static func open(
+      to origin: Origin, through proxy: NIOTransport.Proxy, on channel: any Channel
+    ) -> EventLoopFuture<Void> {
+      let done = channel.eventLoop.makePromise(of: Void.self)
+      do {
+        let handler = TunnelHandler(done: done)
+        var request = ByteBuffer()
+        let authority = "\(origin.host):\(origin.port)"
+        let encoder = RequestEncoder(form: .authority, adding: proxy.fields)
+        try encoder.encodeHead(
+          HTTPRequest(method: .connect, scheme: nil, authority: authority, path: nil), into: &request)
+        try channel.pipeline.syncOperations.addHandler(handler)
+        channel.writeAndFlush(request, promise: nil)
+      } catch {
+        done.fail(error)
+      }
+      return done.futureResult
+    }
+  }
+
+  extension NIOTransport.Proxy {
+    /// What the proxy is told beyond the message.
+    var fields: HTTPFields {
+      guard let credentials else { return [:] }
+      var field = HTTPField(name: .proxyAuthorization, value: credentials.field)
+      field.indexingStrategy = .disallow
+      return HTTPFields([field])
+    }
+  }
+
+  /// Waits for the proxy's answer, and leaves.
+  private final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private var done: EventLoopPromise<Void>?
+    private var decoder = ResponseDecoder(limits: FramingLimits())
+    private var inbound = ByteBuffer()
+
+    init(done: EventLoopPromise<Void>) {
+      self.done = done
+      decoder.expectResponse(to: .connect)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      var bytes = unwrapInboundIn(data)
+      inbound.writeBuffer(&bytes)
+      do {
+        while done != nil, let part = try decoder.next(from: &inbound) {
+          guard case .head(let head, _) = part else { continue }
+          finish(answer(to: head), context)
+        }
+      } catch {
+        finish(.failure(refusal("the proxy's answer to CONNECT is malformed")), context)
+      }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      finish(.failure(error), context)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      finish(.failure(refusal("the proxy closed the connection in answer to CONNECT")), context)
+      context.fireChannelInactive()
+    }
+
+    private func answer(to head: HTTPResponse) -> Result<Void, any Error> {
+      switch head.status.code {
+      case 200..<300 where inbound.readableBytes == 0: .success(())
+      case 200..<300: .failure(refusal("bytes came through the tunnel before any were sent"))
+      case 407: .failure(refusal("the proxy does not accept the credentials, or wants some (407)"))
+      default: .failure(refusal("the proxy answered CONNECT with status \(head.status.code)"))
+      }
+    }
+
+    private func refusal(_ detail: String) -> TransportError {
+      TransportError(.connectionFailed, requestState: .notSent, detail: detail)
+    }
+
+    private func finish(_ result: Result<Void, any Error>, _ context: ChannelHandlerContext) {
+      guard let done else { return }
+      self.done = nil
+      context.pipeline.syncOperations.removeHandler(self, promise: nil)
+      done.completeWith(result)
+    }
+  }
+#endif

@@ -1,0 +1,169 @@
+#if NIO
+  import ApusCore
+  import HTTPTypes
+  import NIOCore
+  import NIOPosix
+  import Synchronization
+
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  /// What the parts of a transport share: options, threads, connections. Does what the pool decides.
+  final class TransportCore: Sendable {
+    typealias Pool = PoolState<Origin, Connection, Exchange>
+
+    let options: NIOTransport.Options
+    let timeouts: Timeouts
+    let proxyRules: ProxyRules
+    let secureContext: SecureContext
+    /// The field that names the client.
+    let userAgent: HTTPFields
+    /// The field that says which codings can be undone.
+    let codings: HTTPFields = [.acceptEncoding: ContentCoding.acceptable]
+    /// Both.
+    let allFields: HTTPFields
+    private let clock = SystemClock()
+    private let pool: Mutex<Pool>
+    let loops: EventLoopSource
+    private let dials = OpenDials()
+    private let drained = Latch()
+
+    init(options: NIOTransport.Options) {
+      self.options = options
+      timeouts = Timeouts(options)
+      proxyRules = ProxyRules(options.proxy) { ProcessInfo.processInfo.environment }
+      secureContext = SecureContext(trust: options.trust)
+      userAgent = [.userAgent: options.userAgent]
+      allFields = [.userAgent: options.userAgent, .acceptEncoding: ContentCoding.acceptable]
+      pool = Mutex(Pool(limits: PoolLimits(options)))
+      loops = EventLoopSource(options.eventLoops)
+    }
+
+    // MARK: Exchanges
+
+    /// Has the exchange put on a connection, now or when there is one.
+    func acquire(_ exchange: Exchange) {
+      decide { pool in
+        let actions = pool.acquire(exchange, for: exchange.request.origin, now: clock.now)
+        if case .use = actions.last { return actions }
+        exchange.hasToWait()
+        return actions
+      }
+    }
+
+    /// The exchange does not wait for a connection any more.
+    func withdraw(_ exchange: Exchange) {
+      decide { $0.cancelled(exchange) }
+    }
+
+    // MARK: Connections
+
+    /// A connection is free for the next exchange.
+    func release(_ connection: Connection) {
+      decide { $0.released(connection, canReuse: true, now: clock.now) }
+    }
+
+    /// A connection is closed.
+    func forget(_ connection: Connection) {
+      decide { $0.closed(connection, now: clock.now) }
+    }
+
+    // MARK: Doing
+
+    /// Lets the pool decide under its lock, and does what it decided outside of it.
+    private func decide(after error: TransportError? = nil, _ decision: (inout Pool) -> [Pool.Action]) {
+      for action in pool.withLock({ decision(&$0) }) {
+        switch action {
+        case .use(let connection, let exchange): use(connection, for: exchange)
+        case .dial(let origin): dial(origin)
+        case .refuse(let exchange, let refusal): exchange.end(throwing: refusal.error(after: error))
+        case .close(let connection): connection.close()
+        case .wake(let instant): wake(at: instant)
+        case .drained: drained.open()
+        }
+      }
+    }
+
+    private func use(_ connection: Connection, for exchange: Exchange) {
+      guard exchange.needsNewConnection, connection.hasServed else { return connection.start(exchange) }
+      // One connection was found closed, and this one has been left alone as long.
+      decide { $0.released(connection, canReuse: false, now: clock.now) }
+      acquire(exchange)
+    }
+
+    private func dial(_ origin: Origin) {
+      guard let loop = loops.next() else {
+        return decide(after: .shutDown) { $0.dialFailed(for: origin, now: clock.now) }
+      }
+      // Never at once: whoever asks may be inside of a read.
+      loop.execute {
+        let dial = Dial(to: origin, on: loop, core: self)
+        self.dials.add(dial, on: loop)
+        dial.start { result in
+          self.dials.remove(dial)
+          switch result {
+          case .success(let connection): self.decide { $0.dialed(connection, for: origin, now: self.clock.now) }
+          case .failure(let error):
+            self.decide(after: error) { $0.dialFailed(for: origin, now: self.clock.now) }
+          }
+        }
+      }
+    }
+
+    private func wake(at instant: MonotonicInstant) {
+      let delay = max(.zero, clock.now.duration(to: instant))
+      loops.next()?.scheduleTask(in: TimeAmount(delay)) { [weak self] in
+        guard let self else { return }
+        self.decide { $0.tick(now: self.clock.now) }
+      }
+    }
+
+    // MARK: Ending
+
+    /// Refuses what comes, lets run what runs for a while, then ends everything.
+    func shutDown(within grace: Duration) async {
+      decide { $0.shutDown() }
+      if grace > .zero { await drained.wait(atMost: grace) }
+      for channel in endConnections() { try? await channel.closeFuture.get() }
+      // What was being connected has been given up by now; should a loop not come to it, nobody waits for ever.
+      await drained.wait(atMost: .seconds(1))
+      await loops.shutDown()
+    }
+
+    /// Ends everything, and waits for nothing.
+    func close() {
+      decide { $0.shutDown() }
+      _ = endConnections()
+      loops.abandon()
+    }
+
+    private func endConnections() -> [any Channel] {
+      let connections = pool.withLock { Array($0.connections.keys) }
+      for connection in connections { connection.end(.shutDown) }
+      dials.cancelAll()
+      return connections.map(\.channel)
+    }
+  }
+
+  extension PoolLimits {
+    init(_ options: NIOTransport.Options) {
+      self.init(
+        connectionsPerOrigin: options.connectionsPerOrigin, connections: options.connections,
+        idleTimeout: options.idleTimeout, maximumAge: options.maximumAge)
+    }
+  }
+
+  extension TransportCore.Pool.Refusal {
+    /// What whoever waited is told.
+    fileprivate func error(after failure: TransportError?) -> TransportError {
+      switch self {
+      case .dialFailed: failure ?? TransportError(.connectionFailed, requestState: .notSent)
+      case .queueFull: TransportError(.unsupported, requestState: .notSent, detail: "too many wait for a connection")
+      case .shutDown: .shutDown
+      }
+    }
+  }
+#endif

@@ -1,0 +1,2 @@
+// The system's zlib, as a module.
+#include <zlib.h>

@@ -1,0 +1,111 @@
+#if NIO
+  import ApusCore
+  import ApusNIO
+  import ApusTestServer
+  import HTTPTypes
+  import Testing
+
+  @Suite("The transport's own retry")
+  struct RetryTests {
+    /// A server that answers the first request on a connection and closes it on the second.
+    private func perform(
+      _ method: HTTPRequest.Method, content: RequestContent = .empty,
+      _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in },
+      second: Reply = .closed
+    ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [String]) {
+      try await TestServer.with { request in
+        request.number == 1 ? second : .text("answer \(request.number)")
+      } body: { server in
+        try await NIOTransport.with(configure) { transport in
+          let client = try makeClient(server.origin, transport)
+          _ = try await client.send(message())
+          let result: Result<Response<Content>, CallError>
+          do throws(CallError) {
+            result = .success(try await client.response(to: message(method).content(content)))
+          } catch {
+            result = .failure(error)
+          }
+          return (result, server.exchanges.map { "\($0.method) on \($0.connection)" })
+        }
+      }
+    }
+
+    @Test(
+      "an idempotent request goes out once more, on a new connection, when a reused one closes before any byte",
+      arguments: ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "QUERY"])
+    func repeats(method: String) async throws {
+      let (result, exchanges) = try await perform(try #require(HTTPRequest.Method(method)))
+      let response = try result.get()
+      #expect(exchanges == ["GET on 0", "\(method) on 0", "\(method) on 1"])
+      #expect(response.trace.events.contains { $0.kind == .resent })
+      #expect(response.trace.events.filter { $0.kind == .connected(reused: false) }.count == 1)
+    }
+
+    @Test("a reset is no other than a close")
+    func reset() async throws {
+      let (result, exchanges) = try await perform(.get, second: .reset)
+      #expect(try result.get().value.string == "answer 2")
+      #expect(exchanges.count == 3)
+    }
+
+    @Test("content is sent again whole, unless it can be made only once")
+    func content() async throws {
+      let bytes = [UInt8](repeating: 7, count: 300_000)
+      for isReplayable in [true, false] {
+        let stream = ContentStream(isReplayable: isReplayable) {
+          let rest = Once(bytes)
+          return { rest.take() }
+        }
+        let (result, exchanges) = try await perform(.put, content: .stream(stream))
+        #expect(((try? result.get()) != nil) == isReplayable)
+        #expect(exchanges.count == (isReplayable ? 3 : 2))
+        if case .failure(let error) = result { #expect(error.requestState == .maybeSent) }
+      }
+    }
+
+    @Test("a request that is not idempotent fails, as maybe sent")
+    func unsafe() async throws {
+      for method in [HTTPRequest.Method.post, .patch] {
+        let (result, exchanges) = try await perform(method)
+        guard case .failure(let error) = result else { throw Unexpected() }
+        #expect(error.code == .broken)
+        #expect(error.requestState == .maybeSent)
+        #expect(exchanges.count == 2)
+      }
+    }
+
+    @Test("with the retry switched off the request fails, as maybe sent")
+    func switchedOff() async throws {
+      let (result, exchanges) = try await perform(.get) { $0.retriesOnStaleConnection = false }
+      guard case .failure(let error) = result else { throw Unexpected() }
+      #expect(error.requestState == .maybeSent)
+      #expect(!error.trace.events.contains { $0.kind == .resent })
+      #expect(exchanges.count == 2)
+    }
+
+    @Test("a request is never sent a third time, nor again after a byte of the answer or on a new connection")
+    func onlyOnce() async throws {
+      try await TestServer.with { request in
+        request.number == 0 ? .text("") : request.number < 3 ? .closed : Reply.raw("H").inserting([.close], at: .end)
+      } body: { server in
+        try await NIOTransport.with { transport in
+          let client = try makeClient(server.origin, transport)
+          _ = try await client.send(message())
+          #expect(await failure { try await client.send(message()) }?.code == .broken)
+          #expect(server.exchanges.count == 3)
+          #expect(await failure { try await client.send(message()) }?.code == .broken)
+          #expect(server.exchanges.count == 4)
+        }
+      }
+    }
+
+    @Test("a byte of the answer is enough to not send again")
+    func partialAnswer() async throws {
+      let (result, exchanges) = try await perform(.get, second: Reply.raw("H").inserting([.close], at: .end))
+      guard case .failure(let error) = result else { throw Unexpected() }
+      #expect(error.code == .broken)
+      #expect(error.requestState == .maybeSent)
+      #expect(exchanges.count == 2)
+    }
+  }
+#endif

@@ -1,0 +1,124 @@
+#if NIO
+  import ApusCore
+  import ApusNIO
+  import ApusTestServer
+  import Foundation
+  import LoopbackConformance
+  import HTTPTypes
+  import Testing
+
+  @Suite("Time limits")
+  struct TimeoutTests {
+    @Test("the head of the answer must come in time")
+    func firstByte() async throws {
+      try await TestServer.with { _ in
+        .stalled
+      } body: { server in
+        try await NIOTransport.with {
+          $0.firstByteTimeout = .milliseconds(30)
+        } body: { transport in
+          let client = try makeClient(server.origin, transport)
+          let error = try #require(await failure { try await client.send(message(.post).content(.text("x"))) })
+          #expect(error.code == .timeout)
+          #expect(error.phase == .awaitingHead)
+          #expect(error.requestState == .maybeSent)
+          try await server.waitForClientClose(of: try await server.exchange())
+        }
+      }
+    }
+
+    @Test("content must not stall, whether it is collected or streamed")
+    func stall() async throws {
+      try await TestServer.with { _ in
+        Reply.text("hello").stalling(at: .content(2))
+      } body: { server in
+        try await NIOTransport.with {
+          $0.stallTimeout = .milliseconds(30)
+        } body: { transport in
+          let client = try makeClient(server.origin, transport)
+          let collected = await failure { try await client.send(message()) }
+          let streamed = await failure {
+            try await client.withResponse(to: message()) { while try await $0.next() != nil {} }
+          }
+          for error in [collected, streamed] {
+            #expect(error?.code == .timeout)
+            #expect(error?.phase == .receiving)
+            #expect(error?.requestState == .answered)
+          }
+        }
+      }
+    }
+
+    @Test("time in which nobody reads is no stall")
+    func slowReader() async throws {
+      // More than may wait to be read, and no more than the sockets hold besides.
+      let content = [UInt8](repeating: 7, count: 400_000)
+      try await TestServer.with { _ in
+        .status(200, content: content)
+      } body: { server in
+        try await NIOTransport.with {
+          $0.stallTimeout = .seconds(1)
+        } body: { transport in
+          let count = try await makeClient(server.origin, transport).withResponse(to: message()) { response in
+            var count = try await response.next()?.count ?? 0
+            // The server has sent everything, and nobody reads for longer than the limit.
+            try await server.waitUntilIdle()
+            try await Task.sleep(for: .milliseconds(1300))
+            while let piece = try await response.next() { count += piece.count }
+            return count
+          }
+          #expect(count == content.count)
+        }
+      }
+    }
+
+    @Test("time in which content to send is being made is no stall, time in which nobody takes it is")
+    func sendingStall() async throws {
+      try await TestServer.with(options: .init(answersAt: .head)) { request in
+        request.path == "/taken" ? .text("taken") : Reply.stalled.inserting([.reading(false)], at: .start)
+      } body: { server in
+        try await NIOTransport.with {
+          $0.stallTimeout = .milliseconds(50)
+          $0.firstByteTimeout = .milliseconds(50)
+        } body: { transport in
+          let client = try makeClient(server.origin, transport)
+          let endless = ContentStream(isReplayable: false) { { Data(count: 1 << 16) } }
+          let error = try #require(
+            await failure { try await client.send(message(.put, "/blocked").content(.stream(endless))) })
+          #expect(error.code == .timeout)
+          #expect(error.phase == .connecting)
+          #expect(error.requestState == .maybeSent)
+        }
+      }
+    }
+
+    @Test("connecting must be done in time, and then nothing was sent")
+    func connect() async throws {
+      let port = try SilentPort()
+      defer { withExtendedLifetime(port) {} }
+      try await NIOTransport.with {
+        $0.connectTimeout = .milliseconds(30)
+      } body: { transport in
+        let client = try makeClient("http://127.0.0.1:\(port.number)", transport)
+        let error = try #require(await failure { try await client.send(message()) })
+        #expect(error.code == .timeout)
+        #expect(error.phase == .connecting)
+        #expect(error.requestState == .notSent)
+      }
+    }
+
+    @Test("the TLS handshake must be done in time, and then nothing was sent")
+    func handshake() async throws {
+      let port = try SilentPort(accepts: true)
+      defer { withExtendedLifetime(port) {} }
+      try await NIOTransport.with {
+        $0.connectTimeout = .milliseconds(100)
+      } body: { transport in
+        let client = try makeClient("https://127.0.0.1:\(port.number)", transport)
+        let error = try #require(await failure { try await client.send(message()) })
+        #expect(error.code == .timeout)
+        #expect(error.requestState == .notSent)
+      }
+    }
+  }
+#endif

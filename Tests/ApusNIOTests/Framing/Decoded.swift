@@ -1,0 +1,87 @@
+#if NIO
+  import HTTPTypes
+  import NIOCore
+
+  @testable import ApusNIO
+
+  /// What a decoder made of an answer, with content in one piece, so that answers can be compared however they were split.
+  struct Decoded: Equatable {
+    enum End: Equatable {
+      case open
+      case clean
+      case unclean
+    }
+
+    var interim: [Int] = []
+    var status: Int?
+    var reason: String?
+    var fields: [String] = []
+    var framing: ResponseFraming?
+    var content: [UInt8] = []
+    var trailers: [String] = []
+    var isComplete = false
+    var canReuse = false
+    var error: FramingError.Kind?
+
+    var text: String { String(decoding: content, as: UTF8.self) }
+
+    /// Feeds the bytes in pieces that end at `cuts`, then the end of the connection.
+    init(
+      _ bytes: [UInt8], to method: HTTPRequest.Method = .get, limits: FramingLimits = FramingLimits(), cuts: [Int] = [],
+      end: End = .open
+    ) {
+      var decoder = ResponseDecoder(limits: limits)
+      decoder.expectResponse(to: method)
+      var buffer = ByteBuffer()
+      var start = 0
+      do throws(FramingError) {
+        for cut in cuts + [bytes.count] {
+          buffer.writeBytes(bytes[start..<cut])
+          start = cut
+          while let part = try decoder.next(from: &buffer) { take(part) }
+        }
+        if end != .open, let part = try decoder.endOfInput(cleanly: end == .clean) { take(part) }
+      } catch {
+        self.error = error.kind
+      }
+    }
+
+    init(
+      _ text: String, to method: HTTPRequest.Method = .get, limits: FramingLimits = FramingLimits(), end: End = .open
+    ) {
+      self.init(Array(text.utf8), to: method, limits: limits, end: end)
+    }
+
+    private mutating func take(_ part: DecodedPart) {
+      switch part {
+      case .interim(let head): interim.append(head.status.code)
+      case .head(let head, let framing):
+        status = head.status.code
+        reason = head.status.reasonPhrase
+        fields = head.headerFields.map { "\($0.name.rawName)=\($0.value)" }
+        self.framing = framing
+      case .content(let slice): content += slice.readableBytesView
+      case .end(let trailers, let canReuse):
+        self.trailers = trailers.map { "\($0.name.rawName)=\($0.value)" }
+        self.canReuse = canReuse
+        isComplete = true
+      }
+    }
+
+    /// Whether a connection would go on: bytes after the answer end it, sooner or later.
+    var comparable: Decoded {
+      var copy = self
+      if copy.isComplete, copy.error == .unsolicited || !copy.canReuse { (copy.error, copy.canReuse) = (nil, false) }
+      return copy
+    }
+  }
+
+  /// An answer of HTTP/1.1 with these fields and what follows them.
+  func answer(_ fields: String..., content: String = "") -> String {
+    "HTTP/1.1 200 OK\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + content
+  }
+
+  func chunked(_ chunks: String) -> String {
+    answer("Transfer-Encoding: chunked", content: chunks)
+  }
+#endif

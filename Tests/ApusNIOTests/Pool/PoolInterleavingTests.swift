@@ -1,0 +1,155 @@
+#if NIO
+  import ApusCore
+  import Testing
+
+  @testable import ApusNIO
+
+  /// A world around a pool that takes random steps and keeps its own books.
+  struct PoolWorld {
+    typealias Pool = PoolState<Int, Int, Int>
+
+    var pool: Pool
+    var random: SeededRandom
+    var now = 0
+    var nextID = 0
+    /// Who waits, uses, has been refused; every waiter is in exactly one of these.
+    var waiting: Set<Int> = []
+    var using: [Int: Int] = [:]
+    var ended: Set<Int> = []
+    var idle: Set<Int> = []
+    var origins: [Int: Int] = [:]
+    var wanted: [Int: Int] = [:]
+    var dials: [Int] = []
+    var isDrained = false
+    var problems: [String] = []
+
+    init(seed: UInt64) {
+      random = SeededRandom(seed: seed)
+      var limits = PoolLimits()
+      limits.connectionsPerOrigin = Int.random(in: 1...3, using: &random)
+      limits.connections = Int.random(in: 1...6, using: &random)
+      limits.waiting = Int.random(in: 4...30, using: &random)
+      limits.idleTimeout = .seconds(20)
+      limits.maximumAge = Bool.random(using: &random) ? .seconds(50) : nil
+      pool = Pool(limits: limits)
+    }
+
+    private var instant: MonotonicInstant { MonotonicInstant(sinceStart: .seconds(now)) }
+
+    mutating func step() {
+      now += Int.random(in: 0...3, using: &random)
+      switch Int.random(in: 0..<12, using: &random) {
+      case 0..<4:
+        nextID += 1
+        let origin = Int.random(in: 0..<4, using: &random)
+        waiting.insert(nextID)
+        wanted[nextID] = origin
+        perform(pool.acquire(nextID, for: origin, now: instant))
+      case 4, 5: endDial()
+      case 6..<9:
+        guard let connection = using.keys.sorted().randomElement(using: &random) else { return }
+        end(connection)
+      case 9:
+        guard let connection = origins.keys.sorted().randomElement(using: &random) else { return }
+        lose(connection)
+      case 10:
+        guard let waiter = waiting.sorted().randomElement(using: &random) else { return }
+        waiting.remove(waiter)
+        ended.insert(waiter)
+        perform(pool.cancelled(waiter))
+      default: perform(pool.tick(now: instant))
+      }
+      check()
+    }
+
+    /// Shuts down and lets everything end.
+    mutating func finish() {
+      perform(pool.shutDown())
+      while !dials.isEmpty { endDial() }
+      for connection in using.keys.sorted() { end(connection) }
+      if !isDrained { problems.append("was not drained") }
+      if !origins.isEmpty || !waiting.isEmpty { problems.append("left something behind") }
+      if !pool.hosts.isEmpty || !pool.connections.isEmpty { problems.append("remembers something") }
+    }
+
+    private mutating func endDial() {
+      guard let index = dials.indices.randomElement(using: &random) else { return }
+      let origin = dials.remove(at: index)
+      guard Int.random(in: 0..<4, using: &random) > 0 else {
+        return perform(pool.dialFailed(for: origin, now: instant))
+      }
+      nextID += 1
+      origins[nextID] = origin
+      idle.insert(nextID)
+      perform(pool.dialed(nextID, for: origin, now: instant))
+    }
+
+    private mutating func end(_ connection: Int) {
+      guard let waiter = using.removeValue(forKey: connection) else { return }
+      ended.insert(waiter)
+      idle.insert(connection)
+      let canReuse = Int.random(in: 0..<4, using: &random) > 0
+      perform(pool.released(connection, canReuse: canReuse, now: instant))
+    }
+
+    private mutating func lose(_ connection: Int) {
+      if let waiter = using.removeValue(forKey: connection) { ended.insert(waiter) }
+      origins[connection] = nil
+      idle.remove(connection)
+      perform(pool.closed(connection, now: instant))
+    }
+
+    private mutating func perform(_ actions: [Pool.Action]) {
+      for action in actions {
+        switch action {
+        case .use(let connection, let waiter):
+          if waiting.remove(waiter) == nil { problems.append("a connection for \(waiter), who does not wait") }
+          if idle.remove(connection) == nil { problems.append("connection \(connection) is not free") }
+          if origins[connection] != wanted[waiter] { problems.append("a connection to another origin") }
+          using[connection] = waiter
+        case .dial(let origin): dials.append(origin)
+        case .refuse(let waiter, _):
+          if waiting.remove(waiter) == nil { problems.append("\(waiter) is refused, who does not wait") }
+          ended.insert(waiter)
+        case .close(let connection):
+          if idle.remove(connection) == nil { problems.append("closes \(connection), which is used or unknown") }
+          origins[connection] = nil
+        case .wake: break
+        case .drained:
+          if isDrained || !using.isEmpty { problems.append("drained too early, or twice") }
+          isDrained = true
+        }
+      }
+    }
+
+    private mutating func check() {
+      let limits = pool.limits
+      if origins.count + dials.count > limits.connections { problems.append("more than the total") }
+      for origin in 0..<4 {
+        let open = origins.values.count { $0 == origin }
+        let dialing = dials.count { $0 == origin }
+        if open + dialing > limits.connectionsPerOrigin { problems.append("more than one origin's limit") }
+        let waiters = waiting.count { wanted[$0] == origin }
+        if waiters > 0, idle.contains(where: { origins[$0] == origin }) { problems.append("waits beside a free one") }
+        let hasRoom = open + dialing < limits.connectionsPerOrigin && origins.count + dials.count < limits.connections
+        if waiters > dialing, hasRoom { problems.append("waits although there is room") }
+      }
+      if idle.count != pool.idleCount { problems.append("miscounts what is unused") }
+      if waiting.count != pool.waiting.count { problems.append("miscounts who waits") }
+    }
+  }
+
+  @Suite("A pool in any order of events")
+  struct PoolInterleavingTests {
+    @Test(
+      "limits hold, nobody waits in vain, every connection has one user, everyone ends once",
+      arguments: 0..<200 as Range<UInt64>)
+    func random(seed: UInt64) {
+      var world = PoolWorld(seed: seed)
+      for _ in 0..<300 { world.step() }
+      world.finish()
+      #expect(world.problems.isEmpty, "seed \(seed): \(world.problems.first ?? "")")
+      #expect(world.ended.count == world.wanted.count)
+    }
+  }
+#endif

@@ -1,0 +1,204 @@
+#if NIO
+  import ApusCore
+  import Testing
+
+  @testable import ApusNIO
+
+  @Suite("Which connection a call gets")
+  struct PoolStateTests {
+    typealias Pool = PoolState<String, Int, String>
+
+    private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
+
+    private func pool(_ change: (inout PoolLimits) -> Void = { _ in }) -> Pool {
+      var limits = PoolLimits()
+      limits.connectionsPerOrigin = 2
+      limits.connections = 3
+      limits.idleTimeout = .seconds(60)
+      change(&limits)
+      return Pool(limits: limits)
+    }
+
+    @Test("the first call has a connection made, and uses it")
+    func first() {
+      var pool = pool()
+      #expect(pool.acquire("w", for: "a", now: at(0)) == [.dial("a")])
+      #expect(pool.dialed(1, for: "a", now: at(1)) == [.use(1, "w")])
+    }
+
+    @Test("a connection that is free is used again, the one used last first")
+    func reuse() {
+      var pool = pool()
+      for (waiter, connection) in [("v", 1), ("w", 2)] {
+        #expect(pool.acquire(waiter, for: "a", now: at(0)) == [.dial("a")])
+        #expect(pool.dialed(connection, for: "a", now: at(0)) == [.use(connection, waiter)])
+      }
+      #expect(pool.released(2, canReuse: true, now: at(1)) == [.wake(at(61))])
+      #expect(pool.released(1, canReuse: true, now: at(2)) == [])
+      #expect(pool.acquire("x", for: "a", now: at(3)) == [.use(1, "x")])
+      #expect(pool.acquire("y", for: "a", now: at(3)) == [.use(2, "y")])
+    }
+
+    @Test("beyond the limit of its origin a call waits, and gets the first connection that is free")
+    func limitPerOrigin() {
+      var pool = pool()
+      for waiter in ["u", "v"] { #expect(pool.acquire(waiter, for: "a", now: at(0)) == [.dial("a")]) }
+      #expect(pool.acquire("w", for: "a", now: at(0)) == [])
+      #expect(pool.dialed(1, for: "a", now: at(0)) == [.use(1, "u")])
+      #expect(pool.released(1, canReuse: true, now: at(0)) == [.use(1, "v")])
+      // The second connection was asked for by v, who has one now: the next in line gets it.
+      #expect(pool.dialed(2, for: "a", now: at(0)) == [.use(2, "w")])
+    }
+
+    @Test("a connection that nobody needs any more is kept for the next")
+    func surplus() {
+      var pool = pool()
+      _ = pool.acquire("w", for: "a", now: at(0))
+      #expect(pool.cancelled("w") == [])
+      #expect(pool.dialed(1, for: "a", now: at(0)) == [.wake(at(60))])
+      #expect(pool.acquire("x", for: "a", now: at(1)) == [.use(1, "x")])
+    }
+
+    @Test("who left the queue gets nothing, and leaving twice is nothing")
+    func cancelled() {
+      var pool = pool()
+      for waiter in ["u", "v", "w", "x"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
+      _ = pool.dialed(1, for: "a", now: at(0))
+      #expect(pool.cancelled("v") == [])
+      #expect(pool.cancelled("v") == [])
+      #expect(pool.released(1, canReuse: true, now: at(0)) == [.use(1, "w")])
+    }
+
+    @Test("a connection that may not be used again is closed, and replaced for who waits")
+    func notReusable() {
+      var pool = pool { $0.connectionsPerOrigin = 1 }
+      _ = pool.acquire("v", for: "a", now: at(0))
+      _ = pool.dialed(1, for: "a", now: at(0))
+      #expect(pool.acquire("w", for: "a", now: at(0)) == [])
+      #expect(pool.released(1, canReuse: false, now: at(0)) == [.close(1), .dial("a")])
+      #expect(pool.closed(1, now: at(0)) == [])
+      #expect(pool.dialed(2, for: "a", now: at(0)) == [.use(2, "w")])
+    }
+
+    @Test("a connection that the server closes while unused is not used")
+    func closedWhileIdle() {
+      var pool = pool()
+      _ = pool.acquire("v", for: "a", now: at(0))
+      _ = pool.dialed(1, for: "a", now: at(0))
+      _ = pool.released(1, canReuse: true, now: at(0))
+      #expect(pool.closed(1, now: at(1)) == [])
+      #expect(pool.acquire("w", for: "a", now: at(1)) == [.dial("a")])
+      #expect(pool.idleCount == 0)
+    }
+
+    @Test("a dial that fails fails one who waits, and is tried again for the others")
+    func dialFailed() {
+      var pool = pool { $0.connectionsPerOrigin = 1 }
+      for waiter in ["v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
+      #expect(pool.dialFailed(for: "a", now: at(1)) == [.refuse("v", .dialFailed), .dial("a")])
+      #expect(pool.dialFailed(for: "a", now: at(1)) == [.refuse("w", .dialFailed)])
+      #expect(pool.hosts.isEmpty)
+    }
+
+    @Test("a dial that fails fails nobody while others suffice")
+    func surplusDialFailed() {
+      var pool = pool()
+      for waiter in ["v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
+      _ = pool.cancelled("v")
+      #expect(pool.dialFailed(for: "a", now: at(1)) == [])
+      #expect(pool.dialed(1, for: "a", now: at(1)) == [.use(1, "w")])
+    }
+
+    @Test("beyond the total the connection that was unused longest gives way to another origin")
+    func total() {
+      var pool = pool()
+      for (origin, connection) in [("a", 1), ("b", 2), ("c", 3)] {
+        _ = pool.acquire("w", for: origin, now: at(0))
+        _ = pool.dialed(connection, for: origin, now: at(0))
+        _ = pool.released(connection, canReuse: true, now: at(connection))
+      }
+      #expect(pool.acquire("x", for: "d", now: at(9)) == [.close(1), .dial("d")])
+      #expect(pool.hosts["a"] == nil)
+    }
+
+    @Test("an origin that waits for the total gets the first place that is free")
+    func starved() {
+      var pool = pool { $0.connections = 1 }
+      _ = pool.acquire("v", for: "a", now: at(0))
+      _ = pool.dialed(1, for: "a", now: at(0))
+      #expect(pool.acquire("w", for: "b", now: at(0)) == [])
+      #expect(pool.acquire("x", for: "c", now: at(0)) == [])
+      _ = pool.cancelled("x")
+      #expect(pool.released(1, canReuse: true, now: at(1)) == [.close(1), .dial("b")])
+      #expect(pool.dialFailed(for: "b", now: at(1)) == [.refuse("w", .dialFailed)])
+      #expect(pool.starved.isEmpty)
+    }
+
+    @Test("more than may wait are refused")
+    func queueFull() {
+      var pool = pool { $0.waiting = 1 }
+      #expect(pool.acquire("v", for: "a", now: at(0)) == [.dial("a")])
+      #expect(pool.acquire("w", for: "b", now: at(0)) == [.refuse("w", .queueFull)])
+      #expect(pool.hosts["b"] == nil)
+    }
+
+    @Test("what has been unused for too long is closed when the pool is woken, the rest later")
+    func idleTimeout() {
+      var pool = pool()
+      for (waiter, connection) in [("v", 1), ("w", 2)] {
+        _ = pool.acquire(waiter, for: "a", now: at(0))
+        _ = pool.dialed(connection, for: "a", now: at(0))
+      }
+      #expect(pool.released(1, canReuse: true, now: at(10)) == [.wake(at(70))])
+      #expect(pool.released(2, canReuse: true, now: at(30)) == [])
+      #expect(pool.tick(now: at(70)) == [.close(1), .wake(at(90))])
+      #expect(pool.tick(now: at(90)) == [.close(2)])
+      #expect(pool.connections.isEmpty && pool.hosts.isEmpty)
+    }
+
+    @Test("what has been unused for too long is not used even when the pool was not woken")
+    func lateTick() {
+      var pool = pool()
+      _ = pool.acquire("v", for: "a", now: at(0))
+      _ = pool.dialed(1, for: "a", now: at(0))
+      _ = pool.released(1, canReuse: true, now: at(0))
+      #expect(pool.acquire("w", for: "a", now: at(60)) == [.close(1), .dial("a")])
+    }
+
+    @Test("a connection past its age is closed: at once when it becomes free, in its time when unused")
+    func age() {
+      var pool = pool { $0.maximumAge = .seconds(20) }
+      for (waiter, connection) in [("v", 1), ("w", 2)] {
+        _ = pool.acquire(waiter, for: "a", now: at(0))
+        _ = pool.dialed(connection, for: "a", now: at(0))
+      }
+      #expect(pool.released(1, canReuse: true, now: at(5)) == [.wake(at(20))])
+      #expect(pool.released(2, canReuse: true, now: at(20)) == [.close(2)])
+      #expect(pool.tick(now: at(20)) == [.close(1)])
+    }
+
+    @Test("a pool that is shut down refuses who waits and who comes, lets exchanges end, and says when nothing is left")
+    func shutDown() {
+      var pool = pool()
+      for waiter in ["u", "v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
+      _ = pool.dialed(1, for: "a", now: at(0))
+      #expect(pool.shutDown() == [.refuse("v", .shutDown), .refuse("w", .shutDown)])
+      #expect(pool.shutDown() == [])
+      #expect(pool.acquire("x", for: "a", now: at(1)) == [.refuse("x", .shutDown)])
+      #expect(pool.dialed(2, for: "a", now: at(1)) == [.close(2)])
+      #expect(pool.released(1, canReuse: true, now: at(2)) == [.close(1), .drained])
+      #expect(pool.hosts.isEmpty)
+    }
+
+    @Test("a pool without connections is empty as soon as it is shut down")
+    func shutDownEmpty() {
+      var pool = pool()
+      #expect(pool.shutDown() == [.drained])
+      var used = self.pool()
+      _ = used.acquire("v", for: "a", now: at(0))
+      _ = used.dialed(1, for: "a", now: at(0))
+      _ = used.released(1, canReuse: true, now: at(0))
+      #expect(used.shutDown() == [.close(1), .drained])
+    }
+  }
+#endif

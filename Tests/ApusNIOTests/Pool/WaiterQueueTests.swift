@@ -1,0 +1,43 @@
+#if NIO
+  import Testing
+
+  @testable import ApusNIO
+
+  @Suite("Who waits for a connection")
+  struct WaiterQueueTests {
+    @Test("first come, first served, but for those who left")
+    func order() {
+      var queue = WaiterQueue<Int>()
+      for id in 0..<5 { queue.append(id) }
+      let removals = [0, 3, 3].map { queue.remove($0) }
+      #expect(removals == [true, true, false])
+      #expect(queue.all == [1, 2, 4])
+      #expect(queue.popFirst() == 1)
+      _ = queue.remove(4)
+      #expect(queue.popFirst() == 2)
+      #expect(queue.popFirst() == nil)
+      #expect(queue.isEmpty)
+    }
+
+    @Test("it is what a plain list is, after any steps", arguments: 0..<20 as Range<UInt64>)
+    func againstList(seed: UInt64) {
+      var random = SeededRandom(seed: seed)
+      var queue = WaiterQueue<Int>()
+      var list: [Int] = []
+      for id in 0..<600 {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: #expect(queue.popFirst() == (list.isEmpty ? nil : list.removeFirst()))
+        case 1 where !list.isEmpty:
+          let victim = list.remove(at: Int.random(in: 0..<list.count, using: &random))
+          let wasThere = queue.remove(victim)
+          #expect(wasThere)
+        default:
+          queue.append(id)
+          list.append(id)
+        }
+        #expect(queue.count == list.count)
+      }
+      #expect(queue.all == list)
+    }
+  }
+#endif

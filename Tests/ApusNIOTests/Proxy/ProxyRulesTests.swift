@@ -1,0 +1,80 @@
+#if NIO
+  import ApusCore
+  @testable import ApusNIO
+  import Testing
+
+  @Suite("Proxy rules")
+  struct ProxyRulesTests {
+    private func proxy(_ variables: [String: String], _ url: String) throws -> String? {
+      let rules = ProxyRules(.environment) { variables }
+      let parts = url.split(separator: "/", maxSplits: 2)
+      let origin = try #require(Origin(scheme: String(parts[0].dropLast()), authority: String(parts[1])))
+      return try rules.proxy(to: origin)?.description
+    }
+
+    @Test("the variable of a scheme names its proxy, and one for all those that have none")
+    func variables() throws {
+      let variables = [
+        "http_proxy": "http://one:1", "HTTPS_PROXY": "two:2", "all_proxy": "three:3", "HTTP_PROXY": "evil:6",
+      ]
+      #expect(try proxy(variables, "http://a") == "one:1")
+      #expect(try proxy(variables, "https://a") == "two:2")
+      #expect(try proxy(["all_proxy": "three:3", "http_proxy": ""], "http://a") == "three:3")
+      #expect(try proxy(["ALL_PROXY": "three:3"], "https://a") == "three:3")
+      #expect(try proxy(["https_proxy": "lower:1", "HTTPS_PROXY": "upper:2"], "https://a") == "lower:1")
+      #expect(try proxy([:], "https://a") == nil)
+    }
+
+    @Test("a variable in upper case that a web server takes from its client counts for nothing")
+    func upperCase() throws {
+      #expect(try proxy(["HTTP_PROXY": "evil:6"], "http://a") == nil)
+    }
+
+    @Test(
+      "a variable that names no proxy of a kind that can be used refuses messages",
+      arguments: [
+        "socks5://a:1", "https://a:1", "http://", "http://a:99999", "http://a:1/path", "http://u%GG@a:1", "a b",
+      ])
+    func unusable(url: String) throws {
+      let error = try #require(
+        #expect(throws: TransportError.self) { try proxy(["all_proxy": url, "no_proxy": "free"], "http://a") })
+      #expect(error.kind == .unsupported)
+      #expect(error.requestState == .notSent)
+      #expect(!"\(error)".contains(url))
+      #expect(try proxy(["all_proxy": url, "no_proxy": "free"], "http://free") == nil)
+    }
+
+    @Test("credentials are read out of the URL, and shown by nothing")
+    func credentials() throws {
+      let read = try #require(NIOTransport.Proxy(url: "http://us%65r:p%40ss:w%C3%B6rd@[::1]:3128/"))
+      #expect(read.credentials == .init(user: "user", password: "p@ss:wörd"))
+      #expect(read.host == "[::1]" && read.port == 3128)
+      #expect(NIOTransport.Proxy(url: "user@host")?.credentials == .init(user: "user", password: ""))
+      #expect(NIOTransport.Proxy(url: "us%3Aer:x@host") == nil)
+      var dumped = ""
+      dump(NIOTransport.ProxyUse.proxy(read), to: &dumped)
+      #expect(!"\(read) \(String(reflecting: read)) \(dumped)".contains("p@ss"))
+      #expect(read.credentials?.field == "Basic dXNlcjpwQHNzOnfDtnJk")
+    }
+
+    @Test(
+      "exceptions are names with what is below them, addresses in any form, ranges, each perhaps with a port",
+      arguments: [
+        ("example.com", "http://example.com", true), ("example.com", "http://www.EXAMPLE.com", true),
+        (".example.com", "http://example.com.", true), ("*.example.com", "http://a.example.com", true),
+        ("example.com", "http://badexample.com", false), ("example.com:8080", "http://example.com:8080", true),
+        ("example.com:8080", "http://example.com", false), ("*", "http://anything", true),
+        ("127.0.0.1", "http://127.0.0.1:99", true), ("127.0.0.1", "http://[::ffff:7f00:1]", true),
+        ("::ffff:127.0.0.1", "http://127.0.0.1", true), ("10.0.0.0/8", "http://10.200.3.4", true),
+        ("10.0.0.0/8", "http://11.0.0.1", false), ("10.0.0.0/9", "http://10.128.0.1", false),
+        ("fd00::/8", "http://[fd12::1]", true), ("fd00::/8", "http://[fe80::1]", false),
+        ("[::1]", "http://[0:0:0:0:0:0:0:1]", true), ("::1", "http://[::1]:8080", true),
+        ("[::1]:80", "http://[::1]", true), ("[::1]:81", "http://[::1]", false),
+        ("10.0.0.0/33", "http://10.0.0.0", false), ("10.0.0.0/x", "http://10.0.0.0", false), (".", "http://a", false),
+        ("one, example.com ,two", "http://example.com", true), ("", "http://example.com", false),
+      ])
+    func exceptions(list: String, url: String, isExcepted: Bool) throws {
+      #expect(try proxy(["all_proxy": "proxy:1", "no_proxy": list], url) == (isExcepted ? nil : "proxy:1"))
+    }
+  }
+#endif

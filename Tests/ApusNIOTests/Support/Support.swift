@@ -1,0 +1,73 @@
+#if NIO
+  import ApusCore
+  import ApusNIO
+  import ApusTestServer
+  import Foundation
+  import HTTPTypes
+  import Synchronization
+
+  /// A client on a transport, with nothing in between.
+  func makeClient(
+    _ url: String, _ transport: NIOTransport, settings: ClientSettings = ClientSettings()
+  ) throws -> Client {
+    Client(environment: Environment(baseURL: try BaseURL(url)), transport: transport, settings: settings)
+  }
+
+  /// Any method and path; every status is an answer.
+  func message(_ method: HTTPRequest.Method = .get, _ path: RequestPath = "/") -> Request<Content> {
+    Request(method: method, path: path, mapping: .content).accepting(.any)
+  }
+
+  extension Content {
+    /// The bytes as text.
+    var string: String { String(decoding: data, as: UTF8.self) }
+  }
+
+  /// What a call throws.
+  func failure(of body: () async throws -> some Any) async -> CallError? {
+    do {
+      _ = try await body()
+      return nil
+    } catch {
+      return error as? CallError
+    }
+  }
+
+  /// Something else happened than the test is about.
+  struct Unexpected: Error {}
+
+  /// Bytes that are handed out once.
+  final class Once: Sendable {
+    private let bytes: Mutex<Data?>
+
+    init(_ bytes: [UInt8]) {
+      self.bytes = Mutex(Data(bytes))
+    }
+
+    func take() -> Data? {
+      bytes.withLock { bytes in
+        defer { bytes = nil }
+        return bytes
+      }
+    }
+  }
+
+  extension NIOTransport {
+    /// Runs `body` with a transport and shuts it down.
+    static func with<Result>(
+      _ configure: (inout Options) -> Void = { _ in }, body: (NIOTransport) async throws -> Result
+    ) async throws -> Result {
+      var options = Options()
+      configure(&options)
+      let transport = NIOTransport(options: options)
+      do {
+        let result = try await body(transport)
+        await transport.shutDown()
+        return result
+      } catch {
+        await transport.shutDown()
+        throw error
+      }
+    }
+  }
+#endif

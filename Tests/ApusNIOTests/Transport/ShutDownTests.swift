@@ -1,0 +1,128 @@
+#if NIO
+  import ApusCore
+  import ApusNIO
+  import ApusTestServer
+  import HTTPTypes
+  import Testing
+
+  @Suite("Shutting down")
+  struct ShutDownTests {
+    @Test("closes connections that nobody uses, and refuses what comes later as not sent", arguments: [nil, 2])
+    func idle(threads: Int?) async throws {
+      try await TestServer.with { _ in
+        .text("")
+      } body: { server in
+        var options = NIOTransport.Options()
+        if let threads { options.eventLoops = .own(threads) }
+        let transport = NIOTransport(options: options)
+        let client = try makeClient(server.origin, transport)
+        _ = try await client.send(message())
+        await transport.shutDown()
+        await transport.shutDown()
+        try await server.wait { $0.openConnections == 0 }
+        let error = await failure { try await client.send(message()) }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.requestState == .notSent)
+      }
+    }
+
+    @Test("ends what runs, collected and streamed, and what waits for a connection")
+    func running() async throws {
+      try await TestServer.with { _ in
+        Reply.text("hello").stalling(at: .content(2))
+      } body: { server in
+        let transport = NIOTransport(options: modified { $0.connectionsPerOrigin = 2 })
+        let client = try makeClient(server.origin, transport)
+        let collecting = Task { try await client.send(message()) }
+        let isReading = Gate()
+        let streaming = Task {
+          try await client.withResponse(to: message()) { response in
+            _ = try await response.next()
+            isReading.open()
+            while try await response.next() != nil {}
+          }
+        }
+        try await isReading.wait()
+        try await server.exchanges(atLeast: 2)
+        let waiting = Task { try await client.send(message()) }
+        while client.calls.all.count(where: { $0.phase == .connecting }) < 1 { await Task.yield() }
+        await transport.shutDown()
+        #expect(await failure { try await collecting.value }?.code == .broken)
+        #expect(await failure { try await streaming.value }?.code == .broken)
+        #expect(await failure { try await waiting.value }?.requestState == .notSent)
+        try await server.wait { $0.openConnections == 0 }
+        #expect(client.calls.isEmpty)
+      }
+    }
+
+    @Test("lets what runs end within the grace")
+    func grace() async throws {
+      let gate = Gate()
+      try await TestServer.with { _ in
+        .text("whole").waiting(for: gate)
+      } body: { server in
+        let transport = NIOTransport()
+        let client = try makeClient(server.origin, transport)
+        let running = Task { try await client.send(message()).string }
+        try await gate.waitForArrivals(1)
+        let end = Task { await transport.shutDown(within: .seconds(60)) }
+        while await failure(of: { try await client.send(message(.get, "/late")) })?.requestState != .notSent {}
+        gate.open()
+        let got = try await running.value
+        #expect(got == "whole")
+        await end.value
+        try await server.wait { $0.openConnections == 0 }
+      }
+    }
+
+    @Test("ends what runs longer than the grace, at once when its task is cancelled")
+    func impatience() async throws {
+      try await TestServer.with { _ in
+        .stalled
+      } body: { server in
+        for isCancelled in [false, true] {
+          let transport = NIOTransport()
+          let client = try makeClient(server.origin, transport)
+          let running = Task { try await client.send(message()) }
+          try await server.exchanges(atLeast: isCancelled ? 2 : 1)
+          let end = Task { await transport.shutDown(within: isCancelled ? .seconds(600) : .milliseconds(20)) }
+          if isCancelled { end.cancel() }
+          await end.value
+          #expect(await failure { try await running.value }?.code == .broken)
+        }
+      }
+    }
+
+    @Test("gives up what is being connected")
+    func connecting() async throws {
+      let port = try SilentPort()
+      defer { withExtendedLifetime(port) {} }
+      let transport = NIOTransport()
+      let client = try makeClient("http://127.0.0.1:\(port.number)", transport)
+      let waiting = Task { try await client.send(message()) }
+      while !client.calls.all.contains(where: { $0.phase == .connecting }) { await Task.yield() }
+      let start = ContinuousClock.now
+      await transport.shutDown()
+      #expect(await failure { try await waiting.value }?.requestState == .notSent)
+      #expect(ContinuousClock.now - start < .seconds(8))
+    }
+
+    @Test("a transport that nobody holds closes its connections")
+    func abandoned() async throws {
+      try await TestServer.with { _ in
+        .text("")
+      } body: { server in
+        var transport: NIOTransport? = NIOTransport()
+        _ = try await makeClient(server.origin, #require(transport)).send(message())
+        transport = nil
+        try await server.wait { $0.openConnections == 0 }
+      }
+    }
+
+    private func modified(_ change: (inout NIOTransport.Options) -> Void) -> NIOTransport.Options {
+      var options = NIOTransport.Options()
+      change(&options)
+      return options
+    }
+  }
+#endif
