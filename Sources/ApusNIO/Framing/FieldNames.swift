@@ -1,6 +1,14 @@
 #if NIO
   import HTTPTypes
 
+  #if canImport(Darwin)
+    import Darwin
+  #elseif canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #endif
+
   /// The names of fields that answers usually have, found by their bytes: no string is made, lower-cased or checked.
   ///
   /// Servers write names either capitalised or in lower case; both are kept ready, so that a name is reported as it was
@@ -14,71 +22,78 @@
       case connection
     }
 
-    private struct Entry: Sendable {
-      let capitalised: HTTPField.Name
-      let lowercased: HTTPField.Name
+    /// Where a spelling stands in ``spellings``, and what it means. No references: looking at one counts nothing.
+    private struct Key: Sendable {
+      let start: Int32
+      let length: Int32
       let role: Role
     }
 
     static let shared = FieldNames()
 
-    private let entries: [Entry]
-    /// One more than an entry's index, at the hash of its name or the next place that was free; 0 ends a search.
-    private let slots: [UInt8]
+    private let names: [HTTPField.Name]
+    private let keys: [Key]
+    private let spellings: [UInt8]
+    /// One more than a key's index, at the hash of its spelling or the next place that was free; 0 ends a search.
+    private let slots: [UInt16]
 
     private init() {
-      var entries: [Entry] = []
-      var slots = [UInt8](repeating: 0, count: Self.slotCount)
+      var names: [HTTPField.Name] = []
+      var keys: [Key] = []
+      var spellings: [UInt8] = []
+      var slots = [UInt16](repeating: 0, count: Self.slotCount)
       for text in Self.common {
         guard let capitalised = HTTPField.Name(text), let lowercased = HTTPField.Name(capitalised.canonicalName) else {
           continue
         }
-        entries.append(
-          Entry(capitalised: capitalised, lowercased: lowercased, role: Self.role(of: lowercased.canonicalName)))
-        var text = text
-        var slot = text.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) }
-        while slots[slot] != 0 { slot = (slot + 1) & (Self.slotCount - 1) }
-        slots[slot] = UInt8(entries.count)
+        for name in [capitalised, lowercased] {
+          let bytes = Array(name.rawName.utf8)
+          var slot = bytes.withUnsafeBytes { Self.hash($0) }
+          while slots[slot] != 0 { slot = (slot + 1) & (Self.slotCount - 1) }
+          names.append(name)
+          keys.append(
+            Key(start: Int32(spellings.count), length: Int32(bytes.count), role: Self.role(of: name.canonicalName)))
+          spellings += bytes
+          slots[slot] = UInt16(names.count)
+        }
       }
-      self.entries = entries
-      self.slots = slots
+      (self.names, self.keys, self.spellings, self.slots) = (names, keys, spellings, slots)
     }
 
-    /// The name and what it means, for bytes that are known to be a token.
+    /// The name and what it means; `nil` when the bytes are no token.
     func find(_ bytes: UnsafeRawBufferPointer) -> (name: HTTPField.Name, role: Role)? {
+      guard !bytes.isEmpty else { return nil }
       var slot = Self.hash(bytes)
       while slots[slot] != 0 {
-        let entry = entries[Int(slots[slot]) - 1]
-        if Self.isSame(bytes, entry.capitalised.rawName) { return (entry.capitalised, entry.role) }
-        if Self.isSame(bytes, entry.lowercased.rawName) { return (entry.lowercased, entry.role) }
+        let index = Int(slots[slot]) - 1
+        if isSame(bytes, keys[index]) { return (names[index], keys[index].role) }
         slot = (slot + 1) & (Self.slotCount - 1)
       }
-      guard let name = HTTPField.Name(String(decoding: bytes, as: UTF8.self)) else { return nil }
+      for byte in bytes where !Octet.isToken(byte) { return nil }
+      guard let name = HTTPField.Name(Octet.string(bytes)) else { return nil }
       return (name, Self.role(of: name.canonicalName))
     }
 
     private static let slotCount = 1024
 
+    /// Of bytes that are not empty.
     @inline(__always)
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
-      guard let first = bytes.first, let last = bytes.last else { return 0 }
-      let middle = UInt32(bytes[bytes.count / 2] | 0x20)
+      let first = UInt32(bytes[0])
+      let middle = UInt32(bytes[bytes.count / 2])
+      let last = UInt32(bytes[bytes.count - 1])
       let mixed =
-        UInt32(first | 0x20) &* 0x9E37_79B1 ^ middle &* 0x85EB_CA77 ^ UInt32(last | 0x20) &* 0xC2B2_AE3D
+        first &* 0x9E37_79B1 ^ middle &* 0x85EB_CA77 ^ last &* 0xC2B2_AE3D
         ^ UInt32(truncatingIfNeeded: bytes.count) &* 0x27D4_EB2F
       return Int(mixed >> 22)
     }
 
     @inline(__always)
-    private static func isSame(_ bytes: UnsafeRawBufferPointer, _ text: String) -> Bool {
-      let utf8 = text.utf8
-      guard utf8.count == bytes.count else { return false }
-      var index = 0
-      for byte in utf8 {
-        if byte != bytes[index] { return false }
-        index += 1
+    private func isSame(_ bytes: UnsafeRawBufferPointer, _ key: Key) -> Bool {
+      guard Int(key.length) == bytes.count, let base = bytes.baseAddress else { return false }
+      return spellings.withUnsafeBytes { spellings in
+        spellings.baseAddress.map { memcmp($0 + Int(key.start), base, bytes.count) == 0 } ?? false
       }
-      return true
     }
 
     private static func role(of name: String) -> Role {
@@ -90,7 +105,6 @@
       }
     }
 
-    /// At most 255.
     private static let common = [
       "Accept-CH", "Accept-Patch", "Accept-Ranges", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
       "Access-Control-Allow-Methods", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",

@@ -26,12 +26,13 @@
     /// Takes a field line without its end.
     mutating func add(_ line: UnsafeRawBufferPointer) throws(FramingError) {
       var colon = 0
-      while colon < line.count, Octet.isToken(line[colon]) { colon += 1 }
-      guard colon > 0, colon < line.count, line[colon] == Octet.colon,
+      while colon < line.count, line[colon] != Octet.colon { colon += 1 }
+      guard colon < line.count,
         let (name, role) = FieldNames.shared.find(UnsafeRawBufferPointer(rebasing: line[..<colon]))
-      else { throw Self.malformedName(line, at: colon) }
+      else { throw Self.malformedName(line) }
       let value = Octet.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
-      guard Octet.isText(value) else {
+      let text = Octet.text(value)
+      guard text != .forbidden else {
         throw FramingError(.malformedFieldValue, "the value of \(name.canonicalName) holds a control character")
       }
       switch role {
@@ -40,25 +41,37 @@
       case .transferEncoding: try takeTransferEncoding(value)
       case .connection: takeConnection(value)
       }
-      fields.append(Self.field(name, value))
+      fields.append(Self.field(name, value, text))
     }
 
     /// The fields, as what messages have; and begins anew, in the same memory.
     mutating func finish() -> HTTPFields {
-      var all = HTTPFields()
-      all.replaceSubrange(0..<0, with: fields)
+      let all = Self.collected(fields)
       fields.removeAll(keepingCapacity: true)
       facts = Facts()
       return all
     }
 
-    private static func field(_ name: HTTPField.Name, _ value: UnsafeRawBufferPointer) -> HTTPField {
-      // Repairs nothing where the value is UTF-8; where it is not, its bytes are kept.
-      if let text = String(validating: value, as: UTF8.self) { return HTTPField(name: name, value: text) }
+    private static func field(
+      _ name: HTTPField.Name, _ value: UnsafeRawBufferPointer, _ text: Octet.Text
+    ) -> HTTPField {
+      if text == .ascii { return HTTPField(name: name, value: Octet.string(value)) }
+      // What is not UTF-8 keeps its bytes.
       return HTTPField(name: name, value: value)
     }
 
-    private static func malformedName(_ line: UnsafeRawBufferPointer, at end: Int) -> FramingError {
+    /// The initialiser for fields that came parsed is the only one that takes a list without a generic step per field. It
+    /// refuses some repetitions, which are not this type's to judge.
+    private static func collected(_ fields: [HTTPField]) -> HTTPFields {
+      if let all = try? HTTPFields(parsedTrailerFields: fields) { return all }
+      var all = HTTPFields()
+      all.reserveCapacity(fields.count)
+      all.replaceSubrange(0..<0, with: fields)
+      return all
+    }
+
+    private static func malformedName(_ line: UnsafeRawBufferPointer) -> FramingError {
+      let end = line.firstIndex { !Octet.isToken($0) } ?? line.endIndex
       guard end < line.count, Octet.isBlank(line[end]) else {
         return FramingError(.malformedFieldName, "a field line has no colon or a name that is no token")
       }
@@ -87,7 +100,8 @@
         start = end + 1
       }
       guard !hadLength else { return }
-      fields.append(start == 0 ? Self.field(name, value) : HTTPField(name: name, value: "\(facts.contentLength ?? 0)"))
+      fields.append(
+        start == 0 ? Self.field(name, value, .ascii) : HTTPField(name: name, value: "\(facts.contentLength ?? 0)"))
     }
 
     private static func number(_ digits: UnsafeRawBufferPointer) throws(FramingError) -> Int64 {

@@ -30,14 +30,52 @@
       return letter < 6 ? letter &+ 10 : nil
     }
 
-    /// Whether text holds nothing but visible characters, space, tab and bytes beyond ASCII (RFC 9110 §5.5).
-    ///
-    /// Looks at every byte whatever the ones before were: that way eight or more go at once.
+    /// What a byte-by-byte look at text found (RFC 9110 §5.5).
+    enum Text {
+      /// Visible characters, space and tab.
+      case ascii
+      /// Bytes beyond ASCII too.
+      case other
+      /// A control character.
+      case forbidden
+    }
+
+    /// Looks at text eight bytes at a time: all of an answer's fields go through here.
     @inline(__always)
-    static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
-      var isBad = false
-      for byte in bytes { isBad = isBad || (byte < 0x20 && byte != tab) || byte == 0x7F }
-      return !isBad
+    static func text(_ bytes: UnsafeRawBufferPointer) -> Text {
+      let (ones, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+      var seen: UInt64 = 0
+      var index = 0
+      while index + 8 <= bytes.count {
+        let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        let deletes = word ^ (ones &* 0x7F)
+        // The high bit of a byte that is less than a space, or DEL; perhaps of its neighbour too.
+        let suspects = ((word &- ones &* 0x20) & ~word | (deletes &- ones) & ~deletes) & high
+        if suspects != 0, !isPlain(bytes, index..<index + 8) { return .forbidden }
+        seen |= word
+        index += 8
+      }
+      if index < bytes.count {
+        guard isPlain(bytes, index..<bytes.count) else { return .forbidden }
+        for position in index..<bytes.count { seen |= UInt64(bytes[position]) }
+      }
+      return seen & high == 0 ? .ascii : .other
+    }
+
+    /// Whether text holds nothing but visible characters, space, tab and bytes beyond ASCII.
+    @inline(__always)
+    static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool { text(bytes) != .forbidden }
+
+    @inline(__always)
+    private static func isPlain(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+      for index in range where (bytes[index] < 0x20 && bytes[index] != tab) || bytes[index] == 0x7F { return false }
+      return true
+    }
+
+    /// Text that is known to be ASCII, or UTF-8.
+    @inline(__always)
+    static func string(_ bytes: UnsafeRawBufferPointer) -> String {
+      String(decoding: bytes.bindMemory(to: UInt8.self), as: UTF8.self)
     }
 
     /// Without the blanks at both ends.

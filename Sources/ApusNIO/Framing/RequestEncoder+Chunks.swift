@@ -8,7 +8,12 @@
     /// Writes what stands before a chunk's content. Nothing for a chunk without content: that would be the last.
     static func beginChunk(_ count: Int, into buffer: inout ByteBuffer) {
       guard count > 0 else { return }
-      buffer.writeHexadecimal(count)
+      var shift = (Int.bitWidth - 1 - count.leadingZeroBitCount) & ~3
+      while shift >= 0 {
+        let digit = UInt8(count >> shift & 0xF)
+        buffer.writeInteger(digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a"))
+        shift -= 4
+      }
       buffer.writeStaticString("\r\n")
     }
 

@@ -21,89 +21,103 @@
     /// - Throws: ``FramingError`` with ``FramingError/Kind/invalidMethod``, ``FramingError/Kind/invalidTarget`` or
     ///   ``FramingError/Kind/invalidField``; the buffer is then as it was.
     func encodeHead(_ head: HTTPRequest, into buffer: inout ByteBuffer) throws(FramingError) {
-      let start = buffer.writerIndex
-      do throws(FramingError) {
-        buffer.reserveCapacity(minimumWritableBytes: 256)
-        try writeRequestLine(head, &buffer)
-        for field in head.headerFields { try write(field, unless: Self.isReserved, &buffer) }
-        for field in adding { try write(field, unless: Self.isFraming, &buffer) }
-        switch framing {
-        case .none: break
-        case .length(let length):
-          buffer.writeStaticString("Content-Length: ")
-          buffer.writeDecimal(length)
-          buffer.writeStaticString("\r\n")
-        case .chunked: buffer.writeStaticString("Transfer-Encoding: chunked\r\n")
-        }
-        buffer.writeStaticString("\r\n")
-      } catch {
-        buffer.moveWriterIndex(to: start)
-        throw error
+      // Measured first, so that it is one write and not thirty.
+      try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: measure(head)) { target throws(FramingError) in
+        var writer = HeadWriter(target)
+        try write(head, &writer)
+        return writer.count
       }
     }
 
-    private func writeRequestLine(_ head: HTTPRequest, _ buffer: inout ByteBuffer) throws(FramingError) {
+    /// At least as many bytes as the head has.
+    private func measure(_ head: HTTPRequest) -> Int {
+      var count = 128 + head.method.rawValue.utf8.count + (head.path?.utf8.count ?? 1)
+      count += (head.scheme?.utf8.count ?? 0) + 2 * (head.authority?.utf8.count ?? 0)
+      for field in head.headerFields { count += Self.measure(field) }
+      for field in adding { count += Self.measure(field) }
+      return count
+    }
+
+    private static func measure(_ field: HTTPField) -> Int {
+      field.name.rawName.utf8.count + field.withUnsafeBytesOfValue { $0.count } + 4
+    }
+
+    private func write(_ head: HTTPRequest, _ writer: inout HeadWriter) throws(FramingError) {
+      try writeRequestLine(head, &writer)
+      for field in head.headerFields { try write(field, unless: Self.isReserved, &writer) }
+      for field in adding { try write(field, unless: Self.isFraming, &writer) }
+      switch framing {
+      case .none: break
+      case .length(let length):
+        try writer.write("Content-Length: ")
+        try writer.writeDecimal(length)
+        try writer.write("\r\n")
+      case .chunked: try writer.write("Transfer-Encoding: chunked\r\n")
+      }
+      try writer.write("\r\n")
+    }
+
+    private func writeRequestLine(_ head: HTTPRequest, _ writer: inout HeadWriter) throws(FramingError) {
       let method = head.method.rawValue
-      guard !method.isEmpty, buffer.write(method, where: Octet.isToken) else {
+      guard !method.isEmpty, try writer.write(method, where: Octet.isToken) else {
         throw FramingError(.invalidMethod, "the method is no token")
       }
-      buffer.writeStaticString(" ")
-      guard let authority = head.authority else { throw Self.invalidAuthority }
+      try writer.write(" ")
+      guard let authority = head.authority, !authority.isEmpty else { throw Self.invalidAuthority }
       switch form {
       case .origin: break
       case .absolute:
-        guard let scheme = head.scheme, !scheme.isEmpty, buffer.write(scheme, where: TargetRules.isScheme) else {
+        guard let scheme = head.scheme, !scheme.isEmpty, try writer.write(scheme, where: TargetRules.isScheme) else {
           throw FramingError(.invalidTarget, "the scheme is missing or malformed")
         }
-        buffer.writeStaticString("://")
-        try write(authority: authority, &buffer)
+        try writer.write("://")
+        try write(authority: authority, &writer)
       case .authority:
-        try write(authority: authority, &buffer)
+        try write(authority: authority, &writer)
       }
-      if form != .authority { try write(path: head.path ?? "/", method, &buffer) }
-      buffer.writeStaticString(" HTTP/1.1\r\nHost: ")
-      try write(authority: authority, &buffer)
-      buffer.writeStaticString("\r\n")
+      if form != .authority { try write(path: head.path ?? "/", method, &writer) }
+      try writer.write(" HTTP/1.1\r\nHost: ")
+      try write(authority: authority, &writer)
+      try writer.write("\r\n")
     }
 
-    private func write(path: String, _ method: String, _ buffer: inout ByteBuffer) throws(FramingError) {
+    private func write(path: String, _ method: String, _ writer: inout HeadWriter) throws(FramingError) {
       var path = path
-      if path.utf8.first == UInt8(ascii: "?") || path.isEmpty { buffer.writeStaticString("/") }
-      if path == "*", method == "OPTIONS" {
+      let first = path.utf8.first
+      if first == nil || first == UInt8(ascii: "?") {
+        try writer.write("/")
+      } else if path == "*", method == "OPTIONS" {
         // RFC 9112 §3.2.4: as a URL, it is one without a path.
         if form == .absolute { path = "" }
-      } else if let first = path.utf8.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "?") {
+      } else if first != UInt8(ascii: "/") {
         throw FramingError(.invalidTarget, "the path does not begin with a slash")
       }
-      guard buffer.write(path, where: TargetRules.isTarget) else {
+      guard try writer.write(path, where: TargetRules.isTarget) else {
         throw FramingError(.invalidTarget, "the target holds a character that is not allowed")
       }
     }
 
-    private func write(authority: String, _ buffer: inout ByteBuffer) throws(FramingError) {
-      guard !authority.isEmpty, buffer.write(authority, where: TargetRules.isAuthority) else {
-        throw Self.invalidAuthority
-      }
+    private func write(authority: String, _ writer: inout HeadWriter) throws(FramingError) {
+      guard try writer.write(authority, where: TargetRules.isAuthority) else { throw Self.invalidAuthority }
     }
 
     private func write(
-      _ field: HTTPField, unless isRefused: (String) -> Bool, _ buffer: inout ByteBuffer
+      _ field: HTTPField, unless isRefused: (String) -> Bool, _ writer: inout HeadWriter
     ) throws(FramingError) {
       guard !isRefused(field.name.canonicalName) else {
         throw FramingError(.invalidField, "the field \(field.name) is set by the transport")
       }
-      guard !field.name.rawName.isEmpty, buffer.write(field.name.rawName, where: Octet.isToken) else {
+      guard try writer.write(field.name.rawName, where: Octet.isToken) else {
         throw FramingError(.invalidField, "a field's name is no token")
       }
-      buffer.writeStaticString(": ")
-      let isText = field.withUnsafeBytesOfValue { value in
-        buffer.writeBytes(value)
-        return Octet.isText(UnsafeRawBufferPointer(value))
+      try writer.write(": ")
+      let isText = try field.withUnsafeBytesOfValue { value throws(FramingError) in
+        Octet.isText(try writer.write(UnsafeRawBufferPointer(value)))
       }
       guard isText else {
         throw FramingError(.invalidField, "the value of the field \(field.name) holds a character that is not allowed")
       }
-      buffer.writeStaticString("\r\n")
+      try writer.write("\r\n")
     }
 
     private static let invalidAuthority = FramingError(.invalidTarget, "the authority is missing or malformed")

@@ -24,18 +24,19 @@
       }
       guard code >= 100, line.count == 12 || line[12] == Octet.space else { throw Self.malformed }
       let reason = UnsafeRawBufferPointer(rebasing: line[min(13, line.count)...])
-      guard Octet.isText(reason) else { throw Self.malformed }
-      status = HTTPResponse.Status(code: code, reasonPhrase: Self.text(reason))
+      let text = Octet.text(reason)
+      guard text != .forbidden else { throw Self.malformed }
+      status = HTTPResponse.Status(
+        code: code, reasonPhrase: text == .ascii ? Octet.string(reason) : Self.text(reason))
       isPersistentVersion = line[7] != UInt8(ascii: "0")
     }
 
     /// Refuses what cannot become a status line before the line is complete: something else than HTTP answers.
     @inline(__always)
-    static func checkStart(_ bytes: some Collection<UInt8>) throws(FramingError) {
-      var expected = "HTTP/".utf8.makeIterator()
-      for byte in bytes {
-        guard let next = expected.next() else { return }
-        if byte != next { throw malformed }
+    static func checkStart(_ bytes: UnsafeRawBufferPointer) throws(FramingError) {
+      let expected: StaticString = "HTTP/"
+      for index in 0..<min(bytes.count, expected.utf8CodeUnitCount) where bytes[index] != expected.utf8Start[index] {
+        throw malformed
       }
     }
 

@@ -63,6 +63,12 @@
       #expect(decoded.fields == ["Set-Cookie=a=1", "Vary=x", "Set-Cookie=b=2", "Content-Length=0"])
     }
 
+    @Test("repetitions that are not framing's to judge are kept, also the ones the field type's own parser refuses")
+    func repeatedOnes() {
+      let decoded = Decoded(answer("Location: /a", "Location: /b", "Content-Disposition: x", "Content-Length: 0"))
+      #expect(decoded.fields == ["Location=/a", "Location=/b", "Content-Disposition=x", "Content-Length=0"])
+    }
+
     @Test(
       "equal lengths count as one, and are one in the fields",
       arguments: [["Content-Length: 5, 5"], ["Content-Length: 5", "content-length: 5"], ["Content-Length: 5 ,\t05,5"]])
@@ -156,6 +162,21 @@
         var last: DecodedPart?
         while let part = try decoder.next(from: &buffer) { last = part }
         #expect(last == .end(trailers: [:], canReuse: true))
+      }
+    }
+
+    @Test("control characters are found at every place of a value, tabs and what is beyond ASCII are none")
+    func everyPlace() {
+      for length in 1...20 {
+        for place in 0..<length {
+          for byte in [0x00, 0x01, 0x08, 0x0B, 0x1F, 0x7F, 0x09, 0x20, 0x21, 0x7E, 0x80, 0xFF] as [UInt8] {
+            var value = [UInt8](repeating: UInt8(ascii: "x"), count: length)
+            value[place] = byte
+            let decoded = Decoded(Array("HTTP/1.1 200 OK\r\nA: ".utf8) + value + Array("\r\n\r\n".utf8))
+            let isForbidden = byte == 0x7F || (byte < 0x20 && byte != 0x09)
+            #expect(decoded.error == (isForbidden ? .malformedFieldValue : nil), "\(byte) at \(place) of \(length)")
+          }
+        }
       }
     }
 
