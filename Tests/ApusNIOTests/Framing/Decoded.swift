@@ -26,12 +26,24 @@
     var text: String { String(decoding: content, as: UTF8.self) }
 
     /// Feeds the bytes in pieces that end at `cuts`, then the end of the connection.
+    init(_ bytes: [UInt8], limits: FramingLimits = FramingLimits(), cuts: [Int] = [], end: End = .open) {
+      self.init(bytes, by: Self.decoder(.get, limits), cuts: cuts, end: end)
+    }
+
     init(
-      _ bytes: [UInt8], to method: HTTPRequest.Method = .get, limits: FramingLimits = FramingLimits(), cuts: [Int] = [],
-      end: End = .open
+      _ text: String, to method: HTTPRequest.Method = .get, limits: FramingLimits = FramingLimits(), end: End = .open
     ) {
+      self.init(Array(text.utf8), by: Self.decoder(method, limits), cuts: [], end: end)
+    }
+
+    private static func decoder(_ method: HTTPRequest.Method, _ limits: FramingLimits) -> ResponseDecoder {
       var decoder = ResponseDecoder(limits: limits)
       decoder.expectResponse(to: method)
+      return decoder
+    }
+
+    private init(_ bytes: [UInt8], by decoder: ResponseDecoder, cuts: [Int], end: End) {
+      var decoder = decoder
       var buffer = ByteBuffer()
       var start = 0
       do throws(FramingError) {
@@ -44,12 +56,6 @@
       } catch {
         self.error = error.kind
       }
-    }
-
-    init(
-      _ text: String, to method: HTTPRequest.Method = .get, limits: FramingLimits = FramingLimits(), end: End = .open
-    ) {
-      self.init(Array(text.utf8), to: method, limits: limits, end: end)
     }
 
     private mutating func take(_ part: DecodedPart) {
