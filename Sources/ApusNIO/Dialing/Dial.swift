@@ -139,13 +139,14 @@
 
     private func fail(_ error: any Error) {
       limit?.cancel()
+      // Taken first: closing has failures of its own to report, which come of this one.
+      let completion = completion
+      self.completion = nil
       race?.cancel()
       race = nil
       channel?.close(promise: nil)
       channel = nil
-      guard let completion else { return }
-      self.completion = nil
-      completion(.failure(TransportError(connecting: error, to: origin)))
+      completion?(.failure(TransportError(connecting: error, to: origin)))
     }
   }
 #endif
