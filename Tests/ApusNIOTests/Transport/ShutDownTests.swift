@@ -93,18 +93,17 @@
       }
     }
 
-    @Test("gives up what is being connected")
+    @Test("gives up what is being connected", .timeLimit(.minutes(5)))
     func connecting() async throws {
       let port = try SilentPort()
       defer { withExtendedLifetime(port) {} }
-      let transport = NIOTransport()
+      // Longer than the test may take, so that it is not the connection's own limit that ends it.
+      let transport = NIOTransport(options: modified { $0.connectTimeout = .seconds(3600) })
       let client = try makeClient("http://127.0.0.1:\(port.number)", transport)
       let waiting = Task { try await client.send(message()) }
       while !client.calls.all.contains(where: { $0.phase == .connecting }) { await Task.yield() }
-      let start = ContinuousClock.now
       await transport.shutDown()
       #expect(await failure { try await waiting.value }?.requestState == .notSent)
-      #expect(ContinuousClock.now - start < .seconds(8))
     }
 
     @Test("a transport that nobody holds closes its connections")
