@@ -1,4 +1,5 @@
 #if NIO
+  import struct ApusTesting.SeededGenerator
   import HTTPTypes
   import NIOCore
   import Testing
@@ -149,7 +150,7 @@
 
     @Test("any bytes end in content or an error", arguments: 0..<300 as Range<UInt64>)
     func garbage(seed: UInt64) {
-      var random = SeededRandom(seed: seed)
+      var random = SeededGenerator(seed: seed)
       let format = CodedFormat.allCases[Int(seed % 3)]
       var bytes = compressed(Self.text, format)
       for _ in 0..<Int.random(in: 1...8, using: &random) {

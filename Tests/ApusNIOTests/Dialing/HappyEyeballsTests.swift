@@ -1,5 +1,6 @@
 #if NIO
   import ApusCore
+  import struct ApusTesting.SeededGenerator
   import Testing
 
   @testable import ApusNIO
@@ -101,7 +102,7 @@
 
     @Test("in any order of events it ends once, and no connection is left over", arguments: 0..<200 as Range<UInt64>)
     func random(seed: UInt64) {
-      var random = SeededRandom(seed: seed)
+      var random = SeededGenerator(seed: seed)
       let addresses = (0..<Int.random(in: 0...6, using: &random)).map { "\($0)" }
       var state = State(addresses)
       var underWay: Set<String> = []

@@ -1,10 +1,12 @@
 #if NIO
+  import struct ApusTesting.SeededGenerator
+
   /// Answers that are valid, and what becomes of them when bytes are changed.
   struct AnswerGenerator {
-    var random: SeededRandom
+    var random: SeededGenerator
 
     init(seed: UInt64) {
-      random = SeededRandom(seed: seed)
+      random = SeededGenerator(seed: seed)
     }
 
     /// A valid answer, perhaps after interim ones, and its content.

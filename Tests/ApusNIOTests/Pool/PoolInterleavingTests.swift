@@ -1,5 +1,6 @@
 #if NIO
   import ApusCore
+  import struct ApusTesting.SeededGenerator
   import Testing
 
   @testable import ApusNIO
@@ -9,7 +10,7 @@
     typealias Pool = PoolState<Int, Int, Int>
 
     var pool: Pool
-    var random: SeededRandom
+    var random: SeededGenerator
     var now = 0
     var nextID = 0
     /// Who waits, uses, has been refused; every waiter is in exactly one of these.
@@ -24,7 +25,7 @@
     var problems: [String] = []
 
     init(seed: UInt64) {
-      random = SeededRandom(seed: seed)
+      random = SeededGenerator(seed: seed)
       var limits = PoolLimits()
       limits.connectionsPerOrigin = Int.random(in: 1...3, using: &random)
       limits.connections = Int.random(in: 1...6, using: &random)

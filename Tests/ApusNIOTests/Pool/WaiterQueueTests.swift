@@ -1,4 +1,5 @@
 #if NIO
+  import struct ApusTesting.SeededGenerator
   import Testing
 
   @testable import ApusNIO
@@ -21,7 +22,7 @@
 
     @Test("it is what a plain list is, after any steps", arguments: 0..<20 as Range<UInt64>)
     func againstList(seed: UInt64) {
-      var random = SeededRandom(seed: seed)
+      var random = SeededGenerator(seed: seed)
       var queue = WaiterQueue<Int>()
       var list: [Int] = []
       for id in 0..<600 {
