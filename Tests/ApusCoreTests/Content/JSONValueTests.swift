@@ -42,7 +42,7 @@ import Testing
       #"{"items":[{"title":"a"},{"title":null}],"code":0,"data":{"items":[]}}"#, "[1,2.5e300,-0,\"\\ud83d\\ude00\"]",
       #"{"code":"x","message":["m"],"error":{"code":1}}"#,
     ].map { Array($0.utf8) }
-    for _ in 0..<1500 {
+    for _ in 0..<fuzzRounds(usually: 1500) {
       var bytes = seeds.randomElement(using: &generator) ?? []
       for _ in 0..<Int.random(in: 1...6, using: &generator) {
         let index = Int.random(in: 0..<max(1, bytes.count), using: &generator)

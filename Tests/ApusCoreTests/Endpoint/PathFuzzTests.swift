@@ -22,7 +22,7 @@ import Testing
   @Test("Any value is one segment that reads back as it was, or a typed fault", arguments: 0..<8)
   func values(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    for _ in 0..<1000 {
+    for _ in 0..<fuzzRounds(usually: 1000) {
       let value = Self.text(&generator)
       let path: RequestPath = "/users/\(value)/friends"
       guard path.fault == nil else {
@@ -39,7 +39,7 @@ import Testing
   @Test("Any text is a path of visible ASCII without dot segments, or a typed fault", arguments: 100..<108)
   func texts(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
-    for _ in 0..<1000 {
+    for _ in 0..<fuzzRounds(usually: 1000) {
       let text = Self.text(&generator)
       let path = RequestPath(stringLiteral: text)
       guard path.fault == nil else {
@@ -60,7 +60,7 @@ import Testing
   @Test("Any base URL is refused with a typed error or gives an origin that reads back", arguments: 200..<208)
   func bases(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
-    for _ in 0..<1000 {
+    for _ in 0..<fuzzRounds(usually: 1000) {
       let text = "https://" + Self.text(&generator) + (Bool.random(using: &generator) ? ".example" : "")
       do throws(BaseURL.Malformed) {
         let base = try BaseURL(text)

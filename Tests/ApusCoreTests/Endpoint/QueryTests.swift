@@ -116,7 +116,7 @@ import Testing
   @Test("Random texts round-trip as names and values, in query and form", arguments: 0..<4)
   func fuzz(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    for _ in 0..<1000 {
+    for _ in 0..<fuzzRounds(usually: 1000) {
       let pairs = (0..<3).map { _ in [PathFuzzTests.text(&generator), PathFuzzTests.text(&generator)] }
       var query = Query()
       for pair in pairs { query.append(pair[0], pair[1]) }
