@@ -11,7 +11,7 @@
     func conforms(check: TransportConformance.Check) async throws {
       try await LoopbackServer.with { server in
         let transport = NIOTransport()
-        try await check.run(transport, server, limit: .seconds(60))
+        try await check.run(transport, server, limit: .seconds(300))
         await transport.shutDown()
       }
     }
@@ -23,7 +23,7 @@
         var options = NIOTransport.Options()
         options.trust.additionalAuthorities = [Data(authority.certificate.utf8)]
         let transport = NIOTransport(options: options)
-        try await check.run(transport, server, limit: .seconds(60))
+        try await check.run(transport, server, limit: .seconds(300))
         await transport.shutDown()
       }
     }

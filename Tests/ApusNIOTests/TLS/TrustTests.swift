@@ -89,7 +89,7 @@
         ([wrong], [authority.server.pin], nil, true),
         ([authority.pin], [wrong], nil, true),
         ([wrong], [authority.client.pin], nil, false),
-        ([wrong], [authority.client.pin], Date().addingTimeInterval(60), false),
+        ([wrong], [authority.client.pin], Date().addingTimeInterval(3600), false),
         ([wrong], [authority.client.pin], Date().addingTimeInterval(-60), true),
       ]
       for (keys, backup, expiry, isAccepted) in cases {

@@ -28,7 +28,7 @@ struct UploadTests {
     }
   }
 
-  @Test("a stream too large for memory goes through a file, which is gone afterwards", .timeLimit(.minutes(1)))
+  @Test("a stream too large for memory goes through a file, which is gone afterwards", .timeLimit(.minutes(5)))
   func largeStream() async throws {
     let before = try spools()
     let stream = ContentStream(length: nil, isReplayable: true) {

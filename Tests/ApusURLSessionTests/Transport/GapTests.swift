@@ -22,9 +22,9 @@ import Testing
         ])
     }
 
-    @Test("back-pressure: a server can send everything while nobody reads", .timeLimit(.minutes(1)))
+    @Test("back-pressure: a server can send everything while nobody reads", .timeLimit(.minutes(5)))
     func backPressure() async throws {
-      let size = 64 << 20
+      let size = 32 << 20
       try await TestServer.with { _ in
         .generated(size)
       } body: { server in
@@ -68,7 +68,7 @@ import Testing
       }
     }
 
-    @Test("content made while it is sent: nothing is sent before all of it is made", .timeLimit(.minutes(1)))
+    @Test("content made while it is sent: nothing is sent before all of it is made", .timeLimit(.minutes(5)))
     func madeWhileSent() async throws {
       try await TestServer.with(options: TestServer.Options(answersAt: .head)) { _ in
         .text("")
