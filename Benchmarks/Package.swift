@@ -28,7 +28,8 @@ let package = Package(
     .executableTarget(
       name: "Loopback",
       dependencies: [
-        .product(name: "Apus", package: "apus"), .product(name: "ApusTestServer", package: "apus"),
+        .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
+        .product(name: "ApusTestServer", package: "apus"), .product(name: "ApusURLSession", package: "apus"),
       ],
       swiftSettings: settings),
   ],

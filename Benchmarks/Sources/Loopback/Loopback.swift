@@ -1,12 +1,14 @@
 import Apus
+import ApusNIO
 import ApusTestServer
+import ApusURLSession
 import Foundation
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
-/// A typed call over the URLSession transport beside a bare URLSession loop, interleaved, against a server in a
+/// A typed call over each transport beside a bare URLSession loop, interleaved, against a server in a
 /// process of its own on loopback.
 ///
 ///     Loopback [calls] [runs]      measures
@@ -31,29 +33,35 @@ struct Loopback {
     let server = try ServerProcess()
     defer { server.stop() }
     let bare = try BareLoop(port: server.port)
-    let client = Client(baseURL: try BaseURL("http://127.0.0.1:\(server.port)"))
+    let baseURL = try BaseURL("http://127.0.0.1:\(server.port)")
+    let urlSession = Client(baseURL: baseURL, transport: URLSessionTransport())
+    let nio = Client(baseURL: baseURL, transport: NIOTransport())
     let endpoint: Request<Small> = .get("/users/\(7)")
 
-    var pairs: [(apus: Usage, bare: Usage)] = []
+    var rows: [(bare: Usage, urlSession: Usage, nio: Usage)] = []
     for run in 0...runs {
-      let theirs = try await Usage.of(calls) { _ = try await bare.call() }
-      let ours = try await Usage.of(calls) { _ = try await client.send(endpoint) }
-      // The first pair warms both up.
-      if run > 0 { pairs.append((ours, theirs)) }
+      let row = (
+        bare: try await Usage.of(calls) { _ = try await bare.call() },
+        urlSession: try await Usage.of(calls) { _ = try await urlSession.send(endpoint) },
+        nio: try await Usage.of(calls) { _ = try await nio.send(endpoint) }
+      )
+      // The first round warms all up.
+      if run > 0 { rows.append(row) }
     }
     print("\(runs) interleaved runs of \(calls) calls, one in flight; median [lowest, highest]")
-    report("Apus, µs a call", pairs.map(\.apus.wall))
-    report("bare loop, µs a call", pairs.map(\.bare.wall))
-    report("ratio", pairs.map { $0.apus.wall / $0.bare.wall })
-    report("Apus, processor µs a call", pairs.map(\.apus.processor))
-    report("bare loop, processor µs a call", pairs.map(\.bare.processor))
-    report("ratio", pairs.map { $0.apus.processor / $0.bare.processor })
+    for (unit, value) in [("µs", \Usage.wall), ("processor µs", \Usage.processor)] {
+      report("bare URLSession loop, \(unit) a call", rows.map { $0.bare[keyPath: value] })
+      report("Apus on URLSession, \(unit)", rows.map { $0.urlSession[keyPath: value] })
+      report("ratio to the bare loop", rows.map { $0.urlSession[keyPath: value] / $0.bare[keyPath: value] })
+      report("Apus on SwiftNIO, \(unit)", rows.map { $0.nio[keyPath: value] })
+      report("ratio to the bare loop", rows.map { $0.nio[keyPath: value] / $0.bare[keyPath: value] })
+    }
   }
 
   static func report(_ name: String, _ figures: [Double]) {
     let sorted = figures.sorted()
     func text(_ figure: Double) -> String { String(format: "%.2f", figure) }
-    let padding = String(repeating: " ", count: max(1, 34 - name.count))
+    let padding = String(repeating: " ", count: max(1, 44 - name.count))
     print("\(name)\(padding)\(text(sorted[sorted.count / 2]))  [\(text(sorted[0])), \(text(sorted[sorted.count - 1]))]")
   }
 }
