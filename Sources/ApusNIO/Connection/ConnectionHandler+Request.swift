@@ -27,7 +27,7 @@
       outgoing.hasBegun = true
       if let upload = request.content.upload(of: exchange, on: connection) {
         write()
-        if self.exchange === exchange { outgoing.upload = Task { await upload.run() } }
+        if self.exchange === exchange { outgoing.upload = exchange.context.spawn { await upload.run() } }
       } else {
         sendAtOnce(request.content, of: exchange)
       }

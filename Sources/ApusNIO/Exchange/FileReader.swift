@@ -30,7 +30,7 @@
 
     /// Opens a file.
     ///
-    /// - Throws: ``ContentFileError`` when it can no longer be read.
+    /// - Throws: `FileUnreadable` when it can no longer be read.
     static func open(_ file: ContentFile) async throws -> FileReader {
       let descriptor = try await NIOThreadPool.singleton.runIfActive { systemOpen(file.path) }
       guard descriptor >= 0 else { throw FileUnreadable(path: file.path) }

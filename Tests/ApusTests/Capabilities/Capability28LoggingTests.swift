@@ -6,27 +6,11 @@
 
   @Suite("28: logging")
   struct Capability28LoggingTests {
-    private struct Recorder: LogHandler {
-      let lines: Told<String>
-      var metadata: Logger.Metadata = [:]
-      var logLevel = Logger.Level.trace
-
-      subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-      }
-
-      func log(event: LogEvent) {
-        let metadata = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
-        lines.add("\(event.level) \(event.message) " + metadata.joined(separator: " "))
-      }
-    }
-
     private let lines = Told<String>()
 
     @Test("a call's lines have id, method, URL, status and duration, and no secret")
     func lines() async throws {
-      let logger = Logger(label: "test") { [lines] _ in Recorder(lines: lines) }
+      let logger = Logger(label: "test") { [lines] _ in LineRecorder(lines: lines) }
       try await TestServer.with { _ in
         .json(#"{"token":"s3cr3t"}"#, fields: ["Set-Cookie": "s3cr3t"])
       } body: { server in

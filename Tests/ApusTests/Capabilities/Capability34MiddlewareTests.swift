@@ -23,17 +23,6 @@
       }
     }
 
-    private struct RetryOnce: Middleware {
-      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-        let response = try await next(request, context: context)
-        guard response.head.status == .serviceUnavailable else { return response }
-        response.discard()
-        var context = context
-        context.attempt += 1
-        return try await next(request, context: context)
-      }
-    }
-
     private func configure(_ configuration: inout Configuration) {
       configuration.authentication = .bearer(MemoryCredentials(token: "t"))
       configuration.customizePipeline = { pipeline in

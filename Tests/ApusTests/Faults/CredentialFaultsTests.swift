@@ -53,7 +53,7 @@ struct CredentialFaultsTests {
   @Test("keys and content are not printed to the log: nothing is, and a logger gets neither")
   func printedToTheLog() async throws {
     let lines = Told<String>()
-    let logger = Logger(label: "test") { _ in Handler(lines: lines) }
+    let logger = Logger(label: "test") { _ in LineRecorder(lines: lines) }
     let api = client {
       $0.authentication = .bearer(MemoryCredentials(token: "s3cr3t"))
       $0.logging = RequestLogging(logger)
@@ -74,20 +74,5 @@ struct CredentialFaultsTests {
     try await second.send(.ping)
     #expect(other.exchanges[0].fields.count == 1)
     #expect(first.calls !== second.calls)
-  }
-
-  private struct Handler: LogHandler {
-    let lines: Told<String>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      lines.add("\(event.message) \(event.metadata ?? [:])")
-    }
   }
 }
