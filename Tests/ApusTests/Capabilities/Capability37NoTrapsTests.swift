@@ -78,7 +78,7 @@
       ["application/json", "application/problem+json", "text/html", "", "application/json;;;", "é/\u{80}"])
     func fuzzedContent(content: String, type: String) async throws {
       let stub = StubTransport()
-      let api = Client(baseURL: "https://example.test", transport: stub)
+      let api = Client(baseURL: "https://example.test", transport: stub) { $0.timeout = .seconds(300) }
       for (status, code) in [(200, CallError.Code.decoding), (400, .rejected)] {
         stub.onAny(answer: .status(status, fields: [.contentType: type], content: content))
         let error = try #require(await failure { try await api.send(Request<User>.get("/a")) })

@@ -7,7 +7,9 @@ struct CallFaultsTests {
   private let stub = StubTransport()
   private let gate = Gate()
 
-  private func client() -> Client { Client(baseURL: "https://example.test", transport: stub) }
+  private func client() -> Client {
+    Client(baseURL: "https://example.test", transport: stub) { $0.timeout = .seconds(300) }
+  }
 
   @Test("the end of a cancelled call does not stop the new call's spinner")
   @MainActor
