@@ -82,8 +82,9 @@ final class Call: DeadlineTarget {
     record(.headArrived(status: head.status.code), attempt: attempt)
   }
 
-  func settle(_ head: HTTPResponse) {
-    state.withLock { $0.settle(head) }
+  func settle(_ response: ResponseMessage) {
+    let trailers = response.content.trailers
+    state.withLock { $0.settle(response.head, trailers) }
   }
 
   func sent(total: Int64, expected: Int64?) {

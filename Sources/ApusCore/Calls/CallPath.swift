@@ -18,7 +18,7 @@ extension Call {
       let path = client.path(joining: options.duplicates == .join && delivery == .buffered)
       let response = try await Next(path: path, index: 0)(message, context: context)
       // 4. Is it an answer or a refusal? A message that is only described has neither.
-      if delivery != .described { settle(response.head) }
+      if delivery != .described { settle(response) }
       guard delivery == .described || request.acceptance.contains(response.head.status.code) else {
         throw try await refusal(response, of: request)
       }

@@ -13,6 +13,7 @@ struct CallState {
   private(set) var droppedEvents = 0
   var message: RequestMessage?
   private(set) var head: HTTPResponse?
+  private(set) var trailers = HTTPFields()
   private(set) var sentBytes: Int64 = 0
   private(set) var receivedBytes: Int64 = 0
   private(set) var expectedSendBytes: Int64?
@@ -107,8 +108,9 @@ struct CallState {
   }
 
   /// Keeps the head that the pipeline gave in the end: a stored answer's, for one, which came by no exchange.
-  mutating func settle(_ head: HTTPResponse) {
+  mutating func settle(_ head: HTTPResponse, _ trailers: HTTPFields) {
     self.head = head
+    self.trailers = trailers
   }
 
   mutating func headArrived(_ head: HTTPResponse) {

@@ -15,6 +15,8 @@ public struct Response<Value: Sendable>: Sendable {
   public var id: CallID { call.id }
   /// Status and fields of the answer.
   public var head: HTTPResponse { call.entry.head ?? HTTPResponse(status: .ok) }
+  /// The fields that came after the content, see ``ResponseContent/trailers``.
+  public var trailers: HTTPFields { call.snapshot(\.trailers) }
   /// Everything that happened to the call.
   public var trace: Trace { call.trace }
 }

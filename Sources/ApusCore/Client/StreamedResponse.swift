@@ -23,6 +23,9 @@ public struct StreamedResponse: ~Copyable {
   /// How many bytes the server announced, if it did.
   public var expectedLength: Int64? { content.expectedLength }
 
+  /// The fields that came after the content: none before ``next()`` gave `nil`, see ``ResponseContent/trailers``.
+  public var trailers: HTTPFields { content.trailers }
+
   /// The next piece of the content as it arrives, never empty; `nil` at the end.
   ///
   /// - Throws: ``CallError`` when the content breaks off, the call is cancelled or its deadline passes.

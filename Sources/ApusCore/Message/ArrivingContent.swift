@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -24,6 +25,12 @@ final class ArrivingContent: Sendable {
   init(source: any ContentSource, expectedLength: Int64?) {
     self.source = source
     self.expectedLength = expectedLength
+  }
+
+  /// The fields that came after the content; none unless all of it was read.
+  var trailers: HTTPFields {
+    guard case .finished = state.withLock({ $0.end }) else { return [:] }
+    return TrailerRules.allowed(source.trailers)
   }
 
   func next() async throws -> Data? {

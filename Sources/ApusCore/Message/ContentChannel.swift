@@ -1,3 +1,4 @@
+public import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -39,8 +40,12 @@ public final class ContentChannel: ContentSource {
   }
 
   /// Ends the content, well or with an error. Later calls do nothing.
-  public func finish(throwing error: (any Error)? = nil) {
-    let waiter = state.withLock { $0.finish(error) }
+  ///
+  /// - Parameters:
+  ///   - error: why it broke off. Default: none, it is complete.
+  ///   - trailers: the fields that came after it. Default: none.
+  public func finish(throwing error: (any Error)? = nil, trailers: HTTPFields = [:]) {
+    let waiter = state.withLock { $0.finish(error, trailers) }
     if let error { waiter?.resume(throwing: error) } else { waiter?.resume(returning: nil) }
   }
 
@@ -56,6 +61,9 @@ public final class ContentChannel: ContentSource {
       cancel()
     }
   }
+
+  /// The fields that came after the content; none before its end.
+  public var trailers: HTTPFields { state.withLock { $0.trailers } }
 
   /// Gives the content up.
   public func cancel() {

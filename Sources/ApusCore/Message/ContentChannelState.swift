@@ -1,3 +1,5 @@
+import HTTPTypes
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -21,6 +23,7 @@ struct ContentChannelState {
   private var waitingBytes = 0
   private var waiter: Waiter?
   private var isPaused = false
+  private(set) var trailers = HTTPFields()
 
   init(highWaterMark: Int) {
     self.highWaterMark = highWaterMark
@@ -40,9 +43,10 @@ struct ContentChannelState {
   }
 
   /// Ends the content. Answers who waited for more.
-  mutating func finish(_ error: (any Error)?) -> Waiter? {
+  mutating func finish(_ error: (any Error)?, _ trailers: HTTPFields = [:]) -> Waiter? {
     guard case .open = phase else { return nil }
     phase = .finished(error)
+    self.trailers = trailers
     defer { waiter = nil }
     return waiter
   }

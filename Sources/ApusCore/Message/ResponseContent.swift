@@ -1,3 +1,4 @@
+public import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -9,7 +10,7 @@ import Synchronization
 /// The content of a response: complete in memory, or arriving piece by piece.
 public struct ResponseContent: Sendable {
   enum Storage {
-    case bytes(Data)
+    case bytes(Data, trailers: HTTPFields)
     case arriving(ArrivingContent)
   }
 
@@ -20,9 +21,9 @@ public struct ResponseContent: Sendable {
   /// No content.
   public static let empty = ResponseContent(Data())
 
-  /// Content that is complete.
-  public init(_ data: Data) {
-    storage = .bytes(data)
+  /// Content that is complete, with the fields that came after it. Default: none.
+  public init(_ data: Data, trailers: HTTPFields = [:]) {
+    storage = .bytes(data, trailers: TrailerRules.allowed(trailers))
     isCollected = false
   }
 
@@ -30,8 +31,8 @@ public struct ResponseContent: Sendable {
   ///
   /// Such a transport wakes its caller once, not at the head and at every piece. It has told the context of the
   /// head and of each piece as they arrived, and has kept the context's ``CallContext/contentLimit``.
-  public init(collected data: Data) {
-    storage = .bytes(data)
+  public init(collected data: Data, trailers: HTTPFields = [:]) {
+    storage = .bytes(data, trailers: TrailerRules.allowed(trailers))
     isCollected = true
   }
 
@@ -47,15 +48,27 @@ public struct ResponseContent: Sendable {
 
   /// The bytes, when all of them are in memory.
   public var bytes: Data? {
-    if case .bytes(let data) = storage { return data }
+    if case .bytes(let data, _) = storage { return data }
     return nil
   }
 
   /// How many bytes there are, or are announced to come; `nil` when that is unknown.
   public var expectedLength: Int64? {
     switch storage {
-    case .bytes(let data): Int64(data.count)
+    case .bytes(let data, _): Int64(data.count)
     case .arriving(let content): content.expectedLength
+    }
+  }
+
+  /// The fields that came after the content (RFC 9110 §6.5): none before all of it was read, none where it broke off
+  /// or was given up, and none from transports that cannot see them.
+  ///
+  /// Fields that have to be known before the content is read or that decide about the exchange are left out (RFC 9110
+  /// §6.5.1): framing, routing, credentials, cookies, caching, the content's own description.
+  public var trailers: HTTPFields {
+    switch storage {
+    case .bytes(_, let trailers): trailers
+    case .arriving(let content): content.trailers
     }
   }
 
@@ -64,15 +77,15 @@ public struct ResponseContent: Sendable {
   /// Permits, breakers and timings that middlewares hold for an exchange end here, not at the head.
   public func onEnd(_ action: @escaping @Sendable (ContentEnd) -> Void) {
     switch storage {
-    case .bytes(let data): action(.finished(length: Int64(data.count)))
+    case .bytes(let data, _): action(.finished(length: Int64(data.count)))
     case .arriving(let content): content.onEnd(action)
     }
   }
 
   /// The same content, to be read piece by piece; content in memory becomes one piece.
   var arriving: ResponseContent {
-    guard case .bytes(let data) = storage else { return self }
-    return ResponseContent(source: MemorySource(data), expectedLength: Int64(data.count))
+    guard case .bytes(let data, let trailers) = storage else { return self }
+    return ResponseContent(source: MemorySource(data, trailers), expectedLength: Int64(data.count))
   }
 
   /// The next piece of arriving content; `nil` at the end, and for content in memory, see ``arriving``.
@@ -91,7 +104,7 @@ public struct ResponseContent: Sendable {
   /// - Throws: ``TransportError`` when the content breaks off or passes the limit; `CancellationError`.
   public func collect(upTo limit: Int, onPiece: @Sendable (Int) -> Void = { _ in }) async throws -> Data {
     switch storage {
-    case .bytes(let data):
+    case .bytes(let data, _):
       guard data.count <= limit else { throw TransportError.contentTooLarge(limit: limit) }
       onPiece(data.count)
       return data
@@ -103,7 +116,7 @@ public struct ResponseContent: Sendable {
   /// At most `count` bytes from the start; the rest is given up.
   func prefix(_ count: Int) async throws -> Data {
     switch storage {
-    case .bytes(let data): return data.prefix(count)
+    case .bytes(let data, _): return data.prefix(count)
     case .arriving(let content):
       var all = Data()
       while all.count < count, let piece = try await content.next() { all.append(piece) }
@@ -135,8 +148,10 @@ extension ResponseContent: Cancellable {
 /// Content in memory as a source of one piece.
 private final class MemorySource: ContentSource {
   private let data: Mutex<Data?>
+  let trailers: HTTPFields
 
-  init(_ data: Data) {
+  init(_ data: Data, _ trailers: HTTPFields) {
+    self.trailers = trailers
     self.data = Mutex(data.isEmpty ? nil : data)
   }
 

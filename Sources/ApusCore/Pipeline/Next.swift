@@ -36,7 +36,7 @@ final class Path: Sendable {
     let data = try await content.collect(upTo: context.contentLimit) { count in
       if !content.isCollected { context.received(count) }
     }
-    response.content = ResponseContent(data)
+    response.content = ResponseContent(data, trailers: content.trailers)
     context.record(.contentArrived(length: Int64(data.count)))
     return response
   }

@@ -44,7 +44,7 @@
       case .interim(let response): pass(interim: response)
       case .head(let head, let framing): begin(head, framing)
       case .content(let bytes): receive(bytes)
-      case .end(_, let canReuse): finish(canReuse: canReuse)
+      case .end(let trailers, let canReuse): finish(trailers, canReuse: canReuse)
       }
     }
 
@@ -140,7 +140,7 @@
     }
 
     /// The answer is complete: the connection goes back before the caller goes on, who may need it.
-    private func finish(canReuse: Bool) {
+    private func finish(_ trailers: HTTPFields, canReuse: Bool) {
       guard let exchange, let head = incoming.head else { return }
       do {
         try incoming.coding?.finish()
@@ -160,9 +160,13 @@
         stage = .over
         context?.close(promise: nil)
       }
-      content?.finish()
-      exchange.finish(
-        content == nil ? .success(ResponseMessage(head: head, content: ResponseContent(collected: collected))) : nil)
+      if let content {
+        content.finish(trailers: trailers)
+        exchange.finish(nil)
+      } else {
+        let content = ResponseContent(collected: collected, trailers: trailers)
+        exchange.finish(.success(ResponseMessage(head: head, content: content)))
+      }
     }
 
     // MARK: Back-pressure

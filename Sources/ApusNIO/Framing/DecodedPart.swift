@@ -10,7 +10,8 @@
     case head(HTTPResponse, ResponseFraming)
     /// Some bytes of content, never none; a slice of what was read, not a copy.
     case content(ByteBuffer)
-    /// The answer is complete. `canReuse` tells whether the connection may carry another exchange.
+    /// The answer is complete; trailers are as they came. `canReuse` tells whether the connection may carry another
+    /// exchange.
     case end(trailers: HTTPFields, canReuse: Bool)
   }
 #endif

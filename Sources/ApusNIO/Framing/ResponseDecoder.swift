@@ -120,7 +120,7 @@
           guard try readChunkEnd(of: &buffer) else { return nil }
         case .trailers:
           guard try readLines(of: &buffer) else { return nil }
-          trailers = TrailerRules.allowed(section.finish())
+          trailers = section.finish()
           phase = .complete
         case .idle, .closed, .complete:
           throw FramingError(.unsolicited, "bytes came that nobody asked for")

@@ -1,4 +1,5 @@
 public import ApusCore
+public import HTTPTypes
 
 /// Changes to an answer; each gives a changed copy, so they can be combined.
 extension StubAnswer {
@@ -36,6 +37,13 @@ extension StubAnswer {
   /// The content never continued after so many pieces: its reader waits until cancelled.
   public func stalled(after count: Int) -> StubAnswer {
     cut(after: count, .wait(Gate()))
+  }
+
+  /// The answer with fields after its content, which an answer to HEAD does not have either.
+  public func trailers(_ trailers: HTTPFields) -> StubAnswer {
+    var answer = self
+    answer.trailers = trailers
+    return answer
   }
 
   private func opening(_ steps: [Step]) -> StubAnswer {

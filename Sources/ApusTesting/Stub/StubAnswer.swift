@@ -30,6 +30,8 @@ public struct StubAnswer: Sendable {
   var head: HTTPResponse
   /// The pieces of content and what happens before, between and behind them.
   var content: [Step] = []
+  /// What comes after the content.
+  var trailers = HTTPFields()
 
   init(status: Int, fields: HTTPFields, content: [Step]) {
     head = HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields)

@@ -1,4 +1,5 @@
 import ApusCore
+import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -12,9 +13,11 @@ final class StubContentSource: ContentSource {
   private let steps: Mutex<ArraySlice<StubAnswer.Step>>
   private let cancelled = Gate()
   private let clock: any MonotonicClock
+  let trailers: HTTPFields
 
-  init(_ steps: [StubAnswer.Step], clock: any MonotonicClock) {
-    self.steps = Mutex(steps[...])
+  init(_ answer: StubAnswer, clock: any MonotonicClock) {
+    steps = Mutex(answer.content[...])
+    trailers = answer.trailers
     self.clock = clock
   }
 

@@ -80,10 +80,10 @@ public final class StubTransport: Transport {
     }
     if context.delivery == .buffered, let bytes = answer.bytes {
       watched.update { $0.end(number, .answered) }
-      return ResponseMessage(head: answer.head, content: ResponseContent(bytes))
+      return ResponseMessage(head: answer.head, content: ResponseContent(bytes, trailers: answer.trailers))
     }
     let content = ResponseContent(
-      source: StubContentSource(answer.content, clock: context.clock), expectedLength: answer.announcedLength)
+      source: StubContentSource(answer, clock: context.clock), expectedLength: answer.announcedLength)
     content.onEnd { [watched] end in
       watched.update { state in
         switch end {

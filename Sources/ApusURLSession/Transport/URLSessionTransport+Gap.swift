@@ -7,12 +7,13 @@ extension URLSessionTransport {
     public let description: String
   }
 
-  /// What this transport cannot do here; empty on Apple platforms.
+  /// What this transport cannot do here; little on Apple platforms.
   public static var knownGaps: [Gap] {
     #if canImport(Security)
-      []
+      [trailers]
     #else
       [
+        trailers,
         Gap(
           name: "back-pressure",
           description: "content arrives as fast as the server sends it; what waits to be read is in memory"),
@@ -32,4 +33,7 @@ extension URLSessionTransport {
       ]
     #endif
   }
+
+  private static let trailers = Gap(
+    name: "trailers", description: "the platform shows no fields that come after the content: there are none")
 }

@@ -29,6 +29,12 @@ private final class Ends: Sendable {
 
 private struct Broke: Error {}
 
+/// A source that knows nothing of trailers.
+private struct MemoryOnly: ContentSource {
+  func next() async throws -> Data? { nil }
+  func cancel() {}
+}
+
 @Suite("Content of responses") struct ResponseContentTests {
   private func arriving(
     _ pieces: [String], error: (any Error)? = nil, length: Int64? = nil, onCancel: @escaping @Sendable () -> Void = {}
@@ -185,6 +191,38 @@ private struct Broke: Error {}
       #expect(dropped == 200)
     }
     ResponseContent(Data("x".utf8)).arriving.discard()
+  }
+
+  @Test("Fields after the content are there once all of it was read, and only those that may come so late")
+  func trailers() async throws {
+    let fields: HTTPFields = [
+      .init("X-Sum")!: "1", .setCookie: "a=b", .contentLength: "9", .init("Server-Timing")!: "t",
+    ]
+    let allowed: HTTPFields = [.init("X-Sum")!: "1", .init("Server-Timing")!: "t"]
+    let channel = ContentChannel {}
+    channel.push(Data("a".utf8))
+    let content = ResponseContent(source: channel)
+    channel.finish(trailers: fields)
+    _ = try await content.next()
+    #expect(content.trailers.isEmpty)
+    #expect(try await content.next() == nil)
+    #expect(content.trailers == allowed)
+    #expect(ResponseContent(Data(), trailers: fields).trailers == allowed)
+    #expect(ResponseContent(collected: Data(), trailers: fields).trailers == allowed)
+    #expect(ResponseContent(source: MemoryOnly()).trailers.isEmpty)
+    let again = ResponseContent(Data("a".utf8), trailers: fields).arriving
+    _ = try await again.collect(upTo: 1)
+    #expect(again.trailers == allowed)
+  }
+
+  @Test("Content that breaks off or is given up has no fields after it", arguments: [false, true])
+  func noTrailers(isGivenUp: Bool) async throws {
+    let channel = ContentChannel {}
+    let content = ResponseContent(source: channel)
+    channel.finish(throwing: isGivenUp ? nil : Broke(), trailers: [.init("X-Sum")!: "1"])
+    if isGivenUp { content.discard() }
+    _ = try? await content.next()
+    #expect(content.trailers.isEmpty)
   }
 
   @Test("A response gives its content up when it is discarded")

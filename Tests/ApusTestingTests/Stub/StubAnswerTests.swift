@@ -1,5 +1,6 @@
 import ApusCore
 import ApusTesting
+import HTTPTypes
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -19,6 +20,22 @@ struct StubAnswerTests {
     var settings = ClientSettings()
     settings.runtime.clock = clock
     api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)
+  }
+
+  @Test("fields after the content come with a whole answer and with one in pieces")
+  func trailers() async throws {
+    let sum = try #require(HTTPField.Name("X-Sum"))
+    for answer in [StubAnswer.text("ab"), .pieces(["a", "b"]), .text("")] {
+      stub.onAny(answer: answer.trailers([sum: "1", .setCookie: "a=b"]))
+      #expect(try await api.response(to: text).trailers == [sum: "1"])
+      try await api.withResponse(to: text) { response in
+        #expect(response.trailers.isEmpty)
+        _ = try await response.collect()
+        #expect(response.trailers == [sum: "1"])
+      }
+    }
+    stub.onAny(answer: .text("").trailers([sum: "1"]))
+    #expect(try await api.response(to: Request<Void>.head("/text")).trailers.isEmpty)
   }
 
   @Test("latency passes on the client's clock")

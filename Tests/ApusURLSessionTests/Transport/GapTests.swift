@@ -17,7 +17,7 @@ import Testing
     func names() {
       #expect(
         URLSessionTransport.knownGaps.map(\.name) == [
-          "back-pressure", "phase timings", "trust", "content made while it is sent", "GET with content",
+          "trailers", "back-pressure", "phase timings", "trust", "content made while it is sent", "GET with content",
           "broken answers", "IPv6 addresses",
         ])
     }
