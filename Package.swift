@@ -19,6 +19,13 @@ func nio(_ product: String, package: String = "swift-nio") -> Target.Dependency 
   .product(name: product, package: package, condition: .when(traits: ["NIO"]))
 }
 
+/// Whether the host is a Linux machine: there `URLSession` is not needed by default.
+#if os(Linux)
+  let defaultTraits: Set<String> = ["NIO"]
+#else
+  let defaultTraits: Set<String> = ["NIO", "URLSession"]
+#endif
+
 let package = Package(
   name: "apus",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -33,8 +40,8 @@ let package = Package(
   ],
   traits: [
     .trait(name: "NIO", description: "Parts built on SwiftNIO: its transport, the loopback test server."),
-    .trait(name: "URLSession", description: "The URLSession transport as the default of `Apus`."),
-    .default(enabledTraits: ["NIO", "URLSession"]),
+    .trait(name: "URLSession", description: "The URLSession transport as the default of `Apus`, where NIO's is not."),
+    .default(enabledTraits: defaultTraits),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -59,6 +66,7 @@ let package = Package(
       name: "Apus",
       dependencies: [
         "ApusCore", "ApusMiddleware", httpTypes, logging,
+        .target(name: "ApusNIO", condition: .when(platforms: [.linux], traits: ["NIO"])),
         .target(name: "ApusURLSession", condition: .when(traits: ["URLSession"])),
       ],
       swiftSettings: settings),
@@ -98,7 +106,7 @@ let package = Package(
       name: "ApusTests",
       dependencies: ["Apus", "ApusTesting", "ApusTestServer", httpTypes, logging], swiftSettings: settings),
     .testTarget(
-      name: "DocumentationTests", dependencies: ["Apus", "ApusTesting", "ApusTestServer", httpTypes],
+      name: "DocumentationTests", dependencies: ["Apus", "ApusNIO", "ApusTesting", "ApusTestServer", httpTypes],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -1,4 +1,6 @@
-#if URLSession
+#if NIO && os(Linux)
+  import ApusNIO
+#elseif URLSession
   import ApusURLSession
 #endif
 
@@ -24,10 +26,18 @@ extension Client {
       settings: settings)
   }
 
-  #if URLSession
-    /// Makes a client with the default pipeline and this platform's transport.
+  #if URLSession || (NIO && os(Linux))
+    /// Makes a client with the default pipeline and this platform's transport, a new one with connections of its own:
+    /// `NIOTransport` on Linux unless the trait `NIO` is off, else `URLSessionTransport`.
+    ///
+    /// For other options of a transport make it yourself, and give it to ``init(baseURL:transport:configure:)``.
     public init(baseURL: BaseURL, configure: (inout Configuration) -> Void = { _ in }) {
-      self.init(baseURL: baseURL, transport: URLSessionTransport(), configure: configure)
+      #if NIO && os(Linux)
+        let transport = NIOTransport()
+      #else
+        let transport = URLSessionTransport()
+      #endif
+      self.init(baseURL: baseURL, transport: transport, configure: configure)
     }
   #endif
 }

@@ -1,4 +1,4 @@
-#if NIO && URLSession
+#if NIO && (URLSession || os(Linux))
   import Apus
   import ApusTestServer
   import HTTPTypes

@@ -14,6 +14,21 @@
     return nil
   }()
 
+  /// What tells the compiler of the C modules that modules of the build are made of, as the package manager does.
+  private let moduleMaps: [String] = {
+    guard let modules else { return [] }
+    let build = URL(fileURLWithPath: modules).deletingLastPathComponent()
+    let checkouts = build.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("checkouts")
+    let targets = folders(in: build) + folders(in: package.appendingPathComponent("Sources"))
+    let fetched = folders(in: checkouts).flatMap { folders(in: $0.appendingPathComponent("Sources")) }
+    let maps = (targets + fetched.map { $0.appendingPathComponent("include") }).map { "\($0.path)/module.modulemap" }
+    return maps.filter { FileManager.default.fileExists(atPath: $0) }.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+  }()
+
+  private func folders(in folder: URL) -> [URL] {
+    (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+  }
+
   /// Programs that must not compile, given to the compiler with the modules this test was built with.
   @Suite("2: incomplete endpoints", .enabled(if: Tool.compiler != nil && modules != nil), .serialized)
   struct Capability02IncompleteEndpointsTests {
@@ -41,9 +56,8 @@
       try Data((Self.endpoints + line + "\n}\n").utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }
       let compiler = try #require(Tool.compiler)
-      return try await compiler.run([
-        "-typecheck", "-swift-version", "6", "-I", try #require(modules), file.path,
-      ])
+      let arguments = ["-typecheck", "-swift-version", "6", "-I", try #require(modules)] + moduleMaps
+      return try await compiler.run(arguments + [file.path])
     }
 
     @Test("complete ones compile, each giving its type")
