@@ -74,6 +74,7 @@ extension CallError.Facts {
     case .broken: code = .broken
     case .malformedResponse: code = .malformedResponse
     case .contentTooLarge: code = .contentTooLarge
+    case .declined: code = .declined
     case .unsupported: code = .invalidRequest
     case .timedOut(let phase):
       code = .timeout

@@ -11,7 +11,7 @@ public struct CallError: Error, Sendable {
     case invalidRequest
     /// The content or the query cannot be encoded.
     case encoding
-    /// Apus did not start the call, for example because its id is in use.
+    /// Apus did not start the call: its id is in use, the transport is shut down or too many wait for a connection.
     case declined
     /// The device has no network.
     case offline

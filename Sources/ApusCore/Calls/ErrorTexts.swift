@@ -13,7 +13,8 @@ public struct ErrorTexts: Sendable {
     switch error.code {
     case .invalidRequest: "This request could not be prepared."
     case .encoding: "The data you entered could not be sent."
-    case .declined: "This is already in progress."
+    case .declined:
+      error.phase == .preparing ? "This is already in progress." : "This cannot be done right now. Try again later."
     case .offline: "You appear to be offline. Check your connection and try again."
     case .hostNotFound: "The server could not be found. Check your connection and try again."
     case .connectionFailed: "The server cannot be reached right now. Try again later."

@@ -20,6 +20,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     case contentTooLarge
     /// A deadline passed.
     case timedOut(CallPhase)
+    /// The transport takes no message now: it is shut down, or too many wait already.
+    case declined
     /// The message cannot be sent: by this transport, or because a middleware could not complete it.
     case unsupported
   }

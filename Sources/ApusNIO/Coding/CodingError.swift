@@ -1,9 +1,9 @@
 #if NIO
   /// Why coded content cannot be decoded (RFC 9110 §8.4).
-  struct CodingError: Error, Sendable, Hashable, CustomStringConvertible {
+  public struct CodingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, one case each.
-    enum Kind: String, Sendable, Hashable, CaseIterable {
-      /// More codings than ``CodingLimits/chainLength``.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+      /// More codings than ``NIOTransport/Limits/codings``.
       case tooManyCodings
       /// The bytes are not what the coding's format says, or their checksum is wrong.
       case malformed
@@ -11,24 +11,25 @@
       case truncated
       /// Bytes follow the end of the coding.
       case trailingBytes
-      /// More content than ``CodingLimits/length``.
+      /// More content than ``NIOTransport/Limits/decodedBytes``.
       case tooLarge
-      /// The content grew more than ``CodingLimits/ratio`` allows.
+      /// The content grew more than ``NIOTransport/Limits/decodedRatio`` allows.
       case ratioTooHigh
       /// There is no memory to decode with.
       case outOfMemory
     }
 
     /// What is wrong.
-    let kind: Kind
+    public let kind: Kind
     /// What exactly is wrong, for logs. Holds no content.
-    let detail: String
+    public let detail: String
 
     init(_ kind: Kind, _ detail: String) {
       self.kind = kind
       self.detail = detail
     }
 
-    var description: String { "\(kind.rawValue): \(detail)" }
+    /// Kind and detail.
+    public var description: String { "\(kind.rawValue): \(detail)" }
   }
 #endif

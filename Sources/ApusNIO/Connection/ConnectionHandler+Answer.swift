@@ -35,8 +35,8 @@
 
     /// From now on content must come, unless nobody wants it, or the server may be waiting for the request's.
     func expectContent() {
-      guard incoming.head != nil, !incoming.isPaused, outgoing.isComplete else { return }
-      watchdog?.allow(core.timeouts.stall, in: .receiving)
+      guard let exchange, incoming.head != nil, !incoming.isPaused, outgoing.isComplete else { return }
+      watchdog?.allow(exchange.timeouts.stall, in: .receiving)
     }
 
     func take(_ part: DecodedPart) {
@@ -59,7 +59,7 @@
       var (head, length) = (head, framing.length)
       if exchange.request.undoesCodings, length != 0 {
         do {
-          incoming.coding = try ContentDecoder.decoder(for: head.headerFields)
+          incoming.coding = try ContentDecoder.decoder(for: head.headerFields, limits: core.codingLimits)
         } catch {
           incoming.head = head
           return fail(error)

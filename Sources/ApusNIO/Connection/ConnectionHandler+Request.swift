@@ -76,8 +76,10 @@
 
     private func requestSent() {
       outgoing.isComplete = true
-      exchange?.context.record(.requestSent)
-      if incoming.head == nil { watchdog?.allow(core.timeouts.firstByte, in: .awaitingHead) } else { expectContent() }
+      guard let exchange else { return }
+      exchange.context.record(.requestSent)
+      guard incoming.head == nil else { return expectContent() }
+      watchdog?.allow(exchange.timeouts.firstByte, in: .awaitingHead)
     }
 
     private func write() {
@@ -108,7 +110,7 @@
         return waiter.resume(returning: self.exchange === exchange)
       }
       outgoing.sender = waiter
-      if incoming.head == nil { watchdog?.allow(core.timeouts.stall, in: .connecting) }
+      if incoming.head == nil { watchdog?.allow(exchange.timeouts.stall, in: .connecting) }
     }
 
     /// The socket has taken enough of what was written.
@@ -127,7 +129,7 @@
       let sent = context.eventLoop.makePromise(of: Void.self)
       // Written even where it is empty: it leaves when everything before it has left.
       context.writeAndFlush(wrapOutboundOut(outbound), promise: sent)
-      if incoming.head == nil { watchdog?.allow(core.timeouts.stall, in: .connecting) }
+      if incoming.head == nil { watchdog?.allow(exchange.timeouts.stall, in: .connecting) }
       sent.futureResult.assumeIsolated().whenSuccess {
         if self.exchange === exchange { self.requestSent() }
       }

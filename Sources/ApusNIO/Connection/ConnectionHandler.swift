@@ -29,7 +29,7 @@
     var exchange: Exchange?
     var outgoing = Outgoing()
     var incoming = Incoming()
-    var decoder = ResponseDecoder(limits: FramingLimits())
+    var decoder: ResponseDecoder
     var watchdog: Watchdog?
 
     /// Bytes that are not decoded yet.
@@ -41,6 +41,7 @@
 
     init(core: TransportCore) {
       self.core = core
+      decoder = ResponseDecoder(limits: core.framingLimits)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -29,7 +29,7 @@
     /// Begins; `completion` is called once.
     func start(_ completion: @escaping Completion) {
       self.completion = completion
-      if let timeout = core.timeouts.connect {
+      if let timeout = core.connectTimeout {
         limit = loop.assumeIsolated().scheduleTask(in: timeout) { self.timedOut() }
       }
       do {

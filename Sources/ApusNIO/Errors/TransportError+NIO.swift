@@ -6,7 +6,7 @@
 
   extension TransportError {
     /// The transport takes no more messages, or stops those that run.
-    static let shutDown = TransportError(.unsupported, requestState: .notSent, detail: "the transport is shut down")
+    static let shutDown = TransportError(.declined, requestState: .notSent, detail: "the transport is shut down")
 
     /// No connection came to be: nothing was sent.
     init(connecting error: any Error, to origin: Origin) {

@@ -25,6 +25,14 @@
       var hasRetried = false
       /// Since when it has waited for a connection; `nil`: it did not have to.
       var queuedSince: NIODeadline?
+      /// Rings when it has waited for a connection for as long as its call allows.
+      var alarm: Scheduled<Void>?
+
+      mutating func end() {
+        place = .over
+        waiter = nil
+        alarm = nil
+      }
 
       mutating func takeWaiter() -> Waiter? {
         defer { waiter = nil }
@@ -34,12 +42,14 @@
 
     let request: PreparedRequest
     let context: CallContext
+    let timeouts: Timeouts
     private let core: TransportCore
     private let state = Mutex(State())
 
     init(_ request: PreparedRequest, context: CallContext, core: TransportCore) {
       self.request = request
       self.context = context
+      timeouts = core.timeouts.with(context.values[ExchangeTimeouts.self])
       self.core = core
     }
 
@@ -66,6 +76,23 @@
       }
       guard isWanted else { return waiter.resume(throwing: CancellationError()) }
       core.acquire(self)
+      if let limit = timeouts.connection { limitWaiting(to: limit) }
+    }
+
+    private func limitWaiting(to limit: TimeAmount) {
+      let alarm = core.loops.next()?.scheduleTask(in: limit) { self.waitedTooLong() }
+      let isSuperfluous = state.withLock { state in
+        guard case .queued = state.place else { return true }
+        state.alarm = alarm
+        return false
+      }
+      if isSuperfluous { alarm?.cancel() }
+    }
+
+    private func waitedTooLong() {
+      let error = TransportError(
+        .timedOut(.connecting), requestState: .notSent, detail: "waiting for a connection took too long")
+      end(throwing: error, onlyWhileWaiting: true)
     }
 
     /// Ends it wherever it is; a connection it is on is closed.
@@ -73,20 +100,21 @@
       end(throwing: CancellationError())
     }
 
-    func end(throwing error: any Error) {
-      let (place, waiter) = state.withLock { state in
-        defer {
-          state.place = .over
-          state.waiter = nil
-        }
-        return (state.place, state.waiter)
+    /// - Parameter onlyWhileWaiting: whether to leave it alone where it has a connection. Default: no.
+    func end(throwing error: any Error, onlyWhileWaiting: Bool = false) {
+      let before = state.withLock { state -> State? in
+        if onlyWhileWaiting { guard case .queued = state.place else { return nil } }
+        defer { state.end() }
+        return state
       }
-      switch place {
+      guard let before else { return }
+      before.alarm?.cancel()
+      switch before.place {
       case .nowhere, .over: break
       case .queued: core.withdraw(self)
       case .on(let connection): connection.abandon(self)
       }
-      waiter?.resume(throwing: error)
+      before.waiter?.resume(throwing: error)
     }
 
     // MARK: From the connection
@@ -134,11 +162,12 @@
 
     /// The exchange is done with its connection. Answers the waiter, if there still is one.
     func finish(_ result: Result<ResponseMessage, any Error>?) {
-      let waiter = state.withLock { state in
-        state.place = .over
-        return state.takeWaiter()
+      let before = state.withLock { state in
+        defer { state.end() }
+        return state
       }
-      if let result { waiter?.resume(with: result) }
+      before.alarm?.cancel()
+      if let result { before.waiter?.resume(with: result) }
     }
   }
 

@@ -13,6 +13,7 @@
 
     /// - Throws: ``TransportError`` of the kind `unsupported` for what cannot be sent.
     init(_ message: RequestMessage, core: TransportCore) throws(TransportError) {
+      if let fault = core.fault { throw fault }
       guard let origin = message.origin else {
         throw Self.unsupported("the message has no http or https origin")
       }

@@ -2,9 +2,9 @@
   /// Why bytes are no HTTP/1.1 answer, or a head cannot be written as one request.
   ///
   /// After one of these a connection's framing is unknown: it can only be closed (RFC 9112 §6.3).
-  struct FramingError: Error, Sendable, Hashable, CustomStringConvertible {
+  public struct FramingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The rule that is broken, one case each.
-    enum Kind: String, Sendable, Hashable, CaseIterable {
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
       /// The first line is not version, status and reason (RFC 9112 §4).
       case malformedStatusLine
       /// The version is not HTTP/1 (RFC 9112 §2.3).
@@ -19,11 +19,11 @@
       case foldedField
       /// A control character in a field's value, NUL among them (RFC 9110 §5.5).
       case malformedFieldValue
-      /// More bytes of fields than ``FramingLimits/fieldBytes``.
+      /// More bytes of fields than ``NIOTransport/Limits/fieldBytes``.
       case fieldsTooLarge
-      /// More fields than ``FramingLimits/fieldCount``.
+      /// More fields than ``NIOTransport/Limits/fields``.
       case tooManyFields
-      /// More interim responses than ``FramingLimits/interimCount``.
+      /// More interim responses than ``NIOTransport/Limits/interimResponses``.
       case tooManyInterimResponses
       /// A switch to another protocol that nobody asked for (RFC 9110 §15.2.2).
       case unexpectedUpgrade
@@ -39,7 +39,7 @@
       case malformedChunkSize
       /// A chunk extension breaks the grammar (RFC 9112 §7.1.1).
       case malformedChunkExtension
-      /// Longer chunk extensions than ``FramingLimits`` allow.
+      /// Longer chunk extensions than are allowed.
       case chunkExtensionsTooLarge
       /// A chunk is longer or shorter than it said (RFC 9112 §7.1).
       case malformedChunkEnd
@@ -62,15 +62,16 @@
     }
 
     /// The rule that is broken.
-    let kind: Kind
+    public let kind: Kind
     /// What exactly is wrong, for logs. Holds neither values of fields nor content.
-    let detail: String
+    public let detail: String
 
     init(_ kind: Kind, _ detail: String) {
       self.kind = kind
       self.detail = detail
     }
 
-    var description: String { "\(kind.rawValue): \(detail)" }
+    /// Kind and detail.
+    public var description: String { "\(kind.rawValue): \(detail)" }
   }
 #endif

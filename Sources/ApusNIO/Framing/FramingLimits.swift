@@ -7,11 +7,9 @@
     /// The most bytes of status lines and field lines in one answer: interim responses, head and trailers together.
     /// 256 KiB.
     var fieldBytes = 256 << 10
-    /// The most field lines in one answer: interim responses, head and trailers together. 1,000; never more than
-    /// 60,000, because the field type traps at 65,535.
-    var fieldCount = 1000 {
-      didSet { fieldCount = min(fieldCount, 60_000) }
-    }
+    /// The most field lines in one answer: interim responses, head and trailers together. 1,000; the field type traps
+    /// at 65,535.
+    var fieldCount = 1000
     /// The most interim responses before the final one (RFC 9110 §15.2). 64.
     var interimCount = 64
     /// The most bytes of one line that begins a chunk, extensions included (RFC 9112 §7.1.1). 4 KiB.

@@ -27,6 +27,7 @@
           let group = state.group ?? MultiThreadedEventLoopGroup(numberOfThreads: max(1, count))
           state.group = group
           return group.any()
+        case .group(let group): return group.any()
         }
       }
     }

@@ -1,4 +1,6 @@
 #if NIO
+  public import NIOPosix
+
   extension NIOTransport {
     /// How a transport connects, and how long it waits. Whatever is not listed is fixed, because another layer does it.
     public struct Options: Sendable {
@@ -8,11 +10,17 @@
       public var connectionsPerOrigin = 16
       /// The most connections to all origins together; where they are all in use, messages wait. Default: 256.
       public var connections = 256
+      /// The most messages that wait for a connection, to all origins together; one more fails with the code
+      /// `declined`, and nothing was sent. `nil`: any number. Default: `nil`.
+      public var waiting: Int?
       /// How long a connection that nobody uses is kept. Default: 60 seconds.
       public var idleTimeout = Duration.seconds(60)
       /// How long a connection is used at most; an exchange that runs then may end. `nil`: for ever. Default: `nil`.
       public var maximumAge: Duration?
       /// How long finding the address, connecting and TLS may take together. `nil`: for ever. Default: 10 seconds.
+      ///
+      /// A call that passes this limit or one of the next two fails with the code `timeout`, and its phase tells which;
+      /// `ExchangeTimeouts` are one call's own.
       public var connectTimeout: Duration? = .seconds(10)
       /// How long the head of the answer may take from the moment the request has left. `nil`: for ever. Default: 60
       /// seconds.
@@ -26,6 +34,8 @@
       public var retriesOnStaleConnection = true
       /// Whom to trust, and how to identify oneself. Default: the system decides, and the client stays anonymous.
       public var trust = Trust()
+      /// What an answer may cost before it is refused.
+      public var limits = Limits()
       /// Whether gzip and deflate are offered to servers and undone, within limits on how much and how many times the
       /// content grows. Not for messages that say themselves which codings they accept. Default: yes.
       public var undoesCodings = true
@@ -39,11 +49,14 @@
     }
 
     /// Threads that wait for the network.
-    public enum EventLoops: Sendable, Hashable {
-      /// The process's own, which other users of SwiftNIO share.
+    public enum EventLoops: Sendable {
+      /// The process's own, one for each core, which begin with the first that needs them; other users of SwiftNIO share
+      /// them.
       case shared
       /// So many of the transport's own, at least one; they end with ``NIOTransport/shutDown(within:)``.
       case own(Int)
+      /// These, which whoever made them ends, after the transport.
+      case group(MultiThreadedEventLoopGroup)
     }
   }
 #endif

@@ -1,16 +1,26 @@
 #if NIO
+  import ApusCore
   import NIOCore
 
-  /// The time limits of a transport in the event loops' terms.
+  /// The time limits of one exchange in the event loops' terms.
   struct Timeouts: Sendable {
-    let connect: TimeAmount?
-    let firstByte: TimeAmount?
-    let stall: TimeAmount?
+    /// From the beginning until there is a connection; the transport has no such limit of its own.
+    private(set) var connection: TimeAmount?
+    private(set) var firstByte: TimeAmount?
+    private(set) var stall: TimeAmount?
 
     init(_ options: NIOTransport.Options) {
-      connect = options.connectTimeout.map { TimeAmount($0) }
       firstByte = options.firstByteTimeout.map { TimeAmount($0) }
       stall = options.stallTimeout.map { TimeAmount($0) }
+    }
+
+    /// With what a call says of its own.
+    func with(_ own: ExchangeTimeouts) -> Timeouts {
+      var timeouts = self
+      if let limit = own.connection { timeouts.connection = TimeAmount(limit) }
+      if let limit = own.firstByte { timeouts.firstByte = TimeAmount(limit) }
+      if let limit = own.stall { timeouts.stall = TimeAmount(limit) }
+      return timeouts
     }
   }
 #endif

@@ -16,7 +16,12 @@
     typealias Pool = PoolState<Origin, Connection, Exchange>
 
     let options: NIOTransport.Options
+    /// What is wrong with the options, told to every call.
+    let fault: TransportError?
     let timeouts: Timeouts
+    let connectTimeout: TimeAmount?
+    let framingLimits: FramingLimits
+    let codingLimits: CodingLimits
     let proxyRules: ProxyRules
     let secureContext: SecureContext
     /// The field that names the client.
@@ -33,7 +38,11 @@
 
     init(options: NIOTransport.Options) {
       self.options = options
+      fault = options.fault
       timeouts = Timeouts(options)
+      connectTimeout = options.connectTimeout.map { TimeAmount($0) }
+      framingLimits = FramingLimits(options.limits)
+      codingLimits = CodingLimits(options.limits)
       proxyRules = ProxyRules(options.proxy) { ProcessInfo.processInfo.environment }
       secureContext = SecureContext(trust: options.trust)
       userAgent = [.userAgent: options.userAgent]
@@ -152,7 +161,19 @@
     init(_ options: NIOTransport.Options) {
       self.init(
         connectionsPerOrigin: options.connectionsPerOrigin, connections: options.connections,
-        idleTimeout: options.idleTimeout, maximumAge: options.maximumAge)
+        waiting: options.waiting ?? .max, idleTimeout: options.idleTimeout, maximumAge: options.maximumAge)
+    }
+  }
+
+  extension NIOTransport.Options {
+    /// What ``check()`` throws.
+    fileprivate var fault: TransportError? {
+      do {
+        try check()
+        return nil
+      } catch {
+        return error
+      }
     }
   }
 
@@ -161,7 +182,7 @@
     fileprivate func error(after failure: TransportError?) -> TransportError {
       switch self {
       case .dialFailed: failure ?? TransportError(.connectionFailed, requestState: .notSent)
-      case .queueFull: TransportError(.unsupported, requestState: .notSent, detail: "too many wait for a connection")
+      case .queueFull: TransportError(.declined, requestState: .notSent, detail: "too many wait for a connection")
       case .shutDown: .shutDown
       }
     }

@@ -38,7 +38,7 @@ final class Sessions: Sendable {
       return try session(for: request, &state).exchange(for: request, context: context)
     }
     guard let exchange else {
-      throw TransportError(.unsupported, requestState: .notSent, detail: "the transport is shut down")
+      throw TransportError(.declined, requestState: .notSent, detail: "the transport is shut down")
     }
     return exchange
   }

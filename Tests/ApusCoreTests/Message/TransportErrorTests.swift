@@ -11,6 +11,7 @@ import Testing
       (.connectionFailed, .connectionFailed, .offline), (.tls, .tls, .notReported), (.broken, .broken, .notReported),
       (.malformedResponse, .malformedResponse, .notReported), (.contentTooLarge, .contentTooLarge, .notReported),
       (.timedOut(.connecting), .timeout, .timeout), (.unsupported, .invalidRequest, .invalidRequest),
+      (.declined, .declined, .invalidRequest),
     ] as [(TransportError.Kind, CallError.Code, CallError.Category)])
   func table(kind: TransportError.Kind, code: CallError.Code, category: CallError.Category) async throws {
     struct Cause: Error {}

@@ -108,6 +108,71 @@
       }
     }
 
+    @Test("a call's own limits replace the transport's, in either direction")
+    func own() async throws {
+      try await TestServer.with { exchange in
+        exchange.path == "/head" ? .stalled : Reply.text("hello").stalling(at: .content(2))
+      } body: { server in
+        try await NIOTransport.with { transport in
+          let client = try makeClient(server.origin, transport)
+          let short = ExchangeTimeouts(firstByte: .milliseconds(30))
+          let steady = ExchangeTimeouts(stall: .milliseconds(30))
+          let head = await failure {
+            try await client.send(message(.get, "/head").setting(ExchangeTimeouts.self, short))
+          }
+          #expect(head?.code == .timeout && head?.phase == .awaitingHead && head?.requestState == .maybeSent)
+          let content = await failure { try await client.send(message().setting(ExchangeTimeouts.self, steady)) }
+          #expect(content?.code == .timeout && content?.phase == .receiving && content?.requestState == .answered)
+        }
+      }
+      try await slowAnswer()
+    }
+
+    /// A call that may wait longer than the transport says.
+    private func slowAnswer() async throws {
+      let gate = Gate()
+      try await TestServer.with { exchange in
+        exchange.path == "/slow" ? .text("slow").waiting(for: gate) : .stalled
+      } body: { server in
+        try await NIOTransport.with {
+          $0.firstByteTimeout = .milliseconds(30)
+        } body: { transport in
+          let client = try makeClient(server.origin, transport)
+          let patient = ExchangeTimeouts(firstByte: .seconds(3600))
+          let slow = Task {
+            try await client.send(message(.get, "/slow").setting(ExchangeTimeouts.self, patient)).string
+          }
+          try await gate.waitForArrivals(1)
+          // By the time that this one has been given up the other has waited as long.
+          #expect(await failure { try await client.send(message(.get, "/other")) }?.code == .timeout)
+          gate.open()
+          let got = try await slow.value
+          #expect(got == "slow")
+        }
+      }
+    }
+
+    @Test("a call's own limit on getting a connection counts the time in which others have them")
+    func waitingForConnection() async throws {
+      try await TestServer.with { _ in
+        .stalled
+      } body: { server in
+        try await NIOTransport.with {
+          $0.connectionsPerOrigin = 1
+        } body: { transport in
+          let client = try makeClient(server.origin, transport)
+          let running = Task { try await client.send(message()) }
+          try await server.exchanges(atLeast: 1)
+          let own = ExchangeTimeouts(connection: .milliseconds(30))
+          let error = await failure { try await client.send(message().setting(ExchangeTimeouts.self, own)) }
+          #expect(error?.code == .timeout && error?.phase == .connecting && error?.requestState == .notSent)
+          #expect(server.exchanges.count == 1)
+          running.cancel()
+          _ = await running.result
+        }
+      }
+    }
+
     @Test("the TLS handshake must be done in time, and then nothing was sent")
     func handshake() async throws {
       let port = try SilentPort(accepts: true)

@@ -190,12 +190,6 @@
       #expect(Decoded(chunked(String(repeating: chunk, count: 2000) + "0\r\n\r\n")).isComplete)
     }
 
-    @Test("no number of fields reaches the one at which the field type traps")
-    func fieldCountIsBounded() {
-      let limits = Refused.limits { $0.fieldCount = .max }
-      #expect(limits.fieldCount == 60_000)
-    }
-
     @Test("a refused answer stays refused")
     func staysRefused() {
       var decoder = ResponseDecoder()

@@ -21,7 +21,7 @@
         await transport.shutDown()
         try await server.wait { $0.openConnections == 0 }
         let error = await failure { try await client.send(message()) }
-        #expect(error?.code == .invalidRequest)
+        #expect(error?.code == .declined)
         #expect(error?.requestState == .notSent)
       }
     }

@@ -28,6 +28,7 @@ struct Capability17CategoriesTests {
       Row(kind: .contentTooLarge, code: .contentTooLarge, category: .notReported),
       Row(kind: .timedOut(.connecting), code: .timeout, category: .timeout),
       Row(kind: .timedOut(.receiving), code: .timeout, category: .timeout),
+      Row(kind: .declined, code: .declined, category: .invalidRequest),
       Row(kind: .unsupported, code: .invalidRequest, category: .invalidRequest),
     ])
   func transportErrors(row: Row) async throws {
