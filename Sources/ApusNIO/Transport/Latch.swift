@@ -1,15 +1,29 @@
 #if NIO
+  import NIOCore
   import Synchronization
 
   /// Something that happens once, and can be waited for.
   final class Latch: Sendable {
+    private struct Waiter {
+      let continuation: CheckedContinuation<Void, Never>
+      var alarm: Scheduled<Void>?
+
+      func release() {
+        alarm?.cancel()
+        continuation.resume()
+      }
+    }
+
     private struct State {
       var isOpen = false
-      var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+      var waiters: [Int: Waiter] = [:]
       var nextWaiter = 0
     }
 
     private let state = Mutex(State())
+
+    /// Whether it has happened.
+    var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// It has happened.
     func open() {
@@ -18,37 +32,42 @@
         defer { state.waiters = [:] }
         return state.waiters
       }
-      for waiter in waiters.values { waiter.resume() }
+      for waiter in waiters.values { waiter.release() }
     }
 
-    /// Returns when it has happened, the time is over or the task is cancelled.
-    func wait(atMost limit: Duration) async {
+    /// Returns when it has happened, the time is over by the loop's clock or the task is cancelled.
+    func wait(atMost limit: TimeAmount, on loop: any EventLoop) async {
       let number = state.withLock { state in
         state.nextWaiter += 1
         return state.nextWaiter
       }
-      let alarm = Task {
-        try? await Task.sleep(for: limit)
-        self.release(number)
-      }
       await withTaskCancellationHandler {
-        await withCheckedContinuation { waiter in
+        await withCheckedContinuation { continuation in
           let isOver = state.withLock { state in
             // Looked at under the lock: a cancellation before this line is seen here, a later one finds the waiter.
             if state.isOpen || Task.isCancelled { return true }
-            state.waiters[number] = waiter
+            state.waiters[number] = Waiter(continuation: continuation)
             return false
           }
-          if isOver { waiter.resume() }
+          if isOver { continuation.resume() } else { setAlarm(for: number, in: limit, on: loop) }
         }
       } onCancel: {
         release(number)
       }
-      alarm.cancel()
+    }
+
+    /// After the waiter is known, or it could ring too early.
+    private func setAlarm(for number: Int, in limit: TimeAmount, on loop: any EventLoop) {
+      let alarm = loop.scheduleTask(in: limit) { self.release(number) }
+      let isSet = state.withLock { state in
+        state.waiters[number]?.alarm = alarm
+        return state.waiters[number] != nil
+      }
+      if !isSet { alarm.cancel() }
     }
 
     private func release(_ number: Int) {
-      state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+      state.withLock { $0.waiters.removeValue(forKey: number) }?.release()
     }
   }
 #endif

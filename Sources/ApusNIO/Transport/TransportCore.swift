@@ -135,11 +135,17 @@
     /// Refuses what comes, lets run what runs for a while, then ends everything.
     func shutDown(within grace: Duration) async {
       decide { $0.shutDown() }
-      if grace > .zero { await drained.wait(atMost: grace) }
+      if grace > .zero { await waitUntilDrained(atMost: grace) }
       for channel in endConnections() { try? await channel.closeFuture.get() }
       // What was being connected has been given up by now; should a loop not come to it, nobody waits for ever.
-      await drained.wait(atMost: .seconds(1))
+      await waitUntilDrained(atMost: .seconds(1))
       await loops.shutDown()
+    }
+
+    private func waitUntilDrained(atMost limit: Duration) async {
+      // Where nothing is left no threads are begun to wait on.
+      guard !drained.isOpen, let loop = loops.next() else { return }
+      await drained.wait(atMost: TimeAmount(limit), on: loop)
     }
 
     /// Ends everything, and waits for nothing.
