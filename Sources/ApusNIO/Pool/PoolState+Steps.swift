@@ -66,6 +66,36 @@
       }
     }
 
+    /// The origin that has waited longest for the total, where it is to have the place of a connection to `key`.
+    func rival(of key: Key) -> Key? {
+      starved.first { other in
+        guard other != key, needsDial(other), let host = hosts[other], let ticket = firstTicket(of: other) else {
+          return false
+        }
+        // Whoever waits for this one and came first is served first. Where nobody does it stays unused, and gives way.
+        guard let own = firstTicket(of: key), ticket < own else { return false }
+        let held = host.open + host.dialing
+        return held == 0 || held + 1 < (hosts[key].map { $0.open + $0.dialing } ?? 0)
+      }
+    }
+
+    private func firstTicket(of key: Key) -> UInt64? {
+      hosts[key]?.waiters.first.flatMap { waiting[$0]?.ticket }
+    }
+
+    /// Gives the place of a used connection to another origin. The connection is to be closed.
+    mutating func hand(over connection: ConnectionID, to rival: Key) -> [Action] {
+      guard let key = connections[connection]?.key else { return [] }
+      forget(connection)
+      starved.removeAll { $0 == rival }
+      var actions: [Action] = []
+      dialIfNeeded(for: rival, &actions)
+      // Both want more than they have: the next in line comes next.
+      for key in [rival, key] { dialIfNeeded(for: key, &actions) }
+      prune(key)
+      return actions
+    }
+
     /// Closes the connection that has been unused for longest; answers whether there was one.
     private mutating func makeRoom(_ actions: inout [Action]) -> Bool {
       guard idleCount > 0 else { return false }

@@ -7,7 +7,9 @@
   /// Rules: the connection used last is used first, so that the others can grow old. Whoever waits is given the first
   /// connection that becomes free, whichever was made for it. A connection is made only for someone who would otherwise
   /// wait, within both limits; where only the total stands in the way, the longest unused connection of another origin
-  /// gives way. A dial that fails fails one who waits, the first, unless others under way suffice for all; then it is
+  /// gives way. Where all are used and another origin's waiter came before all who wait for this one's, a connection that
+  /// becomes free gives way too, as long as that origin has none or two fewer: a busy origin starves nobody, and connections
+  /// do not go to and fro. A dial that fails fails one who waits, the first, unless others under way suffice for all; then it is
   /// tried again for those who are left.
   struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, WaiterID: Hashable & Sendable>: Sendable
   {
@@ -44,6 +46,12 @@
       var idleSince: MonotonicInstant?
     }
 
+    struct Place: Sendable {
+      let key: Key
+      /// Who came first has the lower one.
+      let ticket: UInt64
+    }
+
     struct Host: Sendable {
       /// Unused connections, the one used last at the end.
       var idle: [ConnectionID] = []
@@ -56,8 +64,9 @@
     let limits: PoolLimits
     var hosts: [Key: Host] = [:]
     var connections: [ConnectionID: Connection] = [:]
-    /// Where each waiter waits.
-    var waiting: [WaiterID: Key] = [:]
+    /// Where each waiter waits, and when it came.
+    var waiting: [WaiterID: Place] = [:]
+    private var nextTicket: UInt64 = 0
     /// Origins whose waiters have no connection under way because of the total, longest first.
     var starved: [Key] = []
     var dialing = 0
@@ -88,7 +97,8 @@
         prune(key)
         return actions + [.refuse(waiter, .queueFull)]
       }
-      waiting[waiter] = key
+      waiting[waiter] = Place(key: key, ticket: nextTicket)
+      nextTicket += 1
       hosts[key, default: Host()].waiters.append(waiter)
       dialIfNeeded(for: key, &actions)
       return actions
@@ -96,7 +106,7 @@
 
     /// Someone who waited does so no longer. What is under way for it becomes available to others.
     mutating func cancelled(_ waiter: WaiterID) -> [Action] {
-      guard let key = waiting.removeValue(forKey: waiter) else { return [] }
+      guard let key = waiting.removeValue(forKey: waiter)?.key else { return [] }
       _ = hosts[key]?.waiters.remove(waiter)
       if hosts[key]?.waiters.isEmpty == true { starved.removeAll { $0 == key } }
       prune(key)
@@ -134,6 +144,7 @@
       guard canReuse, !isShutDown, !isAged(record, now: now) else {
         return [.close(connection)] + closed(connection, now: now)
       }
+      if let rival = rival(of: record.key) { return [.close(connection)] + hand(over: connection, to: rival) }
       return offer(connection, of: record.key, now: now)
     }
 

@@ -11,6 +11,9 @@
     var count: Int { numbers.count }
     var isEmpty: Bool { numbers.isEmpty }
 
+    /// Whoever came first. Who left in front is no gap any more.
+    var first: ID? { head < places.count ? places[head] : nil }
+
     /// Everyone, in order.
     var all: [ID] { places[head...].compactMap { $0 } }
 
@@ -21,24 +24,16 @@
     }
 
     mutating func popFirst() -> ID? {
-      while head < places.count {
-        let id = places[head]
-        places[head] = nil
-        head += 1
-        guard let id else { continue }
-        numbers[id] = nil
-        compact()
-        return id
-      }
-      compact()
-      return nil
+      guard let id = first else { return nil }
+      _ = remove(id)
+      return id
     }
 
     /// Takes one out; answers whether it was there.
     mutating func remove(_ id: ID) -> Bool {
       guard let number = numbers.removeValue(forKey: id) else { return false }
       places[number - dropped] = nil
-      if numbers.isEmpty { head = places.count }
+      while head < places.count, places[head] == nil { head += 1 }
       compact()
       return true
     }

@@ -90,7 +90,23 @@
       ended.insert(waiter)
       idle.insert(connection)
       let canReuse = Int.random(in: 0..<4, using: &random) > 0
+      let starving = starvingWaiter
+      defer { checkFairness(of: connection, to: starving) }
       perform(pool.released(connection, canReuse: canReuse, now: instant))
+    }
+
+    /// The first of those who wait for an origin that has no connection, and none under way.
+    private var starvingWaiter: Int? {
+      waiting.filter { waiter in
+        guard let origin = wanted[waiter] else { return false }
+        return !origins.values.contains(origin) && !dials.contains(origin)
+      }.min()
+    }
+
+    /// Whoever came later for a busy origin does not get its connection before one who has waited for another.
+    private mutating func checkFairness(of connection: Int, to starving: Int?) {
+      guard let starving, let next = using[connection], next > starving else { return }
+      problems.append("\(next) was served before \(starving), whose origin has nothing")
     }
 
     private mutating func lose(_ connection: Int) {

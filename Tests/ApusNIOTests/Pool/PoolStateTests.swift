@@ -134,6 +134,37 @@
       #expect(pool.starved.isEmpty)
     }
 
+    @Test("an origin that came first gets a used connection's place, however many wait for the busy one")
+    func fairness() {
+      var pool = pool { ($0.connections, $0.connectionsPerOrigin) = (1, 1) }
+      _ = pool.acquire("a1", for: "a", now: at(0))
+      _ = pool.dialed(1, for: "a", now: at(0))
+      for waiter in ["a2", "b1", "a3"] {
+        #expect(pool.acquire(waiter, for: waiter == "b1" ? "b" : "a", now: at(0)) == [])
+      }
+      #expect(pool.released(1, canReuse: true, now: at(1)) == [.use(1, "a2")])
+      #expect(pool.released(1, canReuse: true, now: at(2)) == [.close(1), .dial("b")])
+      #expect(pool.dialed(2, for: "b", now: at(2)) == [.use(2, "b1")])
+      #expect(pool.released(2, canReuse: true, now: at(3)) == [.close(2), .dial("a")])
+      #expect(pool.dialed(3, for: "a", now: at(3)) == [.use(3, "a3")])
+    }
+
+    @Test("two busy origins come to equal shares, and then connections do not go to and fro")
+    func shares() {
+      var pool = pool { ($0.connections, $0.connectionsPerOrigin) = (4, 4) }
+      for number in 1...4 {
+        _ = pool.acquire("a\(number)", for: "a", now: at(0))
+        _ = pool.dialed(number, for: "a", now: at(0))
+      }
+      for number in 1...4 { #expect(pool.acquire("b\(number)", for: "b", now: at(0)) == []) }
+      for number in 5...9 { #expect(pool.acquire("a\(number)", for: "a", now: at(0)) == []) }
+      #expect(pool.released(1, canReuse: true, now: at(1)) == [.close(1), .dial("b")])
+      #expect(pool.released(2, canReuse: true, now: at(1)) == [.close(2), .dial("b")])
+      #expect(pool.released(3, canReuse: true, now: at(1)) == [.use(3, "a5")])
+      #expect(pool.dialed(5, for: "b", now: at(1)) == [.use(5, "b1")])
+      #expect(pool.released(5, canReuse: true, now: at(1)) == [.use(5, "b2")])
+    }
+
     @Test("more than may wait are refused")
     func queueFull() {
       var pool = pool { $0.waiting = 1 }
