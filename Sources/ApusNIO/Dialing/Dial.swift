@@ -15,6 +15,8 @@
     private var proxy: NIOTransport.Proxy?
     private var timings = DialTimings()
     private var phaseStart = NIODeadline.now()
+    /// What takes its time, for logs.
+    private var stage = "finding the address"
     private var limit: Scheduled<Void>?
     /// What is closed when the dial fails.
     private var channel: (any Channel)?
@@ -54,6 +56,7 @@
 
     private func connect(to addresses: [SocketAddress]) {
       guard completion != nil else { return }
+      stage = "connecting"
       let race = AddressRace(addresses, on: loop) { result in
         self.race = nil
         switch result {
@@ -69,7 +72,9 @@
       guard completion != nil else { return channel.close(promise: nil) }
       self.channel = channel
       guard let proxy, origin.scheme == "https" else { return reached(channel) }
-      Tunnel.open(to: origin, through: proxy, on: channel).assumeIsolated().whenComplete { result in
+      stage = "the proxy's answer to CONNECT"
+      Tunnel.open(to: origin, through: proxy, on: channel, limits: core.framingLimits).assumeIsolated().whenComplete {
+        result in
         switch result {
         case .success: self.reached(channel)
         case .failure(let error): self.fail(error)
@@ -81,7 +86,9 @@
     private func reached(_ channel: any Channel) {
       timings.connect = endPhase()
       guard origin.scheme == "https" else { return hand(over: channel) }
-      core.secureContext.context(on: loop)
+      stage = "the TLS handshake"
+      let isForeignAddress = proxy != nil && AddressLookup.literal(origin.host, port: origin.port) != nil
+      core.secureContext.context(identifiedBy: isForeignAddress ? .ours : .library, on: loop)
         .flatMap { [origin, core] context in
           Handshake.perform(with: origin.host, on: channel, context: context, pins: core.options.trust.pins)
         }
@@ -126,7 +133,7 @@
     }
 
     private func timedOut() {
-      fail(TransportError(.timedOut(.connecting), requestState: .notSent, detail: "connecting took too long"))
+      fail(TransportError(.timedOut(.connecting), requestState: .notSent, detail: "\(stage) took too long"))
     }
 
     private func succeed(_ connection: Connection) {

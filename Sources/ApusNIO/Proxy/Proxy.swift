@@ -2,7 +2,8 @@
   extension NIOTransport {
     /// A server that passes messages on (RFC 9110 §3.7): asked in the clear, with CONNECT for https (§9.3.6).
     ///
-    /// Through a proxy an https origin must have a name: one that is an address is refused.
+    /// A proxy that makes no tunnel fails the call with the code `connectionFailed`, and nothing was sent; the error's
+    /// detail has the proxy's status. To a message in the clear its answer is the answer, 407 as well.
     public struct Proxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
       /// Its name or address, IPv6 in brackets.
       public var host: String

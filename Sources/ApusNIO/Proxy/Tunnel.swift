@@ -7,11 +7,11 @@
   enum Tunnel {
     /// Asks on a channel's loop. The future fails with why there is no tunnel; nothing is closed then.
     static func open(
-      to origin: Origin, through proxy: NIOTransport.Proxy, on channel: any Channel
+      to origin: Origin, through proxy: NIOTransport.Proxy, on channel: any Channel, limits: FramingLimits
     ) -> EventLoopFuture<Void> {
       let done = channel.eventLoop.makePromise(of: Void.self)
       do {
-        let handler = TunnelHandler(done: done)
+        let handler = TunnelHandler(done: done, limits: limits)
         var request = ByteBuffer()
         let authority = "\(origin.host):\(origin.port)"
         let encoder = RequestEncoder(form: .authority, adding: proxy.fields)
@@ -41,11 +41,12 @@
     typealias InboundIn = ByteBuffer
 
     private var done: EventLoopPromise<Void>?
-    private var decoder = ResponseDecoder(limits: FramingLimits())
+    private var decoder: ResponseDecoder
     private var inbound = ByteBuffer()
 
-    init(done: EventLoopPromise<Void>) {
+    init(done: EventLoopPromise<Void>, limits: FramingLimits) {
       self.done = done
+      decoder = ResponseDecoder(limits: limits)
       decoder.expectResponse(to: .connect)
     }
 

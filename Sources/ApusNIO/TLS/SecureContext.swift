@@ -14,28 +14,38 @@
   /// What all TLS connections of a transport have in common: made by the first of them, which takes a while.
   final class SecureContext: Sendable {
     private let trust: NIOTransport.Trust
-    private let made = Mutex<NIOSSLContext?>(nil)
+    private let made = Mutex<[Identification: NIOSSLContext]>([:])
+
+    /// Who finds out whether a certificate is for the host.
+    enum Identification: Sendable, Hashable {
+      /// The TLS library, which compares an address with the peer's, and ``HostIdentity`` besides.
+      case library
+      /// ``HostIdentity`` alone, where the host is an address and the peer a proxy that has another.
+      case ours
+    }
 
     init(trust: NIOTransport.Trust) {
       self.trust = trust
     }
 
     /// The context, read from files and text on a thread that may block. Fails with a ``TransportError``.
-    func context(on loop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
-      if let context = made.withLock({ $0 }) { return loop.makeSucceededFuture(context) }
+    func context(identifiedBy way: Identification, on loop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
+      if let context = made.withLock({ $0[way] }) { return loop.makeSucceededFuture(context) }
       return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
-        let context = try self.make()
+        let context = try self.make(way)
         return self.made.withLock { made in
-          let first = made ?? context
-          made = first
+          let first = made[way] ?? context
+          made[way] = first
           return first
         }
       }
     }
 
-    private func make() throws(TransportError) -> NIOSSLContext {
+    private func make(_ way: Identification) throws(TransportError) -> NIOSSLContext {
       do {
-        return try NIOSSLContext(configuration: try configuration())
+        var configuration = try self.configuration()
+        if way == .ours { configuration.certificateVerification = .noHostnameVerification }
+        return try NIOSSLContext(configuration: configuration)
       } catch {
         throw TransportError(
           .tls, requestState: .notSent, detail: "the certificates or the key to use are not readable", underlying: error

@@ -75,6 +75,63 @@
       }
     }
 
+    @Test("a tunnel to an address needs a certificate for that address, not for the proxy's", arguments: [true, false])
+    func tunnelToAddress(isCovered: Bool) async throws {
+      let authority = try TestAuthority.shared()
+      try await TestServer.with(options: .init(tls: authority.tls())) { _ in
+        .text("through")
+      } body: { server in
+        try await TunnelServer.with(to: server.port) { proxy in
+          try await NIOTransport.with {
+            $0.proxy = .proxy(.init(host: "127.0.0.1", port: proxy.port))
+            $0.trust.additionalAuthorities = [Data(authority.certificate.utf8)]
+          } body: { transport in
+            // The certificate is for ::1, and for 127.0.0.1, where the proxy is.
+            let client = try makeClient(isCovered ? "https://[::1]:7" : "https://192.0.2.1:7", transport)
+            if isCovered {
+              let got = try await client.send(message()).string
+              #expect(got == "through")
+              #expect(proxy.requests.first?.hasPrefix("CONNECT [::1]:7 HTTP/1.1\r\n") == true)
+            } else {
+              let error = await failure { try await client.send(message()) }
+              #expect(error?.code == .tls && error?.requestState == .notSent)
+              #expect(server.exchanges.isEmpty)
+            }
+          }
+        }
+      }
+    }
+
+    @Test("a tunnel to an address needs a certificate of an authority that counts")
+    func tunnelToUntrustedAddress() async throws {
+      let authority = try TestAuthority.shared()
+      try await TestServer.with(options: .init(tls: authority.tls())) { _ in
+        .text("through")
+      } body: { server in
+        try await TunnelServer.with(to: server.port) { proxy in
+          try await NIOTransport.with {
+            $0.proxy = .proxy(.init(host: "127.0.0.1", port: proxy.port))
+          } body: { transport in
+            let error = await failure { try await makeClient("https://[::1]:7", transport).send(message()) }
+            #expect(error?.code == .tls)
+            #expect(server.exchanges.isEmpty)
+          }
+        }
+      }
+    }
+
+    @Test("the error tells the status that a proxy refused a tunnel with", arguments: [407, 502])
+    func status(status: Int) async throws {
+      try await TunnelServer.with(to: 1, answer: "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n") { proxy in
+        try await NIOTransport.with {
+          $0.proxy = .proxy(.init(host: "127.0.0.1", port: proxy.port))
+        } body: { transport in
+          let error = await failure { try await makeClient("https://localhost:1", transport).send(message()) }
+          #expect(error?.detail.contains("\(status)") == true)
+        }
+      }
+    }
+
     @Test(
       "a proxy that refuses a tunnel fails the call as not sent",
       arguments: [
