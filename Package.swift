@@ -41,6 +41,7 @@ let package = Package(
   traits: [
     .trait(name: "NIO", description: "Parts built on SwiftNIO: its transport, the loopback test server."),
     .trait(name: "URLSession", description: "The URLSession transport as the default of `Apus`, where NIO's is not."),
+    .trait(name: "ServiceLifecycle", description: "NIO's transport as a service of swift-service-lifecycle."),
     .default(enabledTraits: defaultTraits),
   ],
   dependencies: [
@@ -48,6 +49,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
     .target(name: "ApusCore", dependencies: [httpTypes], swiftSettings: settings),
@@ -60,6 +62,8 @@ let package = Package(
         "ApusCore", httpTypes, .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"),
         nio("NIOPosix"), nio("NIOTLS"),
         nio("NIOSSL", package: "swift-nio-ssl"),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"])),
       ],
       swiftSettings: settings),
     .target(

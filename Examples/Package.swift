@@ -35,7 +35,7 @@ let package = Package(
     .executable(name: "demo", targets: ["DemoCommand"]),
   ],
   dependencies: [
-    .package(name: "apus", path: ".."),
+    .package(name: "apus", path: "..", traits: [.defaults, "ServiceLifecycle"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -85,6 +85,14 @@ let package = Package(
       dependencies: [apus, apusTesting, "FriendsScreen", "FriendsService"],
       swiftSettings: settings),
     .testTarget(name: "DemoTests", dependencies: ["Demo", "DemoCommand", "Backend", apus], swiftSettings: settings),
+    // What a server does that calls another: here, because the library's own tests do without the trait.
+    .testTarget(
+      name: "LifecycleTests",
+      dependencies: [
+        apus, .product(name: "ApusNIO", package: "apus"), .product(name: "ApusTestServer", package: "apus"), logging,
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "BackendTests",
       dependencies: ["Backend", nioCore, nioPosix],

@@ -22,7 +22,7 @@ ALLOWED = {
     "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization"} | FOUNDATION,
     "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "Dispatch", "FoundationNetworking", "Security",
                        "CryptoKit", "Network"} | FOUNDATION,
-    "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization", "CApusZlib"} | FOUNDATION | NIO_CLIENT | LIBC,
+    "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization", "CApusZlib", "ServiceLifecycle"} | FOUNDATION | NIO_CLIENT | LIBC,
     "Apus": {"ApusCore", "ApusMiddleware", "ApusURLSession", "ApusNIO", "HTTPTypes", "Logging", "Observation",
              "Synchronization"} | FOUNDATION,
     "ApusAWS": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Synchronization"} | FOUNDATION,

@@ -1,0 +1,82 @@
+import Apus
+import ApusNIO
+import ApusTestServer
+import Logging
+import ServiceLifecycle
+import Testing
+
+@Suite("A transport as a service")
+struct TransportServiceTests {
+  private func group(_ transport: NIOTransport, grace: Duration) -> ServiceGroup {
+    ServiceGroup(services: [transport.service(grace: grace)], logger: Logger(label: "test"))
+  }
+
+  private func code(of body: () async throws(CallError) -> Void) async -> CallError.Code? {
+    do throws(CallError) {
+      try await body()
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test("when its group shuts down calls that run end well, and new ones are declined as not sent")
+  func graceful() async throws {
+    let gate = Gate()
+    try await TestServer.with { _ in
+      .text("whole").waiting(for: gate)
+    } body: { server in
+      let transport = NIOTransport()
+      let api = Client(baseURL: try BaseURL(server.origin), transport: transport) { $0.timeout = nil }
+      let group = group(transport, grace: .seconds(600))
+      let service = Task { try await group.run() }
+      let running = Task { try await api.send(Request<String>.get("/")) }
+      try await gate.waitForArrivals(1)
+      await group.triggerGracefulShutdown()
+      let late = Request<Void>.get("/late").timeout(.seconds(1))
+      while await code(of: { () async throws(CallError) in try await api.send(late) }) != .declined {}
+      gate.open()
+      let text = try await running.value
+      #expect(text == "whole")
+      try await service.value
+      try await server.wait { $0.openConnections == 0 }
+    }
+  }
+
+  @Test("calls that take longer than the grace are ended, and so is the service")
+  func impatient() async throws {
+    try await TestServer.with { _ in
+      .stalled
+    } body: { server in
+      let transport = NIOTransport()
+      let api = Client(baseURL: try BaseURL(server.origin), transport: transport) { $0.timeout = nil }
+      let group = group(transport, grace: .milliseconds(50))
+      let service = Task { try await group.run() }
+      let running = Task { try await api.send(Request<String>.get("/")) }
+      try await server.exchanges(atLeast: 1)
+      await group.triggerGracefulShutdown()
+      try await service.value
+      let result = await running.result
+      #expect(throws: CallError.self) { try result.get() }
+      try await server.wait { $0.openConnections == 0 }
+    }
+  }
+
+  @Test("a group that is cancelled ends what runs at once")
+  func cancelled() async throws {
+    try await TestServer.with { _ in
+      .stalled
+    } body: { server in
+      let transport = NIOTransport()
+      let api = Client(baseURL: try BaseURL(server.origin), transport: transport) { $0.timeout = nil }
+      let group = group(transport, grace: .seconds(3600))
+      let service = Task { try await group.run() }
+      let running = Task { try await api.send(Request<String>.get("/")) }
+      try await server.exchanges(atLeast: 1)
+      service.cancel()
+      _ = await service.result
+      let result = await running.result
+      #expect(throws: CallError.self) { try result.get() }
+    }
+  }
+}
