@@ -106,12 +106,13 @@
       #expect(await failure { try await waiting.value }?.requestState == .notSent)
     }
 
-    @Test("a transport that nobody holds closes its connections")
-    func abandoned() async throws {
+    @Test("a transport that nobody holds closes its connections, and its threads end with it", arguments: [nil, 2])
+    func abandoned(threads: Int?) async throws {
       try await TestServer.with { _ in
         .text("")
       } body: { server in
-        var transport: NIOTransport? = NIOTransport()
+        var transport: NIOTransport? = NIOTransport(
+          options: modified { if let threads { $0.eventLoops = .own(threads) } })
         _ = try await makeClient(server.origin, #require(transport)).send(message())
         transport = nil
         try await server.wait { $0.openConnections == 0 }
