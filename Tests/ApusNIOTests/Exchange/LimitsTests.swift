@@ -7,6 +7,13 @@
   import Synchronization
   import Testing
 
+  /// How calls ended, in the order in which they did.
+  private final class Ended: Sendable {
+    private let errors = Mutex<[CallError?]>([])
+    var all: [CallError?] { errors.withLock { $0 } }
+    func add(_ error: CallError?) { errors.withLock { $0.append(error) } }
+  }
+
   @Suite("Limits")
   struct LimitsTests {
     private func failing(
@@ -97,15 +104,12 @@
           let first = Task { try await client.send(message()) }
           try await server.exchanges(atLeast: 1)
           // Which of these waits is left open: one does.
-          let ended = Mutex<[CallError?]>([])
+          let ended = Ended()
           let others = (0..<3).map { _ in
-            Task {
-              let error = await failure { try await client.send(message()) }
-              ended.withLock { $0.append(error) }
-            }
+            Task { ended.add(await failure { try await client.send(message()) }) }
           }
-          while ended.withLock({ $0.count }) < 2 { await Task.yield() }
-          let declined = ended.withLock { $0 }
+          while ended.all.count < 2 { await Task.yield() }
+          let declined = ended.all
           client.calls.cancelAll()
           _ = await first.result
           for other in others { await other.value }

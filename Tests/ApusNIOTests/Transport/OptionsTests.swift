@@ -2,6 +2,7 @@
   import ApusCore
   import ApusNIO
   import ApusTestServer
+  import NIOCore
   import NIOPosix
   import Testing
 
@@ -24,7 +25,7 @@
     ]
 
     @Test("that make no sense are named before anything is sent, and trap nowhere", arguments: senseless.indices)
-    func senseless(index: Int) async throws {
+    func refused(index: Int) async throws {
       let (name, change) = Self.senseless[index]
       var options = NIOTransport.Options()
       change(&options)
@@ -39,7 +40,7 @@
     }
 
     @Test("at their defaults and at their edges make sense")
-    func sensible() throws {
+    func accepted() throws {
       try NIOTransport.Options().check()
       var options = NIOTransport.Options()
       (options.connectionsPerOrigin, options.connections, options.waiting) = (1, 1, 0)
