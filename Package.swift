@@ -108,7 +108,8 @@ let package = Package(
       name: "ApusTestServerTests", dependencies: ["ApusTestServer", httpTypes], swiftSettings: settings),
     .testTarget(
       name: "ApusTests",
-      dependencies: ["Apus", "ApusTesting", "ApusTestServer", httpTypes, logging], swiftSettings: settings),
+      dependencies: ["Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", httpTypes, logging],
+      swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests", dependencies: ["Apus", "ApusNIO", "ApusTesting", "ApusTestServer", httpTypes],
       swiftSettings: settings),

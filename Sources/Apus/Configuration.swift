@@ -13,6 +13,8 @@ public struct Configuration: Sendable {
   public var settings = ClientSettings()
   /// The limit of a whole call that sets none; `nil`: no limit. Default: 30 seconds.
   public var timeout: Duration? = .seconds(30)
+  /// Which redirects are followed by calls that do not say so themselves. Default: up to 10, never from https to http.
+  public var redirects: RedirectPolicy = .follow
   /// Writes a line for each call's beginning and end; `nil`: no logging. Default: `nil`.
   public var logging: RequestLogging?
   /// Told once for each generation of credentials that a server refuses, see ``Credentials``. Default: nobody.
@@ -43,8 +45,8 @@ public struct Configuration: Sendable {
     set { environment.query = newValue }
   }
 
-  /// Sets a field on every request that does not set it itself.
-  public mutating func setField(_ name: String, _ value: String) {
-    environment.setField(name, value)
+  /// Sets a field on every request that does not set it itself; a secret is marked as sensitive, see ``RawField``.
+  public mutating func setField(_ name: String, _ value: String, isSensitive: Bool = false) {
+    environment.setField(name, value, isSensitive: isSensitive)
   }
 }

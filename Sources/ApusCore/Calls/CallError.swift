@@ -27,7 +27,8 @@ public struct CallError: Error, Sendable {
     case cancelled
     /// The exchange broke off.
     case broken
-    /// The answer breaks the rules of HTTP.
+    /// The answer breaks the rules of HTTP, or is a redirect that is not followed: it leads in circles, to a place that
+    /// is not allowed, or nowhere.
     case malformedResponse
     /// The answer is larger than allowed.
     case contentTooLarge

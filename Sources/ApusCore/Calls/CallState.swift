@@ -90,7 +90,8 @@ struct CallState {
 
   private mutating func advance(to event: TraceEvent) {
     switch event.kind {
-    case .prepared: phase = .waiting
+    // Between two hops a call waits as it does before the first.
+    case .prepared, .redirected: phase = .waiting
     case .joined: sharesExchange = true
     case .exchangeStarted:
       phase = .connecting

@@ -22,6 +22,8 @@ public struct ErrorTexts: Sendable {
     case .timeout: "The server took too long to answer. Try again."
     case .cancelled: "The request was cancelled."
     case .broken: "The connection was lost. Try again."
+    case .malformedResponse where (300...399).contains(error.status ?? 0):
+      "The server referred to another place that could not be used."
     case .malformedResponse, .decoding: "The server sent an answer that could not be understood."
     case .contentTooLarge: "The server sent more data than expected."
     case .rejected: error.rejection?.message ?? refused(error)

@@ -63,8 +63,13 @@ public struct Environment: Sendable {
   }
 
   /// Sets a common field.
-  public mutating func setField(_ name: String, _ value: String) {
+  ///
+  /// - Parameters:
+  ///   - name: the name.
+  ///   - value: the value.
+  ///   - isSensitive: whether it is a secret, see ``RawField/isSensitive``. Default: it is not.
+  public mutating func setField(_ name: String, _ value: String, isSensitive: Bool = false) {
     fields.removeAll { $0.name.utf8.lowercasedEqual(name.utf8) }
-    fields.append(RawField(name, value))
+    fields.append(RawField(name, value, isSensitive: isSensitive))
   }
 }

@@ -37,10 +37,15 @@ extension Endpoint {
   }
 
   /// Sets a field, in place of one with the same name in any case.
-  public func field(_ name: String, _ value: String) -> Request<Value> {
+  ///
+  /// - Parameters:
+  ///   - name: the name.
+  ///   - value: the value.
+  ///   - isSensitive: whether it is a secret, see ``RawField/isSensitive``. Default: it is not.
+  public func field(_ name: String, _ value: String, isSensitive: Bool = false) -> Request<Value> {
     modified {
       $0.fields.removeAll { $0.name.utf8.lowercasedEqual(name.utf8) }
-      $0.fields.append(RawField(name, value))
+      $0.fields.append(RawField(name, value, isSensitive: isSensitive))
     }
   }
 

@@ -22,7 +22,9 @@ enum FieldRules {
     guard HTTPField.isValidValue(field.value) else {
       throw CallFault(.invalidRequest, "the value of the field \(name) holds a character that is not allowed")
     }
-    return HTTPField(name: name, value: field.value)
+    var checked = HTTPField(name: name, value: field.value)
+    if field.isSensitive { checked.indexingStrategy = .disallow }
+    return checked
   }
 
   private static let acceptJSON: HTTPFields = [.accept: MediaType.json.description]

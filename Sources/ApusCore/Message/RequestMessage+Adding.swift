@@ -3,16 +3,13 @@ import HTTPTypes
 extension RequestMessage {
   /// Adds a checked field unless the message has one of that name already.
   ///
-  /// - Parameters:
-  ///   - field: name and value.
-  ///   - isSensitive: whether intermediaries must not store it (RFC 7541 §7.1.3); it also is masked in texts.
+  /// - Parameter field: name, value and whether it is sensitive.
   /// - Returns: whether it was added.
   /// - Throws: an error that makes the call fail with `invalidRequest`, for what cannot be sent.
   @discardableResult
-  public mutating func addField(_ field: RawField, isSensitive: Bool = false) throws -> Bool {
-    var checked = try FieldRules.field(field)
+  public mutating func addField(_ field: RawField) throws -> Bool {
+    let checked = try FieldRules.field(field)
     guard head.headerFields[checked.name] == nil else { return false }
-    if isSensitive { checked.indexingStrategy = .disallow }
     head.headerFields.append(checked)
     return true
   }

@@ -14,7 +14,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     case tls
     /// The exchange broke off after it had begun.
     case broken
-    /// The answer breaks the rules of HTTP.
+    /// The answer breaks the rules of HTTP, or is a redirect that is not followed.
     case malformedResponse
     /// The answer is larger than allowed.
     case contentTooLarge

@@ -14,6 +14,9 @@ public struct TraceEvent: Sendable, Hashable {
     case authorized(generation: UInt64)
     /// The server did not accept the credentials of this generation.
     case unauthorized(generation: UInt64)
+    /// The server referred to another place with this status, and the call goes there: the next exchange is another hop
+    /// of the same attempt.
+    indirect case redirected(status: Int, from: Origin, to: Origin)
     /// The message was handed to the transport.
     case exchangeStarted
     /// How long a part of what comes before sending took; told once there is a connection.

@@ -19,6 +19,8 @@ public struct CallContext: Sendable {
   public let delivery: Delivery
   /// The instant after which the exchange must not go on; content obeys it too. `nil`: no limit.
   public internal(set) var deadline: MonotonicInstant?
+  /// Whether a middleware further out follows redirects, see ``follows(_:)``.
+  public var followsRedirects = false
   /// The attempt this pass belongs to, from 1.
   public var attempt: Int = 1
 

@@ -31,7 +31,7 @@ final class Path: Sendable {
     context.record(.exchangeStarted)
     var response = try await transport.send(request, context: context)
     if !response.content.isCollected { context.headArrived(response.head) }
-    guard context.delivery == .buffered else { return response }
+    guard context.collects(response.head) else { return response }
     let content = response.content
     let data = try await content.collect(upTo: context.contentLimit) { count in
       if !content.isCollected { context.received(count) }

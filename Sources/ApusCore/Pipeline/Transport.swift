@@ -8,9 +8,8 @@
 public protocol Transport: Sendable {
   /// Performs the exchange and returns once the head of the answer is there.
   ///
-  /// When the context's delivery is ``CallContext/Delivery/buffered`` a transport may collect the content itself
-  /// and return with all of it, which saves its caller being woken for every piece
-  /// (``ResponseContent/init(collected:)``).
+  /// Where the context ``CallContext/collects(_:)`` an answer, a transport may collect the content itself and return
+  /// with all of it, which saves its caller being woken for every piece (``ResponseContent/init(collected:)``).
   ///
   /// - Parameters:
   ///   - request: complete and valid.

@@ -35,6 +35,18 @@ extension Authentication {
     return try await read().generation
   }
 
+  /// The field that shows the key, in lower case; `nil` for `Authorization` and the query.
+  var fieldName: String? {
+    if case .keyField(let name) = scheme { return name.lowercased() }
+    return nil
+  }
+
+  /// The query parameter that shows the key.
+  var parameterName: String? {
+    if case .keyParameter(let name) = scheme { return name }
+    return nil
+  }
+
   /// Whether a message carries credentials of its own in the place of these.
   func isAnticipated(by request: RequestMessage) -> Bool {
     switch scheme {
@@ -56,7 +68,7 @@ extension Authentication {
     case (.basic, .password(let user, let password)):
       request.authorize(by: "Basic", try Self.pair(user, password))
     case (.keyField(let name), .token(let key)):
-      try request.addField(RawField(name, try Self.checked(key)), isSensitive: true)
+      try request.addField(RawField(name, try Self.checked(key), isSensitive: true))
     case (.keyParameter(let name), .token(let key)):
       try request.addQuery([name: try Self.checked(key)])
     case (.basic, .token):

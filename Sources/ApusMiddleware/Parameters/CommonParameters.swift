@@ -4,8 +4,9 @@ import HTTPTypes
 /// Puts the environment's common fields and query parameters on every message that has none of that name.
 ///
 /// It belongs outside of everything that compares messages or sends them again, as in the default pipeline: a
-/// stored or shared answer then belongs to the whole message, and a redirect to another place does not carry
-/// along what was meant for this server.
+/// stored or shared answer then belongs to the whole message, and a redirect's target, which is the server's own, gets
+/// no parameters added. Common fields go along with redirects; a secret among them is marked as sensitive, so that it
+/// does not reach another origin (``RawField/isSensitive``).
 public struct CommonParameters: Middleware {
   /// Makes the middleware; what it adds is in the call's environment.
   public init() {}

@@ -57,7 +57,8 @@
     private func begin(_ head: HTTPResponse, _ framing: ResponseFraming) {
       guard let exchange else { return }
       var (head, length) = (head, framing.length)
-      if exchange.request.undoesCodings, length != 0 {
+      // Nobody reads the content of a redirect that is followed, and what it would decode to is nobody's worry.
+      if exchange.request.undoesCodings, length != 0, !exchange.context.follows(head) {
         do {
           incoming.coding = try ContentDecoder.decoder(for: head.headerFields, limits: core.codingLimits)
         } catch {
@@ -72,7 +73,7 @@
         }
       }
       incoming.head = head
-      if exchange.context.delivery == .buffered {
+      if exchange.context.collects(head) {
         exchange.context.headArrived(head)
         incoming.limit = exchange.context.contentLimit
         guard let length else { return }

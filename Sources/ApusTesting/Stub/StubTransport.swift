@@ -78,7 +78,7 @@ public final class StubTransport: Transport {
       watched.update { $0.end(number, .answered) }
       return ResponseMessage(head: answer.head)
     }
-    if context.delivery == .buffered, let bytes = answer.bytes {
+    if context.collects(answer.head), let bytes = answer.bytes {
       watched.update { $0.end(number, .answered) }
       return ResponseMessage(head: answer.head, content: ResponseContent(bytes, trailers: answer.trailers))
     }

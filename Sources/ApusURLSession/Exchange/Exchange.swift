@@ -36,7 +36,6 @@ final class Exchange: Sendable {
   private let session: OpenSession
   private let request: PreparedRequest
   private let context: CallContext
-  private let isBuffered: Bool
   private let state: Mutex<State>
 
   init(task: URLSessionTask, session: OpenSession, request: PreparedRequest, context: CallContext) {
@@ -44,8 +43,7 @@ final class Exchange: Sendable {
     self.session = session
     self.request = request
     self.context = context
-    isBuffered = context.delivery == .buffered
-    state = Mutex(State(machine: ExchangeState(isBuffered: isBuffered)))
+    state = Mutex(State(machine: ExchangeState(isBuffered: context.delivery == .buffered)))
   }
 
   // MARK: From whoever waits
@@ -83,22 +81,23 @@ final class Exchange: Sendable {
     guard let head = ResponseHead(response, to: request) else { return end(.malformed) }
     if head.isInterim { return }
     recordSent()
-    if isBuffered, let length = head.contentLength, length > Int64(context.contentLimit) {
+    if context.collects(head.response), let length = head.contentLength, length > Int64(context.contentLimit) {
       return end(.contentTooLarge)
     }
     arrived(head)
   }
 
   private func arrived(_ head: ResponseHead) {
+    let isFollowed = context.follows(head.response)
     perform(.head(head)) { state in
       state.answer.head = head
-      return state.machine.headArrived()
+      return state.machine.headArrived(isFollowed: isFollowed)
     }
   }
 
   func receive(_ data: Data) {
     perform(.piece(data)) { state in
-      let fits = !isBuffered || state.answer.append(data, upTo: context.contentLimit)
+      let fits = !state.machine.isBuffered || state.answer.append(data, upTo: context.contentLimit)
       return state.machine.pieceArrived(fits: fits)
     }
   }
@@ -135,7 +134,7 @@ final class Exchange: Sendable {
     // What is taken out is decided under the lock, and used outside of it.
     let (actions, taken) = state.withLock { state in
       let actions = step(&state)
-      if !isBuffered, actions.contains(.answer) { state.channel = makeChannel() }
+      if !state.machine.isBuffered, actions.contains(.answer) { state.channel = makeChannel() }
       defer { if actions.contains(where: \.answersWaiter) { (state.waiter, state.answer.content) = (nil, Data()) } }
       defer { if actions.contains(where: \.endsContent) { state.channel = nil } }
       return (actions, state)

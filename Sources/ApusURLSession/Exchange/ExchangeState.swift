@@ -66,7 +66,7 @@ struct ExchangeState {
   private var challengeWasRefused = false
   private var taskIsOver = false
   /// Whether the answer is handed over with all of its content, not at its head.
-  private let isBuffered: Bool
+  private(set) var isBuffered: Bool
 
   init(isBuffered: Bool) {
     self.isBuffered = isBuffered
@@ -100,11 +100,12 @@ struct ExchangeState {
     }
   }
 
-  /// The head of the final response arrived.
-  mutating func headArrived() -> [Action] {
+  /// The head of the final response arrived; nobody wants the content of a redirect that is followed.
+  mutating func headArrived(isFollowed: Bool = false) -> [Action] {
     guard case .awaitingHead = stage else { return [] }
     stage = .receiving
     hasHead = true
+    if isFollowed { isBuffered = false }
     return [isBuffered ? .reportHead : .answer]
   }
 

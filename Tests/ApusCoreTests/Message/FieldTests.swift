@@ -95,13 +95,25 @@ import Testing
     #expect(fields[try name("x-empty")] == "")
   }
 
+  @Test("A field that is marked as sensitive is so on the message, and in no text")
+  func sensitive() async throws {
+    let request = Request<Void>.get("/x").field("Accept", "s3nt1nel", isSensitive: true).field("X-Open", "o")
+    let fields = try await lowered(request).head.headerFields
+    #expect(fields.first { $0.value == "s3nt1nel" }?.indexingStrategy == .disallow)
+    #expect(fields.first { $0.value == "o" }?.indexingStrategy == .automatic)
+    #expect("\(RawField("Accept", "s3nt1nel", isSensitive: true))" == "Accept: ██")
+    var environment = Environment(baseURL: "https://a.example")
+    environment.setField("X-Who", "me", isSensitive: true)
+    #expect(environment.fields == [RawField("X-Who", "me", isSensitive: true)])
+  }
+
   @Test("Added fields and parameters give way to the message's own")
   func adding() throws {
     var message = RequestMessage(
       head: HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/p?a=1"))
     message.head.headerFields[.accept] = "text/x"
     try message.addField(RawField("ACCEPT", "other"))
-    try message.addField(RawField("X-Key", "k"), isSensitive: true)
+    try message.addField(RawField("X-Key", "k", isSensitive: true))
     #expect(message.head.headerFields[.accept] == "text/x")
     #expect(message.head.headerFields.first { $0.value == "k" }?.indexingStrategy == .disallow)
     #expect(throws: CallFault.self) { try message.addField(RawField("X", "a\nb")) }

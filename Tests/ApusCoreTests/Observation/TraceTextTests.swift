@@ -25,6 +25,12 @@ struct TraceTextTests {
     (.failed(.tls), "failed: tls"), (.phase(.nameLookup, .microseconds(1500)), "nameLookup: 1.500 ms"),
     (.resent, "sent again: the connection in use before was closed before any byte of the answer"),
     (.interim(status: 103), "interim response with status 103"), (.firstByteArrived, "first byte of the answer"),
+    (
+      .redirected(
+        status: 307, from: Origin(scheme: "http", host: "a", port: 80),
+        to: Origin(scheme: "https", host: "b", port: 8443)),
+      "redirected with status 307 from http://a to https://b:8443"
+    ),
   ]
 
   /// Numbers the kinds: one that is added does not compile here, and is then missed in the list.
@@ -52,12 +58,13 @@ struct TraceTextTests {
     case .resent: 19
     case .interim: 20
     case .firstByteArrived: 21
+    case .redirected: 22
     }
   }
 
   @Test("every kind of event has its text")
   func kinds() {
-    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...21))
+    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...22))
     for (kind, text) in Self.texts { #expect(kind.description == text) }
     #expect(Set(Self.texts.map(\.text)).count == Self.texts.count)
   }

@@ -140,7 +140,7 @@ extension StubAnswer {
 private struct Signing: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var request = request
-    try request.addField(RawField("User-Agent", SecretPlace.sensitiveField.secret), isSensitive: true)
+    try request.addField(RawField("User-Agent", SecretPlace.sensitiveField.secret, isSensitive: true))
     return try await next(request, context: context)
   }
 }

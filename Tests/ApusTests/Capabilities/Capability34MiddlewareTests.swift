@@ -59,6 +59,7 @@
           totalDeadline: TotalDeadline
           retry: RetryOnce
           retry: AddField
+          redirects: Redirects
           credentials: Credentials
           transport: Sign
           """)

@@ -1,0 +1,72 @@
+import ApusCore
+import HTTPTypes
+
+/// Which fields and parameters of a request must not reach another origin than the one they were meant for.
+struct CredentialFields {
+  /// The field in which the environment's authentication shows its key, in lower case.
+  var keyField: String?
+  /// Names of query parameters that hold secrets.
+  var parameters: Set<String> = []
+
+  init(keyField: String? = nil, parameters: Set<String> = []) {
+    self.keyField = keyField
+    self.parameters = parameters
+  }
+
+  /// What a call and its environment say.
+  init(of context: CallContext) {
+    let authentication = context.environment.authentication
+    keyField = authentication?.fieldName
+    parameters = context.values[SensitiveParameters.self].union(context.environment.sensitiveParameters)
+    if let name = authentication?.parameterName { parameters.insert(name) }
+  }
+
+  /// Whether a field stays behind.
+  ///
+  /// Beside the fields that are marked these are the ones that the standards know, and those whose name says what they
+  /// are for: an app that forgot a mark should not pay for it with its key.
+  func contain(_ field: HTTPField) -> Bool {
+    if field.indexingStrategy == .disallow { return true }
+    let name = field.name.canonicalName
+    if name == keyField || name.hasPrefix("x-amz-") { return true }
+    return name.utf8.split(separator: UInt8(ascii: "-")).contains { word in
+      Self.tellingWords.contains { word.elementsEqual($0.utf8) }
+    }
+  }
+
+  /// `Proxy-Authorization`, `WWW-Authenticate`, `Cookie2`, `X-Api-Key`, `X-CSRF-Token`, `Idempotency-Key` and so on.
+  private static let tellingWords: [String] = [
+    "authorization", "authenticate", "authentication", "auth", "cookie", "cookie2", "key", "apikey", "token",
+    "accesstoken", "secret", "password", "passwd", "credential", "credentials", "session", "sessionid", "signature",
+    "csrf", "csrftoken", "xsrf", "dpop", "jwt", "otp",
+  ]
+
+  /// A target without the parameters that must not go along.
+  func removed(from target: String) -> String {
+    guard !parameters.isEmpty, let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return target }
+    let items = target[target.utf8.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
+    let kept = items.filter { item in
+      let name = item.prefix { $0 != "=" }.replacing("+", with: " ")
+      return !parameters.contains(name.removingEscapes)
+    }
+    guard kept.count < items.count else { return target }
+    return target[..<mark] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
+  }
+}
+
+extension Substring {
+  /// One level of percent-encoding undone.
+  fileprivate var removingEscapes: String {
+    var bytes: [UInt8] = []
+    var rest = utf8[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let value = UInt8(Substring(rest.prefix(2)), radix: 16), rest.count >= 2 {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

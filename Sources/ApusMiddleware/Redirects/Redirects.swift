@@ -1,0 +1,115 @@
+public import ApusCore
+import HTTPTypes
+
+/// Follows redirects (RFC 9110 §15.4), within the limits of a ``RedirectPolicy``.
+///
+/// It stands inside retry and outside of whatever belongs to one origin: each hop is an exchange of the same attempt,
+/// with credentials, cookies and a signature of its own. What a request carries itself to prove who is calling stays
+/// behind when the origin changes (scheme, host or port), and does not come back when a later hop returns.
+///
+/// - 301 and 302 turn a POST into a GET and leave other methods alone, 303 turns everything but HEAD into a GET; 307
+///   and 308 change nothing. 300, 304, 305 and 306 are answers, and so is a redirect without a `Location`.
+/// - Content of a redirect is not read, beyond a little to keep its connection.
+/// - Nothing in the trace or an error tells where to but the origin.
+public struct Redirects: Middleware {
+  private let standard: RedirectPolicy
+
+  /// Makes the middleware.
+  ///
+  /// - Parameter standard: for calls that say nothing else (`.redirects(…)`). Default: ``RedirectPolicy/follow``.
+  public init(_ standard: RedirectPolicy = .follow) {
+    self.standard = standard
+  }
+
+  /// Passes the message on, and on again for every redirect.
+  ///
+  /// - Throws: ``TransportError`` with a ``RedirectRefusal`` as its cause, which becomes `malformedResponse`, or
+  ///   `invalidRequest` where content would have to be sent again that can be sent once only.
+  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    guard limits(for: context) != nil, context.delivery != .described else {
+      return try await next(request, context: context)
+    }
+    var context = context
+    context.followsRedirects = true
+    let response = try await next(request, context: context)
+    guard context.follows(response.head) else { return response }
+    return try await follow(response, to: request, context: context, next: next)
+  }
+
+  private func limits(for context: CallContext) -> RedirectPolicy.Limits? {
+    (context.values[RedirectPolicyKey.self] ?? standard).limits
+  }
+
+  /// Apart, so that a call that is not redirected makes no room for what this needs.
+  private func follow(
+    _ redirect: ResponseMessage, to request: RequestMessage, context: CallContext, next: Next
+  ) async throws -> ResponseMessage {
+    guard let limits = limits(for: context) else { return redirect }
+    var journey = Journey(limits, from: request, context, next)
+    return try await journey.follow(redirect)
+  }
+}
+
+/// One attempt that is redirected: performs what a ``RedirectChain`` decides.
+private struct Journey {
+  private var chain: RedirectChain
+  private var request: RequestMessage
+  private var context: CallContext
+  private let next: Next
+
+  /// What is read of a redirect so that its connection can be used again.
+  private static let drainedLength = 4 << 10
+
+  init(_ limits: RedirectPolicy.Limits, from request: RequestMessage, _ context: CallContext, _ next: Next) {
+    chain = RedirectChain(limits, from: request)
+    self.request = request
+    self.context = context
+    self.next = next
+  }
+
+  mutating func follow(_ redirect: ResponseMessage) async throws -> ResponseMessage {
+    var response = redirect
+    while true {
+      switch chain.step(after: response.head, to: request, without: CredentialFields(of: context)) {
+      case .answer: return response
+      case .refuse(let refusal):
+        response.discard()
+        throw refusal.error
+      case .follow(let hop):
+        await Self.drain(response)
+        try Task.checkCancellation()
+        go(hop, status: response.head.status.code)
+        response = try await send()
+      }
+    }
+  }
+
+  private mutating func go(_ hop: RedirectChain.Hop, status: Int) {
+    context.record(.redirected(status: status, from: hop.from, to: hop.to))
+    if hop.droppedFields > 0 { context.record(.note("fields kept from the other origin", Int64(hop.droppedFields))) }
+    if hop.from != hop.to, context.environment.authentication?.isAnticipated(by: request) == true {
+      // The call had credentials of its own: it must not go on with those of somebody else.
+      context.values[CredentialUseKey.self] = .none
+    }
+    request = hop.request
+  }
+
+  private func send() async throws -> ResponseMessage {
+    do {
+      return try await next(request, context: context)
+    } catch let error as TransportError where error.requestState == .notSent {
+      // What this hop did not send, the first one did: it may have been acted upon.
+      var error = error
+      error.requestState = .maybeSent
+      throw error
+    }
+  }
+
+  /// Reads a short content to its end and gives up any other.
+  private static func drain(_ response: ResponseMessage) async {
+    if let length = response.content.expectedLength, length <= drainedLength {
+      _ = try? await response.content.collect(upTo: drainedLength)
+    }
+    response.discard()
+  }
+}

@@ -1,0 +1,98 @@
+import ApusCore
+import HTTPTypes
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("What a redirect to another origin leaves behind")
+struct LeavingOriginTests {
+  private func hop(
+    _ location: String, _ fields: HTTPFields, from url: String = "https://a.example/x",
+    without credentials: CredentialFields = CredentialFields()
+  ) throws -> RedirectChain.Hop {
+    let request = message(.get, url, fields: fields)
+    var chain = try RedirectChain(.follow(allowsInsecure: true), at: request)
+    let step = chain.step(after: redirect(302, location), to: request, without: credentials)
+    guard case .follow(let hop) = step else { throw try #require(step.refusal) }
+    return hop
+  }
+
+  private func fields(_ names: [String]) -> HTTPFields {
+    HTTPFields(names.compactMap { name in HTTPField.Name(name).map { HTTPField(name: $0, value: "v") } })
+  }
+
+  private func marked(_ name: String) throws -> HTTPField {
+    var field = HTTPField(name: try #require(HTTPField.Name(name)), value: "v")
+    field.indexingStrategy = .disallow
+    return field
+  }
+
+  private static let secret = [
+    "Authorization", "Proxy-Authorization", "Cookie", "Cookie2", "WWW-Authenticate", "Idempotency-Key", "X-Api-Key",
+    "X-Auth-Token", "X-CSRF-Token", "X-XSRF-TOKEN", "X-Amz-Date", "X-Amz-Security-Token", "X-Session-Id", "Api-Key",
+    "ApiKey", "Signature", "DPoP", "X-Client-Secret", "X-Tenant-Key",
+  ]
+  private static let harmless = [
+    "Accept", "Accept-Language", "User-Agent", "Range", "If-None-Match", "X-Trace", "traceparent", "Prefer", "X-Monkey",
+    "Authority-Info", "Cookies",
+  ]
+
+  @Test(
+    "another scheme, host or port is another origin",
+    arguments: ["http://a.example/", "https://b.example/", "https://a.example:8443/", "https://sub.a.example/"])
+  func origins(location: String) throws {
+    let hop = try hop(location, fields(Self.secret + Self.harmless))
+    #expect(hop.request.head.headerFields.map(\.name.rawName) == Self.harmless)
+    #expect(hop.droppedFields == Self.secret.count)
+  }
+
+  @Test(
+    "the same origin, however it is written, keeps everything",
+    arguments: ["/y", "https://A.example:443/y", "//a.example/y"])
+  func sameOrigin(location: String) throws {
+    let hop = try hop(location, fields(Self.secret + Self.harmless))
+    #expect(hop.request.head.headerFields.count == Self.secret.count + Self.harmless.count && hop.droppedFields == 0)
+  }
+
+  @Test("a field that is marked as sensitive stays behind, whatever its name, and so does that of the authentication")
+  func marks() throws {
+    let all: HTTPFields = try HTTPFields([marked("User-Agent"), marked("X-Own")]) + fields(["X-Custom", "Accept"])
+    #expect(try hop("//b.example/", all).request.head.headerFields.map(\.name.rawName) == ["X-Custom", "Accept"])
+    let credentials = CredentialFields(keyField: "x-custom")
+    let kept = try hop("//b.example/", all, without: credentials).request.head.headerFields
+    #expect(kept.map(\.name.rawName) == ["Accept"])
+  }
+
+  @Test(
+    "a parameter that holds a secret stays behind where the server repeats it",
+    arguments: [
+      ("?api_key=s&page=2", "/?page=2"), ("?page=2&api_key=s", "/?page=2"), ("?api_key=s", "/"),
+      ("?api%5Fkey=s&a", "/?a"),
+      ("?api_key", "/"), ("?API_KEY=s", "/?API_KEY=s"), ("?a=api_key", "/?a=api_key"), ("?my+key=s&b=1", "/?b=1"),
+      ("", "/"),
+      ("?a&&b", "/?a&&b"),
+    ])
+  func parameters(query: String, target: String) throws {
+    let credentials = CredentialFields(parameters: ["api_key", "my key"])
+    #expect(try hop("https://b.example/" + query, [:], without: credentials).request.target == target)
+    // The origin that it was meant for may see it.
+    #expect(try hop("/" + query, [:], without: credentials).request.target == "/" + query)
+  }
+
+  @Test(
+    "of where a request came from another origin hears the origin at most",
+    arguments: [
+      ("https://a.example/path?q=secret", "https://b.example/", "https://a.example/"),
+      ("https://a.example", "https://b.example/", "https://a.example/"),
+      ("https://a.example/path", "http://b.example/", nil),
+      ("http://a.example/path", "http://b.example/", "http://a.example/"),
+      ("https://me:secret@a.example/", "https://b.example/", nil), ("secret", "https://b.example/", nil),
+    ] as [(String, String, String?)])
+  func source(referer: String, location: String, expected: String?) throws {
+    let kept = try hop(location, [.referer: referer, .origin: "https://a.example"]).request.head.headerFields
+    #expect(kept[.referer] == expected)
+    #expect(kept[.origin] == "null")
+    let same = try hop("/y", [.referer: referer, .origin: "https://a.example"]).request.head.headerFields
+    #expect(same[.referer] == referer && same[.origin] == "https://a.example")
+  }
+}

@@ -1,0 +1,283 @@
+#if NIO && URLSession
+  import Apus
+  import ApusTestServer
+  import Foundation
+  import Logging
+  import Synchronization
+  import Testing
+
+  private let secret = "s3nt1nel"
+
+  @Suite("What must not happen on redirects, over every transport")
+  struct RedirectFaultsTests {
+    /// What a test knows only once its servers run.
+    private final class Address: Sendable {
+      private let origin = Mutex("")
+
+      var value: String {
+        get { origin.withLock { $0 } }
+        set { origin.withLock { $0 = newValue } }
+      }
+    }
+
+    /// Two servers: the first sends every request on to the second, which answers as it is told.
+    private func withTwo(
+      _ status: Int = 302, second: @escaping @Sendable (RecordedRequest) -> Reply = { _ in .text("there") },
+      _ body: (_ first: TestServer, _ second: TestServer) async throws -> Void
+    ) async throws {
+      try await TestServer.with(second) { other in
+        let target = other.origin
+        try await TestServer.with { request in
+          request.path == "/end"
+            ? .text("back") : .text("on", status: status, fields: ["Location": target + request.target])
+        } body: { first in
+          try await body(first, other)
+        }
+      }
+    }
+
+    /// Everything that a server saw of a request.
+    private func seen(_ exchange: Exchange) -> String {
+      let fields = exchange.fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+      return "\(exchange.method) \(exchange.target)\n\(fields)\n\(exchange.text)"
+    }
+
+    private func texts(of trace: Trace) -> [String] {
+      var dumped = ""
+      dump(trace, to: &dumped)
+      return ["\(trace)", dumped]
+    }
+
+    // MARK: Secrets
+
+    /// How a call may show who makes it.
+    enum Showing: String, CaseIterable {
+      case bearer, basic, keyField, keyParameter, ownAuthorization, ownProxyAuthorization, cookie, markedField
+      case unmarkedField, commonField, markedCommonField, markedParameter
+
+      func configure(_ configuration: inout Configuration) {
+        let token = MemoryCredentials(token: secret)
+        switch self {
+        case .bearer: configuration.authentication = .bearer(token)
+        case .basic:
+          configuration.authentication = .basic(MemoryCredentials(.password(user: "u", Secret(secret))))
+        case .keyField: configuration.authentication = .apiKey(token, field: "X-Who")
+        case .keyParameter: configuration.authentication = .apiKey(token, queryParameter: "who")
+        case .commonField: configuration.setField("X-Tenant-Token", secret)
+        case .markedCommonField: configuration.setField("X-Who", secret, isSensitive: true)
+        default: break
+        }
+      }
+
+      func request() -> Request<String> {
+        let request = Request<String>.get("/a", query: ["page": 2])
+        switch self {
+        case .ownAuthorization: return request.field("Authorization", "Bearer \(secret)")
+        case .ownProxyAuthorization: return request.field("Proxy-Authorization", "Basic \(secret)")
+        case .cookie: return request.field("Cookie", "sid=\(secret)")
+        case .markedField: return request.field("X-Who", secret, isSensitive: true)
+        case .unmarkedField: return request.field("X-Api-Key", secret)
+        case .markedParameter: return request.query(["who": secret]).sensitiveParameters("who")
+        default: return request
+        }
+      }
+
+      /// What stands on the wire.
+      var written: String {
+        self == .basic ? Data("u:\(secret)".utf8).base64EncodedString() : secret
+      }
+    }
+
+    @Test("a secret that goes along to another origin, by whatever way", arguments: Wire.allCases, Showing.allCases)
+    func secrets(wire: Wire, showing: Showing) async throws {
+      try await withTwo { first, second in
+        let lines = Told<String>()
+        let logger = Logger(label: "test") { _ in LineRecorder(lines: lines) }
+        let api = wire.client(of: first) {
+          showing.configure(&$0)
+          $0.logging = RequestLogging(logger, showsPaths: true)
+        }
+        let response = try await api.response(to: showing.request())
+        #expect(response.value == "there")
+        #expect(seen(try #require(first.exchanges.first)).contains(showing.written))
+        let stolen = try #require(second.exchanges.first)
+        #expect(!seen(stolen).contains(showing.written), "\(seen(stolen))")
+        #expect(stolen.target == "/a?page=2")
+        for text in texts(of: response.trace) + lines.all { #expect(!text.contains(showing.written), "\(text)") }
+      }
+    }
+
+    @Test("a secret that comes back when a later hop returns to where it belongs", arguments: Wire.allCases)
+    func restored(wire: Wire) async throws {
+      let back = Address()
+      try await withTwo(second: { _ in .status(307, fields: ["Location": back.value + "/end"]) }) { first, second in
+        back.value = first.origin
+        let api = wire.client(of: first) { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
+        let own = Request<String>.post("/a").field("Authorization", "Bearer own").field("X-Own", "o", isSensitive: true)
+        let text = try await api.send(own.field("X-Trace", "1"))
+        #expect(text == "back")
+        #expect(first.exchanges.map { $0.fields["Authorization"] } == ["Bearer own", nil])
+        #expect(first.exchanges.map { $0.fields["X-Own"] } == ["o", nil])
+        #expect((first.exchanges + second.exchanges).allSatisfy { $0.fields["X-Trace"] == "1" })
+        // What the client shows by itself is judged anew where it belongs.
+        let again = try await api.send(Request<String>.post("/a"))
+        #expect(again == "back")
+        #expect(first.exchanges.dropFirst(2).map { $0.fields["Authorization"] } == ["Bearer t", "Bearer t"])
+        #expect(second.exchanges.allSatisfy { $0.fields["Authorization"] == nil && $0.fields["X-Own"] == nil })
+      }
+    }
+
+    // MARK: Methods and content
+
+    @Test(
+      "a request whose content is lost where it belongs, or repeated where it does not", arguments: Wire.allCases,
+      [301, 302, 303, 307, 308])
+    func content(wire: Wire, status: Int) async throws {
+      try await withTwo(status) { first, second in
+        let api = wire.client(of: first)
+        for content in [RequestContent.json(["a": 1]), .stream(ContentStream(length: 7, Pieces()))] {
+          let text = try await api.send(Request<String>.post("/a", content: content))
+          #expect(text == "there")
+        }
+        let keeps = status > 303
+        #expect(first.exchanges.map(\.text) == [#"{"a":1}"#, "a piece"])
+        #expect(second.exchanges.map(\.text) == (keeps ? [#"{"a":1}"#, "a piece"] : ["", ""]))
+        #expect(second.exchanges.allSatisfy { $0.method == (keeps ? "POST" : "GET") })
+        #expect(second.exchanges.allSatisfy { ($0.fields["Content-Type"] != nil) == keeps })
+      }
+    }
+
+    private struct Pieces: AsyncSequence, Sendable {
+      struct Iterator: AsyncIteratorProtocol {
+        var rest = ["a ", "piece"].map { Data($0.utf8) }[...]
+        mutating func next() async -> Data? { rest.popFirst() }
+      }
+      func makeAsyncIterator() -> Iterator { Iterator() }
+    }
+
+    @Test("300, 304, 305 and 306 followed as redirects", arguments: Wire.allCases, [300, 304, 305, 306])
+    func notFollowed(wire: Wire, status: Int) async throws {
+      try await withTwo(status) { first, second in
+        let error = await failure { try await wire.client(of: first).send(Request<String>.get("/a")) }
+        #expect(error?.code == .rejected && error?.status == status)
+        #expect(second.exchanges.isEmpty)
+      }
+    }
+
+    // MARK: Ends
+
+    @Test("a circle that never ends, a redirect too many", arguments: Wire.allCases)
+    func endless(wire: Wire) async throws {
+      try await TestServer.with { request in
+        let number = request.path.dropFirst().split(separator: "/").last.flatMap { Int($0) } ?? 0
+        let location = request.path.hasPrefix("/circle") ? "/circle/\((number + 1) % 3)" : "/\(number + 1)"
+        return .status(302, fields: ["Location": location])
+      } body: { server in
+        let api = wire.client(of: server)
+        let circle = try #require(await failure { try await api.send(Request<Void>.get("/circle/0")) })
+        #expect(circle.code == .malformedResponse && circle.underlying as? RedirectRefusal == .loop)
+        #expect(server.exchanges.count == 3)
+        let endless = try #require(await failure { try await api.send(Request<Void>.get("/0")) })
+        #expect(endless.underlying as? RedirectRefusal == .tooMany(limit: 10))
+        #expect(server.exchanges.count == 3 + 11)
+        #expect(api.calls.all.isEmpty && server.inFlight == 0)
+      }
+    }
+
+    @Test(
+      "a place that must not be gone to", arguments: Wire.allCases,
+      [
+        "ftp://127.0.0.1/", "https://me:\(secret)@127.0.0.1/", "//127.0.0.1:0/", "/a\\b", "/%zz",
+        "https:///x",
+      ])
+    func places(wire: Wire, location: String) async throws {
+      try await TestServer.with { _ in
+        .text("on", status: 302, fields: ["Location": location])
+      } body: { server in
+        let error = try #require(
+          await failure { try await wire.client(of: server).send(Request<String>.get("/a").accepting(.any)) })
+        #expect(error.code == .malformedResponse, "\(error)")
+        #expect(!"\(error) \(error.detail) \(error.sentence) \(error.trace)".contains(secret))
+        #expect(server.exchanges.count == 1)
+      }
+    }
+
+    @Test("several Locations, of which one is chosen", arguments: Wire.allCases)
+    func several(wire: Wire) async throws {
+      try await TestServer.with { _ in
+        .status(302, fields: ["Location": "/b", "Location": "/c"])
+      } body: { server in
+        let error = try #require(await failure { try await wire.client(of: server).send(Request<Void>.get("/a")) })
+        #expect(error.underlying as? RedirectRefusal == .malformedLocation("it has several Locations"))
+        #expect(server.exchanges.count == 1)
+      }
+    }
+
+    // MARK: Connections
+
+    /// Content of redirects that nobody must wait for, keep or decode.
+    private static func unwanted(_ request: RecordedRequest) -> Reply {
+      let fields: FieldLines = ["Location": "/end"]
+      switch request.path {
+      case "/more": return .generated(300_000, status: 302, fields: fields)
+      case "/endless": return .generated(1 << 40, status: 302, fields: fields)
+      case "/stalled":
+        var fields = fields
+        fields["Content-Length"] = "100000"
+        return Reply.text("never more", status: 302, fields: fields).stalling(at: .content(4))
+      case "/garbage":
+        // What says it is gzip and is not fails wherever it is decoded.
+        var fields = fields
+        fields["Content-Encoding"] = "gzip"
+        return .text("no gzip at all", status: 302, fields: fields)
+      default: return .text("there")
+      }
+    }
+
+    /// How much `URLSession` reads before it reports a redirect is the platform's business: no endless one for it.
+    @Test(
+      "a redirect whose content is kept, waited for or decoded",
+      arguments: [
+        (Wire.urlSession, "/more"), (.nio, "/more"), (.nio, "/endless"), (.nio, "/stalled"), (.nio, "/garbage"),
+      ])
+    func discarded(wire: Wire, path: String) async throws {
+      try await TestServer.with {
+        Self.unwanted($0)
+      } body: { server in
+        let api = wire.client(of: server) { $0.settings.contentLimit = 1000 }
+        let request = Request<String>.get(RequestPath(stringLiteral: path))
+        let text = try await api.send(request)
+        let count = try await api.withResponse(to: request) { try await $0.collect().count }
+        #expect(text == "there" && count == 5)
+        // Whatever was given up is closed: nothing is on its way any more.
+        try await server.wait { $0.inFlight == 0 }
+        #expect(api.calls.all.isEmpty)
+      }
+    }
+
+    @Test("a connection thrown away for a redirect with little content")
+    func reused() async throws {
+      try await TestServer.with { request in
+        request.path == "/end" ? .text("there") : .text("on", status: 302, fields: ["Location": "/end"])
+      } body: { server in
+        let api = Wire.nio.client(of: server)
+        for _ in 0..<5 { _ = try await api.send(Request<String>.get("/a")) }
+        #expect(server.exchanges.count == 10 && Set(server.exchanges.map(\.connection)).count == 1)
+      }
+    }
+
+    @Test("a hop that goes on after the call was cancelled", arguments: Wire.allCases)
+    func cancelled(wire: Wire) async throws {
+      try await withTwo(second: { _ in .stalled }) { first, second in
+        let api = wire.client(of: first)
+        let call = Task { await failure { try await api.send(Request<String>.get("/a")) } }
+        let exchange = try await second.exchange()
+        call.cancel()
+        let error = try #require(await call.value)
+        #expect(error.code == .cancelled && error.requestState == .maybeSent)
+        try await second.waitForClientClose(of: exchange)
+        #expect(api.calls.all.isEmpty)
+      }
+    }
+  }
+#endif
