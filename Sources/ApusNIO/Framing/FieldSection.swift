@@ -14,6 +14,8 @@
       fileprivate(set) var closes = false
       /// Whether `Connection` has the option `keep-alive`.
       fileprivate(set) var keepsAlive = false
+      /// What is wrong with the first field about framing that is malformed: nothing, where framing is not theirs to say.
+      fileprivate(set) var fault: FramingError?
     }
 
     private var fields: [HTTPField] = []
@@ -37,8 +39,12 @@
       }
       switch role {
       case .other: break
-      case .contentLength: return try addContentLength(value, name)
-      case .transferEncoding: try takeTransferEncoding(value)
+      case .contentLength:
+        do throws(FramingError) { return try addContentLength(value, name) } catch {
+          facts.fault = facts.fault ?? error
+        }
+      case .transferEncoding:
+        do throws(FramingError) { try takeTransferEncoding(value) } catch { facts.fault = facts.fault ?? error }
       case .connection: takeConnection(value)
       }
       fields.append(Self.field(name, value, text))

@@ -39,12 +39,8 @@
       guard let statusLine else { throw FramingError(.malformedStatusLine, "there is no status line") }
       let facts = section.facts
       let head = HTTPResponse(status: statusLine.status, headerFields: section.finish())
-      if facts.isChunked, facts.contentLength != nil {
-        throw FramingError(.lengthAndTransferEncoding, "the answer has a length and a transfer coding")
-      }
-      if facts.isChunked, !statusLine.isPersistentVersion {
-        throw FramingError(.malformedTransferEncoding, "an HTTP/1.0 answer has a transfer coding")
-      }
+      // What they say of a tunnel is to be ignored (RFC 9112 §6.3, RFC 9110 §9.3.6).
+      if !isTunnel(status: statusLine.status.code) { try check(facts, of: statusLine) }
       if statusLine.status.kind == .informational { return try finishInterim(head) }
       let framing = framing(status: statusLine.status.code, facts)
       begin(framing)
@@ -52,6 +48,16 @@
         framing != .untilClose && !facts.closes && (statusLine.isPersistentVersion || facts.keepsAlive)
         && !isDoubtful(status: statusLine.status.code, facts)
       return .head(head, framing)
+    }
+
+    private func check(_ facts: FieldSection.Facts, of statusLine: StatusLine) throws(FramingError) {
+      if let fault = facts.fault { throw fault }
+      if facts.isChunked, facts.contentLength != nil {
+        throw FramingError(.lengthAndTransferEncoding, "the answer has a length and a transfer coding")
+      }
+      if facts.isChunked, !statusLine.isPersistentVersion {
+        throw FramingError(.malformedTransferEncoding, "an HTTP/1.0 answer has a transfer coding")
+      }
     }
 
     private mutating func finishInterim(_ head: HTTPResponse) throws(FramingError) -> DecodedPart {

@@ -120,6 +120,7 @@
           guard try readChunkEnd(of: &buffer) else { return nil }
         case .trailers:
           guard try readLines(of: &buffer) else { return nil }
+          if let fault = section.facts.fault { throw fault }
           trailers = section.finish()
           phase = .complete
         case .idle, .closed, .complete:

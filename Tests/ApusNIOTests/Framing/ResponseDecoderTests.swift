@@ -124,6 +124,9 @@
         (.get, "204 No Content", "Transfer-Encoding: chunked", false),
         (.connect, "200 Connected", "X: y", false),
         (.connect, "200 Connected", "Content-Length: 5", false),
+        (.connect, "200 Connected", "Content-Length: 5\r\nContent-Length: 6", false),
+        (.connect, "200 Connected", "Content-Length: 5\r\nTransfer-Encoding: chunked", false),
+        (.connect, "299 Connected", "Transfer-Encoding: gzip", false),
       ])
     func withoutContent(method: HTTPRequest.Method, status: String, field: String, canReuse: Bool) {
       let decoded = Decoded("HTTP/1.1 \(status)\r\n\(field)\r\n\r\n", to: method)
