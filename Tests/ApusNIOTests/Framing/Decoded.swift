@@ -22,12 +22,22 @@
     var isComplete = false
     var canReuse = false
     var error: FramingError.Kind?
+    /// Whether it came in more parts than it has bytes.
+    private(set) var isEndless = false
+    /// What ``rendered`` tells of the head and the trailers.
+    private var head: HTTPResponse?
+    private var trailerFields = HTTPFields()
 
     var text: String { String(decoding: content, as: UTF8.self) }
 
     /// Feeds the bytes in pieces that end at `cuts`, then the end of the connection.
     init(_ bytes: [UInt8], limits: FramingLimits = FramingLimits(), cuts: [Int] = [], end: End = .open) {
       self.init(bytes, by: Self.decoder(.get, limits), cuts: cuts, end: end)
+    }
+
+    init(_ stream: AnswerStream, cuts: [Int] = []) {
+      self.init(
+        stream.bytes, by: Self.decoder(stream.method, FramingLimits()), cuts: cuts, end: stream.end)
     }
 
     init(
@@ -45,12 +55,16 @@
     private init(_ bytes: [UInt8], by decoder: ResponseDecoder, cuts: [Int], end: End) {
       var decoder = decoder
       var buffer = ByteBuffer()
-      var start = 0
+      var (start, parts) = (0, 0)
       do throws(FramingError) {
         for cut in cuts + [bytes.count] {
           buffer.writeBytes(bytes[start..<cut])
           start = cut
-          while let part = try decoder.next(from: &buffer) { take(part) }
+          while !isEndless, let part = try decoder.next(from: &buffer) {
+            take(part)
+            parts += 1
+            isEndless = parts > bytes.count + 2
+          }
         }
         if end != .open, let part = try decoder.endOfInput(cleanly: end == .clean) { take(part) }
       } catch {
@@ -62,12 +76,14 @@
       switch part {
       case .interim(let head): interim.append(head.status.code)
       case .head(let head, let framing):
+        self.head = head
         status = head.status.code
         reason = head.status.reasonPhrase
         fields = head.headerFields.map { "\($0.name.rawName)=\($0.value)" }
         self.framing = framing
       case .content(let slice): content += slice.readableBytesView
       case .end(let trailers, let canReuse):
+        trailerFields = trailers
         self.trailers = trailers.map { "\($0.name.rawName)=\($0.value)" }
         self.canReuse = canReuse
         isComplete = true
@@ -79,6 +95,29 @@
       var copy = self
       if copy.isComplete, copy.error == .unsolicited || !copy.canReuse { (copy.error, copy.canReuse) = (nil, false) }
       return copy
+    }
+  }
+
+  extension Decoded {
+    /// The verdict as `scripts/fuzz/judge.py` writes it, in the bytes that came.
+    var rendered: [UInt8] {
+      guard isComplete, let head, let framing else { return Array("refused \(error?.rawValue ?? "nothing")".utf8) }
+      var text = Array("accepted\ninterim \(interim.map(String.init).joined(separator: ","))\n".utf8)
+      text += Array("status \(head.status.code)\nreason \(head.status.reasonPhrase)\nframing ".utf8)
+      switch framing {
+      case .none: text += Array("none".utf8)
+      case .length(let length): text += Array("length \(length)".utf8)
+      case .chunked: text += Array("chunked".utf8)
+      case .untilClose: text += Array("close".utf8)
+      }
+      text += Array("\nreuse \(comparable.canReuse ? 1 : 0)\n".utf8)
+      for (kind, fields) in [("field ", head.headerFields), ("trailer ", trailerFields)] {
+        for field in fields {
+          text += Array(kind.utf8) + Array(field.name.rawName.utf8) + Array(": ".utf8)
+          text += field.withUnsafeBytesOfValue { Array($0) } + Array("\n".utf8)
+        }
+      }
+      return text + Array("\n".utf8) + content
     }
   }
 
