@@ -18,7 +18,7 @@ check: ## everything CI checks
 	@.ci/run
 
 check-long: ## address sanitizer, soaks, long fuzzing: before a release
-	@scripts/install-missing
+	@scripts/install-missing python3 nginx squid httpbin
 	@scripts/check-long
 
 format: ## format the sources

@@ -110,6 +110,13 @@ let package = Package(
       name: "ApusTests",
       dependencies: ["Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", httpTypes, logging],
       swiftSettings: settings),
+    // Over nginx, squid and httpbin, which scripts/servers starts.
+    .testTarget(
+      name: "RealServerTests",
+      dependencies: [
+        "Apus", "ApusNIO", "ApusURLSession", .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes,
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests", dependencies: ["Apus", "ApusNIO", "ApusTesting", "ApusTestServer", httpTypes],
       swiftSettings: settings),

@@ -1,0 +1,85 @@
+#if NIO && os(Linux)
+  import Apus
+  import ApusNIO
+  import Foundation
+  import Synchronization
+  import Testing
+
+  /// Content that is larger than the memory it may take. One after another, so that each measures its own.
+  @Suite("nginx: large files", .needs(.nginx), .serialized)
+  struct LargeFileTests {
+    /// More than any of these needs, much less than the content is.
+    private static let memory = 128 << 20
+
+    @Test("256 MiB are read whole, in little memory", arguments: ["plain", "tls13"])
+    func download(port: String) async throws {
+      let nginx = try await RealServer.nginx.value
+      let authority = try nginx.file("ca.pem")
+      let url = port == "plain" ? try nginx.url() : "https://localhost:\(try nginx.port(port))"
+      try await withClient(url) {
+        $0.trust.additionalAuthorities = [authority]
+      } body: { client in
+        let before = try residentBytes()
+        let (checksum, most) = try await client.withResponse(to: message(.get, "/files/big")) { response in
+          var (checksum, most, pieces) = (Checksum(), 0, 0)
+          #expect(response.expectedLength == nginx.big.length)
+          while let piece = try await response.next() {
+            checksum.add(piece)
+            pieces += 1
+            if pieces % 64 == 0 { most = max(most, try residentBytes()) }
+          }
+          return (checksum, most)
+        }
+        #expect(checksum.length == nginx.big.length)
+        #expect(checksum.value == nginx.big.checksum)
+        #expect(most - before < Self.memory, "\((most - before) >> 20) MiB more")
+      }
+    }
+
+    @Test("the end of a large file is had alone")
+    func end() async throws {
+      let nginx = try await RealServer.nginx.value
+      try await withClient(try nginx.url()) { client in
+        let start = nginx.big.length - (16 << 20)
+        let part = try await client.send(message(.get, "/files/big").field("Range", "bytes=\(start)-\(start + 255)"))
+        #expect(part.data == Data(0...255))
+      }
+    }
+
+    @Test(
+      "a file of 64 MiB is stored as it is, directly and by way of another server, with a length and in chunks",
+      arguments: ["/stored/", "/behind/stored/"])
+    func upload(place: String) async throws {
+      let nginx = try await RealServer.nginx.value
+      let (name, file) = (UUID().uuidString, nginx.folder.appending(path: "upload-\(UUID())"))
+      let piece = Data((0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 167 >> 3) })
+      var expected = Checksum()
+      try Data().write(to: file)
+      let handle = try FileHandle(forWritingTo: file)
+      for _ in 0..<64 {
+        expected.add(piece)
+        try handle.write(contentsOf: piece)
+      }
+      try handle.close()
+      let chunks = ContentStream(isReplayable: false) {
+        let left = Mutex(64)
+        return {
+          left.withLock {
+            $0 -= 1
+            return $0 >= 0
+          } ? piece : nil
+        }
+      }
+      try await withClient(try nginx.url()) { client in
+        for (suffix, content) in [("a", RequestContent.file(file.path)), ("b", .stream(chunks))] {
+          let path = RequestPath(stringLiteral: "\(place)\(name)-\(suffix)")
+          let response = try await client.response(to: message(.put, path).content(content))
+          #expect(response.head.status.code == 201)
+          var stored = Checksum()
+          stored.add(try nginx.file("stored/\(name)-\(suffix)"))
+          #expect((stored.length, stored.value) == (expected.length, expected.value))
+        }
+      }
+    }
+  }
+#endif

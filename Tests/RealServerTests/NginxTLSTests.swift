@@ -1,0 +1,67 @@
+#if NIO && os(Linux)
+  import Apus
+  import ApusNIO
+  import Foundation
+  import Testing
+
+  @Suite("nginx: TLS", .needs(.nginx))
+  struct NginxTLSTests {
+    private func secure(
+      _ port: String, _ configure: (inout NIOTransport.Trust, RealServer) throws -> Void = { _, _ in }
+    ) async throws -> Response<Content> {
+      let nginx = try await RealServer.nginx.value
+      var trust = NIOTransport.Trust()
+      trust.additionalAuthorities = [try nginx.file("ca.pem")]
+      try configure(&trust, nginx)
+      return try await withClient("https://localhost:\(try nginx.port(port))") {
+        $0.trust = trust
+      } body: {
+        try await $0.response(to: message(.get, "/secure"))
+      }
+    }
+
+    @Test(
+      "servers that speak one version alone are spoken to in that",
+      arguments: [("tls12", "TLSv1.2"), ("tls13", "TLSv1.3")])
+    func versions(port: String, version: String) async throws {
+      let response = try await secure(port)
+      #expect(response.value.string == "\(version) \n")
+    }
+
+    @Test("a server that is too old, or that nobody has signed for, gets no request")
+    func refused() async throws {
+      let old = try #require(await failure { try await secure("tls12") { trust, _ in trust.minimumVersion = .tls13 } })
+      let unknown = try #require(
+        await failure { try await secure("tls13") { trust, _ in trust.additionalAuthorities = [] } })
+      for error in [old, unknown] {
+        #expect(error.code == .tls)
+        #expect(error.requestState == .notSent)
+      }
+    }
+
+    @Test("a server that asks for a certificate sees whose it is, and refuses who has none")
+    func mutual() async throws {
+      let known = try await secure("mutual") { trust, nginx in
+        trust.clientIdentity = ClientIdentity(
+          certificates: try nginx.file("client.pem"), key: try nginx.file("client.key"))
+      }
+      #expect(known.value.string == "TLSv1.3 CN=client\n")
+      let anonymous = try await secure("mutual")
+      #expect(anonymous.head.status.code == 400)
+    }
+
+    @Test("content in every framing comes whole through TLS", arguments: ["tls12", "tls13"])
+    func framings(port: String) async throws {
+      let nginx = try await RealServer.nginx.value
+      let (text, authority) = (try nginx.file("files/text.txt"), try nginx.file("ca.pem"))
+      try await withClient("https://localhost:\(try nginx.port(port))") {
+        $0.trust.additionalAuthorities = [authority]
+      } body: { client in
+        for path in ["/files/text.txt", "/chunks/text.txt", "/zipped/text.txt"] as [RequestPath] {
+          let content = try await client.send(message(.get, path))
+          #expect(content.data == text)
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,107 @@
+#if NIO && os(Linux)
+  import Apus
+  import ApusNIO
+  import ApusURLSession
+  import CApusZlib
+  import Foundation
+
+  /// The transports that calls go over.
+  enum Wire: String, CaseIterable, Sendable {
+    case nio
+    case urlSession
+  }
+
+  /// Runs `body` with a client that has no middleware, over a transport of its own, which it ends.
+  func withClient<Result>(
+    _ url: String, over wire: Wire = .nio, _ configure: (inout NIOTransport.Options) -> Void = { _ in },
+    body: (Client) async throws -> Result
+  ) async throws -> Result {
+    try await withTransport(wire, configure) { transport in
+      try await body(Client(environment: Environment(baseURL: try BaseURL(url)), transport: transport))
+    }
+  }
+
+  /// Runs `body` with a client as apps have it.
+  func withConfigured<Result>(
+    _ url: String, over wire: Wire = .nio, _ configure: (inout Configuration) -> Void,
+    body: (Client) async throws -> Result
+  ) async throws -> Result {
+    var configuration = Configuration(baseURL: try BaseURL(url))
+    configuration.timeout = .seconds(300)
+    configure(&configuration)
+    return try await withTransport(wire) { try await body(Client(configuration: configuration, transport: $0)) }
+  }
+
+  private func withTransport<Result>(
+    _ wire: Wire, _ configure: (inout NIOTransport.Options) -> Void = { _ in },
+    body: (any Transport) async throws -> Result
+  ) async throws -> Result {
+    switch wire {
+    case .urlSession:
+      let transport = URLSessionTransport()
+      defer { transport.shutDown() }
+      return try await body(transport)
+    case .nio:
+      var options = NIOTransport.Options()
+      // The machine may be slow, and what is tested are the servers.
+      (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (.seconds(120), nil, nil)
+      configure(&options)
+      let transport = NIOTransport(options: options)
+      do {
+        let result = try await body(transport)
+        await transport.shutDown()
+        return result
+      } catch {
+        await transport.shutDown()
+        throw error
+      }
+    }
+  }
+
+  /// Any method and path; every status is an answer.
+  func message(_ method: HTTPRequest.Method = .get, _ path: RequestPath) -> Request<Content> {
+    Request(method: method, path: path, mapping: .content).accepting(.any)
+  }
+
+  extension Content {
+    /// The bytes as text.
+    var string: String { String(decoding: data, as: UTF8.self) }
+  }
+
+  extension Response {
+    /// A field of the answer, by name.
+    func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { head.headerFields[$0] } }
+
+    /// Whether the answer came over a connection that was made for it.
+    var isOnNewConnection: Bool { trace.events.contains { $0.kind == .connected(reused: false) } }
+  }
+
+  /// What a call throws.
+  func failure(of body: () async throws -> some Any) async -> CallError? {
+    do {
+      _ = try await body()
+      return nil
+    } catch {
+      return error as? CallError
+    }
+  }
+
+  /// CRC-32, of pieces one after another.
+  struct Checksum {
+    private(set) var value: UInt = 0
+    private(set) var length: Int64 = 0
+
+    mutating func add(_ data: Data) {
+      length += Int64(data.count)
+      data.withUnsafeBytes { bytes in
+        value = crc32(value, bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(bytes.count))
+      }
+    }
+  }
+
+  /// The memory that this process has in use, in bytes.
+  func residentBytes() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+    return (status.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
+  }
+#endif

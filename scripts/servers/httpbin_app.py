@@ -1,0 +1,21 @@
+"""httpbin, served by waitress on a port of the system's choice, which is written to the descriptor given."""
+
+import logging
+import os
+import sys
+
+logging.disable(logging.WARNING)  # what optional parts of it are missing
+
+import waitress
+from httpbin import app
+
+
+def main():
+    server = waitress.create_server(app, host="127.0.0.1", port=0, threads=8)
+    with os.fdopen(int(sys.argv[1]), "w") as pipe:
+        pipe.write(f"{server.effective_port}\n")
+    server.run()
+
+
+if __name__ == "__main__":
+    main()

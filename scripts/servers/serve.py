@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""Runs one real server for the tests, on loopback, for as long as somebody holds its standard input open.
+
+    serve.py nginx|squid|httpbin
+
+Prints one line when the server answers, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. All that the server
+reads and writes is in a folder of its own under the temporary directory, which is removed at the end. The end is the
+end of standard input, so it comes however the tests end; or a signal to this process, or that of its parent.
+
+A port is found by binding port 0 and giving it back; whoever takes it meanwhile makes the server fail to start, and
+other ports are tried. Runs as root, where servers that refuse that are started as somebody else, and as anybody.
+"""
+
+import ctypes
+import json
+import os
+import pwd
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+# Where install-httpbin puts what it takes from PyPI.
+HTTPBIN = os.path.join(ROOT, ".build-servers", "httpbin")
+SECONDS_TO_START = 60
+TRIES = 5
+BIG = 256 << 20
+
+
+class Failed(Exception):
+    """Why there is no server."""
+
+
+def program(name):
+    path = shutil.which(name, path=os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin:/usr/local/sbin")
+    if path is None:
+        raise Failed(f"{name} is not installed")
+    return path
+
+
+def free_ports(names):
+    """A port for each name, all different."""
+    sockets = {name: socket.socket() for name in names}
+    try:
+        for it in sockets.values():
+            it.bind(("127.0.0.1", 0))
+        return {name: it.getsockname()[1] for name, it in sockets.items()}
+    finally:
+        for it in sockets.values():
+            it.close()
+
+
+def filled(template, values):
+    with open(os.path.join(HERE, template), encoding="utf-8") as file:
+        text = file.read()
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", str(value))
+    return text
+
+
+def write(folder, name, content):
+    path = os.path.join(folder, name)
+    with open(path, "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def openssl(folder, *arguments):
+    done = subprocess.run([program("openssl"), *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failed("openssl: " + done.stderr.strip())
+    return done.stdout.strip()
+
+
+def ends_with_parent(user=None):
+    """What a child does before it becomes the server: it gets the signal to end when this process is gone."""
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+    def prepare():
+        if user is not None:
+            os.setgroups([])
+            os.setgid(user.pw_gid)
+            os.setuid(user.pw_uid)
+        if libc is not None:  # after the change of user, which would undo it
+            libc.prctl(1, signal.SIGTERM)
+
+    return prepare
+
+
+# MARK: nginx
+
+NGINX_PORTS = ["plain", "short", "closing", "backend", "tls12", "tls13", "mutual"]
+
+
+def make_authority(folder):
+    """An authority, and what it has signed: a server for localhost and 127.0.0.1, and a client."""
+    openssl(folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+            "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=Test", "-addext", "keyUsage=critical,keyCertSign")
+    write(folder, "names", "subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+    for name in ("server", "client"):
+        openssl(folder, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+                name + ".key", "-out", name + ".csr", "-subj", "/CN=" + name)
+        openssl(folder, "x509", "-req", "-in", name + ".csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+                "-days", "2", "-extfile", "names", "-out", name + ".pem")
+
+
+def make_files(folder):
+    """Small ones, and a big one that takes no room: a mark in every sixteenth MiB, nothing in between."""
+    files = os.path.join(folder, "files")
+    os.makedirs(os.path.join(folder, "stored"))
+    os.makedirs(files)
+    write(files, "text.txt", "".join(f"line {number} of a text that is longer than one piece\n" for number in range(2000)))
+    write(files, "empty.txt", b"")
+    checksum, mark = 0, bytes(range(256))
+    rest = bytes((16 << 20) - len(mark))
+    with open(os.path.join(files, "big"), "wb") as file:
+        for start in range(0, BIG, 16 << 20):
+            file.seek(start)
+            file.write(mark)
+            checksum = zlib.crc32(rest, zlib.crc32(mark, checksum))
+        file.truncate(BIG)
+    return {"big": BIG, "checksum": checksum}
+
+
+def nginx(folder):
+    make_authority(folder)
+    facts = make_files(folder)
+    write(folder, "htpasswd", "user:" + openssl(folder, "passwd", "-apr1", "secret") + "\n")
+    os.makedirs(os.path.join(folder, "logs"))
+    for _ in range(TRIES):
+        ports = free_ports(NGINX_PORTS)
+        user = "user root;" if os.geteuid() == 0 else ""
+        values = {"folder": folder, "user": user, **ports}
+        write(folder, "places.conf", filled("nginx-places.conf", values))
+        config = write(folder, "nginx.conf", filled("nginx.conf", values))
+        pid = os.path.join(folder, "nginx.pid")
+        child = subprocess.Popen([program("nginx"), "-p", folder, "-e", "logs/error.log", "-c", config],
+                                 stdin=subprocess.DEVNULL, stdout=2, preexec_fn=ends_with_parent())
+        # It writes this once it listens everywhere.
+        if waited(child, lambda: os.path.exists(pid) and os.path.getsize(pid) > 0):
+            return child, ports, facts
+    raise Failed("nginx did not start: " + tail(folder, "logs/error.log"))
+
+
+# MARK: squid
+
+def squid(folder):
+    helper = next((it for it in ("/usr/lib/squid/basic_ncsa_auth", "/usr/libexec/squid/basic_ncsa_auth",
+                                 "/usr/lib64/squid/basic_ncsa_auth") if os.path.exists(it)), None)
+    if helper is None:
+        program("squid")
+        raise Failed("squid has no basic_ncsa_auth")
+    user = pwd.getpwnam("proxy") if os.geteuid() == 0 else None
+    write(folder, "passwd", "user:" + openssl(folder, "passwd", "-apr1", "secret") + "\n")
+    os.chmod(folder, 0o755)
+    if user is not None:
+        os.chown(folder, user.pw_uid, user.pw_gid)
+    for attempt in range(TRIES):
+        ports = free_ports(["open", "guarded", "refused"])
+        log = os.path.join(folder, f"cache-{attempt}.log")
+        values = {"folder": folder, "helper": helper, "log": log, "service": f"apus{os.getpid()}", **ports}
+        config = write(folder, "squid.conf", filled("squid.conf", values))
+        child = subprocess.Popen([program("squid"), "-N", "-f", config, "-n", values["service"]],
+                                 stdin=subprocess.DEVNULL, stdout=2, cwd=folder, preexec_fn=ends_with_parent(user))
+        if waited(child, lambda: tail(folder, log, 1 << 20).count("Accepting HTTP Socket connections") == 2):
+            return child, ports, {}
+    raise Failed("squid did not start: " + tail(folder, log))
+
+
+# MARK: httpbin
+
+def httpbin(folder):
+    if not os.path.isdir(HTTPBIN):
+        raise Failed("httpbin is not installed")
+    reading, writing = os.pipe()
+    environment = dict(os.environ, PYTHONPATH=HTTPBIN, PYTHONDONTWRITEBYTECODE="1", TMPDIR=folder)
+    child = subprocess.Popen([sys.executable, os.path.join(HERE, "httpbin_app.py"), str(writing)],
+                             stdin=subprocess.DEVNULL, stdout=2, cwd=folder, env=environment, pass_fds=[writing],
+                             preexec_fn=ends_with_parent())
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        line = pipe.readline()
+    if not line:
+        raise Failed("httpbin did not start")
+    return child, {"plain": int(line)}, {}
+
+
+# MARK: from the start to the end
+
+def waited(child, is_ready):
+    """Whether it became ready; it is gone when it did not."""
+    deadline = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < deadline:
+        if child.poll() is not None:
+            return False
+        if is_ready():
+            return True
+        time.sleep(0.02)
+    stop(child)
+    return False
+
+
+def tail(folder, name, count=2000):
+    try:
+        with open(os.path.join(folder, name), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - count))
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def stop(child):
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(10)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+def hold(child):
+    """Until standard input ends, the parent is gone, or the server is."""
+    parent = os.getppid()
+    while os.getppid() == parent and child.poll() is None:
+        readable, _, _ = select.select([0], [], [], 1)
+        if readable and not os.read(0, 4096):
+            return
+
+
+def end(*_):
+    raise SystemExit(0)
+
+
+def main():
+    # Whoever started this may have done so in a thread that hears no signals; the servers would not either.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the tests end by it, and this by their end
+    name = sys.argv[1] if len(sys.argv) == 2 else ""
+    start = {"nginx": nginx, "squid": squid, "httpbin": httpbin}.get(name)
+    if start is None:
+        sys.exit(__doc__)
+    folder = os.path.realpath(tempfile.mkdtemp(prefix=f"apus-{name}-"))
+    child = None
+    try:
+        child, ports, facts = start(folder)
+        print("ready " + json.dumps({"ports": ports, "folder": folder, **facts}), flush=True)
+        hold(child)
+    except Failed as failure:
+        print("failed " + " ".join(str(failure).split()), flush=True)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if child is not None:
+            stop(child)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Real servers begin with a line that says where, and leave nothing behind, however those who asked for them end."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SERVERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "servers")
+sys.path.insert(0, SERVERS)
+
+import serve  # noqa: E402
+
+PATH = os.environ.get("PATH", os.defpath) + ":/usr/sbin"
+REQUIRED = os.environ.get("APUS_SERVERS") == "required"
+
+
+def answers(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 5).close()
+        return True
+    except OSError:
+        return False
+
+
+def eventually(holds, seconds=60):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@unittest.skipUnless(REQUIRED or shutil.which("nginx", path=PATH), "nginx is not installed")
+class Serving(unittest.TestCase):
+    def started(self, *command, python=sys.executable, scripts=SERVERS, **options):
+        # As a thread of the tests may have them.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+        self.addCleanup(signal.pthread_sigmask, signal.SIG_SETMASK, blocked)
+        process = subprocess.Popen([*command, python, os.path.join(scripts, "serve.py"), "nginx"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True, **options)
+        self.addCleanup(process.wait, 60)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stdin.close)
+        line = process.stdout.readline()
+        self.assertTrue(line.startswith("ready "), line)
+        facts = json.loads(line[len("ready "):])
+        self.assertTrue(answers(facts["ports"]["plain"]))
+        return process, facts
+
+    def assert_gone(self, facts):
+        self.assertTrue(eventually(lambda: not os.path.exists(facts["folder"])))
+        self.assertTrue(eventually(lambda: not answers(facts["ports"]["plain"])))
+
+    def test_it_ends_with_its_input(self):
+        process, facts = self.started()
+        process.stdin.close()
+        self.assertEqual(process.wait(60), 0)
+        self.assert_gone(facts)
+
+    def test_it_ends_by_a_signal(self):
+        process, facts = self.started()
+        process.terminate()
+        process.wait(60)
+        self.assert_gone(facts)
+
+    def test_it_ends_with_whoever_started_it_though_another_holds_its_input(self):
+        process, facts = self.started("sh", "-c", 'exec 3<&0; "$@" <&3 & wait', "sh")
+        process.send_signal(signal.SIGKILL)
+        process.wait(60)
+        self.assert_gone(facts)
+
+    def test_two_at_once_are_two(self):
+        (first, one), (second, two) = self.started(), self.started()
+        self.assertFalse(set(one["ports"].values()) & set(two["ports"].values()))
+        self.assertNotEqual(one["folder"], two["folder"])
+        for process in (first, second):
+            process.stdin.close()
+            process.wait(60)
+
+    @unittest.skipUnless(os.geteuid() == 0 and os.access("/usr/bin/python3", os.X_OK), "nobody else can be asked")
+    def test_it_needs_not_be_root(self):
+        # Nobody may read this checkout perhaps, nor the Python that runs this.
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        os.chmod(folder, 0o755)
+        scripts = shutil.copytree(SERVERS, os.path.join(folder, "servers"))
+        process, facts = self.started(python="/usr/bin/python3", scripts=scripts, cwd="/", user="nobody",
+                                      group="nogroup", extra_groups=[])
+        self.assertNotEqual(os.stat(facts["folder"]).st_uid, 0)
+        process.stdin.close()
+        self.assertEqual(process.wait(60), 0)
+        self.assert_gone(facts)
+
+
+class Missing(unittest.TestCase):
+    def test_a_program_that_is_missing_is_named(self):
+        with self.assertRaisesRegex(serve.Failed, "^no-such-server is not installed$"):
+            serve.program("no-such-server")
+
+
+if __name__ == "__main__":
+    unittest.main()
