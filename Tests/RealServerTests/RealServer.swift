@@ -96,7 +96,7 @@
   extension Trait where Self == ConditionTrait {
     /// Skips, by name, what needs a server that is not on this machine; where all must be, the test runs and fails.
     static func needs(_ kind: RealServer.Kind) -> Self {
-      .enabled("\(kind) is not installed") {
+      .enabled(Comment(rawValue: "\(kind.rawValue) is not installed")) {
         let environment = ProcessInfo.processInfo.environment
         return kind.isInstalled || environment["CI"] == "true" || environment["APUS_SERVERS"] == "required"
       }

@@ -6,7 +6,7 @@
   struct AnswerStream {
     let seed: UInt64
     let method: HTTPRequest.Method
-    let end: Decoded.End
+    var end: Decoded.End
     let bytes: [UInt8]
 
     init(seed: UInt64) {
