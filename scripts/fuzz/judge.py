@@ -104,7 +104,8 @@ def text(reason):
 
 def is_plain_framing(fields):
     """Whether what fields say of framing, if anything, is one length and `chunked`."""
-    lengths = [it.strip(b" \t") for name, value in fields if name.lower() == b"content-length" for it in value.split(b",")]
+    lengths = [it.strip(b" \t") for name, value in fields if name.lower() == b"content-length"
+               for it in value.split(b",")]
     codings = [value.lower() for name, value in fields if name.lower() == b"transfer-encoding"]
     return (all(DIGITS.fullmatch(it) and int(it) <= LARGEST for it in lengths) and len(set(map(int, lengths))) < 2
             and codings in ([], [b"chunked"]))

@@ -9,6 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import judge  # noqa: E402
 
 OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 def read(stream, method=judge.GET, announced=True):
@@ -34,8 +35,8 @@ class Reading(unittest.TestCase):
                 OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
                 OK + b"Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
                 b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-                OK + b"Transfer-Encoding: chunked\r\n\r\n0\n\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n0\r\n\r\n",
-                OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello!\r\n0\r\n\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n"):
+                CHUNKED, CHUNKED + b"0\n\r\n", CHUNKED + b"5 \r\nhello\r\n0\r\n\r\n",
+                CHUNKED + b"5\r\nhello!\r\n0\r\n\r\n"):
             self.assertIsNone(read(stream), stream)
         self.assertIsNone(read(OK + b"\r\nhello", announced=False))
 

@@ -43,8 +43,8 @@ class Serving(unittest.TestCase):
         # As a thread of the tests may have them.
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         self.addCleanup(signal.pthread_sigmask, signal.SIG_SETMASK, blocked)
-        process = subprocess.Popen([*command, python, os.path.join(scripts, "serve.py"), "nginx"], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True, **options)
+        process = subprocess.Popen([*command, python, os.path.join(scripts, "serve.py"), "nginx"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
         self.addCleanup(process.wait, 60)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stdin.close)
