@@ -39,7 +39,7 @@ SWIFT_REFUSES = {
 # What the grammar of a sender forbids and a recipient may accept, as the decoder does.
 SWIFT_ACCEPTS = {"no-reason-space", "repeated-length"}
 # Where both accept: what becomes of the connection, of trailers, and where http.client reads something else.
-OTHERS = {"doubtful-204", "dropped-trailer", "python-interim", "python-tunnel", "python-length-list",
+OTHERS = {"doubtful-204", "python-interim", "python-tunnel", "python-length-list",
           "python-coding-space", "python-unused-coding", "python-limits"}
 
 LIMIT_BYTES, LIMIT_FIELDS, LIMIT_INTERIM, LIMIT_CHUNK_LINE, LIMIT_OVERHEAD = 256 << 10, 1000, 64, 4 << 10, 16 << 10
@@ -55,17 +55,6 @@ CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]+)(?:[ \t]*;[ \t]*" + TOKEN + rb"(?:[ \t]
                         + rb"))?)*")
 CODING = re.compile(TOKEN + rb"(?:[ \t]*;[ \t]*" + TOKEN + rb"[ \t]*=[ \t]*(?:" + TOKEN + rb"|" + QUOTED + rb"))*")
 DIGITS = re.compile(rb"[0-9]+")
-
-# Fields that a recipient can make no use of behind the content: RFC 9110 §6.5.1 names the groups.
-NO_TRAILERS = {it.encode() for it in """
-    transfer-encoding content-length host
-    cache-control expect max-forwards pragma range te
-    authorization proxy-authorization www-authenticate proxy-authenticate authentication-info
-    proxy-authentication-info cookie set-cookie
-    age expires date location retry-after vary warning
-    content-encoding content-type content-range content-location trailer
-    connection keep-alive proxy-connection upgrade
-""".split()}
 
 
 class Refused(Exception):
@@ -85,11 +74,10 @@ class Message:
 
     def rendered(self):
         reuse = self.persists and not self.surplus and "doubtful-204" not in self.notes
-        kept = [it for it in self.trailers if it[0].lower() not in NO_TRAILERS]
         lines = [b"accepted", b"interim " + ",".join(map(str, self.interim)).encode(), b"status %d" % self.status,
                  b"reason " + text(self.reason), b"framing " + self.framing.encode(), b"reuse %d" % reuse]
         lines += [b"field " + name + b": " + value for name, value in self.fields]
-        lines += [b"trailer " + name + b": " + value for name, value in kept]
+        lines += [b"trailer " + name + b": " + value for name, value in self.trailers]
         return b"\n".join(lines) + b"\n\n" + self.content
 
 
@@ -303,8 +291,6 @@ class Reader:
         trailers = self.section()
         if not is_plain_framing(trailers):
             self.message.notes.add("trailer-framing")
-        if any(name.lower() in NO_TRAILERS for name, _ in trailers):
-            self.message.notes.add("dropped-trailer")
         self.message.trailers = trailers
         return b"".join(pieces)
 

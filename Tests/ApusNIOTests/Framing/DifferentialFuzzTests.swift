@@ -28,7 +28,7 @@
       // Accepted, as RFC 9112 lets a recipient do, though no sender may write it.
       "no-reason-space", "repeated-length",
       // Accepted by all, with another outcome.
-      "doubtful-204", "dropped-trailer", "python-interim", "python-tunnel", "python-length-list", "python-coding-space",
+      "doubtful-204", "python-interim", "python-tunnel", "python-length-list", "python-coding-space",
       "python-unused-coding",
       "python-limits",
     ]
