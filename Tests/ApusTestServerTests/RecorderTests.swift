@@ -13,7 +13,7 @@
       recorder.finish(exchange, .answered)
       #expect(!recorder.record.exchanges[exchange].isSettled)
       recorder.closed(0)
-      recorder.settle(exchange, failed: true)
+      recorder.settle(exchange, failure: .clientClosed)
       #expect(recorder.record.exchanges[exchange].outcome == .clientClosed)
       #expect(recorder.record.exchanges[exchange].isSettled)
       #expect(recorder.record.inFlight == 0)
@@ -24,14 +24,14 @@
       let exchange = try #require(recorder.began(head, connection: 0))
       recorder.finish(exchange, .answered)
       _ = recorder.closeAll(.shutDown, isShutDown: true)
-      recorder.settle(exchange, failed: true)
+      recorder.settle(exchange, failure: .clientClosed)
       #expect(recorder.record.exchanges[exchange].outcome == .shutDown)
     }
 
     @Test("Only the connection's end settles an answer that failed while in flight")
     func failsInFlight() throws {
       let exchange = try #require(recorder.began(head, connection: 0))
-      recorder.settle(exchange, failed: true)
+      recorder.settle(exchange, failure: .clientClosed)
       #expect(!recorder.record.exchanges[exchange].isSettled)
       recorder.closed(0)
       #expect(recorder.record.exchanges[exchange].outcome == .clientClosed)

@@ -1,10 +1,11 @@
 #if NIO
   import NIOCore
+  import NIOSSL
 
   /// One connection: records what comes in, and has one exchange after the other answered.
   ///
   /// It never stops reading while an answer is under way, so a client that leaves is noticed at once. Bytes of a next
-  /// request wait in the parser until the answer before is complete.
+  /// request wait in the parser until the answer before is complete, and while a fault of the request is under way.
   final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -14,19 +15,32 @@
       var connectionPersists: Bool
     }
 
+    /// Sent by a fault of the request to its connection when it is over.
+    private struct FaultEnded: Sendable {
+      var connectionPersists: Bool
+    }
+
     private struct Current {
       var exchange: Int
       var isReceived = false
       var isAnswered = false
+      /// What is still to go wrong with its content, and after how many bytes.
+      var contentFault: (effect: Fault.Effect, length: Int)?
     }
 
     private let connection: Int
     private let recorder: Recorder
     private let handler: TestServer.Handler
     private let answersAt: TestServer.Options.Moment
+    private let faults: [Fault]
     private var parser = RequestParser()
     private var current: Current?
     private var answer: Task<Void, Never>?
+    private var fault: Task<Void, Never>?
+    /// Whether what comes is dropped, because nobody will ever read it.
+    private var isDeaf = false
+    /// Goes on after the fault that is under way.
+    private var afterFault: ((ChannelHandlerContext) -> Void)?
     /// Whether nothing more that comes in matters.
     private var isOver = false
 
@@ -35,10 +49,11 @@
       self.recorder = recorder
       self.handler = handler
       self.answersAt = options.answersAt
+      self.faults = options.faults
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      guard !isOver else { return }
+      guard !isOver, !isDeaf else { return }
       parser.append(unwrapInboundIn(data).readableBytesView)
       advance(context)
     }
@@ -46,20 +61,39 @@
     func channelInactive(context: ChannelHandlerContext) {
       isOver = true
       answer?.cancel()
+      fault?.cancel()
       context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      if !Self.isLeaving(error) { recorder.failed(error, connection: connection) }
       context.close(promise: nil)
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-      guard let ended = event as? AnswerEnded, let current else {
-        return context.fireUserInboundEventTriggered(event)
+    /// A client may leave at any time and in any way, and does where it does not trust the server.
+    private static func isLeaving(_ error: any Error) -> Bool {
+      switch error as? NIOSSLError {
+      case .uncleanShutdown, .handshakeFailed: true
+      default: error is IOError || error is ChannelError
       }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      switch event {
+      case let event as AnswerEnded: ended(event, context)
+      case let event as FaultEnded: ended(event, context)
+      default: context.fireUserInboundEventTriggered(event)
+      }
+    }
+
+    private func ended(_ ended: AnswerEnded, _ context: ChannelHandlerContext) {
       answer = nil
-      guard !isOver else { return }
-      if !ended.connectionPersists {
+      guard !isOver, let current else { return }
+      if (try? context.pipeline.syncOperations.handler(type: Truncation.self)) != nil {
+        // Less was sent than would have been cut off.
+        isOver = true
+        context.channel.closeSocket().whenComplete { _ in }
+      } else if !ended.connectionPersists {
         isOver = true
         // With content still on its way a full close would be a reset, which could take the answer from the client.
         context.close(mode: current.isReceived ? .all : .output, promise: nil)
@@ -74,7 +108,7 @@
     /// Handles what the parser has, up to the next request while one is being answered.
     private func advance(_ context: ChannelHandlerContext) {
       do {
-        while !isOver, current?.isReceived != true, let event = try parser.next() {
+        while !isOver, afterFault == nil, current?.isReceived != true, let event = try parser.next() {
           handle(event, context)
         }
       } catch {
@@ -90,13 +124,16 @@
         break
       case .content(let content):
         recorder.received(content, of: exchange)
+        guard let fault = current?.contentFault,
+          recorder.request(of: exchange).contentLength >= fault.length
+        else { return }
+        current?.contentFault = nil
+        suffer(fault.effect, at: .requestContent(after: fault.length), context) { _ in }
       case .end(let trailers):
-        recorder.completed(exchange, trailers: trailers)
-        if current?.isAnswered == true {
-          current = nil
-        } else {
-          current?.isReceived = true
-          if answersAt == .end { startAnswer(exchange, context.channel) }
+        guard let fault = current?.contentFault else { return complete(exchange, trailers, context) }
+        current?.contentFault = nil
+        suffer(fault.effect, at: .requestContent(after: fault.length), context) {
+          self.complete(exchange, trailers, $0)
         }
       }
     }
@@ -107,6 +144,18 @@
         return
       }
       current = Current(exchange: exchange)
+      guard !faults.isEmpty else { return proceed(with: exchange, head, context) }
+      let request = recorder.request(of: exchange)
+      let late = faults.first(on: request) { if case .requestContent = $0 { true } else { false } }
+      if let late, case .requestContent(let length) = late.trigger { current?.contentFault = (late.effect, length) }
+      guard let early = faults.first(on: request, where: { $0 == .requestHead }) else {
+        return proceed(with: exchange, head, context)
+      }
+      suffer(early.effect, at: .requestHead, context) { self.proceed(with: exchange, head, $0) }
+    }
+
+    /// A head is there, and nothing has gone wrong with it.
+    private func proceed(with exchange: Int, _ head: RequestParser.Head, _ context: ChannelHandlerContext) {
       switch answersAt {
       case .head:
         startAnswer(exchange, context.channel)
@@ -116,10 +165,51 @@
       }
     }
 
+    /// A request is there completely.
+    private func complete(_ exchange: Int, _ trailers: FieldLines, _ context: ChannelHandlerContext) {
+      recorder.completed(exchange, trailers: trailers)
+      if current?.isAnswered == true {
+        current = nil
+      } else {
+        current?.isReceived = true
+        if answersAt == .end { startAnswer(exchange, context.channel) }
+      }
+    }
+
+    // MARK: Faults
+
+    /// Lets a fault happen, with nothing read meanwhile, and goes on after it.
+    private func suffer(
+      _ effect: Fault.Effect, at trigger: Fault.Trigger, _ context: ChannelHandlerContext,
+      then goOn: @escaping (ChannelHandlerContext) -> Void
+    ) {
+      afterFault = goOn
+      isDeaf = effect.isEndless
+      let channel = context.channel
+      fault = Task { [connection, recorder] in
+        if !effect.isEndless { try? await channel.setOption(.autoRead, value: false).get() }
+        var wire = Wire(channel, connection: connection, recorder: recorder)
+        let persists = await wire.take(effect.steps(at: trigger))
+        channel.pipeline.fireUserInboundEventTriggered(FaultEnded(connectionPersists: persists))
+      }
+    }
+
+    private func ended(_ ended: FaultEnded, _ context: ChannelHandlerContext) {
+      guard !isOver, let goOn = afterFault else { return }
+      (fault, afterFault) = (nil, nil)
+      guard ended.connectionPersists else {
+        isOver = true
+        return context.close(promise: nil)
+      }
+      goOn(context)
+      advance(context)
+      context.channel.setOption(.autoRead, value: true).whenComplete { _ in }
+    }
+
     private func startAnswer(_ exchange: Int, _ channel: any Channel) {
       let request = recorder.request(of: exchange)
-      answer = Task { [recorder, handler] in
-        let reply = await handler(request)
+      answer = Task { [recorder, handler, faults] in
+        let reply = await handler(request).suffering(faults, of: request)
         var answer = Answer(to: request, on: channel, recorder: recorder)
         let connectionPersists = await answer.give(reply)
         channel.pipeline.fireUserInboundEventTriggered(AnswerEnded(connectionPersists: connectionPersists))

@@ -6,6 +6,7 @@
     struct Record: Sendable {
       var exchanges: [Exchange] = []
       var rejections: [Rejection] = []
+      var failures: [ConnectionFailure] = []
       var accepted = 0
       var channels: [Int: any Channel] = [:]
       /// The last exchange of each open connection.
@@ -57,6 +58,13 @@
         guard record.exchanges[exchange].outcome == .inFlight else { return }
         record.finish(exchange, .clientClosed)
         record.exchanges[exchange].isSettled = true
+      }
+    }
+
+    /// The server is about to end a connection: an exchange in flight on it ends so.
+    func ended(_ connection: Int, _ outcome: Exchange.Outcome) {
+      watched.update { record in
+        if let exchange = record.latest[connection] { record.finish(exchange, outcome) }
       }
     }
 
@@ -116,13 +124,17 @@
     }
 
     /// The last bytes have left, or have failed to: the outcome is what it is.
-    func settle(_ exchange: Int, failed: Bool) {
+    func settle(_ exchange: Int, failure: Exchange.Outcome?) {
       watched.update { record in
-        if failed, record.exchanges[exchange].outcome == .answered {
-          record.exchanges[exchange].outcome = record.isShutDown ? .shutDown : .clientClosed
+        if let failure, record.exchanges[exchange].outcome == .answered {
+          record.exchanges[exchange].outcome = record.isShutDown ? .shutDown : failure
         }
         record.exchanges[exchange].isSettled = record.exchanges[exchange].outcome != .inFlight
       }
+    }
+
+    func failed(_ error: any Error, connection: Int) {
+      watched.update { $0.failures.append(ConnectionFailure(connection: connection, reason: "\(error)")) }
     }
 
     func rejected(_ reason: String, connection: Int) {

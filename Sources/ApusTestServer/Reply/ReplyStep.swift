@@ -28,8 +28,17 @@
       /// Stops reading from the connection (`false`) or goes on reading (`true`). Meanwhile a client that sends much
       /// is blocked; one that leaves is noticed all the same.
       case reading(Bool)
+      /// From now on at most so many bytes are read, and so many sent, in each interval: of what comes over the wire
+      /// where there is no TLS, or none yet, else of what is inside of it.
+      case throttle(bytes: Int, every: Duration)
+      /// Cuts the connection, like ``cut``, as soon as so many more bytes have left, and at the end of the answer at
+      /// the latest.
+      case truncate(after: Int)
       /// Closes the connection, with everything before it sent. Ends the reply.
       case close
+      /// Ends the server's side of the connection, with everything before it sent, and reads until the client ends the
+      /// other. Ends the reply.
+      case halfClose
       /// Closes the connection like ``close``, but over TLS without the farewell that tells the end of the content from
       /// a connection that was cut. Ends the reply.
       case cut

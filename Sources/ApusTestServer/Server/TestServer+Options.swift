@@ -19,16 +19,21 @@
       public var port = 0
       /// How it speaks TLS; `nil`, at first, for not at all.
       public var tls: TLS?
+      /// What goes wrong; at each trigger the first that covers the connection or request. Nothing at first.
+      public var faults: [Fault] = []
 
       /// The defaults.
       public init() {}
 
       /// The defaults, but for what is given.
-      public init(contentCap: Int = 1 << 20, answersAt: Moment = .end, port: Int = 0, tls: TLS? = nil) {
+      public init(
+        contentCap: Int = 1 << 20, answersAt: Moment = .end, port: Int = 0, tls: TLS? = nil, faults: [Fault] = []
+      ) {
         self.contentCap = contentCap
         self.answersAt = answersAt
         self.port = port
         self.tls = tls
+        self.faults = faults
       }
     }
   }

@@ -7,6 +7,10 @@
     /// Bytes received that were no request.
     public var rejections: [Rejection] { recorder.record.rejections }
 
+    /// Errors on connections that nobody caught; a client that leaves is none, nor one that TLS comes to no
+    /// terms with.
+    public var failures: [ConnectionFailure] { recorder.record.failures }
+
     /// How many connections are open.
     public var openConnections: Int { recorder.record.channels.count }
 

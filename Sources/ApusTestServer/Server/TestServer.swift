@@ -60,9 +60,15 @@
           channel.closeFuture.whenComplete { _ in recorder.closed(connection) }
           return channel.eventLoop.makeCompletedFuture {
             if isShutDown { throw ChannelError.ioOnClosedChannel }
-            if let secure { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: secure)) }
+            let setUp: @Sendable (any Channel) throws -> Void = { channel in
+              if let secure { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: secure)) }
+              try channel.pipeline.syncOperations.addHandler(
+                ConnectionHandler(connection: connection, recorder: recorder, handler: handler, options: options))
+            }
+            guard let effect = options.faults.effect(onConnection: connection) else { return try setUp(channel) }
+            try channel.syncOptions?.setOption(.autoRead, value: effect.isEndless)
             try channel.pipeline.syncOperations.addHandler(
-              ConnectionHandler(connection: connection, recorder: recorder, handler: handler, options: options))
+              Greeting(effect, connection: connection, recorder: recorder, setUp: setUp))
           }
         }
         .bind(to: SocketAddress(ipAddress: "127.0.0.1", port: options.port)).get()

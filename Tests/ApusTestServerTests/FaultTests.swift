@@ -1,0 +1,245 @@
+#if NIO
+  import ApusTestServer
+  import Testing
+
+  @Suite("Faults on the wire")
+  struct FaultTests {
+    private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\n"
+
+    /// What a client gets for one request with content, and how the connection ends.
+    private func answer(_ fault: Fault) async throws -> (text: String, end: RawClient.End, outcomes: [Exchange.Outcome])
+    {
+      try await TestServer.with(options: .init(faults: [fault])) { _ in
+        .text("world")
+      } body: { server in
+        let (text, end) = try await RawClient.with(server.port) { client in
+          // Where the connection has been reset already, that is what is read as well.
+          try? await client.request("POST", "/", "Content-Length: 5\r\nConnection: close\r\n")
+          try? await client.send("hello")
+          return await client.receiveAll()
+        }
+        try await server.wait { $0.openConnections == 0 && $0.inFlight == 0 }
+        #expect(server.failures.isEmpty)
+        return (text, end, server.exchanges.map(\.outcome))
+      }
+    }
+
+    /// What of the answer has left when a fault happens.
+    private func sent(before trigger: Fault.Trigger) -> String {
+      switch trigger {
+      case .connect, .requestHead, .requestContent, .responseHead: ""
+      case .responseContent: Self.head + "w"
+      case .end: Self.head + "world"
+      }
+    }
+
+    @Test("has every effect at every trigger")
+    func matrix() {
+      #expect(Fault.matrix.count == 48)
+      #expect(Set(Fault.matrix.map(\.description)).count == 48)
+      #expect(Fault.matrix.first?.description == "close at connect")
+    }
+
+    @Test("a close, a half-close and a reset come where they are due", arguments: Fault.Trigger.allCases)
+    func ends(trigger: Fault.Trigger) async throws {
+      for effect in [Fault.Effect.close, .halfClose, .reset] {
+        let (text, end, outcomes) = try await answer(Fault(at: trigger, effect))
+        switch effect {
+        case .reset:
+          // What was on its way may be lost with it.
+          #expect(sent(before: trigger).hasPrefix(text), "\(effect)")
+          // Whoever is still sending hears of it there, and once.
+          #expect(end == .reset || trigger == .connect || trigger == .requestHead, "\(effect)")
+        case .close where trigger == .connect || trigger == .requestHead:
+          // With the request unread, the system makes a reset of it.
+          #expect(text.isEmpty && (end == .closed || end == .reset), "\(effect)")
+        default:
+          #expect(text == sent(before: trigger) && end == .closed, "\(effect)")
+        }
+        let isReset = if case .reset = effect { true } else { false }
+        let outcome: Exchange.Outcome = isReset ? .serverReset : trigger == .end ? .answered : .serverClosed
+        #expect(outcomes.allSatisfy { $0 == outcome } && outcomes.count == (trigger == .connect ? 0 : 1), "\(effect)")
+      }
+    }
+
+    @Test(
+      "so many bytes leave before a connection is cut, or the rest of the answer", arguments: Fault.Trigger.allCases)
+    func truncations(trigger: Fault.Trigger) async throws {
+      for length in [0, 3, 1000] {
+        let (text, end, outcomes) = try await answer(Fault(at: trigger, .truncate(after: length)))
+        let whole = Self.head + "world"
+        #expect(text == whole.prefix(sent(before: trigger).count + length) || end == .reset, "\(length)")
+        #expect(outcomes.allSatisfy { $0 == (text == whole ? .answered : .serverClosed) }, "\(length)")
+      }
+    }
+
+    @Test(
+      "a stall lasts until its gate opens, and then all is as if nothing had been", arguments: Fault.Trigger.allCases)
+    func stalls(trigger: Fault.Trigger) async throws {
+      let gate = Gate()
+      try await TestServer.with(options: .init(faults: [Fault(at: trigger, .stall(until: gate))])) { _ in
+        .text("world")
+      } body: { server in
+        try await RawClient.with(server.port) { client in
+          try await client.request("POST", "/", "Content-Length: 5\r\nConnection: close\r\n")
+          try await client.send("hello")
+          try await gate.waitForArrivals(1)
+          let before = sent(before: trigger)
+          #expect(try await client.receiveText(before.utf8.count) == before)
+          #expect(server.exchanges.map(\.outcome) == (trigger == .connect ? [] : [.inFlight]))
+          gate.open()
+          #expect(await client.receiveAll().text == (Self.head + "world").dropFirst(before.count))
+        }
+        #expect(server.exchanges.map(\.outcome) == [.answered])
+        #expect(server.exchanges.map(\.text) == ["hello"])
+      }
+    }
+
+    @Test("a stall without a gate lasts until the client leaves", arguments: Fault.Trigger.allCases)
+    func endlessStalls(trigger: Fault.Trigger) async throws {
+      try await TestServer.with(options: .init(faults: [Fault(at: trigger, .stall())])) { _ in
+        .text("world")
+      } body: { server in
+        let client = try await RawClient.connect(to: server.port)
+        try await client.request("POST", "/", "Content-Length: 5\r\n")
+        try await client.send("hello")
+        try await server.wait { trigger == .connect ? $0.openConnections == 1 : $0.inFlight == 1 }
+        await client.close()
+        try await server.wait { $0.openConnections == 0 && $0.inFlight == 0 }
+      }
+    }
+
+    @Test("so does a client that leaves with much on its way", arguments: [Fault.Trigger.connect, .requestHead])
+    func endlessStallsOfUploads(trigger: Fault.Trigger) async throws {
+      try await TestServer.with(options: .init(faults: [Fault(at: trigger, .stall())])) { _ in
+        .text("never")
+      } body: { server in
+        let client = try await RawClient.connect(to: server.port)
+        try await client.request("POST", "/", "Content-Length: 10000000\r\n")
+        // More than the sockets hold: this ends only because it is taken.
+        try await client.send([UInt8](repeating: 7, count: 10_000_000))
+        await client.close()
+        try await server.wait { $0.acceptedConnections == 1 && $0.openConnections == 0 && $0.inFlight == 0 }
+      }
+    }
+
+    @Test("a throttle lets everything through, in its time", arguments: Fault.Trigger.allCases)
+    func throttles(trigger: Fault.Trigger) async throws {
+      let start = ContinuousClock.now
+      let (text, _, outcomes) = try await answer(Fault(at: trigger, .throttle(bytes: 8, every: .milliseconds(2))))
+      #expect(text == Self.head + "world" && outcomes == [.answered])
+      let throttled = (text.utf8.count - sent(before: trigger).utf8.count) / 8
+      #expect(.now - start >= .milliseconds(2 * (throttled - 1)))
+    }
+
+    @Test("a throttled client is read no faster either")
+    func throttledReading() async throws {
+      let fault = Fault(at: .connect, .throttle(bytes: 16, every: .milliseconds(1)))
+      try await TestServer.with(options: .init(faults: [fault])) { _ in
+        .text("world")
+      } body: { server in
+        try await RawClient.with(server.port) { client in
+          let start = ContinuousClock.now
+          try await client.request("POST", "/", "Content-Length: 800\r\n")
+          try await client.send(String(repeating: "x", count: 800))
+          _ = try await client.receiveAnswer()
+          #expect(.now - start >= .milliseconds(40))
+        }
+      }
+    }
+
+    @Test("noise is where it is due, the same for the same seed", arguments: Fault.Trigger.allCases)
+    func noise(trigger: Fault.Trigger) async throws {
+      let (text, _, _) = try await answer(Fault(at: trigger, .garbage(bytes: 20, seed: 1)))
+      let before = sent(before: trigger)
+      let rest = (Self.head + "world").dropFirst(before.count)
+      #expect(text.utf8.starts(with: before.utf8))
+      #expect(text.utf8.suffix(rest.utf8.count).elementsEqual(rest.utf8))
+      #expect(text != before + rest)
+      #expect(try await answer(Fault(at: trigger, .garbage(bytes: 20, seed: 1))).text == text)
+      #expect(try await answer(Fault(at: trigger, .garbage(bytes: 20, seed: 2))).text != text)
+    }
+
+    @Test("a flood of anything is as large as it may be, anywhere", arguments: Fault.Trigger.allCases)
+    func floods(trigger: Fault.Trigger) async throws {
+      let bound = 100_000
+      for flood in [nil] + Fault.Flood.allCases {
+        let (text, _, outcomes) = try await answer(Fault(at: trigger, .flood(flood, upTo: bound)))
+        let size = text.unicodeScalars.count - Self.head.utf8.count - 5
+        #expect(size > bound * 4 / 5 && size < bound * 6 / 5, "\(flood.map { $0.rawValue } ?? "usual") \(size)")
+        #expect(outcomes == [.answered])
+      }
+    }
+
+    @Test("the usual floods fit their places")
+    func usualFloods() async throws {
+      let bound = 50_000
+      #expect(
+        try await answer(Fault(at: .connect, .flood(upTo: bound))).text.hasPrefix(
+          "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+      #expect(
+        try await answer(Fault(at: .requestHead, .flood(upTo: bound))).text.hasPrefix(
+          "HTTP/1.1 103 Early Hints\r\n\r\n"))
+      let fields = try await answer(Fault(at: .responseHead, .flood(upTo: bound))).text
+      #expect(fields.hasPrefix("HTTP/1.1 200 OK\r\n") && fields.hasSuffix("f\r\n\r\nworld"))
+      let content = try await answer(Fault(at: .responseContent(after: 2), .flood(upTo: bound))).text
+      #expect(content.contains("\r\n2\r\nwo\r\n4000\r\n") && content.hasSuffix("\r\n0\r\n\r\n"))
+      let trailers = try await answer(Fault(at: .responseContent(after: 5), .flood(.trailers, upTo: bound))).text
+      #expect(trailers.contains("\r\n5\r\nworld\r\n0\r\nX-Flood: ff"))
+      let extensions = try await answer(Fault(at: .responseContent(), .flood(.chunkExtensions, upTo: bound))).text
+      #expect(extensions.contains("\r\n1\r\nw\r\n1;xxx") && extensions.hasSuffix("x\r\n\0\r\n0\r\n\r\n"))
+      #expect(try await answer(Fault(at: .end, .flood(upTo: bound))).text.contains("worldHTTP/1.1 200 OK\r\n"))
+    }
+
+    @Test("happens to a path, a connection, a request, or whatever a test chooses, and the first that fits counts")
+    func scopes() async throws {
+      let faults = [
+        Fault(at: .responseHead, .close, on: .path("/closed")),
+        Fault(at: .responseHead, .reset, on: .request(1)),
+        Fault(at: .responseContent(after: 2), .close, on: .connection(2)),
+        Fault(at: .responseHead, .garbage(bytes: 0), on: .path("/closed")),
+        Fault(at: .end, .close, on: .matching { $0.request?.method == "PUT" }),
+        Fault(at: .connect, .close, on: .connection(4)),
+        Fault(at: .connect, .close, on: .path("/never")),
+      ]
+      try await TestServer.with(options: .init(faults: faults)) { _ in
+        .text("world")
+      } body: { server in
+        for (method, target) in [("GET", "/closed?x"), ("GET", "/"), ("GET", "/"), ("PUT", "/"), ("GET", "/")] {
+          _ = try await RawClient.with(server.port) { client in
+            try? await client.request(method, target)
+            return await client.receiveAll().text
+          }
+        }
+        try await server.wait { $0.openConnections == 0 }
+        #expect(server.exchanges.map(\.outcome) == [.serverClosed, .serverReset, .serverClosed, .answered])
+        #expect(server.acceptedConnections == 5)
+      }
+    }
+
+    @Test("several faults happen to one exchange")
+    func several() async throws {
+      let (first, second) = (Gate(), Gate())
+      let faults = [
+        Fault(at: .requestContent(after: 2), .stall(until: first)), Fault(at: .responseHead, .stall(until: second)),
+        Fault(at: .responseContent(after: 3), .close),
+      ]
+      try await TestServer.with(options: .init(faults: faults)) { _ in
+        .text("world")
+      } body: { server in
+        try await RawClient.with(server.port) { client in
+          try await client.request("POST", "/", "Content-Length: 5\r\n")
+          try await client.send("he")
+          try await first.waitForArrivals(1)
+          #expect(server.exchanges.map(\.contentLength) == [2])
+          first.open()
+          try await client.send("llo")
+          try await second.waitForArrivals(1)
+          #expect(server.exchanges.map(\.text) == ["hello"])
+          second.open()
+          #expect(await client.receiveAll().text == Self.head + "wor")
+        }
+      }
+    }
+  }
+#endif
