@@ -20,6 +20,11 @@
     private final class Replies: Sendable {
       let byPath = Mutex<[String: ConformanceReply]>([:])
       let held = ApusTestServer.Gate()
+
+      func withholds(_ path: String) -> Bool {
+        guard case .withhold = byPath.withLock({ $0[path]?.steps.first }) else { return false }
+        return true
+      }
     }
 
     /// Starts a server on a port of its own, runs `body` with it and shuts it down.
@@ -29,7 +34,10 @@
       tls: TestServer.TLS? = nil, _ body: (LoopbackServer) async throws -> Void
     ) async throws {
       let replies = Replies()
-      let options = TestServer.Options(contentCap: 16 << 20, tls: tls)
+      let withheld = Fault(
+        at: .requestHead, .stall(until: replies.held),
+        on: .matching { occasion in occasion.request.map { replies.withholds($0.path) } ?? false })
+      let options = TestServer.Options(contentCap: 16 << 20, tls: tls, faults: [withheld])
       let refusing = try RefusingPort()
       try await TestServer.with(options: options) { request in
         let reply = replies.byPath.withLock { $0[request.path] }
@@ -78,6 +86,11 @@
         throw ConformanceFailure("the client did not give \(path) up: \(error)")
       }
     }
+
+    /// Whether the first exchange with a path was answered completely.
+    public func isAnswered(_ path: String) async -> Bool {
+      server.exchanges.first { $0.path == path }?.outcome == .answered
+    }
   }
 
   extension ConformanceRequest {
@@ -99,25 +112,33 @@
       var isChunked = false
       for step in reply.steps {
         switch step {
-        case .interim(let status): steps.append(.interim(status, fields: [:]))
+        case .interim(let status, let fields): steps.append(.interim(status, fields: FieldLines(fields)))
         case .head(let status, let fields):
-          var lines = FieldLines(fields.map { FieldLine(name: $0.name.rawName, value: $0.value) })
+          var lines = FieldLines(fields)
           isChunked = fields[.contentLength] == nil && ![204, 304].contains(status)
           if isChunked { lines["Transfer-Encoding"] = "chunked" }
           steps.append(.head(status, fields: lines))
-        case .content(let data) where isChunked:
-          steps += [
-            .framing(Array("\(String(data.count, radix: 16))\r\n".utf8)), .content(Array(data)),
-            .framing(Array("\r\n".utf8)),
-          ]
-        case .content(let data): steps.append(.content(Array(data)))
+        case .content(let data, let times):
+          let content = Step.generated(ContentPattern(repeating: Array(data)), 0..<data.count * times)
+          steps += isChunked ? Self.chunk(content, of: data.count * times) : [content]
         case .hold: steps.append(.wait(held))
-        case .garbage(let text): steps += [.raw(Array(text.utf8)), .close]
+        case .raw(let bytes): steps.append(.raw(Array(bytes)))
         case .close: steps.append(.close)
+        case .withhold: break
         }
       }
       if case .close = steps.last {} else if isChunked { steps.append(.lastChunk(trailers: [:])) }
       self.init(steps: steps)
+    }
+
+    private static func chunk(_ content: Step, of length: Int) -> [Step] {
+      [.framing(Array("\(String(length, radix: 16))\r\n".utf8)), content, .framing(Array("\r\n".utf8))]
+    }
+  }
+
+  extension FieldLines {
+    fileprivate init(_ fields: HTTPFields) {
+      self.init(fields.map { FieldLine(name: $0.name.rawName, value: $0.value) })
     }
   }
 #endif

@@ -10,19 +10,26 @@ public import HTTPTypes
 public struct ConformanceReply: Sendable {
   /// One thing a server does.
   public enum Step: Sendable {
-    /// Sends an interim response with this status and no fields.
-    case interim(Int)
+    /// Reads the request's head and nothing behind it until the server is told to release. Only first, if at all.
+    case withhold
+    /// Sends an interim response.
+    case interim(Int, fields: HTTPFields = [:])
     /// Sends the head. Content behind it is framed by `Content-Length` when `fields` has one, in chunks otherwise;
     /// nothing is framed where the status allows no content.
     case head(status: Int, fields: HTTPFields)
-    /// Sends a piece of content.
-    case content(Data)
+    /// Sends a piece of content so many times, no faster than the client takes it.
+    case content(Data, times: Int = 1)
     /// Waits until the server is told to release, with everything before it sent.
     case hold
-    /// Sends bytes that are no HTTP in place of a head, and closes the connection.
-    case garbage(String)
+    /// Sends bytes as they are, HTTP or not.
+    case raw(Data)
     /// Closes the connection, whatever was promised.
     case close
+  }
+
+  /// Bytes as they are in place of an answer; then the connection is closed.
+  public static func raw(_ text: String) -> ConformanceReply {
+    ConformanceReply([.raw(Data(text.utf8)), .close])
   }
 
   /// What the server does, in order.

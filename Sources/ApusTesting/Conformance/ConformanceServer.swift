@@ -25,4 +25,7 @@ public protocol ConformanceServer: Sendable {
   ///
   /// - Throws: ``ConformanceFailure`` when the exchange ended in another way.
   func waitForClose(_ path: String) async throws
+
+  /// Whether the reply to the first request with this path has been given to the network completely.
+  func isAnswered(_ path: String) async -> Bool
 }

@@ -2,10 +2,11 @@ public import ApusCore
 
 /// What every transport must do, as a list of checks that any test framework can run.
 ///
-/// Each check takes a transport and a server of its own, which it scripts. A new transport is done when all pass:
+/// Each check takes a transport and a server of its own, which it scripts. A new transport is done when all pass, but
+/// for those that need what it says it lacks:
 ///
 /// ```swift
-/// for check in TransportConformance.checks {
+/// for check in TransportConformance.checks(lacking: [.interimResponses]) {
 ///   let server = try await LoopbackServer.start()          // your adapter of a server
 ///   try await check.run(MyTransport(), server)
 /// }
@@ -14,7 +15,27 @@ public enum TransportConformance {
   /// All checks. Their names are sentences about a transport.
   public static let checks: [Check] =
     requestChecks + requestContentChecks + answerChecks + neutralityChecks + cancellationChecks + contentEndChecks
-    + failureChecks + deadlineChecks + loadChecks
+    + failureChecks + deadlineChecks + loadChecks + interimChecks + framingChecks + limitChecks + breakingOffChecks
+    + codingChecks + connectionChecks + backPressureChecks
+
+  /// What not every transport can do, however it is written. A transport that lacks one says so by this name.
+  public enum Capability: String, Sendable, Hashable, CaseIterable {
+    /// Tells of interim responses.
+    case interimResponses = "interim responses"
+    /// Refuses whatever breaks RFC 9112, within limits on what a head may cost.
+    case strictFraming = "strict framing"
+    /// Undoes gzip and deflate.
+    case contentCodings = "content codings"
+    /// Refuses coded content that breaks its coding or ends inside of it.
+    case strictCodings = "strict codings"
+    /// Lets a slow reader slow the server down, and a slow server the maker of content.
+    case backPressure = "back-pressure"
+  }
+
+  /// The checks of a transport that lacks some capabilities. Default: of one that lacks none.
+  public static func checks(lacking gaps: Set<Capability> = []) -> [Check] {
+    checks.filter { $0.needs.isDisjoint(with: gaps) }
+  }
 
   /// One thing that a transport must do.
   public struct Check: Sendable, Identifiable, CustomStringConvertible {
@@ -22,10 +43,13 @@ public enum TransportConformance {
 
     /// The sentence.
     public let name: String
+    /// What a transport must be able to do for the check to make sense.
+    public let needs: Set<Capability>
     private let body: Body
 
-    init(_ name: String, _ body: @escaping Body) {
+    init(_ name: String, needs: Set<Capability> = [], _ body: @escaping Body) {
       self.name = name
+      self.needs = needs
       self.body = body
     }
 

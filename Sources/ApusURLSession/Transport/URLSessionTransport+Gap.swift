@@ -29,6 +29,12 @@ extension URLSessionTransport {
           name: "broken answers",
           description: "the platform ends the process when a head breaks off or holds a line of NUL, and when an "
             + "answer in chunks has trailer fields"),
+        Gap(
+          name: "strict framing",
+          description: "answers that break RFC 9112 are taken as far as the platform understands them, and it has its "
+            + "own limits on heads"),
+        Gap(name: "strict codings", description: "coded content that ends too soon passes for whole"),
+        Gap(name: "interim responses", description: "nobody is told of them"),
         Gap(name: "IPv6 addresses", description: "a host written as an IPv6 address cannot be reached"),
       ]
     #endif

@@ -5,10 +5,25 @@ import Testing
 
 @Suite("The stub as a transport")
 struct StubConformanceTests {
-  @Test("the stub conforms", arguments: TransportConformance.checks)
+  /// There is no wire: nothing can be broken, coded or held up on it.
+  private static let gaps: Set<TransportConformance.Capability> = [
+    .interimResponses, .strictFraming, .contentCodings, .strictCodings, .backPressure,
+  ]
+
+  @Test("the stub conforms", arguments: TransportConformance.checks(lacking: gaps))
   func conforms(check: TransportConformance.Check) async throws {
     let server = StubServer()
     try await check.run(server.stub, server)
+  }
+
+  @Test("checks are left out only where a transport says that it lacks what they need")
+  func capabilities() {
+    #expect(TransportConformance.checks().count == TransportConformance.checks.count)
+    for capability in TransportConformance.Capability.allCases {
+      let left = TransportConformance.checks(lacking: [capability])
+      #expect(left.count < TransportConformance.checks.count)
+      #expect(left.allSatisfy { !$0.needs.contains(capability) })
+    }
   }
 
   @Test("no two checks share a name")

@@ -14,6 +14,8 @@ final class StubServer: ConformanceServer {
   private struct State {
     var gates: [Gate] = []
     var isReleased = false
+    /// Paths whose answers say that the connection closes.
+    var closing: Set<String> = []
   }
 
   let stub = StubTransport()
@@ -29,6 +31,10 @@ final class StubServer: ConformanceServer {
   }
 
   func answer(_ path: String, _ reply: ConformanceReply) async {
+    let closes = reply.steps.contains {
+      if case .head(_, let fields) = $0 { fields[.connection] == "close" } else { false }
+    }
+    if closes { state.withLock { _ = $0.closing.insert(path) } }
     stub.on(
       where: { request, _ in
         request.head.authority == "stub.test" && request.target.prefix { $0 != "?" } == path
@@ -59,6 +65,10 @@ final class StubServer: ConformanceServer {
     guard outcome == .cancelled else { throw ConformanceFailure("the exchange ended otherwise") }
   }
 
+  func isAnswered(_ path: String) async -> Bool {
+    stub.exchanges.first { $0.isAt(path) }?.outcome == .answered
+  }
+
   private func answer(_ reply: ConformanceReply) -> StubAnswer {
     let gate = Gate()
     let isReleased = state.withLock { state in
@@ -73,12 +83,16 @@ final class StubServer: ConformanceServer {
       switch step {
       case .interim: break
       case .head(let status, let fields): head = (status, fields)
-      case .content(let piece): pieces.append(piece)
+      case .content(let piece, let times): pieces += Array(repeating: piece, count: times)
       case .hold:
         if head == nil { isHeldAtStart = true } else { gate.release(pieces.count) }
-      case .garbage: return .failure(TransportError(.malformedResponse, requestState: .maybeSent))
+      case .raw(let bytes) where bytes.starts(with: Data("HTTP/1.0 200 OK".utf8)): head = (200, [:])
+      case .raw: return .failure(TransportError(.malformedResponse, requestState: .maybeSent))
+      case .withhold: break
       case .close:
         guard let head else { return .failure(TransportError(.broken, requestState: .maybeSent)) }
+        // Behind an answer that is complete, a close is nobody's.
+        if head.fields[.contentLength] == String(pieces.reduce(0) { $0 + $1.count }) || pieces.isEmpty { break }
         return .pieces(pieces, status: head.status, fields: head.fields).brokenOff(after: pieces.count)
       }
     }
@@ -88,6 +102,12 @@ final class StubServer: ConformanceServer {
     return isHeldAtStart ? answer.waiting(for: gate) : answer
   }
 
+  /// The number of connections that a wire would have closed before.
+  private func connection(of exchange: StubExchange) -> Int {
+    let closing = state.withLock { $0.closing }
+    return stub.exchanges.prefix(exchange.id).count { exchange in closing.contains { exchange.isAt($0) } }
+  }
+
   /// With the fields that a wire would have carried.
   private func received(_ exchange: StubExchange) -> ConformanceRequest {
     var fields = exchange.fields
@@ -95,7 +115,7 @@ final class StubServer: ConformanceServer {
     if let length = exchange.announcedLength { fields[.contentLength] = String(length) }
     return ConformanceRequest(
       method: exchange.method.rawValue, target: exchange.target, fields: fields, content: exchange.content,
-      connection: 0)
+      connection: connection(of: exchange))
   }
 }
 

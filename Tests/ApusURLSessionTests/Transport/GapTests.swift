@@ -18,7 +18,7 @@ import Testing
       #expect(
         URLSessionTransport.knownGaps.map(\.name) == [
           "trailers", "back-pressure", "phase timings", "trust", "content made while it is sent", "GET with content",
-          "broken answers", "IPv6 addresses",
+          "broken answers", "strict framing", "strict codings", "interim responses", "IPv6 addresses",
         ])
     }
 
@@ -105,6 +105,42 @@ import Testing
         let error = try #require(await errorOf { try await client.send(call) } as? CallError)
         #expect(error.requestState == .notSent)
         #expect(server.exchanges.isEmpty)
+      }
+    }
+
+    @Test("strict framing: chunk extensions of any length are taken")
+    func strictFraming() async throws {
+      try await TestServer.with { _ in
+        .raw(
+          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=" + String(repeating: "x", count: 10_000)
+            + "\r\nok\r\n0\r\n\r\n")
+      } body: { server in
+        _ = try await makeClient(server).send(message())
+      }
+    }
+
+    @Test("strict codings: content that ends inside of its coding is taken")
+    func strictCodings() async throws {
+      // The beginning of "hello hello hello hello" in gzip.
+      let content: [UInt8] = [
+        0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40,
+      ]
+      try await TestServer.with { _ in
+        .status(200, fields: ["Content-Encoding": "gzip"], content: content)
+      } body: { server in
+        _ = try await makeClient(server).send(message())
+      }
+    }
+
+    @Test("interim responses: nobody is told of them")
+    func interimResponses() async throws {
+      try await TestServer.with { _ in
+        Reply.text("").interim(103)
+      } body: { server in
+        let told = Mutex(0)
+        _ = try await makeClient(server).send(
+          message().setting(InterimResponses.self) { _ in told.withLock { $0 += 1 } })
+        #expect(told.withLock { $0 } == 0)
       }
     }
 

@@ -75,7 +75,7 @@ private struct MyTransport: Transport {
 }
 
 private func sample() async throws {
-  for check in TransportConformance.checks {
+  for check in TransportConformance.checks(lacking: [.interimResponses]) {
     let server = try await LoopbackServer.start()          // your adapter of a server
     try await check.run(MyTransport(), server)
   }

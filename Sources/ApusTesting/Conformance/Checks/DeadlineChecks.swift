@@ -15,8 +15,25 @@ extension TransportConformance {
       let call = Task { try await client.send(Request<Void>.get("/")) }
       _ = try await bench.server.waitForRequest("/")
       bench.clock.advance(by: .seconds(2))
-      try requireTimeout(await call.result)
+      try requireTimeout(await call.result, .maybeSent)
       try await bench.server.waitForClose("/")
+    },
+    Check("ends at the deadline while it sends content") { bench in
+      await bench.server.answer("/", .status(200))
+      let (asked, never) = (Gate(), Gate())
+      let endless = ContentStream(isReplayable: false) {
+        {
+          asked.open()
+          try await never.wait()
+          return nil
+        }
+      }
+      let client = try limitedClient(bench)
+      let call = Task { try await client.send(Request<Void>.post("/", content: .stream(endless))) }
+      try await asked.wait()
+      bench.clock.advance(by: .seconds(2))
+      try requireTimeout(await call.result)
+      try require(await bench.server.requests.isEmpty, "the server took the content for complete")
     },
     Check("ends at the deadline while content arrives, and gives the exchange up") { bench in
       await bench.server.answer("/", held(after: 1000))
@@ -28,7 +45,7 @@ extension TransportConformance {
           while try await response.next() != nil {}
         }
       }
-      try requireTimeout(await call.result)
+      try requireTimeout(await call.result, .answered)
       try await bench.server.waitForClose("/")
     },
     Check("takes no notice of a deadline that does not pass") { bench in
@@ -52,12 +69,13 @@ extension TransportConformance {
     }
   }
 
-  private static func requireTimeout(_ result: Result<Void, any Error>) throws {
+  private static func requireTimeout(_ result: Result<Void, any Error>, _ state: RequestState? = nil) throws {
     do {
       try result.get()
       throw ConformanceFailure("the exchange succeeded, though its deadline had passed")
     } catch let error as CallError {
       try require(error.code, is: .timeout, "the error's code")
+      if let state { try require(error.requestState, is: state, "the request's state") }
     }
   }
 }

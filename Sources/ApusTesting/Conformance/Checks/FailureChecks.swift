@@ -27,7 +27,7 @@ extension TransportConformance {
     },
     Check("refuses an answer that is no HTTP") { bench in
       for garbage in ["SSH-2.0-OpenSSH_9.9\r\n\r\n", "HTTP/1.1 banana split\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n"] {
-        await bench.server.answer("/", ConformanceReply([.garbage(garbage)]))
+        await bench.server.answer("/", .raw(garbage))
         let error = try await bench.failure(of: ConformanceMessage("POST", "/"))
         try require([.malformedResponse, .broken].contains(error.kind), "the kind is \(error.kind)")
         try require(error.requestState != .notSent, "claims that nothing was sent")
