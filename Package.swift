@@ -84,7 +84,7 @@ let package = Package(
 
     // The test server as the server of the transport conformance suite: for every transport's tests.
     .target(
-      name: "LoopbackConformance", dependencies: ["ApusTesting", "ApusTestServer", httpTypes],
+      name: "LoopbackConformance", dependencies: ["ApusCore", "ApusTesting", "ApusTestServer", httpTypes],
       path: "Tests/LoopbackConformance", swiftSettings: settings),
     .testTarget(name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", httpTypes], swiftSettings: settings),
     .testTarget(

@@ -2,6 +2,7 @@ import ApusCore
 import ApusTestServer
 import ApusURLSession
 import HTTPTypes
+import LoopbackConformance
 
 /// A client whose calls obey their `timeout`, on the transport under test.
 func makeClient(
@@ -20,15 +21,6 @@ func makeClient(
 /// Any method and path; every status is an answer.
 func message(_ method: HTTPRequest.Method = .get, _ path: RequestPath = "/") -> Request<Content> {
   Request(method: method, path: path, mapping: .content).accepting(.any)
-}
-
-/// Puts the call's time limit into force.
-struct CallDeadline: Middleware {
-  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    var context = context
-    if let timeout = context.timeout { context.limit(to: context.startInstant.advanced(by: timeout)) }
-    return try await next(request, context: context)
-  }
 }
 
 /// Sends another target than core would let through.

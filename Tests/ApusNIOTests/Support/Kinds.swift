@@ -1,0 +1,22 @@
+#if NIO
+  import ApusNIO
+  import ApusTestServer
+  import Foundation
+  import LoopbackConformance
+
+  extension TransportKind {
+    /// ``NIOTransport`` without TLS, and with it.
+    static func nio(isSecure: Bool) throws -> TransportKind {
+      var options = NIOTransport.Options()
+      // What a test holds up must not end by the transport's own limits.
+      (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
+      options.connectionsPerOrigin = 128
+      let authority = isSecure ? try TestAuthority.shared() : nil
+      if let authority { options.trust.additionalAuthorities = [Data(authority.certificate.utf8)] }
+      return TransportKind(isSecure ? "NIOTransport over TLS" : "NIOTransport", tls: authority?.tls()) { [options] in
+        let transport = NIOTransport(options: options)
+        return Opened(transport) { await transport.shutDown() }
+      }
+    }
+  }
+#endif

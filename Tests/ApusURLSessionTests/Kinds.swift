@@ -1,0 +1,13 @@
+import ApusURLSession
+import LoopbackConformance
+
+extension TransportKind {
+  /// ``URLSessionTransport``, with what it cannot do on this platform.
+  static var urlSession: TransportKind {
+    let gaps: Set<Gap> = URLSessionTransport.knownGaps.isEmpty ? [] : [.brokenAnswers, .strictFraming]
+    return TransportKind("URLSessionTransport", gaps: gaps.union([.idleConnections])) {
+      let transport = URLSessionTransport()
+      return Opened(transport) { transport.shutDown() }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+#if NIO
+  import ApusTesting
+
+  /// Held by a client and inherited by the tasks started for it: gone when the last of them is.
+  final class Presence: Sendable {
+    @TaskLocal static var current: Presence?
+
+    private let over: ApusTesting.Gate
+
+    /// Opens `over` when nobody holds it any more.
+    init(_ over: ApusTesting.Gate) {
+      self.over = over
+    }
+
+    deinit {
+      over.open()
+    }
+  }
+#endif
