@@ -1,0 +1,31 @@
+#if NIO
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #else
+    import Darwin
+  #endif
+  import Foundation
+
+  /// What the process holds.
+  struct Resources: Sendable {
+    /// Open files and sockets; 0 where the system does not tell.
+    let descriptors: Int
+    /// Bytes in memory; 0 where the system does not tell, and under a sanitizer, which keeps what was freed.
+    let residentBytes: Int
+
+    static var now: Resources {
+      let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+      return Resources(descriptors: descriptors ?? 0, residentBytes: isSanitized ? 0 : pages * Int(getpagesize()))
+    }
+
+    /// Set by the scripts that build with a sanitizer.
+    private static let isSanitized = ProcessInfo.processInfo.environment["APUS_SANITIZER"] != nil
+
+    private static var pages: Int {
+      let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+      return text?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+  }
+#endif

@@ -1,0 +1,134 @@
+#if NIO
+  import ApusCore
+  import ApusTestServer
+  import ApusTesting
+  import Foundation
+  import Synchronization
+
+  /// Thousands of calls of every kind, 2,000 at once, many cancelled at a random moment; some with faults.
+  ///
+  /// Every call must end exactly once, as counted by its caller, the client's observers and registry, and the server,
+  /// and nothing may grow with the number of calls: no memory, no descriptors, no tasks.
+  public struct Soak: Sendable {
+    /// How many calls; `APUS_CALLS`, 10,000 without it.
+    public static let calls = count("APUS_CALLS") ?? 10_000
+    /// How many calls where faults are mixed in; `APUS_FAULTY_CALLS`, 5,000 without it, and never more than asked for
+    /// by `APUS_CALLS`.
+    public static let faultyCalls = count("APUS_FAULTY_CALLS") ?? min(5000, calls)
+
+    private static let round = 2500
+    private static let atOnce = 2000
+    /// One at a time, so that what one holds is not counted by another.
+    private static let turn = {
+      let gate = ApusTesting.Gate()
+      gate.release()
+      return gate
+    }()
+
+    private let kind: TransportKind
+    private let isFaulty: Bool
+
+    /// A soak of a kind of transport.
+    public init(of kind: TransportKind, isFaulty: Bool) {
+      self.kind = kind
+      self.isFaulty = isFaulty
+    }
+
+    /// Makes the calls, in rounds with a server and a transport each.
+    ///
+    /// - Throws: ``ConformanceFailure`` for the first rule that does not hold.
+    public func run(calls: Int) async throws {
+      try await Self.turn.wait()
+      defer { Self.turn.release() }
+      var resources: [Resources] = []
+      for number in 0..<max(1, (calls + Self.round - 1) / Self.round) {
+        try await run(min(Self.round, calls), seed: UInt64(number))
+        resources.append(.now)
+      }
+      // What a first round has left was made for all: pools of threads, caches of the allocator.
+      guard resources.count > 2, let last = resources.last else { return }
+      let (descriptors, bytes) = (resources[1].descriptors, resources[1].residentBytes)
+      // Other tests run beside: what counts is that nothing grows with the number of calls.
+      try require(last.descriptors - descriptors < 300, "descriptors grew from \(descriptors) to \(last.descriptors)")
+      try require(last.residentBytes - bytes < 96 << 20, "memory grew from \(bytes) to \(last.residentBytes) bytes")
+    }
+
+    private func run(_ calls: Int, seed: UInt64) async throws {
+      let counter = EndCounter()
+      var settings = ClientSettings()
+      settings.observers = [counter]
+      settings.contentLimit = 64 << 10
+      var generator = SeededGenerator(seed: seed)
+      let plan = (0..<calls).map {
+        SoakCall(number: $0, patience: isFaulty ? .seconds(2) : nil, using: &generator)
+      }
+      let options = TestServer.Options(faults: isFaulty ? SoakFaults.all(seed: seed, kind.gaps) : [])
+      try await kind.run(options, settings) { [gaps = kind.gaps] request in
+        SoakCall.reply(to: request, gaps)
+      } body: { server, client in
+        let outcomes = await Self.perform(plan, with: client)
+        try require(client.calls.isEmpty, "calls are left in the registry")
+        try require(outcomes.count == calls && outcomes.values.allSatisfy { $0.count == 1 }, "callers heard not once")
+        let ends = counter.ends
+        try require(ends.count == calls && ends.values.allSatisfy { $0 == 1 }, "observers heard not once")
+        try check(plan, outcomes, server)
+      }
+    }
+
+    private static func perform(_ plan: [SoakCall], with client: Client) async -> [Int: [CallError?]] {
+      await withTaskGroup(of: (Int, CallError?).self) { group in
+        var outcomes: [Int: [CallError?]] = [:]
+        for call in plan {
+          if call.number >= atOnce, let (number, error) = await group.next() {
+            outcomes[number, default: []].append(error)
+          }
+          group.addTask { (call.number, await call.perform(with: client)) }
+        }
+        for await (number, error) in group { outcomes[number, default: []].append(error) }
+        return outcomes
+      }
+    }
+
+    /// What the server saw fits what the callers were told.
+    private func check(_ plan: [SoakCall], _ outcomes: [Int: [CallError?]], _ server: TestServer) throws {
+      let seen = Dictionary(grouping: server.exchanges) { SoakCall.number(in: $0.target) }
+      for call in plan {
+        let exchanges = seen[call.number, default: []]
+        let most = isFaulty || call.isRepeated ? kind.mostExchanges : 1
+        try require(exchanges.count <= most, "sent \(exchanges.count) times: \(call)")
+        guard let outcome = outcomes[call.number]?.first else { continue }
+        if let error = outcome {
+          if error.requestState == .notSent { try require(exchanges.isEmpty, "seen though not sent: \(call) \(error)") }
+          if error.requestState == .answered, !isFaulty {
+            try require(!exchanges.isEmpty, "never seen, though answered: \(call) \(error)")
+          }
+        } else if call.ending != .abandoned, !isFaulty {
+          // An answer that was accepted and read to its end was given to its end.
+          try require(exchanges.last?.outcome == .answered, "read whole, and not given whole: \(call)")
+        }
+      }
+    }
+
+    private static func count(_ name: String) -> Int? {
+      ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
+
+    private func require(_ condition: Bool, _ finding: @autoclosure () -> String) throws {
+      guard condition else { throw ConformanceFailure("\(kind): \(finding())") }
+    }
+  }
+
+  /// Counts how often each call ended.
+  private final class EndCounter: CallObserver {
+    private let counts = Mutex<[UInt64: Int]>([:])
+
+    var ends: [UInt64: Int] { counts.withLock { $0 } }
+
+    func observe(_ event: TraceEvent, of call: CallEntry) {
+      switch event.kind {
+      case .succeeded, .failed: counts.withLock { $0[call.serial, default: 0] += 1 }
+      default: break
+      }
+    }
+  }
+#endif

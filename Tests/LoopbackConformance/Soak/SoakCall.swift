@@ -1,0 +1,119 @@
+#if NIO
+  import ApusCore
+  import ApusTestServer
+  import ApusTesting
+  import HTTPTypes
+  import Synchronization
+
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  /// One call of a soak: what is asked for, what the server does, and how the call is ended early.
+  struct SoakCall: Sendable {
+    enum Kind: String, CaseIterable {
+      case small, large, chunked, coded, empty, unauthorized, redirect, closed, reset, truncated, stalled, halfStalled,
+        tooLarge, garbage, early
+
+      /// Whether the server never ends its answer.
+      var isEndless: Bool { self == .stalled || self == .halfStalled }
+    }
+
+    enum Ending: CaseIterable {
+      case none, taskAtOnce, taskSoon, id, tag, deadline, abandoned
+    }
+
+    enum Sending: CaseIterable {
+      case nothing, little, much, stream
+    }
+
+    let number: Int
+    let kind: Kind
+    let ending: Ending
+    let method: HTTPRequest.Method
+    let sending: Sending
+    let delay: Int
+    /// How long a call takes at most that nobody ends; `nil`: for ever.
+    let patience: Duration?
+
+    init(number: Int, patience: Duration?, using generator: inout SeededGenerator) {
+      self.number = number
+      self.patience = patience
+      kind = Kind.allCases.randomElement(using: &generator) ?? .small
+      var ending = Ending.allCases.randomElement(using: &generator) ?? .none
+      // What never ends by itself must be ended.
+      if kind.isEndless, ending == .none || ending == .abandoned { ending = .deadline }
+      self.ending = ending
+      method = [.get, .get, .get, .post, .put, .delete].randomElement(using: &generator) ?? .get
+      let sending = Sending.allCases.randomElement(using: &generator) ?? .nothing
+      self.sending = method == .post || method == .put ? sending : .nothing
+      delay = Int.random(in: 0..<20, using: &generator)
+    }
+
+    /// Makes the call; answers how it failed, or `nil` when it did not.
+    func perform(with client: Client) async -> CallError? {
+      let request = request
+      let over = ApusTesting.Gate()
+      let task = Task {
+        defer { over.open() }
+        if ending == .abandoned {
+          // Neither read nor discarded: the response ends with its closure.
+          try await client.withResponse(to: request) { _ in }
+        } else {
+          _ = try await client.send(request)
+        }
+      }
+      switch ending {
+      case .taskAtOnce: task.cancel()
+      case .taskSoon:
+        for _ in 0..<delay { await Task.yield() }
+        task.cancel()
+      case .id: await cancel(over) { client.calls.cancel(id: CallID("call-\(number)")) }
+      case .tag: await cancel(over) { client.calls.cancel(tag: Tag("call-\(number)")) }
+      case .none, .deadline, .abandoned: break
+      }
+      do {
+        try await task.value
+        return nil
+      } catch {
+        return error as? CallError
+      }
+    }
+
+    /// Cancels after a while; a call that never ends by itself is waited for until it can be found.
+    private func cancel(_ over: ApusTesting.Gate, _ cancel: () -> Int) async {
+      for _ in 0..<delay { await Task.yield() }
+      while cancel() == 0, kind.isEndless, !over.isOpen { await Task.yield() }
+    }
+
+    private var request: Request<Content> {
+      let path: RequestPath = "/\(kind.rawValue)/\(number)"
+      var request = Request(method: method, path: path, mapping: .content).accepting(.any)
+      request = request.tag(Tag("call-\(number)")).id(CallID("call-\(number)"), whenRunning: .allow)
+      if let patience { request = request.timeout(patience) }
+      if ending == .deadline { request = request.timeout(.milliseconds(delay + 1)) }
+      switch sending {
+      case .nothing: return request
+      case .little: return request.content(.text(String(repeating: "x", count: delay * 100)))
+      case .much: return request.content(.bytes(Data(count: 200_000 + delay)))
+      case .stream:
+        let length = 1000 * delay + 1
+        return request.content(
+          .stream(
+            ContentStream(isReplayable: true) {
+              let rest = Mutex<Data?>(Data(count: length))
+              return { rest.withLock { $0.take() } }
+            }))
+      }
+    }
+
+    /// Whether it may be sent again where its connection had been used before and turned out to be closed.
+    var isRepeated: Bool { (kind == .closed || kind == .reset) && method != .post }
+
+    static func number(in target: String) -> Int {
+      target.split(separator: "/").last.flatMap { Int($0) } ?? -1
+    }
+  }
+#endif

@@ -1,0 +1,47 @@
+#if NIO
+  import ApusTestServer
+  import ApusTesting
+
+  /// Faults of the matrix, mixed in at random, the same for the same seed: one for every fourth request or so, and one
+  /// for every eighth connection.
+  enum SoakFaults {
+    static func all(seed: UInt64, _ gaps: Set<TransportKind.Gap>) -> [Fault] {
+      let faults = Fault.matrix.filter { !gaps.contains(.brokenAnswers) || !$0.breaksHeads }
+      let onConnect = faults.filter { $0.trigger == .connect }
+      let later = faults.filter { $0.trigger != .connect }
+      return onConnect.enumerated().map { index, fault in
+        fault.brief { drawn(seed, $0.connection, of: onConnect.count * 8) == index }
+      }
+        + later.enumerated().map { index, fault in
+          fault.brief { occasion in
+            guard let request = occasion.request else { return false }
+            return drawn(~seed, SoakCall.number(in: request.target), of: later.count * 4) == index
+          }
+        }
+    }
+
+    private static func drawn(_ seed: UInt64, _ number: Int, of count: Int) -> Int {
+      var generator = SeededGenerator(seed: seed &* 0x9e37_79b9 &+ UInt64(truncatingIfNeeded: number))
+      return Int.random(in: 0..<count, using: &generator)
+    }
+  }
+
+  extension Fault {
+    /// Whether it may cut a head off behind one of its lines, or put lines of any bytes into one.
+    var breaksHeads: Bool {
+      switch effect {
+      case .truncate, .garbage, .flood: true
+      case .close, .halfClose, .reset, .stall, .throttle: false
+      }
+    }
+
+    /// The fault where `covers` says so; a flood of little, and a throttle that does not last.
+    fileprivate func brief(_ covers: @escaping @Sendable (Occasion) -> Bool) -> Fault {
+      switch effect {
+      case .flood: Fault(at: trigger, .flood(upTo: 96 << 10), on: .matching(covers))
+      case .throttle: Fault(at: trigger, .throttle(bytes: 16 << 10), on: .matching(covers))
+      default: Fault(at: trigger, effect, on: .matching(covers))
+      }
+    }
+  }
+#endif
