@@ -84,6 +84,8 @@
 
     /// Bytes sent from now on reach the origin, or the proxy that speaks for it.
     private func reached(_ channel: any Channel) {
+      // What comes before TLS listens waits for it: read by nobody, it would be lost unseen.
+      if origin.scheme == "https" { try? channel.syncOptions?.setOption(.autoRead, value: false) }
       timings.connect = endPhase()
       guard origin.scheme == "https" else { return hand(over: channel) }
       stage = "the TLS handshake"

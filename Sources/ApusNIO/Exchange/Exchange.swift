@@ -171,6 +171,16 @@
     }
   }
 
+  extension Exchange {
+    /// There is no connection for it, and there will be none.
+    func refuse(_ error: TransportError) {
+      var error = error
+      // It went out once already, on a connection that was closed then.
+      if needsNewConnection, error.requestState == .notSent { error.requestState = .maybeSent }
+      end(throwing: error)
+    }
+  }
+
   extension Exchange: Hashable {
     static func == (lhs: Exchange, rhs: Exchange) -> Bool { lhs === rhs }
 

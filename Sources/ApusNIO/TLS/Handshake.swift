@@ -31,6 +31,7 @@
           return TransportError(.tls, requestState: .notSent, detail: "the host shows none of the keys pinned for it")
         }
         try channel.pipeline.syncOperations.addHandlers([tls, waiting])
+        try channel.syncOptions?.setOption(.autoRead, value: true)
       } catch {
         done.fail(error)
       }
