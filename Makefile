@@ -1,18 +1,22 @@
 # The two commands a newcomer needs are `make demo` and `make test`; `make help` lists the rest.
 # Each target first installs what the machine lacks (apt-get), except the Swift toolchain itself.
 .DEFAULT_GOAL := help
-.PHONY: help test demo check check-long format api samples docs coverage benchmarks
+.PHONY: help test demo install check check-long format api samples docs coverage benchmarks
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' Makefile | expand -t 14
 
-test: ## all tests, of the package and of the examples (COVERAGE=1, FILTER=regex)
+test: ## all tests, of the package, the examples and the tool (COVERAGE=1, FILTER=regex)
 	@scripts/install-missing
 	@scripts/test
 
 demo: ## the worked example on a real backend
 	@scripts/install-missing
 	@scripts/demo
+
+install: ## the command-line tool, into PREFIX/bin (default /usr/local)
+	@scripts/install-missing
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install
 
 check: ## everything CI checks
 	@.ci/run

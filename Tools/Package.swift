@@ -1,0 +1,45 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The same strictness as the library's own targets; a warning is an error.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .treatAllWarnings(as: .error),
+]
+
+let apus = Target.Dependency.product(name: "Apus", package: "apus")
+let apusNIO = Target.Dependency.product(name: "ApusNIO", package: "apus")
+let apusURLSession = Target.Dependency.product(name: "ApusURLSession", package: "apus")
+let apusTestServer = Target.Dependency.product(name: "ApusTestServer", package: "apus")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+
+let package = Package(
+  name: "apus-tools",
+  platforms: [.macOS(.v15)],
+  products: [
+    // The target has another name: `Apus` and `apus` would be one folder where file names know no case.
+    .executable(name: "apus", targets: ["ApusCommand"])
+  ],
+  dependencies: [
+    .package(name: "apus", path: ".."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+  ],
+  targets: [
+    .target(
+      name: "ApusTool", dependencies: [apus, apusNIO, apusURLSession, argumentParser, httpTypes],
+      swiftSettings: settings),
+    .executableTarget(name: "ApusCommand", dependencies: ["ApusTool", argumentParser], swiftSettings: settings),
+    .testTarget(
+      name: "ApusToolTests", dependencies: ["ApusTool", apus, apusNIO, argumentParser, httpTypes],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ApusCommandTests", dependencies: ["ApusCommand", "ApusTool", apusTestServer], swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,10 @@
+import ApusTool
+import ArgumentParser
+
+/// The program.
+@main
+enum Main {
+  static func main() async {
+    await ApusCommand.main()
+  }
+}

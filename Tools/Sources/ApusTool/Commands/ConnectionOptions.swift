@@ -1,0 +1,97 @@
+import Apus
+import ApusNIO
+import ArgumentParser
+
+/// The options that `send` and `batch` share.
+struct ConnectionOptions: ParsableArguments {
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Send this token in Authorization; @FILE reads it from a file.", valueName: "token"))
+  var bearer: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Send this name and password in Authorization; @FILE reads them from a file.", valueName: "user:password"))
+  var basic: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The limit of the whole call, content included. Default for send: none, but limits on each wait.",
+      valueName: "seconds"))
+  var timeout: Double?
+
+  @Flag(inversion: .prefixedNo, help: "Follow redirects.")
+  var follow = true
+
+  @Option(
+    help: ArgumentHelp("Trust the authorities in this PEM file besides the system's; may repeat.", valueName: "file"))
+  var ca: [String] = []
+
+  @Option(help: ArgumentHelp("Show this certificate, in PEM, to servers that ask for one.", valueName: "file"))
+  var cert: String?
+
+  @Option(help: ArgumentHelp("The key of --cert, in PEM; without it, the same file.", valueName: "file"))
+  var key: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Insist on this public key in the host's chain: Base64 of the SHA-256 of its subject public key info. One of "
+        + "those for a host is enough; may repeat. Without HOST, the URL's.", valueName: "[HOST=]hash"))
+  var pin: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Go through this HTTP proxy; `environment` takes it from http_proxy, https_proxy, all_proxy and no_proxy. "
+        + "Without it, no proxy.", valueName: "url"))
+  var proxy: String?
+
+  @Option(help: "Which transport sends.")
+  var transport = ConnectionPlan.Transport.nio
+
+  @Flag(name: .customLong("no-retry"), help: "Never send again by itself when a connection in use before was closed.")
+  var noRetry = false
+
+  @Flag(help: "Print the timeline of each call to standard error.")
+  var trace = false
+
+  /// How calls reach their server.
+  ///
+  /// - Throws: ``PlanError``, ``InputError``
+  func plan() throws -> ConnectionPlan {
+    var plan = ConnectionPlan()
+    plan.transport = transport
+    if let timeout {
+      guard timeout > 0, timeout <= 1e9 else { throw PlanError("--timeout takes a number of seconds above 0.") }
+      plan.timeout = .seconds(timeout)
+    }
+    plan.followsRedirects = follow
+    plan.authorities = ca
+    if let cert { plan.identity = (cert, key ?? cert) } else if key != nil { throw PlanError("--key needs --cert.") }
+    plan.pins = pin.map { Pin($0) }
+    plan.proxy = try proxyPlan()
+    plan.retries = !noRetry
+    plan.credentials = try credentials()
+    return plan
+  }
+
+  private func proxyPlan() throws(PlanError) -> ConnectionPlan.ProxyPlan {
+    guard let proxy else { return .none }
+    if proxy == "environment" { return .environment }
+    guard let server = NIOTransport.Proxy(url: proxy) else {
+      throw PlanError("--proxy takes http://[USER:PASSWORD@]HOST:PORT, or the word environment.")
+    }
+    return .server(server)
+  }
+
+  private func credentials() throws -> CredentialPlan? {
+    switch (bearer, basic) {
+    case (nil, nil): nil
+    case (let token?, nil): .bearer(Secret(try CredentialPlan.secretText(token)))
+    case (nil, let text?): try CredentialPlan(basic: CredentialPlan.secretText(text))
+    default: throw PlanError("--bearer and --basic exclude each other.")
+    }
+  }
+}
+
+extension ConnectionPlan.Transport: ExpressibleByArgument {}

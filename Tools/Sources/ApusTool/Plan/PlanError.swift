@@ -1,0 +1,9 @@
+/// A command line that makes no sense.
+struct PlanError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong, as a sentence.
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

@@ -1,0 +1,159 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Lays JSON out for people while it arrives: two blanks a level, in colour where wanted.
+///
+/// It only moves white space: order, numbers and texts stay as the server wrote them. Content that is no JSON after all
+/// comes out with all its signs. Control characters, which a terminal would obey, are shown as escapes.
+struct JSONPrinter: Sendable {
+  private enum Part {
+    case key, text, literal
+  }
+
+  /// What an open bracket holds so far.
+  private struct Level {
+    var isObject: Bool
+    var isEmpty = true
+  }
+
+  private let hasColours: Bool
+  private var levels: [Level] = []
+  private var inText = false
+  private var isEscaped = false
+  private var inLiteral = false
+  private var expectsKey = false
+  private var isFresh = true
+  private var output: [UInt8] = []
+
+  init(hasColours: Bool) {
+    self.hasColours = hasColours
+  }
+
+  /// Lays out the next bytes.
+  mutating func print(_ bytes: Data) -> Data {
+    output.reserveCapacity(bytes.count * 2)
+    for byte in bytes { take(byte) }
+    return flush()
+  }
+
+  /// Ends the last line.
+  mutating func finish() -> Data {
+    if inText { end(.text) }
+    endLiteral()
+    if !isFresh { output.append(UInt8(ascii: "\n")) }
+    isFresh = true
+    return flush()
+  }
+
+  private mutating func flush() -> Data {
+    defer { output.removeAll(keepingCapacity: true) }
+    return Data(output)
+  }
+
+  private mutating func take(_ byte: UInt8) {
+    if inText { return takeText(byte) }
+    switch byte {
+    case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): endLiteral()
+    case UInt8(ascii: "\""):
+      beginValue()
+      inText = true
+      begin(expectsKey ? .key : .text)
+      output.append(byte)
+    case UInt8(ascii: "{"), UInt8(ascii: "["): open(byte)
+    case UInt8(ascii: "}"), UInt8(ascii: "]"): close(byte)
+    case UInt8(ascii: ","):
+      endLiteral()
+      output.append(byte)
+      newLine()
+      expectsKey = levels.last?.isObject ?? false
+    case UInt8(ascii: ":"):
+      endLiteral()
+      output += ": ".utf8
+      expectsKey = false
+    default:
+      if !inLiteral {
+        beginValue()
+        inLiteral = true
+        begin(.literal)
+      }
+      show(byte)
+    }
+  }
+
+  private mutating func takeText(_ byte: UInt8) {
+    show(byte)
+    if isEscaped {
+      isEscaped = false
+    } else if byte == UInt8(ascii: "\\") {
+      isEscaped = true
+    } else if byte == UInt8(ascii: "\"") {
+      inText = false
+      end(expectsKey ? .key : .text)
+    }
+  }
+
+  private mutating func show(_ byte: UInt8) {
+    if byte < 0x20 || byte == 0x7F {
+      JSONText.appendEscape(byte, to: &output)
+    } else {
+      output.append(byte)
+    }
+  }
+
+  private mutating func open(_ byte: UInt8) {
+    endLiteral()
+    beginValue()
+    output.append(byte)
+    levels.append(Level(isObject: byte == UInt8(ascii: "{")))
+    expectsKey = byte == UInt8(ascii: "{")
+  }
+
+  private mutating func close(_ byte: UInt8) {
+    endLiteral()
+    let level = levels.popLast()
+    if level?.isEmpty == false { newLine() }
+    output.append(byte)
+    isFresh = false
+    expectsKey = false
+  }
+
+  /// Goes to where a value or a key stands.
+  private mutating func beginValue() {
+    // One document behind another begins on a line of its own.
+    if levels.isEmpty, !isFresh { output.append(UInt8(ascii: "\n")) }
+    isFresh = false
+    guard let last = levels.indices.last, levels[last].isEmpty else { return }
+    levels[last].isEmpty = false
+    newLine()
+  }
+
+  private mutating func newLine() {
+    output.append(UInt8(ascii: "\n"))
+    output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * min(levels.count, 100)))
+  }
+
+  private mutating func endLiteral() {
+    guard inLiteral else { return }
+    inLiteral = false
+    end(.literal)
+  }
+
+  // MARK: Colours
+
+  private mutating func begin(_ part: Part) {
+    guard hasColours else { return }
+    switch part {
+    case .key: output += "\u{1B}[34m".utf8
+    case .text: output += "\u{1B}[32m".utf8
+    case .literal: output += "\u{1B}[33m".utf8
+    }
+  }
+
+  private mutating func end(_ part: Part) {
+    guard hasColours else { return }
+    output += "\u{1B}[0m".utf8
+  }
+}

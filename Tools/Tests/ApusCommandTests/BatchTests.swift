@@ -1,0 +1,169 @@
+import ApusTestServer
+import Foundation
+import Testing
+
+/// `apus batch`, from outside.
+@Suite("apus batch", .timeLimit(.minutes(5)))
+struct BatchTests {
+  /// One line of the output.
+  private struct Line: Decodable, Sendable {
+    var n: Int?
+    var status: Int?
+    var headers: [[String]]?
+    var body: String?
+    var error: String?
+    var code: String?
+    var requestState: String?
+  }
+
+  private func lines(_ run: ToolRun) throws -> [Int?: Line] {
+    let lines = try run.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+    return Dictionary(lines.map { ($0.n, $0) }) { first, _ in first }
+  }
+
+  @Test("hundreds are in flight at once, and each is answered once")
+  func atOnce() async throws {
+    let gate = Gate()
+    try await TestServer.with { request in
+      .text(request.target).waiting(for: gate)
+    } body: { server in
+      let count = 250
+      let input = (1...count).map { #"{"n":\#($0),"url":"\#(server.origin)/\#($0)"}"# }.joined(separator: "\n")
+      let run = try await ToolRun.of(["batch"], .init(input: Data(input.utf8))) { _ in
+        try await server.wait { $0.inFlight == count }
+        gate.open()
+      }
+      #expect(run.status == 0)
+      #expect(run.error == "")
+      #expect(run.lines.count == count)
+      let lines = try lines(run)
+      #expect(lines.count == count)
+      for n in 1...count {
+        #expect(lines[n]?.status == 200)
+        #expect(lines[n]?.body == "/\(n)")
+      }
+    }
+  }
+
+  @Test("more than there may be connections wait for one")
+  func waiting() async throws {
+    try await TestServer.with { request in
+      .text(request.target)
+    } body: { server in
+      let input = (1...400).map { #"{"n":\#($0),"url":"\#(server.origin)/\#($0)"}"# }.joined(separator: "\n")
+      let run = try await ToolRun.of("batch", "--connections", "3", input: input)
+      let lines = try lines(run)
+      #expect((1...400).allSatisfy { lines[$0]?.body == "/\($0)" })
+      #expect(server.peakInFlight <= 3)
+    }
+  }
+
+  @Test("a line that cannot be used gets an error, and nothing stops")
+  func badLines() async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let input = """
+        nonsense
+        {"n":2,"url":"\(server.origin)/"}
+
+        {"n":3,"url":"ftp://x/"}
+        {"n":4,"url":"\(server.origin)/","headers":[["Content-Length","5"]]}
+        {"n":5,"method":"G T","url":"\(server.origin)/"}
+        {"n":6}
+        {"n":7,"url":"\(server.origin)/"}
+        """
+      let run = try await ToolRun.of("batch", input: input)
+      #expect(run.status == 0)
+      let lines = try lines(run)
+      #expect(lines.count == 7)
+      #expect(lines[nil]?.code == "badLine" && lines[5]?.code == "badLine" && lines[6]?.code == "badLine")
+      #expect(lines[3]?.code == "invalidRequest" && lines[4]?.code == "invalidRequest")
+      #expect(lines[2]?.body == "hi" && lines[7]?.body == "hi")
+      #expect(lines.values.filter { $0.code != nil }.allSatisfy { $0.requestState == "notSent" })
+      #expect(server.exchanges.count == 2)
+    }
+  }
+
+  @Test("what is sent is what the line says")
+  func message() async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let input =
+        #"{"n":1,"method":"PUT","url":"\#(server.origin)//a?b=?","headers":[["X-A","1"],["x-a","2"]],"body":"ü"}"#
+      _ = try await ToolRun.of("batch", "--bearer", "t0ken", input: input)
+      let exchange = try #require(server.exchanges.first)
+      #expect(exchange.method == "PUT" && exchange.target == "//a?b=?" && exchange.text == "ü")
+      #expect(exchange.fields.values(of: "x-a") == ["1", "2"])
+      #expect(exchange.fields["Content-Type"] == nil)
+      #expect(exchange.fields["Authorization"] == "Bearer t0ken")
+    }
+  }
+
+  @Test("every status is an answer, with repeated fields, interim responses and content that is no UTF-8")
+  func answers() async throws {
+    try await TestServer.with { _ in
+      Reply.status(
+        503, fields: FieldLines([.init(name: "Set-Cookie", value: "a=1"), .init(name: "Set-Cookie", value: "b=2")]),
+        content: [0x66, 0xFC]
+      ).interim(103, fields: ["Link": "</style.css>"])
+    } body: { server in
+      let run = try await ToolRun.of("batch", input: #"{"n":1,"url":"\#(server.origin)/"}"# + "\n")
+      #expect(run.text.hasSuffix(#""interim":[[103,{"link":"</style.css>"}]]}"# + "\n"))
+      let line = try #require(try lines(run)[1])
+      #expect(line.status == 503 && line.body == "f\u{FC}")
+      #expect(line.headers?.filter { $0[0] == "set-cookie" } == [["set-cookie", "a=1"], ["set-cookie", "b=2"]])
+    }
+  }
+
+  @Test("limits of a line end it with an error of their own")
+  func limits() async throws {
+    try await TestServer.with { request in
+      request.path == "/stalled" ? .stalled : .generated(1000)
+    } body: { server in
+      let input = """
+        {"n":1,"url":"\(server.origin)/stalled","timeout_s":0.3}
+        {"n":2,"url":"\(server.origin)/","max_body":999}
+        {"n":3,"url":"\(server.origin)/","max_body":1000}
+        {"n":4,"url":"http://127.0.0.1:1/"}
+        """
+      let lines = try lines(await ToolRun.of("batch", input: input))
+      #expect(lines[1]?.code == "timeout" && lines[1]?.requestState == "maybeSent")
+      #expect(lines[2]?.code == "contentTooLarge" && lines[2]?.requestState == "answered")
+      #expect(lines[3]?.status == 200)
+      #expect(lines[4]?.code == "connectionFailed" && lines[4]?.requestState == "notSent")
+    }
+  }
+
+  @Test("an answer comes as soon as it is there, and not when the input ends")
+  func early() async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let (input, output) = (try PipeEnds(), try PipeEnds())
+      let setting = ToolRun.Setting(inputEnd: input.read, output: output.write)
+      let run = try await ToolRun.of(["batch"], setting) { _ in
+        input.send(#"{"n":1,"url":"\#(server.origin)/"}"# + "\n")
+        #expect(await output.receive().hasPrefix(#"{"n":1,"status":200"#))
+        input.closeWriteEnd()
+      }
+      #expect(run.status == 0)
+    }
+  }
+
+  @Test("a reader that goes away ends it, though the input has not")
+  func brokenPipe() async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let (input, output) = (try PipeEnds(), try PipeEnds())
+      output.closeReadEnd()
+      let run = try await ToolRun.of(["batch"], .init(inputEnd: input.read, output: output.write)) { _ in
+        input.send(#"{"n":1,"url":"\#(server.origin)/"}"# + "\n")
+      }
+      #expect(run.isOrderly)
+      #expect(run.status == 23)
+    }
+  }
+}

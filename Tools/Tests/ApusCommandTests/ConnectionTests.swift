@@ -1,0 +1,89 @@
+import ApusTestServer
+import Foundation
+import Testing
+
+/// Whom the tool trusts, and the ways it goes.
+@Suite("Connections of the tool", .timeLimit(.minutes(3)))
+struct ConnectionTests {
+  @Test("an authority that the system does not know is trusted when it is named")
+  func authority() async throws {
+    let certificates = try Certificates()
+    try await TestServer.with(options: .init(tls: try certificates.tls())) { _ in
+      .text("hi")
+    } body: { server in
+      let url = "https://localhost:\(server.port)/"
+      let refused = try await ToolRun.of("send", url)
+      #expect(refused.status == 35)
+      #expect(refused.error.contains("A secure connection"))
+      #expect(server.exchanges.isEmpty)
+      #expect(try await ToolRun.of("send", url, "--ca", certificates.path("ca.pem")).text == "hi")
+    }
+  }
+
+  @Test("a pin lets its key through and no other, also in a batch")
+  func pins() async throws {
+    let certificates = try Certificates()
+    let (right, wrong) = (try certificates.pin("server"), try certificates.pin("client"))
+    try await TestServer.with(options: .init(tls: try certificates.tls())) { _ in
+      .text("hi")
+    } body: { server in
+      let arguments = ["https://localhost:\(server.port)/", "--ca", certificates.path("ca.pem")]
+      #expect(try await ToolRun.of(["send"] + arguments + ["--pin", right]).status == 0)
+      #expect(try await ToolRun.of(["send"] + arguments + ["--pin", wrong]).status == 35)
+      #expect(try await ToolRun.of(["send"] + arguments + ["--pin", wrong, "--pin", right]).status == 0)
+      let line = #"{"n":1,"url":"https://localhost:\#(server.port)/"}"#
+      let batch = ["batch", "--ca", certificates.path("ca.pem"), "--pin"]
+      let input = ToolRun.Setting(input: Data(line.utf8))
+      #expect(try await ToolRun.of(batch + ["localhost=\(wrong)"], input).text.contains(#""code":"tls""#))
+      #expect(try await ToolRun.of(batch + ["localhost=\(right)"], input).text.contains(#""status":200"#))
+      #expect(try await ToolRun.of(batch + [right], input).status == 64)
+    }
+  }
+
+  @Test("a server that asks who is there is shown the certificate")
+  func client() async throws {
+    let certificates = try Certificates()
+    try await TestServer.with(options: .init(tls: try certificates.tls(asksClients: true))) { _ in
+      .text("hi")
+    } body: { server in
+      let arguments = ["send", "https://localhost:\(server.port)/", "--ca", certificates.path("ca.pem")]
+      #expect(try await ToolRun.of(arguments).status != 0)
+      let identity = ["--cert", certificates.path("client.pem"), "--key", certificates.path("client.key")]
+      #expect(try await ToolRun.of(arguments + identity).text == "hi")
+    }
+  }
+
+  @Test("a proxy is asked when it is named, or when the environment is to name it, and only then")
+  func proxy() async throws {
+    try await TestServer.with { _ in
+      .text("by the proxy")
+    } body: { proxy in
+      let named = try await ToolRun.of(
+        "send", "http://a.example/b", "--proxy", "http://user:secret@127.0.0.1:\(proxy.port)")
+      #expect(named.text == "by the proxy")
+      let exchange = try #require(proxy.exchanges.first)
+      #expect(exchange.target == "http://a.example/b")
+      #expect(exchange.fields["Proxy-Authorization"] == "Basic dXNlcjpzZWNyZXQ=")
+      let environment = ["http_proxy": proxy.origin]
+      let found = try await ToolRun.of(
+        ["send", "http://a.example/c", "--proxy", "environment"], .init(environment: environment))
+      #expect(found.text == "by the proxy")
+      let direct = try await ToolRun.of(["send", "http://127.0.0.1:1/"], .init(environment: environment))
+      #expect(direct.status == 7)
+      #expect(proxy.exchanges.count == 2)
+    }
+  }
+
+  @Test("credentials are shown")
+  func credentials() async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      _ = try await ToolRun.of("send", server.origin, "--bearer", "t0ken")
+      _ = try await ToolRun.of("send", server.origin, "--basic", "ada:secret")
+      _ = try await ToolRun.of("send", "http://ada:secret@127.0.0.1:\(server.port)/")
+      let basic = "Basic YWRhOnNlY3JldA=="
+      #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer t0ken", basic, basic])
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import ApusTestServer
+import Foundation
+import Testing
+
+/// `apus send`, from outside.
+@Suite("apus send", .timeLimit(.minutes(3)))
+struct SendTests {
+  @Test("an accepted answer goes to standard output as it came")
+  func accepted() async throws {
+    try await TestServer.with { _ in
+      .json(#"{"b": 1,  "a": [ ]}"#)
+    } body: { server in
+      let run = try await ToolRun.of("send", "\(server.origin)/a//b?c=%2F&d", "X-A:1", "x-a:2")
+      #expect(run.text == #"{"b": 1,  "a": [ ]}"#)
+      #expect(run.error == "")
+      #expect(run.status == 0)
+      let exchange = try #require(server.exchanges.first)
+      #expect(exchange.method == "GET")
+      #expect(exchange.target == "/a//b?c=%2F&d")
+      #expect(exchange.fields.values(of: "X-A") == ["1", "2"])
+      #expect(exchange.fields["User-Agent"]?.hasPrefix("apus/") == true)
+    }
+  }
+
+  @Test("a refused answer is printed too, and ends with 22")
+  func refused() async throws {
+    try await TestServer.with { _ in
+      .json(#"{"title":"no"}"#, status: 404)
+    } body: { server in
+      let run = try await ToolRun.of("send", "get", server.origin)
+      #expect(run.status == 22)
+      #expect(run.text == #"{"title":"no"}"#)
+      #expect(run.error == "apus: The server refused: 404 Not Found.\n")
+    }
+  }
+
+  @Test("status and fields are printed where they are asked for")
+  func include() async throws {
+    try await TestServer.with { _ in
+      .text("hi", fields: ["X-A": "1"])
+    } body: { server in
+      let run = try await ToolRun.of("send", "-i", server.origin)
+      #expect(run.text.hasPrefix("200 OK\n"))
+      #expect(run.text.contains("\nX-A: 1\n") && run.text.hasSuffix("\n\nhi"))
+    }
+  }
+
+  @Test(
+    "each class of errors has its status, and says what happened",
+    arguments: [
+      (Reply.raw("nonsense\r\n\r\n"), [], 8), (.text("hello").closing(at: .content(2)), [], 56), (.closed, [], 56),
+      (.stalled, ["--timeout", "0.3"], 28),
+    ] as [(Reply, [String], Int32)])
+  func failures(reply: Reply, arguments: [String], status: Int32) async throws {
+    try await TestServer.with { _ in
+      reply
+    } body: { server in
+      let run = try await ToolRun.of(["send", server.origin] + arguments)
+      #expect(run.status == status)
+      #expect(run.error.hasPrefix("apus: ") && run.error.contains("while"))
+    }
+  }
+
+  @Test("what can be known before is said before anything is sent")
+  func before() async throws {
+    try await TestServer.with { _ in
+      .text("never")
+    } body: { server in
+      let expected: [([String], Int32, String)] = [
+        (["--data", "@/nowhere/file"], 26, "Cannot read /nowhere/file: no such file or directory."),
+        (["--output", "/nowhere/file"], 23, "Cannot write to /nowhere/file: no such file or directory."),
+        (["--ca", "/nowhere/ca"], 26, "Cannot read /nowhere/ca"), (["Content-Length:5"], 3, "could not be prepared"),
+        (["--bearer", "@/nowhere/t"], 26, "Cannot read /nowhere/t"), (["--pin", "x"], 64, "A pin must be"),
+        (["--unknown"], 64, "Unknown option"), (["--json", "{"], 64, "not JSON"),
+        (["--transport", "urlsession", "--ca", "/dev/null"], 64, "--ca needs --transport nio"),
+      ]
+      for (arguments, status, text) in expected {
+        let run = try await ToolRun.of(["send", server.origin] + arguments)
+        #expect(run.status == status, "\(arguments)")
+        #expect(run.error.contains(text), "\(run.error)")
+        #expect(run.text == "")
+      }
+      #expect(server.exchanges.isEmpty)
+    }
+  }
+
+  @Test("nobody at the port is status 7, and a host that does not speak TLS 35")
+  func unreachable() async throws {
+    let port = try await TestServer.with { _ in
+      .closed
+    } body: {
+      $0.port
+    }
+    #expect(try await ToolRun.of("send", "127.0.0.1:\(port)").status == 7)
+    try await TestServer.with { _ in
+      .text("in the clear")
+    } body: { server in
+      #expect(try await ToolRun.of("send", "https://127.0.0.1:\(server.port)/").status == 35)
+    }
+  }
+
+  @Test("help names every exit status, and the version is told")
+  func help() async throws {
+    let help = try await ToolRun.of("send", "--help")
+    #expect(help.status == 0)
+    #expect(help.text.contains("  22  the server refused"))
+    let version = try await ToolRun.of("--version")
+    #expect(version.text.wholeMatch(of: /apus [0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
+  }
+
+  @Test("the timeline goes to standard error, also of a call that failed")
+  func trace() async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let run = try await ToolRun.of("send", "--trace", "\(server.origin)/a")
+      #expect(run.text == "hi")
+      #expect(run.error.contains("GET /a\n") && run.error.contains("answered with status 200"))
+      #expect(run.error.hasSuffix("succeeded\n"))
+    }
+    let failed = try await ToolRun.of("send", "--trace", "127.0.0.1:1")
+    #expect(failed.error.hasSuffix("failed: connectionFailed\n"))
+  }
+
+  @Test("--curl prints the call and sends nothing")
+  func curl() async throws {
+    try await TestServer.with { _ in
+      .text("never")
+    } body: { server in
+      let run = try await ToolRun.of("send", "--curl", server.origin, "--bearer", "s3cret", "--data", "-")
+      #expect(run.status == 0)
+      #expect(run.text.hasPrefix("curl --request POST") && run.text.contains("--data-binary @-"))
+      #expect(!run.text.contains("s3cret"))
+      let shown = try await ToolRun.of("send", "--curl", "--show-secrets", server.origin, "--bearer", "s3cret")
+      #expect(shown.text.contains("Bearer s3cret"))
+      #expect(server.exchanges.isEmpty)
+    }
+  }
+
+  @Test("URLSession sends as well, and says what it cannot do")
+  func urlSession() async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let run = try await ToolRun.of("send", "--transport", "urlsession", "\(server.origin)/a", "a=b")
+      #expect(run.text == "hi")
+      #expect(run.status == 0)
+      #expect(server.exchanges.first?.text == #"{"a":"b"}"#)
+      #if !canImport(Security)
+        let hash = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+        let pinned = try await ToolRun.of("send", "--transport", "urlsession", server.origin, "--pin", hash)
+        #expect(pinned.status == 3)
+        #expect(server.exchanges.count == 1)
+      #endif
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import ApusTestServer
+import Foundation
+import Testing
+
+/// What happens when somebody wants it to stop.
+@Suite("Interrupting", .timeLimit(.minutes(3)))
+struct SignalTests {
+  @Test("a signal cancels the call, and the status says which", arguments: [(SIGINT, Int32(130)), (SIGTERM, 143)])
+  func signal(number: Int32, status: Int32) async throws {
+    try await TestServer.with { _ in
+      .generated(1_000_000).stalling(at: .content(100))
+    } body: { server in
+      let path = FileManager.default.temporaryDirectory.appending(path: "part-\(UUID())").path
+      let run = try await ToolRun.of(["send", "-o", path, server.origin]) { process in
+        _ = try await server.exchange()
+        kill(process, number)
+      }
+      #expect(run.isOrderly)
+      #expect(run.status == status)
+      #expect(run.error == "apus: Interrupted.\n")
+      #expect(!FileManager.default.fileExists(atPath: path))
+      try await server.waitForClientClose(of: #require(server.exchanges.first))
+    }
+  }
+
+  @Test("it does not wait for a reader that does not read")
+  func slowReader() async throws {
+    try await TestServer.with { _ in
+      .generated(10_000_000)
+    } body: { server in
+      let output = try PipeEnds()
+      let run = try await ToolRun.of(["send", server.origin], .init(output: output.write)) { process in
+        #expect(await !output.receive().isEmpty)
+        kill(process, SIGINT)
+      }
+      #expect(run.status == 130)
+    }
+  }
+
+  @Test("it does not wait for an input that does not end")
+  func slowInput() async throws {
+    try await TestServer.with { _ in
+      .text("never")
+    } body: { server in
+      let input = try PipeEnds()
+      let run = try await ToolRun.of(["send", server.origin, "--data", "-"], .init(inputEnd: input.read)) { process in
+        _ = try await server.wait { $0.acceptedConnections > 0 }
+        kill(process, SIGINT)
+      }
+      #expect(run.status == 130)
+    }
+  }
+
+  @Test("a batch answers every request it has read")
+  func batch() async throws {
+    try await TestServer.with { _ in
+      .stalled
+    } body: { server in
+      let input = (1...20).map { #"{"n":\#($0),"url":"\#(server.origin)/"}"# + "\n" }.joined()
+      let run = try await ToolRun.of(["batch"], .init(input: Data(input.utf8))) { process in
+        try await server.wait { $0.inFlight == 20 }
+        kill(process, SIGINT)
+      }
+      #expect(run.status == 130)
+      #expect(run.lines.count == 20)
+      #expect(run.lines.allSatisfy { $0.contains(#""code":"cancelled""#) })
+    }
+  }
+}

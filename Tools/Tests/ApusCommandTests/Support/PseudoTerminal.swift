@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+/// A terminal without a screen: what a program writes to one end is read at the other.
+final class PseudoTerminal: Sendable {
+  private let own: Int32
+  /// The end that a program is given.
+  let program: Int32
+
+  init() throws {
+    own = posix_openpt(O_RDWR | O_NOCTTY)
+    try #require(own >= 0 && grantpt(own) == 0 && unlockpt(own) == 0)
+    let name = try #require(ptsname(own))
+    program = open(name, O_RDWR | O_NOCTTY)
+    try #require(program >= 0)
+    var size = winsize()
+    (size.ws_row, size.ws_col) = (24, 80)
+    try #require(ioctl(program, UInt(TIOCSWINSZ), &size) == 0)
+  }
+
+  /// Everything that was written, once no program has the other end any more.
+  func shown() -> String {
+    var all = Data()
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    // Our own hold on the program's end must go, or the end never comes.
+    close(program)
+    while case let count = bytes.withUnsafeMutableBytes({ read(own, $0.baseAddress, $0.count) }), count > 0 {
+      all += bytes.prefix(count)
+    }
+    return String(decoding: all, as: UTF8.self)
+  }
+
+  deinit {
+    close(own)
+  }
+}

@@ -1,0 +1,37 @@
+import Apus
+import ArgumentParser
+import Testing
+
+@testable import ApusTool
+
+@Suite("Calls as lines of curl")
+struct CurlLineTests {
+  private func line(_ arguments: String..., showsSecrets: Bool = false) async throws -> String {
+    let command = try SendCommand.parse(arguments)
+    let (plan, connection) = (try command.plan(), try command.connection.plan())
+    let client = try Clients(transport: AnsweringTransport(), plan: connection).client(for: plan.url)
+    let message = try await client.message(for: try plan.request(connection))
+    return CurlLine(message: message, plan: plan, connection: connection, showsSecrets: showsSecrets).text
+  }
+
+  @Test("secrets are masked unless they are asked for")
+  func secrets() async throws {
+    let masked = try await line(
+      "http://h/a?key=s1", "--bearer", "s2", "--proxy", "http://u:s3@p:81", "x=s4", "X-Key:s5")
+    for secret in ["s1", "s2", "s3", "s4", "s5"] { #expect(!masked.contains(secret)) }
+    let shown = try await line(
+      "http://h/a?key=s1", "--bearer", "s2", "--proxy", "http://u:s3@p:81", "x=s4", "X-Key:s5", showsSecrets: true)
+    for secret in ["key=s1", "Bearer s2", "u:s3", "s4", "s5"] { #expect(shown.contains(secret)) }
+  }
+
+  @Test("the options of the connection are curl's")
+  func options() async throws {
+    let line = try await line(
+      "http://h/", "--timeout", "2.5", "--ca", "a b", "--cert", "c", "--key", "k", "--pin", "HASH", "-o", "it's", "-i")
+    #expect(
+      line.hasSuffix(
+        "--max-time 2.5 --cacert 'a b' --cert c --key k --pinnedpubkey sha256//HASH --include --output 'it'\\''s'"))
+    #expect(line.hasPrefix("curl --request GET 'http://h/'"))
+    #expect(line.contains(" --location "))
+  }
+}

@@ -1,0 +1,104 @@
+import Apus
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import ApusTool
+
+/// Fails every message.
+struct FailingTransport: Transport {
+  let error: any Error
+
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage { throw error }
+}
+
+@Suite("Exit statuses")
+struct ExitStatusTests {
+  /// The error of a call whose transport fails.
+  private func callError(_ failure: any Error) async -> CallError? {
+    let client = Client(baseURL: "http://h.example", transport: FailingTransport(error: failure))
+    do throws(CallError) {
+      try await client.send(Request<Void>.get("/"))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(
+    "each kind of failure has its status",
+    arguments: [
+      (.offline, .connectionFailed), (.hostNotFound, .hostNotFound), (.connectionFailed, .connectionFailed),
+      (.tls, .tls), (.broken, .broken), (.malformedResponse, .malformedResponse),
+      (.contentTooLarge, .contentTooLarge), (.timedOut(.connecting), .timeout), (.unsupported, .invalidRequest),
+    ] as [(TransportError.Kind, ExitStatus)])
+  func kinds(kind: TransportError.Kind, status: ExitStatus) async throws {
+    let error = try #require(await callError(TransportError(kind, requestState: .maybeSent, detail: "why")))
+    #expect(ExitStatus(error) == status)
+    let ending = Ending(error)
+    #expect(ending.status == status)
+    let text = try #require(ending.complaint).text
+    #expect(text.hasPrefix("apus: \(error.sentence)\n"))
+    #expect(text.contains("maybeSent while"))
+    #expect(text.hasSuffix(": why\n"))
+  }
+
+  @Test("what cannot be read or written has a status whoever noticed it")
+  func inputAndOutput() async throws {
+    let input = try #require(await callError(InputError(place: "x", number: ENOENT)))
+    #expect(Ending(input).status == .input)
+    #expect(Ending(input).complaint?.text == "apus: Cannot read x: no such file or directory.\n")
+    #expect(Ending(InputError(place: "x", number: ENOENT)).status == .input)
+    #expect(Ending(OutputError(place: "x", number: ENOSPC)).status == .output)
+    #expect(Ending(OutputError(place: "x", number: EPIPE)) == Ending(.output))
+    #expect(Ending(CancellationError()).status == .interrupted)
+  }
+
+  @Test("an answer that cannot be written ends with the status of output")
+  func handler() async throws {
+    let client = Client(baseURL: "http://h.example", transport: AnsweringTransport())
+    do throws(CallError) {
+      try await client.withResponse(to: Request<Content>.get("/")) { _ in
+        throw OutputError(place: "standard output", number: EPIPE)
+      }
+      Issue.record("it did not fail")
+    } catch {
+      #expect(Ending(error) == Ending(.output))
+    }
+  }
+
+  @Test("no two classes have one status, and those of the standards are theirs")
+  func numbers() {
+    #expect(Set(ExitStatus.allCases.map(\.rawValue)).count == ExitStatus.allCases.count)
+    #expect(ExitStatus.accepted.rawValue == 0)
+    #expect(ExitStatus.rejected.rawValue == 22)
+    #expect(ExitStatus.usage.rawValue == ExitCode.validationFailure.rawValue)
+  }
+
+  @Test("help lists every status")
+  func help() {
+    for text in [
+      ApusCommand.helpMessage(), ApusCommand.helpMessage(for: SendCommand.self, columns: 120),
+      ApusCommand.helpMessage(for: BatchCommand.self, columns: 120),
+    ] {
+      for status in ExitStatus.allCases {
+        #expect(text.contains("\(status.rawValue)  \(status.meaning)"), "\(text)")
+      }
+    }
+  }
+
+  @Test("the tool's README lists the same")
+  func readme() throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    let readme = try String(contentsOf: folder.appending(path: "../../../README.md"), encoding: .utf8)
+    let rows = ExitStatus.allCases.map { "| \($0.rawValue) | \($0.meaning) |" }.joined(separator: "\n")
+    #expect(readme.contains(rows), "README.md should hold:\n\(rows)")
+  }
+}
+
+/// Answers every message with nothing.
+struct AnsweringTransport: Transport {
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    ResponseMessage(head: .init(status: .ok), content: .empty)
+  }
+}

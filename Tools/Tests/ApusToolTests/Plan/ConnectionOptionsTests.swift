@@ -1,0 +1,103 @@
+import Apus
+import ApusNIO
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import ApusTool
+
+@Suite("What the options of a connection mean")
+struct ConnectionOptionsTests {
+  private static let hash = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+  private func plan(_ arguments: String...) throws -> ConnectionPlan {
+    try ConnectionOptions.parse(arguments).plan()
+  }
+
+  @Test("what is not said stays as the transport has it")
+  func defaults() throws {
+    let options = try plan().nioOptions(host: "h", limitsEachWait: true)
+    let standard = NIOTransport.Options()
+    #expect(options.proxy == .none)
+    #expect(options.retriesOnStaleConnection)
+    #expect(options.connectionsPerOrigin == standard.connectionsPerOrigin)
+    #expect(options.firstByteTimeout == standard.firstByteTimeout)
+    #expect(options.trust.pins.isEmpty && options.trust.additionalAuthorities.isEmpty)
+    #expect(options.userAgent == "apus/\(ToolVersion.current)")
+    #expect(try plan().followsRedirects)
+  }
+
+  @Test("a limit of the whole call takes the place of those of each wait")
+  func timeout() throws {
+    let plan = try plan("--timeout", "2.5")
+    #expect(plan.timeout == .milliseconds(2500))
+    let options = try plan.nioOptions(host: nil, limitsEachWait: false)
+    #expect(options.firstByteTimeout == nil && options.stallTimeout == nil)
+  }
+
+  @Test("--no-retry and --no-follow switch off")
+  func switches() throws {
+    let plan = try plan("--no-retry", "--no-follow")
+    #expect(try !plan.nioOptions(host: nil, limitsEachWait: true).retriesOnStaleConnection)
+    #expect(try !plan.urlSessionOptions(host: nil).reusesConnections)
+    #expect(!plan.followsRedirects)
+  }
+
+  @Test("a proxy is a URL or the environment's")
+  func proxy() throws {
+    let options = try plan("--proxy", "http://u:p@p.example:3128").nioOptions(host: nil, limitsEachWait: true)
+    #expect(
+      options.proxy == .proxy(.init(host: "p.example", port: 3128, credentials: .init(user: "u", password: "p"))))
+    let environment = try plan("--proxy", "environment").nioOptions(host: nil, limitsEachWait: true)
+    #expect(environment.proxy == .environment)
+    #expect(throws: PlanError.self) { try plan("--proxy", "socks5://p") }
+  }
+
+  @Test("a pin is for its host, or for the URL's, and beside it nobody's key")
+  func pins() throws {
+    let plan = try plan("--pin", Self.hash, "--pin", "Other.example=sha256//" + Self.hash)
+    let pins = try plan.nioOptions(host: "h.example", limitsEachWait: true).trust.pins
+    #expect(pins.map(\.host) == ["h.example", "other.example"])
+    let key = try #require(Data(base64Encoded: Self.hash))
+    #expect(pins.allSatisfy { $0.keys.contains(key) && $0.keys.count == 2 })
+    #expect(throws: PlanError.self) { try plan.nioOptions(host: nil, limitsEachWait: true) }
+    #expect(throws: PlanError.self) {
+      try self.plan("--pin", "short").nioOptions(host: "h", limitsEachWait: true)
+    }
+  }
+
+  @Test("what URLSession has no means for is refused, never ignored")
+  func urlSession() throws {
+    #expect(throws: PlanError.self) { try plan("--ca", "x").urlSessionOptions(host: nil) }
+    #expect(throws: PlanError.self) { try plan("--proxy", "http://p:1").urlSessionOptions(host: nil) }
+    #expect(try plan("--pin", Self.hash).urlSessionOptions(host: "h").trust.pins.count == 1)
+  }
+
+  @Test("credentials are of one kind, and may stand in a file")
+  func credentials() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID())")
+    try Data("t0ken\n".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    #expect(try plan("--bearer", "-x").credentials == .bearer("-x"))
+    #expect(try plan("--bearer", "@\(file.path)").credentials == .bearer("t0ken"))
+    #expect(try plan("--basic", "ada:a:b").credentials == .basic(user: "ada", "a:b"))
+    #expect(throws: PlanError.self) { try plan("--basic", "ada") }
+    #expect(throws: PlanError.self) { try plan("--basic", "a:b", "--bearer", "c") }
+    #expect(throws: InputError.self) { try plan("--bearer", "@\(file.path).missing") }
+  }
+
+  @Test("the key may stand beside the certificate in one file")
+  func identity() throws {
+    #expect(try plan("--cert", "c").identity ?? ("", "") == ("c", "c"))
+    #expect(try plan("--cert", "c", "--key", "k").identity ?? ("", "") == ("c", "k"))
+    #expect(throws: PlanError.self) { try plan("--key", "k") }
+    #expect(throws: InputError.self) {
+      try plan("--cert", "/nowhere/c").nioOptions(host: nil, limitsEachWait: true)
+    }
+  }
+
+  @Test("limits that are none are refused", arguments: ["0", "-1", "nan", "inf", "1e300"])
+  func noTimeout(text: String) throws {
+    #expect(throws: PlanError.self) { try plan("--timeout=\(text)") }
+  }
+}

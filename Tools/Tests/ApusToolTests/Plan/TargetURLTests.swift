@@ -1,0 +1,77 @@
+import Testing
+
+@testable import ApusTool
+
+@Suite("URLs on the command line")
+struct TargetURLTests {
+  @Test(
+    "the target is asked for as it was written",
+    arguments: [
+      ("http://h/a/b?c=d", "/a/b?c=d"), ("http://h", "/"), ("http://h?q", "/?q"), ("http://h/?", "/?"),
+      ("http://h/a/?q=what?", "/a/?q=what?"), ("http://h//a//b/", "//a//b/"), ("http://h/a%2Fb%20c", "/a%2Fb%20c"),
+      ("http://h/a?b=c#d", "/a?b=c"), ("http://h/a?x=1/../2", "/a?x=1/../2"), ("http://h/a;b=c,d", "/a;b=c,d"),
+    ])
+  func target(text: String, target: String) throws {
+    #expect(try TargetURL(text).target == target)
+  }
+
+  @Test(
+    "what may not stand in a URL is percent-encoded",
+    arguments: [
+      ("http://h/a b", "/a%20b"), ("http://h/ü?ö", "/%C3%BC?%C3%B6"),
+      ("http://h/\"<>\\^`{|}", "/%22%3C%3E%5C%5E%60%7B%7C%7D"),
+      ("http://h/a\r\nb", "/a%0D%0Ab"),
+    ])
+  func encoding(text: String, target: String) throws {
+    #expect(try TargetURL(text).target == target)
+  }
+
+  @Test(
+    "dot segments are taken out",
+    arguments: [
+      ("http://h/a/../b", "/b"), ("http://h/a/./b", "/a/b"), ("http://h/a/..", "/"), ("http://h/a/b/.", "/a/b/"),
+      ("http://h/../../a", "/a"), ("http://h/a/%2e%2E/b", "/b"), ("http://h/a/.%2e/b", "/b"),
+      ("http://h/.a/..b", "/.a/..b"),
+    ])
+  func dots(text: String, target: String) throws {
+    #expect(try TargetURL(text).target == target)
+  }
+
+  @Test(
+    "a missing scheme is https, and http for this machine",
+    arguments: [
+      ("example.com/a", "https://example.com"), ("localhost:8080/a", "http://localhost:8080"),
+      ("127.0.0.1", "http://127.0.0.1"), ("[::1]:81", "http://[::1]:81"), ("user:pw@localhost", "http://localhost"),
+      ("HTTP://Example.com:80/", "http://example.com"),
+    ])
+  func scheme(text: String, origin: String) throws {
+    #expect(try TargetURL(text, completesScheme: true).origin.description == origin)
+  }
+
+  @Test("a scheme is completed only where that is asked for")
+  func strict() {
+    #expect(throws: TargetURL.Malformed.self) { try TargetURL("example.com/a") }
+  }
+
+  @Test(
+    "what is no URL of a server is refused, without being repeated",
+    arguments: ["", "ftp://h/", "http://", "http://:80/", "http://h:0/", "http://h:99999/", "http://a b/", "http:///a"])
+  func malformed(text: String) {
+    #expect(throws: TargetURL.Malformed.self) { try TargetURL(text) }
+  }
+
+  @Test("what stands before @ is taken out of the URL and decoded")
+  func user() throws {
+    let url = try TargetURL("http://ada:p%40ss:w@h/a")
+    #expect(url.userInformation == "ada:p@ss:w")
+    #expect(url.origin.description == "http://h")
+    #expect(try TargetURL("http://h/a@b").userInformation == nil)
+  }
+
+  @Test(
+    "traces name the path where it is a plain one",
+    arguments: [("http://h/a/b?c", "/a/b"), ("http://h/a%20b", "/"), ("http://h//a", "/"), ("http://h", "/")])
+  func name(text: String, name: String) throws {
+    #expect(try TargetURL(text).endpointName == name)
+  }
+}

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import ApusTool
+
+@Suite("Words on the command line")
+struct WordsTests {
+  @Test(
+    "the method is the word before the URL",
+    arguments: [
+      (["http://h/"], nil, "http://h/"), (["get", "http://h/"], "GET", "http://h/"),
+      (["PROPFIND", "h.example"], "PROPFIND", "h.example"),
+      (["localhost"], nil, "localhost"), (["localhost", "A:b"], nil, "localhost"), (["intranet"], nil, "intranet"),
+      (["intranet", "A:b"], nil, "intranet"), (["put", "intranet", "A:b"], "PUT", "intranet"),
+      (["delete", "localhost:80/a"], "DELETE", "localhost:80/a"), (["get", "[::1]:80"], "GET", "[::1]:80"),
+    ] as [([String], String?, String)])
+  func method(words: [String], method: String?, url: String) throws {
+    let words = try Words(words)
+    #expect(words.method == method)
+    #expect(words.url == url)
+  }
+
+  @Test("the sign that comes first tells what an item is")
+  func items() throws {
+    let words = try Words(["h.example", "A: b=c", "name=x:y", "age:=4", "list:=[1, 2]", "Empty:", "quote=\"\n"])
+    #expect(
+      words.items == [
+        .field(name: "A", value: "b=c"), .member(name: "name", json: "\"x:y\""), .member(name: "age", json: "4"),
+        .member(name: "list", json: "[1, 2]"), .field(name: "Empty", value: ""),
+        .member(name: "quote", json: #""\"\n""#),
+      ])
+  }
+
+  @Test("a word that is no item is refused", arguments: ["word", "=x", ":x", "a:={", ""])
+  func noItem(word: String) {
+    #expect(throws: PlanError.self) { try Words(["h.example", word]) }
+  }
+
+  @Test("no word is refused")
+  func noWord() {
+    #expect(throws: PlanError.self) { try Words([]) }
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import ApusTool
+
+@Suite("Reading and writing descriptors")
+struct DescriptorTests {
+  private func pipe() throws -> (read: Int32, write: Int32) {
+    var ends: [Int32] = [0, 0]
+    try #require(Foundation.pipe(&ends) == 0)
+    return (ends[0], ends[1])
+  }
+
+  @Test("pieces come as they are written, and then the end")
+  func reading() async throws {
+    let pipe = try pipe()
+    let reader = DescriptorReader(pipe.read, place: "pipe", closes: true)
+    let writer = DescriptorWriter(pipe.write, place: "pipe")
+    try await writer.write(Data("one".utf8))
+    #expect(try await reader.next() == Data("one".utf8))
+    try await writer.writeToTheEnd(Data("two".utf8))
+    #expect(try await reader.next() == Data("two".utf8))
+    close(pipe.write)
+    #expect(try await reader.next() == nil)
+  }
+
+  @Test("more than a pipe holds is written whole, in order")
+  func large() async throws {
+    let pipe = try pipe()
+    let all = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+    async let written: Void = {
+      try await DescriptorWriter(pipe.write, place: "pipe").write(all)
+      close(pipe.write)
+    }()
+    let reader = DescriptorReader(pipe.read, place: "pipe", closes: true)
+    var got = Data()
+    while let piece = try await reader.next() { got += piece }
+    try await written
+    #expect(got == all)
+  }
+
+  @Test("a task that is cancelled waits for no reader and no writer")
+  func cancelling() async throws {
+    let pipe = try pipe()
+    let reader = DescriptorReader(pipe.read, place: "pipe", closes: false)
+    let reading = Task { try await reader.next() }
+    reading.cancel()
+    await #expect(throws: CancellationError.self) { try await reading.value }
+    let other = try self.pipe()
+    let writer = DescriptorWriter(other.write, place: "pipe")
+    let writing = Task { try await writer.write(Data(count: 1 << 20)) }
+    writing.cancel()
+    await #expect(throws: CancellationError.self) { try await writing.value }
+    // Lets the threads go that wait.
+    close(pipe.write)
+    close(other.read)
+  }
+
+  @Test("what is not open for reading is an error with the system's words")
+  func failing() async throws {
+    let reader = DescriptorReader(-1, place: "nothing", closes: false)
+    await #expect(throws: InputError(place: "nothing", reason: "bad file descriptor")) { try await reader.next() }
+    await #expect(throws: OutputError(place: "nothing", number: EBADF)) {
+      try await DescriptorWriter(-1, place: "nothing").write(Data([1]))
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import ApusTool
+
+@Suite("Files that are written")
+final class OutputFileTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "output-\(UUID())")
+
+  init() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()) ?? [] }
+
+  private func path(_ name: String) -> String { folder.appending(path: name).path }
+
+  private func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
+
+  @Test("a file has its name when all is written, and not before")
+  func keep() async throws {
+    let file = try OutputFile(path("a"))
+    try await file.writer.write(Data("new".utf8))
+    #expect(names == [".a.\(getpid()).part"])
+    try file.keep()
+    file.giveUp()
+    #expect(names == ["a"])
+    #expect(try text("a") == "new")
+  }
+
+  @Test("what was there stays when it is given up, or forgotten")
+  func giveUp() async throws {
+    try Data("old".utf8).write(to: folder.appending(path: "a"))
+    let file = try OutputFile(path("a"))
+    try await file.writer.write(Data("new".utf8))
+    file.giveUp()
+    do { _ = try OutputFile(path("a")) }
+    #expect(names == ["a"])
+    #expect(try text("a") == "old")
+  }
+
+  @Test("a file that is replaced keeps its mode, and a link leads to the new one")
+  func replace() async throws {
+    try Data("old".utf8).write(to: folder.appending(path: "a"))
+    chmod(path("a"), 0o600)
+    try FileManager.default.createSymbolicLink(atPath: path("b"), withDestinationPath: path("a"))
+    let file = try OutputFile(path("b"))
+    try await file.writer.write(Data("new".utf8))
+    try file.keep()
+    #expect(names == ["a", "b"])
+    #expect(try text("a") == "new")
+    var facts = stat()
+    #expect(lstat(path("b"), &facts) == 0 && facts.st_mode & S_IFMT == S_IFLNK)
+    #expect(stat(path("a"), &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+  }
+
+  @Test("what is no regular file is written to directly")
+  func device() async throws {
+    let file = try OutputFile("/dev/null")
+    try await file.writer.write(Data("new".utf8))
+    try file.keep()
+  }
+
+  @Test("what cannot be written is an error at once")
+  func unwritable() {
+    #expect(throws: OutputError(place: folder.path, number: EISDIR)) { try OutputFile(folder.path) }
+    #expect(throws: OutputError(place: path("x/y"), number: ENOENT)) { try OutputFile(path("x/y")) }
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import ApusTool
+
+@Suite("JSON on a terminal")
+struct JSONPrinterTests {
+  private func printed(_ json: String, by size: Int = .max, hasColours: Bool = false) -> String {
+    var printer = JSONPrinter(hasColours: hasColours)
+    var output = Data()
+    var rest = Data(json.utf8)
+    while !rest.isEmpty {
+      output += printer.print(Data(rest.prefix(size)))
+      rest = Data(rest.dropFirst(size))
+    }
+    output += printer.finish()
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  @Test("values stand on lines of their own, two blanks a level")
+  func layout() {
+    let json = #"{"b":[1,2.50,{"c":null}],"a":"x\"{}[],:","e":{},"f":[ ], "g" : true}"#
+    let laidOut = """
+      {
+        "b": [
+          1,
+          2.50,
+          {
+            "c": null
+          }
+        ],
+        "a": "x\\"{}[],:",
+        "e": {},
+        "f": [],
+        "g": true
+      }
+
+      """
+    #expect(printed(json) == laidOut)
+    #expect(printed(laidOut) == laidOut)
+  }
+
+  @Test("it does not matter how it arrives", arguments: 1...5)
+  func pieces(size: Int) {
+    let json = #"{"a":["ü\\","\"",-1e5,[[]],{}],"b":{"c":false}}"#
+    #expect(printed(json, by: size) == printed(json))
+  }
+
+  @Test(
+    "whatever it is laid out as, it is the same JSON",
+    arguments: ["1", "\"a\"", "[[[]]]", "[1,[2,{\"a\":[{}]}]]", " {\"a\" : 1e400 } "])
+  func same(json: String) {
+    let blanks: (Character) -> Bool = { !$0.isWhitespace }
+    #expect(printed(json).filter(blanks) == json.filter(blanks))
+  }
+
+  @Test("names, texts and other values differ in colour, and the text is the same")
+  func colours() {
+    let coloured = printed(#"{"a":"b","c":1}"#, hasColours: true)
+    #expect(coloured.contains("\u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[32m\"b\"\u{1B}[0m"))
+    #expect(coloured.contains("\u{1B}[33m1\u{1B}[0m"))
+    #expect(coloured.replacing(/\u{1B}\[[0-9]+m/, with: "") == printed(#"{"a":"b","c":1}"#))
+  }
+
+  @Test("control characters never reach the terminal")
+  func controls() {
+    let shown = printed("[\"\u{1B}[2J\u{7}\", \u{1B}c]")
+    #expect(!shown.contains("\u{1B}") && !shown.contains("\u{7}"))
+    #expect(shown.contains("\\u001b[2J\\u0007"))
+  }
+
+  @Test("what is no JSON comes out with all its signs", arguments: ["}}]", "<html>", "{\"a", "[1,2", "{]}", "\"\\"])
+  func broken(text: String) {
+    let blanks: (Character) -> Bool = { !$0.isWhitespace }
+    #expect(printed(text).filter(blanks) == text.filter(blanks))
+  }
+
+  @Test("one document behind another begins on a line of its own")
+  func documents() {
+    #expect(printed("{\"a\":1}\n2 \"b\"") == "{\n  \"a\": 1\n}\n2\n\"b\"\n")
+  }
+}
