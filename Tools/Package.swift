@@ -36,10 +36,11 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(name: "ApusCommand", dependencies: ["ApusTool", argumentParser], swiftSettings: settings),
     .testTarget(
-      name: "ApusToolTests", dependencies: ["ApusTool", apus, apusNIO, argumentParser, httpTypes],
+      name: "ApusToolTests", dependencies: ["ApusTool", apus, apusNIO, apusURLSession, argumentParser, httpTypes],
       swiftSettings: settings),
     .testTarget(
-      name: "ApusCommandTests", dependencies: ["ApusCommand", "ApusTool", apusTestServer], swiftSettings: settings),
+      name: "ApusCommandTests", dependencies: ["ApusCommand", "ApusTool", apusTestServer, httpTypes],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -53,7 +53,7 @@ struct BatchTests {
       let input = (1...400).map { #"{"n":\#($0),"url":"\#(server.origin)/\#($0)"}"# }.joined(separator: "\n")
       let run = try await ToolRun.of("batch", "--connections", "3", input: input)
       let lines = try lines(run)
-      #expect((1...400).allSatisfy { lines[$0]?.body == "/\($0)" })
+      #expect((1...400).allSatisfy { (n: Int) in lines[n]?.body == "/\(n)" })
       #expect(server.peakInFlight <= 3)
     }
   }

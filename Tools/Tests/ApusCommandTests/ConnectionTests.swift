@@ -16,7 +16,8 @@ struct ConnectionTests {
       #expect(refused.status == 35)
       #expect(refused.error.contains("A secure connection"))
       #expect(server.exchanges.isEmpty)
-      #expect(try await ToolRun.of("send", url, "--ca", certificates.path("ca.pem")).text == "hi")
+      let trusted = try await ToolRun.of("send", url, "--ca", certificates.path("ca.pem"))
+      #expect(trusted.text == "hi")
     }
   }
 
@@ -28,15 +29,21 @@ struct ConnectionTests {
       .text("hi")
     } body: { server in
       let arguments = ["https://localhost:\(server.port)/", "--ca", certificates.path("ca.pem")]
-      #expect(try await ToolRun.of(["send"] + arguments + ["--pin", right]).status == 0)
-      #expect(try await ToolRun.of(["send"] + arguments + ["--pin", wrong]).status == 35)
-      #expect(try await ToolRun.of(["send"] + arguments + ["--pin", wrong, "--pin", right]).status == 0)
+      let pinned = try await ToolRun.of(["send"] + arguments + ["--pin", right])
+      #expect(pinned.status == 0)
+      let foreign = try await ToolRun.of(["send"] + arguments + ["--pin", wrong])
+      #expect(foreign.status == 35)
+      let either = try await ToolRun.of(["send"] + arguments + ["--pin", wrong, "--pin", right])
+      #expect(either.status == 0)
       let line = #"{"n":1,"url":"https://localhost:\#(server.port)/"}"#
       let batch = ["batch", "--ca", certificates.path("ca.pem"), "--pin"]
       let input = ToolRun.Setting(input: Data(line.utf8))
-      #expect(try await ToolRun.of(batch + ["localhost=\(wrong)"], input).text.contains(#""code":"tls""#))
-      #expect(try await ToolRun.of(batch + ["localhost=\(right)"], input).text.contains(#""status":200"#))
-      #expect(try await ToolRun.of(batch + [right], input).status == 64)
+      let wrongBatch = try await ToolRun.of(batch + ["localhost=\(wrong)"], input)
+      #expect(wrongBatch.text.contains(#""code":"tls""#))
+      let rightBatch = try await ToolRun.of(batch + ["localhost=\(right)"], input)
+      #expect(rightBatch.text.contains(#""status":200"#))
+      let hostless = try await ToolRun.of(batch + [right], input)
+      #expect(hostless.status == 64)
     }
   }
 
@@ -47,9 +54,11 @@ struct ConnectionTests {
       .text("hi")
     } body: { server in
       let arguments = ["send", "https://localhost:\(server.port)/", "--ca", certificates.path("ca.pem")]
-      #expect(try await ToolRun.of(arguments).status != 0)
+      let stranger = try await ToolRun.of(arguments)
+      #expect(stranger.status != 0)
       let identity = ["--cert", certificates.path("client.pem"), "--key", certificates.path("client.key")]
-      #expect(try await ToolRun.of(arguments + identity).text == "hi")
+      let known = try await ToolRun.of(arguments + identity)
+      #expect(known.text == "hi")
     }
   }
 

@@ -50,7 +50,8 @@ final class ContentTests {
     try await TestServer.with { _ in
       .text("done")
     } body: { server in
-      #expect(try await ToolRun.of("send", "put", server.origin, "--data", "@" + path("large")).status == 0)
+      let run = try await ToolRun.of("send", "put", server.origin, "--data", "@" + path("large"))
+      #expect(run.status == 0)
       let exchange = try #require(server.exchanges.first)
       #expect(exchange.digest == ContentDigest(of: all))
       #expect(exchange.fields["Content-Length"] == "5000000")
@@ -91,7 +92,7 @@ final class ContentTests {
     "a file stays as it was when the answer is refused or breaks off",
     arguments: [
       (Reply.text("refused", status: 500), Int32(22)), (Reply.generated(100_000).closing(at: .content(50_000)), 56),
-    ])
+    ] as [(Reply, Int32)])
   func untouched(reply: Reply, status: Int32) async throws {
     try Data("old".utf8).write(to: folder.appending(path: "out"))
     try await TestServer.with { _ in

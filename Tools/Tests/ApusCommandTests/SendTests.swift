@@ -91,11 +91,13 @@ struct SendTests {
     } body: {
       $0.port
     }
-    #expect(try await ToolRun.of("send", "127.0.0.1:\(port)").status == 7)
+    let run = try await ToolRun.of("send", "127.0.0.1:\(port)")
+    #expect(run.status == 7)
     try await TestServer.with { _ in
       .text("in the clear")
     } body: { server in
-      #expect(try await ToolRun.of("send", "https://127.0.0.1:\(server.port)/").status == 35)
+      let run = try await ToolRun.of("send", "https://127.0.0.1:\(server.port)/")
+      #expect(run.status == 35)
     }
   }
 

@@ -5,7 +5,9 @@ import Testing
 /// What happens when somebody wants it to stop.
 @Suite("Interrupting", .timeLimit(.minutes(3)))
 struct SignalTests {
-  @Test("a signal cancels the call, and the status says which", arguments: [(SIGINT, Int32(130)), (SIGTERM, 143)])
+  @Test(
+    "a signal cancels the call, and the status says which",
+    arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
   func signal(number: Int32, status: Int32) async throws {
     try await TestServer.with { _ in
       .generated(1_000_000).stalling(at: .content(100))

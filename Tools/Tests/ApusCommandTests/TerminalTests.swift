@@ -56,7 +56,8 @@ struct TerminalTests {
     try await TestServer.with { _ in
       .generated(1_000_000).pausing(for: .milliseconds(1200), at: .content(500_000))
     } body: { server in
-      #expect(try await ToolRun.of("send", server.origin).error == "")
+      let run = try await ToolRun.of("send", server.origin)
+      #expect(run.error == "")
     }
   }
 }

@@ -3,35 +3,54 @@ import Synchronization
 
 /// Reads a descriptor piece by piece, on a thread that may wait for it.
 final class DescriptorReader: Sendable {
-  private let descriptor: Int32
-  private let place: String
-  private let closes: Bool
-  private let blocking: Blocking
+  private enum Source {
+    case open(Int32)
+    /// Opened with the first piece: that may take as long as somebody takes to write.
+    case closed(path: String)
+    case opened(Int32)
+  }
 
-  /// - Parameters:
-  ///   - descriptor: where to read.
-  ///   - place: its name, for a person.
-  ///   - closes: whether the descriptor is closed when nobody holds the reader any more.
-  init(_ descriptor: Int32, place: String, closes: Bool) {
-    self.descriptor = descriptor
+  private let place: String
+  private let source: Mutex<Source>
+  private let blocking = Blocking("read")
+
+  /// Reads what is open, and leaves it open.
+  init(_ descriptor: Int32, place: String) {
     self.place = place
-    self.closes = closes
-    blocking = Blocking("read")
+    source = Mutex(.open(descriptor))
+  }
+
+  /// Reads a pipe or a device with a name.
+  init(path: String) {
+    place = path
+    source = Mutex(.closed(path: path))
   }
 
   static func standardInput() -> DescriptorReader {
-    DescriptorReader(STDIN_FILENO, place: "standard input", closes: false)
+    DescriptorReader(STDIN_FILENO, place: "standard input")
   }
 
   /// The next bytes as they come, never none; `nil` at the end.
   ///
   /// - Throws: ``InputError``; `CancellationError` at once when the task is cancelled.
   func next() async throws -> Data? {
-    let result = try await blocking.runUnlessCancelled { [self] in read() }
-    return try result.get()
+    try await blocking.runUnlessCancelled { [self] in read() }.get()
+  }
+
+  /// One at a time, since the queue is.
+  private func descriptor() -> Int32 {
+    switch source.withLock({ $0 }) {
+    case .open(let descriptor), .opened(let descriptor): return descriptor
+    case .closed(let path):
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      if descriptor >= 0 { source.withLock { $0 = .opened(descriptor) } }
+      return descriptor
+    }
   }
 
   private func read() -> Result<Data?, InputError> {
+    let descriptor = descriptor()
+    guard descriptor >= 0 else { return .failure(InputError(place: place, number: errno)) }
     var bytes = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       let count = bytes.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
@@ -50,6 +69,6 @@ final class DescriptorReader: Sendable {
   }
 
   deinit {
-    if closes { close(descriptor) }
+    if case .opened(let descriptor) = source.withLock({ $0 }) { close(descriptor) }
   }
 }

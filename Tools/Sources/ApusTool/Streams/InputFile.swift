@@ -47,9 +47,7 @@ enum InputPieces {
   /// A pipe or a device.
   static func stream(of path: String) -> ContentStream {
     ContentStream(isReplayable: false) {
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw InputError(place: path, number: errno) }
-      let reader = DescriptorReader(descriptor, place: path, closes: true)
+      let reader = DescriptorReader(path: path)
       return { try await reader.next() }
     }
   }

@@ -10,7 +10,8 @@ final class PipeEnds: Sendable {
 
   init() throws {
     var ends: [Int32] = [0, 0]
-    try #require(pipe(&ends) == 0)
+    let result = pipe(&ends)
+    try #require(result == 0)
     // A program that inherits the other end would never see it closed.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     (read, write) = (ends[0], ends[1])

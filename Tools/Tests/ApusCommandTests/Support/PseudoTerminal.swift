@@ -8,14 +8,12 @@ final class PseudoTerminal: Sendable {
   let program: Int32
 
   init() throws {
-    own = posix_openpt(O_RDWR | O_NOCTTY)
-    try #require(own >= 0 && grantpt(own) == 0 && unlockpt(own) == 0)
-    let name = try #require(ptsname(own))
-    program = open(name, O_RDWR | O_NOCTTY)
-    try #require(program >= 0)
+    var (own, program): (Int32, Int32) = (-1, -1)
     var size = winsize()
     (size.ws_row, size.ws_col) = (24, 80)
-    try #require(ioctl(program, UInt(TIOCSWINSZ), &size) == 0)
+    let result = openpty(&own, &program, nil, nil, &size)
+    try #require(result == 0)
+    (self.own, self.program) = (own, program)
   }
 
   /// Everything that was written, once no program has the other end any more.

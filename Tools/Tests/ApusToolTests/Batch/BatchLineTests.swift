@@ -1,4 +1,6 @@
+import Apus
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import ApusTool

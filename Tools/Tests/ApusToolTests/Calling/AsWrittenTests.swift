@@ -1,4 +1,5 @@
 import Apus
+import ArgumentParser
 import HTTPTypes
 import Testing
 

@@ -1,6 +1,7 @@
 import Apus
 import ArgumentParser
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import ApusTool
@@ -31,10 +32,10 @@ struct ExitStatusTests {
       (.offline, .connectionFailed), (.hostNotFound, .hostNotFound), (.connectionFailed, .connectionFailed),
       (.tls, .tls), (.broken, .broken), (.malformedResponse, .malformedResponse),
       (.contentTooLarge, .contentTooLarge), (.timedOut(.connecting), .timeout), (.unsupported, .invalidRequest),
-    ] as [(TransportError.Kind, ExitStatus)])
-  func kinds(kind: TransportError.Kind, status: ExitStatus) async throws {
+    ] as [(TransportError.Kind, ApusTool.ExitStatus)])
+  func kinds(kind: TransportError.Kind, status: ApusTool.ExitStatus) async throws {
     let error = try #require(await callError(TransportError(kind, requestState: .maybeSent, detail: "why")))
-    #expect(ExitStatus(error) == status)
+    #expect(ApusTool.ExitStatus(error) == status)
     let ending = Ending(error)
     #expect(ending.status == status)
     let text = try #require(ending.complaint).text
@@ -58,7 +59,7 @@ struct ExitStatusTests {
   func handler() async throws {
     let client = Client(baseURL: "http://h.example", transport: AnsweringTransport())
     do throws(CallError) {
-      try await client.withResponse(to: Request<Content>.get("/")) { _ in
+      try await client.withResponse(to: Request<Content>.get("/")) { (_: inout StreamedResponse) -> Void in
         throw OutputError(place: "standard output", number: EPIPE)
       }
       Issue.record("it did not fail")
@@ -69,10 +70,10 @@ struct ExitStatusTests {
 
   @Test("no two classes have one status, and those of the standards are theirs")
   func numbers() {
-    #expect(Set(ExitStatus.allCases.map(\.rawValue)).count == ExitStatus.allCases.count)
-    #expect(ExitStatus.accepted.rawValue == 0)
-    #expect(ExitStatus.rejected.rawValue == 22)
-    #expect(ExitStatus.usage.rawValue == ExitCode.validationFailure.rawValue)
+    #expect(Set(ApusTool.ExitStatus.allCases.map(\.rawValue)).count == ApusTool.ExitStatus.allCases.count)
+    #expect(ApusTool.ExitStatus.accepted.rawValue == 0)
+    #expect(ApusTool.ExitStatus.rejected.rawValue == 22)
+    #expect(ApusTool.ExitStatus.usage.rawValue == ExitCode.validationFailure.rawValue)
   }
 
   @Test("help lists every status")
@@ -81,7 +82,7 @@ struct ExitStatusTests {
       ApusCommand.helpMessage(), ApusCommand.helpMessage(for: SendCommand.self, columns: 120),
       ApusCommand.helpMessage(for: BatchCommand.self, columns: 120),
     ] {
-      for status in ExitStatus.allCases {
+      for status in ApusTool.ExitStatus.allCases {
         #expect(text.contains("\(status.rawValue)  \(status.meaning)"), "\(text)")
       }
     }
@@ -91,7 +92,7 @@ struct ExitStatusTests {
   func readme() throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent()
     let readme = try String(contentsOf: folder.appending(path: "../../../README.md"), encoding: .utf8)
-    let rows = ExitStatus.allCases.map { "| \($0.rawValue) | \($0.meaning) |" }.joined(separator: "\n")
+    let rows = ApusTool.ExitStatus.allCases.map { "| \($0.rawValue) | \($0.meaning) |" }.joined(separator: "\n")
     #expect(readme.contains(rows), "README.md should hold:\n\(rows)")
   }
 }

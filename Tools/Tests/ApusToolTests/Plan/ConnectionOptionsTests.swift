@@ -1,7 +1,9 @@
 import Apus
 import ApusNIO
+import ApusURLSession
 import ArgumentParser
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import ApusTool

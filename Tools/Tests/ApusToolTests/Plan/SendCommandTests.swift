@@ -1,5 +1,6 @@
 import Apus
 import ArgumentParser
+import HTTPTypes
 import Testing
 
 @testable import ApusTool

@@ -1,4 +1,6 @@
+import Apus
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import ApusTool
@@ -7,14 +9,15 @@ import Testing
 struct DescriptorTests {
   private func pipe() throws -> (read: Int32, write: Int32) {
     var ends: [Int32] = [0, 0]
-    try #require(Foundation.pipe(&ends) == 0)
+    let result = Foundation.pipe(&ends)
+    try #require(result == 0)
     return (ends[0], ends[1])
   }
 
   @Test("pieces come as they are written, and then the end")
   func reading() async throws {
     let pipe = try pipe()
-    let reader = DescriptorReader(pipe.read, place: "pipe", closes: true)
+    let reader = DescriptorReader(pipe.read, place: "pipe")
     let writer = DescriptorWriter(pipe.write, place: "pipe")
     try await writer.write(Data("one".utf8))
     #expect(try await reader.next() == Data("one".utf8))
@@ -32,7 +35,7 @@ struct DescriptorTests {
       try await DescriptorWriter(pipe.write, place: "pipe").write(all)
       close(pipe.write)
     }()
-    let reader = DescriptorReader(pipe.read, place: "pipe", closes: true)
+    let reader = DescriptorReader(pipe.read, place: "pipe")
     var got = Data()
     while let piece = try await reader.next() { got += piece }
     try await written
@@ -42,7 +45,7 @@ struct DescriptorTests {
   @Test("a task that is cancelled waits for no reader and no writer")
   func cancelling() async throws {
     let pipe = try pipe()
-    let reader = DescriptorReader(pipe.read, place: "pipe", closes: false)
+    let reader = DescriptorReader(pipe.read, place: "pipe")
     let reading = Task { try await reader.next() }
     reading.cancel()
     await #expect(throws: CancellationError.self) { try await reading.value }
@@ -56,10 +59,12 @@ struct DescriptorTests {
     close(other.read)
   }
 
-  @Test("what is not open for reading is an error with the system's words")
+  @Test("what cannot be read or written is an error with the system's words")
   func failing() async throws {
-    let reader = DescriptorReader(-1, place: "nothing", closes: false)
-    await #expect(throws: InputError(place: "nothing", reason: "bad file descriptor")) { try await reader.next() }
+    let reader = DescriptorReader(path: "/nowhere/pipe")
+    await #expect(throws: InputError(place: "/nowhere/pipe", reason: "no such file or directory")) {
+      try await reader.next()
+    }
     await #expect(throws: OutputError(place: "nothing", number: EBADF)) {
       try await DescriptorWriter(-1, place: "nothing").write(Data([1]))
     }

@@ -1,3 +1,5 @@
+import Apus
+import HTTPTypes
 import Testing
 
 @testable import ApusTool
@@ -18,7 +20,8 @@ struct ProgressBarTests {
   @Test("a long one is drawn over and over, not too often, and taken away at the end")
   func drawing() throws {
     var bar = ProgressBar(width: 80)
-    let first = try #require(bar.update(received(512, of: 2048), elapsed: .seconds(1)))
+    let drawing = bar.update(received(512, of: 2048), elapsed: .seconds(1))
+    let first = try #require(drawing)
     #expect(first.hasPrefix("\r[") && first.hasSuffix("\u{1B}[K"))
     #expect(first.contains("25%  512 B of 2.0 KiB  512 B/s  0:03 left"))
     #expect(bar.update(received(600, of: 2048), elapsed: .milliseconds(1099)) == nil)
