@@ -75,7 +75,7 @@ struct BatchLine: Sendable, Decodable {
     switch error {
     case .keyNotFound(let key, _): return "\(key.stringValue) is missing"
     case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-      guard let key = context.codingPath.first else { return "it is not a JSON object" }
+      guard let key = context.codingPath.first else { return "it is not a JSON object that can be used" }
       return "\(key.stringValue) has a value that cannot be used"
     @unknown default: return "it is not JSON"
     }

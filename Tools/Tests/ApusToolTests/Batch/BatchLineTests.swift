@@ -44,7 +44,7 @@ struct BatchLineTests {
   @Test(
     "a line that cannot be used says why, with its number where it has one",
     arguments: [
-      ("{", nil, "it is not a JSON object"), ("[]", nil, "it is not a JSON object"),
+      ("{", nil, "it is not a JSON object that can be used"), ("[]", nil, "it is not a JSON object"),
       (#"{"url":"x"}"#, nil, "n is missing"),
       (#"{"n":4}"#, 4, "url is missing"), (#"{"n":4,"url":5}"#, 4, "url has a value that cannot be used"),
       (#"{"n":4,"url":"x","redirect":"maybe"}"#, 4, "redirect has a value that cannot be used"),
@@ -52,7 +52,7 @@ struct BatchLineTests {
       (#"{"n":4,"url":"x","timeout_s":-1}"#, 4, "timeout_s must be from 0 to 1000000000"),
       (#"{"n":4,"url":"x","timeout_s":1e300}"#, 4, "timeout_s must be from 0 to 1000000000"),
       (#"{"n":4,"url":"x","max_body":-1}"#, 4, "max_body must not be negative"),
-      (#"{"n":1.5,"url":"x"}"#, nil, "n has a value that cannot be used"),
+      (#"{"n":1.5,"url":"x"}"#, nil, "it is not a JSON object that can be used"),
     ] as [(String, Int?, String)])
   func unusable(text: String, number: Int?, reason: String) {
     do throws(BatchLine.Unusable) {
