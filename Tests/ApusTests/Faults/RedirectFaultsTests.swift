@@ -1,4 +1,4 @@
-#if NIO && URLSession
+#if NIO
   import Apus
   import ApusTestServer
   import Foundation
@@ -110,7 +110,10 @@
     @Test("a secret that comes back when a later hop returns to where it belongs", arguments: Wire.allCases)
     func restored(wire: Wire) async throws {
       let back = Address()
-      try await withTwo(second: { _ in .status(307, fields: ["Location": back.value + "/end"]) }) { first, second in
+      let returning: @Sendable (RecordedRequest) -> Reply = { _ in
+        .status(307, fields: ["Location": back.value + "/end"])
+      }
+      try await withTwo(second: returning) { first, second in
         back.value = first.origin
         let api = wire.client(of: first) { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
         let own = Request<String>.post("/a").field("Authorization", "Bearer own").field("X-Own", "o", isSensitive: true)
@@ -268,7 +271,8 @@
 
     @Test("a hop that goes on after the call was cancelled", arguments: Wire.allCases)
     func cancelled(wire: Wire) async throws {
-      try await withTwo(second: { _ in .stalled }) { first, second in
+      let stalling: @Sendable (RecordedRequest) -> Reply = { _ in .stalled }
+      try await withTwo(second: stalling) { first, second in
         let api = wire.client(of: first)
         let call = Task { await failure { try await api.send(Request<String>.get("/a")) } }
         let exchange = try await second.exchange()

@@ -2,15 +2,30 @@
   import Apus
   import ApusTestServer
 
+  #if os(Linux)
+    import ApusNIO
+  #endif
+
   extension TestServer {
     /// A client of this server, over the platform's own transport.
     ///
-    /// Its calls may take long: hundreds of tests at once on a small machine are no reason to fail.
+    /// Its calls may take long, and so may what belongs to them: hundreds of tests at once on a small machine are no
+    /// reason to fail.
     func client(path: String = "", configure: (inout Configuration) -> Void = { _ in }) -> Client {
-      Client(baseURL: BaseURL(stringLiteral: origin + path)) {
-        $0.timeout = .seconds(300)
-        configure(&$0)
+      let baseURL = BaseURL(stringLiteral: origin + path)
+      let patient = { (configuration: inout Configuration) in
+        configuration.timeout = .seconds(300)
+        configure(&configuration)
       }
+      #if os(Linux)
+        var options = NIOTransport.Options()
+        options.connectTimeout = nil
+        options.firstByteTimeout = nil
+        options.stallTimeout = nil
+        return Client(baseURL: baseURL, transport: NIOTransport(options: options), configure: patient)
+      #else
+        return Client(baseURL: baseURL, configure: patient)
+      #endif
     }
   }
 

@@ -1,4 +1,4 @@
-#if NIO && URLSession
+#if NIO
   import Apus
   import ApusNIO
   import ApusTestServer
