@@ -45,6 +45,21 @@ struct BatchTests {
     }
   }
 
+  @Test("each line says whether its redirects are followed")
+  func redirects() async throws {
+    try await TestServer.with { request in
+      request.target == "/there" ? .text("there") : .text("moved", status: 307, fields: ["Location": "/there"])
+    } body: { server in
+      let input = ["follow", "manual"].enumerated().map { n, redirect in
+        #"{"n":\#(n),"url":"\#(server.origin)/a","redirect":"\#(redirect)"}"#
+      }
+      let run = try await ToolRun.of(["batch"], .init(input: Data(input.joined(separator: "\n").utf8)))
+      let lines = try lines(run)
+      #expect(lines[0]?.status == 200 && lines[0]?.body == "there")
+      #expect(lines[1]?.status == 307 && lines[1]?.body == "moved")
+    }
+  }
+
   @Test("more than there may be connections wait for one")
   func waiting() async throws {
     try await TestServer.with { request in

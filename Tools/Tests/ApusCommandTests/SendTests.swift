@@ -34,6 +34,26 @@ struct SendTests {
     }
   }
 
+  @Test("redirects are followed unless they are not to be; credentials stay with their origin")
+  func redirects() async throws {
+    try await TestServer.with { request in
+      .text("there \(request.fields["Authorization"] ?? "without")")
+    } body: { other in
+      try await TestServer.with { _ in
+        .text("moved", status: 302, fields: ["Location": "\(other.origin)/new"])
+      } body: { server in
+        let followed = try await ToolRun.of("send", server.origin, "--bearer", "t")
+        #expect(followed.text == "there without")
+        #expect(followed.status == 0)
+        #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer t"])
+        let kept = try await ToolRun.of("send", "--no-follow", server.origin)
+        #expect(kept.text == "moved")
+        #expect(kept.status == 22)
+        #expect(other.exchanges.map(\.target) == ["/new"])
+      }
+    }
+  }
+
   @Test("status and fields are printed where they are asked for")
   func include() async throws {
     try await TestServer.with { _ in

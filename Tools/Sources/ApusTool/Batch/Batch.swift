@@ -68,7 +68,8 @@ struct Batch: Sendable {
     do {
       let url = try TargetURL(line.url)
       var request = try line.request(to: url) { interim.append($0) }
-      request = Following.set(line.redirect.map { $0 == .follow } ?? followsRedirects, on: request)
+      let follows = line.redirect.map { $0 == .follow } ?? followsRedirects
+      request = request.redirects(follows ? .follow : .none)
       let response = try await clients.client(for: url).response(to: request)
       await show(response.trace)
       return BatchAnswer(line.n, .answered(response.head, response.value.data, interim: interim.all))

@@ -27,6 +27,6 @@ struct SendPlan: Sendable {
     .accepting(.any)
     .setting(WrittenMessageKey.self, WrittenMessage(target: url.target, fields: fields))
     request.options.timeout = connection.timeout
-    return Following.set(connection.followsRedirects, on: request)
+    return request.redirects(connection.followsRedirects ? .follow : .none)
   }
 }

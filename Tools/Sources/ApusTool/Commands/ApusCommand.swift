@@ -1,8 +1,9 @@
 public import ArgumentParser
 
-/// `apus`
+/// The command `apus`.
 public struct ApusCommand: AsyncParsableCommand {
   /// Name, help and version.
+  /// Its name, help, version and subcommands.
   public static let configuration = CommandConfiguration(
     commandName: "apus",
     abstract: "Calls HTTP APIs from the command line.",
@@ -11,5 +12,6 @@ public struct ApusCommand: AsyncParsableCommand {
     subcommands: [SendCommand.self, BatchCommand.self])
 
   /// For the parser, which fills it in.
+  /// Made by the parser.
   public init() {}
 }

@@ -25,7 +25,7 @@ struct BatchCommand: AsyncParsableCommand {
       """)
 
   @Option(help: ArgumentHelp("The most connections to one origin; requests beyond wait for one.", valueName: "count"))
-  var connections = 256
+  var connections = 2048
 
   @OptionGroup(title: "Connection")
   var connection: ConnectionOptions
