@@ -121,6 +121,9 @@
         case .content(let data, let times):
           let content = Step.generated(ContentPattern(repeating: Array(data)), 0..<data.count * times)
           steps += isChunked ? Self.chunk(content, of: data.count * times) : [content]
+        case .trailers(let fields):
+          steps.append(.lastChunk(trailers: FieldLines(fields)))
+          isChunked = false
         case .hold: steps.append(.wait(held))
         case .raw(let bytes): steps.append(.raw(Array(bytes)))
         case .close: steps.append(.close)

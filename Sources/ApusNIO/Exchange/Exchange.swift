@@ -92,7 +92,7 @@
     private func waitedTooLong() {
       let error = TransportError(
         .timedOut(.connecting), requestState: .notSent, detail: "waiting for a connection took too long")
-      end(throwing: error, onlyWhileWaiting: true)
+      refuse(error, onlyWhileWaiting: true)
     }
 
     /// Ends it wherever it is; a connection it is on is closed.
@@ -173,11 +173,13 @@
 
   extension Exchange {
     /// There is no connection for it, and there will be none.
-    func refuse(_ error: TransportError) {
+    ///
+    /// - Parameter onlyWhileWaiting: whether to leave it alone where it has a connection. Default: no.
+    func refuse(_ error: TransportError, onlyWhileWaiting: Bool = false) {
       var error = error
       // It went out once already, on a connection that was closed then.
       if needsNewConnection, error.requestState == .notSent { error.requestState = .maybeSent }
-      end(throwing: error)
+      end(throwing: error, onlyWhileWaiting: onlyWhileWaiting)
     }
   }
 

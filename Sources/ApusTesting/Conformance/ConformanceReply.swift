@@ -19,6 +19,8 @@ public struct ConformanceReply: Sendable {
     case head(status: Int, fields: HTTPFields)
     /// Sends a piece of content so many times, no faster than the client takes it.
     case content(Data, times: Int = 1)
+    /// Ends content that is framed in chunks, with fields behind it. Nothing may follow.
+    case trailers(HTTPFields)
     /// Waits until the server is told to release, with everything before it sent.
     case hold
     /// Sends bytes as they are, HTTP or not.

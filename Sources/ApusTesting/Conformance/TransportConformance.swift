@@ -16,7 +16,7 @@ public enum TransportConformance {
   public static let checks: [Check] =
     requestChecks + requestContentChecks + answerChecks + neutralityChecks + cancellationChecks + contentEndChecks
     + failureChecks + deadlineChecks + loadChecks + interimChecks + framingChecks + limitChecks + breakingOffChecks
-    + codingChecks + connectionChecks + backPressureChecks
+    + codingChecks + connectionChecks + backPressureChecks + trailerChecks
 
   /// What not every transport can do, however it is written. A transport that lacks one says so by this name.
   public enum Capability: String, Sendable, Hashable, CaseIterable {
@@ -28,6 +28,8 @@ public enum TransportConformance {
     case contentCodings = "content codings"
     /// Refuses coded content that breaks its coding or ends inside of it.
     case strictCodings = "strict codings"
+    /// Hands over the fields that come behind content.
+    case trailers
     /// Lets a slow reader slow the server down, and a slow server the maker of content.
     case backPressure = "back-pressure"
   }

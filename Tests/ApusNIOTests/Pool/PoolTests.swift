@@ -1,9 +1,11 @@
 #if NIO
   import ApusCore
-  import ApusNIO
   import ApusTestServer
   import HTTPTypes
+  import NIOCore
   import Testing
+
+  @testable import ApusNIO
 
   @Suite("Pool")
   struct PoolTests {
@@ -111,12 +113,16 @@
       try await TestServer.with { _ in
         .text("")
       } body: { server in
-        try await NIOTransport.with { transport in
+        let configure = { (options: inout NIOTransport.Options) in options.eventLoops = .own(1) }
+        try await NIOTransport.with(configure) { transport in
           let client = try makeClient(server.origin, transport)
+          let loop = try #require(transport.core.loops.next())
           for method in ["GET", "POST"] {
             for _ in 0..<10 {
               _ = try await client.send(message(.init(method) ?? .get))
               await server.closeConnections()
+              // The second begins after the loop has looked at its sockets, where the close is waiting.
+              for _ in 0..<2 { try await loop.submit {}.get() }
             }
           }
           #expect(server.exchanges.count == 20)

@@ -78,12 +78,14 @@ final class StubServer: ConformanceServer {
     if isReleased { gate.open() }
     var head: (status: Int, fields: HTTPFields)?
     var pieces: [Data] = []
+    var trailers = HTTPFields()
     var isHeldAtStart = false
     for step in reply.steps {
       switch step {
       case .interim: break
       case .head(let status, let fields): head = (status, fields)
       case .content(let piece, let times): pieces += Array(repeating: piece, count: times)
+      case .trailers(let fields): trailers = fields
       case .hold:
         if head == nil { isHeldAtStart = true } else { gate.release(pieces.count) }
       case .raw(let bytes) where bytes.starts(with: Data("HTTP/1.0 200 OK".utf8)): head = (200, [:])
@@ -99,7 +101,7 @@ final class StubServer: ConformanceServer {
     let isHeld = reply.steps.contains { if case .hold = $0 { true } else { false } }
     let answer = StubAnswer.pieces(
       pieces, gate: isHeld && !isHeldAtStart ? gate : nil, status: head?.status ?? 200, fields: head?.fields ?? [:])
-    return isHeldAtStart ? answer.waiting(for: gate) : answer
+    return (isHeldAtStart ? answer.waiting(for: gate) : answer).trailers(trailers)
   }
 
   /// The number of connections that a wire would have closed before.
