@@ -29,7 +29,7 @@ struct CredentialFields {
     if field.indexingStrategy == .disallow { return true }
     let name = field.name.canonicalName
     if name == keyField || name.hasPrefix("x-amz-") { return true }
-    return name.utf8.split(separator: UInt8(ascii: "-")).contains { word in
+    return name.utf8.split { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }.contains { word in
       Self.tellingWords.contains { word.elementsEqual($0.utf8) }
     }
   }
@@ -38,7 +38,8 @@ struct CredentialFields {
   private static let tellingWords: [String] = [
     "authorization", "authenticate", "authentication", "auth", "cookie", "cookie2", "key", "apikey", "token",
     "accesstoken", "secret", "password", "passwd", "credential", "credentials", "session", "sessionid", "signature",
-    "csrf", "csrftoken", "xsrf", "dpop", "jwt", "otp",
+    "csrf", "csrftoken", "xsrf", "dpop", "jwt", "otp", "bearer", "authtoken", "apitoken", "accesskey", "secretkey",
+    "sessiontoken", "jsessionid", "phpsessid",
   ]
 
   /// A target without the parameters that must not go along.

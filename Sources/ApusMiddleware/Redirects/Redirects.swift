@@ -56,6 +56,8 @@ private struct Journey {
   private var request: RequestMessage
   private var context: CallContext
   private let next: Next
+  /// Whether the call carries credentials of its own in the place of the client's.
+  private let carriesOwn: Bool
 
   /// What is read of a redirect so that its connection can be used again.
   private static let drainedLength = 4 << 10
@@ -65,6 +67,7 @@ private struct Journey {
     self.request = request
     self.context = context
     self.next = next
+    carriesOwn = context.environment.authentication?.isAnticipated(by: request) ?? false
   }
 
   mutating func follow(_ redirect: ResponseMessage) async throws -> ResponseMessage {
@@ -87,11 +90,15 @@ private struct Journey {
   private mutating func go(_ hop: RedirectChain.Hop, status: Int) {
     context.record(.redirected(status: status, from: hop.from, to: hop.to))
     if hop.droppedFields > 0 { context.record(.note("fields kept from the other origin", Int64(hop.droppedFields))) }
-    if hop.from != hop.to, context.environment.authentication?.isAnticipated(by: request) == true {
-      // The call had credentials of its own: it must not go on with those of somebody else.
-      context.values[CredentialUseKey.self] = .none
-    }
     request = hop.request
+    guard let authentication = context.environment.authentication else { return }
+    if carriesOwn {
+      // The call had credentials of its own: it must not go on with those of somebody else.
+      if !authentication.isAnticipated(by: request) { context.values[CredentialUseKey.self] = .none }
+    } else if context.values[CredentialUseKey.self] == .automatic, let name = authentication.parameterName {
+      // What the server repeated of the client's key is not the call's: the key is added afresh where it belongs.
+      request.target = CredentialFields(parameters: [name]).removed(from: request.target)
+    }
   }
 
   private func send() async throws -> ResponseMessage {

@@ -175,7 +175,7 @@
       clear()
       end()
       exchange.context.record(.resent)
-      core.acquire(exchange)
+      exchange.goOut(again: true)
       return true
     }
 

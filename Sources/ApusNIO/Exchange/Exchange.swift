@@ -75,7 +75,12 @@
         return true
       }
       guard isWanted else { return waiter.resume(throwing: CancellationError()) }
-      core.acquire(self)
+      goOut()
+    }
+
+    /// Waits for a connection: the first, or another in the place of one that was closed.
+    func goOut(again: Bool = false) {
+      core.acquire(self, again: again)
       if let limit = timeouts.connection { limitWaiting(to: limit) }
     }
 
@@ -121,11 +126,14 @@
 
     /// Puts it on a connection; `false` when it is over.
     func enter(_ connection: Connection) -> Bool {
-      state.withLock { state in
-        guard case .queued = state.place else { return false }
+      let (isWanted, alarm) = state.withLock { state -> (Bool, Scheduled<Void>?) in
+        guard case .queued = state.place else { return (false, nil) }
+        defer { state.alarm = nil }
         state.place = .on(connection)
-        return true
+        return (true, state.alarm)
       }
+      alarm?.cancel()
+      return isWanted
     }
 
     /// Takes it off a connection that was closed before anything was written.
@@ -139,7 +147,7 @@
         case .nowhere, .over: return false
         }
       }
-      if isWanted { core.acquire(self) }
+      if isWanted { goOut(again: true) }
     }
 
     /// Takes it off a reused connection that was closed before any byte of the answer, to be sent once more on another;

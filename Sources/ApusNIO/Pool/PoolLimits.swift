@@ -5,7 +5,8 @@
     var connectionsPerOrigin = 5
     /// The most connections in all, those being made included; at least 1. Default 256.
     var connections = 256
-    /// The most that may wait for a connection, all origins together. No limit unless set.
+    /// The most that may wait for a connection of others, all origins together; who has one made is not counted. No
+    /// limit unless set.
     var waiting = Int.max
     /// How long a connection may lie unused before it is closed. Default 60 s; servers commonly close after 60 to 75.
     var idleTimeout = Duration.seconds(60)

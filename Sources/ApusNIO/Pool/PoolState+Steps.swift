@@ -45,6 +45,14 @@
       actions.append(.dial(key))
     }
 
+    /// Whether one more need not wait for others: a connection is on its way that nobody waits for, or one may be made.
+    func hasRoom(for key: Key) -> Bool {
+      let (waiters, open, dialing) = hosts[key].map { ($0.waiters.count, $0.open, $0.dialing) } ?? (0, 0, 0)
+      if waiters < dialing { return true }
+      return open + dialing < max(1, limits.connectionsPerOrigin)
+        && (connections.count + self.dialing < max(1, limits.connections) || idleCount > 0)
+    }
+
     private func needsDial(_ key: Key) -> Bool {
       guard !isShutDown, let host = hosts[key] else { return false }
       return host.waiters.count > host.dialing && host.open + host.dialing < max(1, limits.connectionsPerOrigin)

@@ -80,7 +80,11 @@
     }
 
     /// Someone needs a connection: an unused one, a new one, or a place in the queue.
-    mutating func acquire(_ waiter: WaiterID, for key: Key, now: MonotonicInstant) -> [Action] {
+    ///
+    /// - Parameter isAdmitted: whether it had a connection before: then it is not refused because many wait by now.
+    mutating func acquire(
+      _ waiter: WaiterID, for key: Key, isAdmitted: Bool = false, now: MonotonicInstant
+    ) -> [Action] {
       guard !isShutDown else { return [.refuse(waiter, .shutDown)] }
       guard waiting[waiter] == nil else { return [] }
       var actions: [Action] = []
@@ -93,7 +97,7 @@
         forget(connection)
         actions.append(.close(connection))
       }
-      guard waiting.count < limits.waiting else {
+      guard isAdmitted || hasRoom(for: key) || waiting.count - min(dialing, waiting.count) < limits.waiting else {
         prune(key)
         return actions + [.refuse(waiter, .queueFull)]
       }

@@ -16,7 +16,8 @@
       public var additionalAuthorities: [Data] = []
       /// Keys that hosts must show; a host without pins is judged by its certificate alone. Default: none.
       public var pins: [PinnedHost] = []
-      /// The certificate and key to show to servers that ask for one. Default: none.
+      /// The certificate and key to show to servers that ask for one: to any that calls go or are redirected to, so bind
+      /// redirects to hosts where that matters. Default: none.
       public var clientIdentity: ClientIdentity?
       /// The oldest version of TLS to speak. Default: 1.2.
       public var minimumVersion = TLSVersion.tls12

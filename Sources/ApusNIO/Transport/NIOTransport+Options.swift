@@ -10,8 +10,8 @@
       public var connectionsPerOrigin = 16
       /// The most connections to all origins together; where they are all in use, messages wait. Default: 256.
       public var connections = 256
-      /// The most messages that wait for a connection, to all origins together; one more fails with the code
-      /// `declined`, and nothing was sent. `nil`: any number. Default: `nil`.
+      /// The most messages that wait, to all origins together, while all connections that there may be are in use; one
+      /// more fails with the code `declined`, and nothing was sent. `nil`: any number. Default: `nil`.
       public var waiting: Int?
       /// How long a connection that nobody uses is kept. Default: 60 seconds.
       public var idleTimeout = Duration.seconds(60)

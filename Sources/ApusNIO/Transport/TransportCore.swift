@@ -54,9 +54,11 @@
     // MARK: Exchanges
 
     /// Has the exchange put on a connection, now or when there is one.
-    func acquire(_ exchange: Exchange) {
+    ///
+    /// - Parameter again: whether it was on one before.
+    func acquire(_ exchange: Exchange, again: Bool = false) {
       decide { pool in
-        let actions = pool.acquire(exchange, for: exchange.request.origin, now: clock.now)
+        let actions = pool.acquire(exchange, for: exchange.request.origin, isAdmitted: again, now: clock.now)
         if case .use = actions.last { return actions }
         exchange.hasToWait()
         return actions

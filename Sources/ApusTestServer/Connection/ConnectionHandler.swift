@@ -62,6 +62,8 @@
       isOver = true
       answer?.cancel()
       fault?.cancel()
+      // It holds this handler, which holds it.
+      afterFault = nil
       context.fireChannelInactive()
     }
 

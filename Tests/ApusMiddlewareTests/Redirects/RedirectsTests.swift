@@ -209,6 +209,25 @@ struct RedirectsTests {
     #expect(stub.exchanges[1].target == "/1?page=2")
   }
 
+  @Test("a key in the query is added afresh for each hop, and neither an own one nor an echo takes its place")
+  func keysInQuery() async throws {
+    stub.on(url: "https://a.example/own", .redirect(301, to: "/own/"))
+    stub.on(url: "https://a.example/own/", .status(204))
+    stub.on(url: "https://a.example/echo", .redirect(301, to: "/echo/?key=t&page=2"))
+    stub.on(url: "https://a.example/echo/", .status(401))
+    let told = Told<Bool>()
+    var client = TestClient.following()
+    client.onUnauthorized = { _ in told.add(true) }
+    client.environment.authentication = .apiKey(MemoryCredentials(token: "t"), queryParameter: "key")
+    let api = client.over(stub)
+    try await api.send(Request<Void>.get("/own", query: ["key": "OWN"]))
+    #expect(stub.exchanges.map(\.target) == ["/own?key=OWN", "/own/"])
+    _ = try? await api.send(Request<Void>.get("/echo"))
+    #expect(stub.exchanges.dropFirst(2).map(\.target) == ["/echo?key=t", "/echo/?page=2&key=t"])
+    // The server refused the client's key, so the client is told.
+    #expect(told.all == [true])
+  }
+
   // MARK: What ends it
 
   @Test(

@@ -165,12 +165,24 @@
       #expect(pool.released(5, canReuse: true, now: at(1)) == [.use(5, "b2")])
     }
 
-    @Test("more than may wait are refused")
+    @Test("more than may wait are refused; who has a connection made, or had one, is not among them")
     func queueFull() {
-      var pool = pool { $0.waiting = 1 }
+      var pool = pool { ($0.waiting, $0.connectionsPerOrigin, $0.connections) = (1, 1, 2) }
       #expect(pool.acquire("v", for: "a", now: at(0)) == [.dial("a")])
-      #expect(pool.acquire("w", for: "b", now: at(0)) == [.refuse("w", .queueFull)])
-      #expect(pool.hosts["b"] == nil)
+      #expect(pool.acquire("w", for: "a", now: at(0)) == [])
+      #expect(pool.acquire("x", for: "a", now: at(0)) == [.refuse("x", .queueFull)])
+      #expect(pool.acquire("y", for: "b", now: at(0)) == [.dial("b")])
+      #expect(pool.acquire("z", for: "c", now: at(0)) == [.refuse("z", .queueFull)])
+      #expect(pool.hosts["c"] == nil)
+      #expect(pool.acquire("z", for: "c", isAdmitted: true, now: at(0)) == [])
+    }
+
+    @Test("where nobody may wait, messages go out as long as connections may be made")
+    func noQueue() {
+      var pool = pool { ($0.waiting, $0.connectionsPerOrigin) = (0, 2) }
+      #expect(pool.acquire("v", for: "a", now: at(0)) == [.dial("a")])
+      #expect(pool.acquire("w", for: "a", now: at(0)) == [.dial("a")])
+      #expect(pool.acquire("x", for: "a", now: at(0)) == [.refuse("x", .queueFull)])
     }
 
     @Test("what has been unused for too long is closed when the pool is woken, the rest later")

@@ -6,7 +6,7 @@
   struct SoakTests {
     @Test(
       "every one of thousands of calls ends exactly once, whatever happens, and leaves nothing behind",
-      .timeLimit(.minutes(10)), arguments: [false, true])
+      .timeLimit(.minutes(30)), arguments: [false, true])
     func everyCallEndsOnce(isSecure: Bool) async throws {
       try await Soak(of: .nio(isSecure: isSecure), isFaulty: false).run(calls: Soak.calls / (isSecure ? 5 : 1))
     }
