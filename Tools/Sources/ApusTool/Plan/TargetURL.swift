@@ -26,14 +26,8 @@ struct TargetURL: Sendable, Hashable {
   ///   - completesScheme: whether a missing scheme is added: http for this machine, https for all others.
   init(_ text: String, completesScheme: Bool = false) throws(Malformed) {
     var rest = Substring(text.prefix { $0 != "#" })
-    var scheme: String
-    if let mark = rest.firstRange(of: "://") {
-      scheme = rest[..<mark.lowerBound].lowercased()
-      rest = rest[mark.upperBound...]
-    } else {
-      guard completesScheme else { throw Malformed(reason: "it has no scheme and host") }
-      scheme = ""
-    }
+    let scheme = Self.takeScheme(&rest)
+    guard scheme != nil || completesScheme else { throw Malformed(reason: "it has no scheme and host") }
     let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
     var authority = rest[..<end]
     var user: String?
@@ -41,9 +35,9 @@ struct TargetURL: Sendable, Hashable {
       user = Self.decoded(authority[..<mark])
       authority = authority[authority.index(after: mark)...]
     }
-    if scheme.isEmpty { scheme = Self.isThisMachine(authority) ? "http" : "https" }
+    let standard = Self.isThisMachine(authority) ? "http" : "https"
     do {
-      guard let origin = try BaseURL("\(scheme)://\(authority)").origin else {
+      guard let origin = try BaseURL("\(scheme ?? standard)://\(authority)").origin else {
         throw Malformed(reason: "it has no host")
       }
       self.origin = origin
@@ -63,9 +57,22 @@ struct TargetURL: Sendable, Hashable {
     return isPlain && !path.hasPrefix("//") ? path : "/"
   }
 
+  /// Takes the scheme off a URL; `nil` where there is none: the mark may stand in a query or a password too.
+  private static func takeScheme(_ text: inout Substring) -> String? {
+    guard let mark = text.firstRange(of: "://") else { return nil }
+    let scheme = text[..<mark.lowerBound]
+    guard !scheme.contains(where: { "/?:@[".contains($0) }) else { return nil }
+    text = text[mark.upperBound...]
+    return scheme.lowercased()
+  }
+
   private static func isThisMachine(_ authority: Substring) -> Bool {
     let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } : authority.prefix { $0 != ":" }
-    return host.lowercased() == "localhost" || host.hasPrefix("127.") || host == "[::1"
+    // A name may begin with the digits of an address.
+    let isAddress = host.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
+    }
+    return host.lowercased() == "localhost" || host.hasPrefix("127.") && isAddress || host == "[::1"
   }
 
   // MARK: Path and query

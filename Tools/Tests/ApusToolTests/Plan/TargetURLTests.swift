@@ -46,6 +46,9 @@ struct TargetURLTests {
       ("example.com/a", "https://example.com"), ("localhost:8080/a", "http://localhost:8080"),
       ("127.0.0.1", "http://127.0.0.1"), ("[::1]:81", "http://[::1]:81"), ("user:pw@localhost", "http://localhost"),
       ("HTTP://Example.com:80/", "http://example.com"),
+      ("127.evil.example/", "https://127.evil.example"), ("127.0.0.1:80", "http://127.0.0.1"),
+      ("127.0.0.1:8765/to?url=http://x.org/", "http://127.0.0.1:8765"),
+      ("h.example?u=http://x.org/", "https://h.example"),
     ])
   func scheme(text: String, origin: String) throws {
     #expect(try TargetURL(text, completesScheme: true).origin.description == origin)
@@ -58,7 +61,10 @@ struct TargetURLTests {
 
   @Test(
     "what is no URL of a server is refused, without being repeated",
-    arguments: ["", "ftp://h/", "http://", "http://:80/", "http://h:0/", "http://h:99999/", "http://a b/", "http:///a"])
+    arguments: [
+      "", "ftp://h/", "://h/", "h/a?b=http://c/", "http://", "http://:80/", "http://h:0/", "http://h:99999/",
+      "http://a b/", "http:///a",
+    ])
   func malformed(text: String) {
     #expect(throws: TargetURL.Malformed.self) { try TargetURL(text) }
   }

@@ -14,6 +14,10 @@ struct WordsTests {
       (["PROPFIND", "h.example"], "PROPFIND", "h.example"),
       (["localhost"], nil, "localhost"), (["localhost", "A:b"], nil, "localhost"), (["intranet"], nil, "intranet"),
       (["intranet", "A:b"], nil, "intranet"), (["put", "intranet", "A:b"], "PUT", "intranet"),
+      (["GET", "ada:secret@h.example/x"], "GET", "ada:secret@h.example/x"),
+      (["query", "ada:secret@h.example"], "QUERY", "ada:secret@h.example"),
+      (["PROPFIND", "ada:secret@h.example"], "PROPFIND", "ada:secret@h.example"),
+      (["get"], nil, "get"), (["get", "http://h/", "A:b"], "GET", "http://h/"),
       (["delete", "localhost:80/a"], "DELETE", "localhost:80/a"), (["get", "[::1]:80"], "GET", "[::1]:80"),
     ] as [([String], String?, String)])
   func method(words: [String], method: String?, url: String) throws {
