@@ -46,7 +46,7 @@ struct BatchAnswer: Sendable {
         bytes.append(UInt8(ascii: "["))
         JSONText.appendQuoted(field.name.canonicalName.utf8, to: &bytes)
         bytes.append(UInt8(ascii: ","))
-        JSONText.appendQuoted(field.value.utf8, to: &bytes)
+        JSONText.appendQuoted(field.text.utf8, to: &bytes)
         bytes.append(UInt8(ascii: "]"))
       }
       bytes += "],\"body\":".utf8
@@ -72,7 +72,8 @@ struct BatchAnswer: Sendable {
     appendJoined(names, to: &bytes) { name, bytes in
       JSONText.appendQuoted(name.canonicalName.utf8, to: &bytes)
       bytes.append(UInt8(ascii: ":"))
-      JSONText.appendQuoted((head.headerFields[name] ?? "").utf8, to: &bytes)
+      let value = head.headerFields[fields: name].map(\.text).joined(separator: ", ")
+      JSONText.appendQuoted(value.utf8, to: &bytes)
     }
     bytes += "}]".utf8
   }

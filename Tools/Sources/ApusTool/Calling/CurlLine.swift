@@ -10,7 +10,10 @@ struct CurlLine: Sendable {
 
   var text: String {
     var words = [message.curl(redaction: showsSecrets ? nil : Redaction()), "--compressed"]
-    if connection.followsRedirects { words.append("--location") }
+    if connection.followsRedirects { words += ["--location", "--max-redirs", "10"] }
+    if connection.followsRedirects, plan.url.origin.scheme == "https" {
+      words += ["--proto-redir", Self.quoted("=https")]
+    }
     if let timeout = connection.timeout { words += ["--max-time", Self.seconds(timeout)] }
     for path in connection.authorities { words += ["--cacert", Self.quoted(path)] }
     if let identity = connection.identity {

@@ -100,7 +100,7 @@ struct Sending: Sendable {
   /// Status and fields, a line each, and an empty line.
   static func text(of head: HTTPResponse) -> String {
     var text = "\(head.status.code) \(head.status.reasonPhrase)\n"
-    for field in head.headerFields { text += "\(field.name.rawName): \(field.value)\n" }
+    for field in head.headerFields { text += "\(field.name.rawName): \(field.text)\n" }
     return text + "\n"
   }
 }

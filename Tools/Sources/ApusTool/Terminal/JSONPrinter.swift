@@ -26,6 +26,8 @@ struct JSONPrinter: Sendable {
   private var inLiteral = false
   private var expectsKey = false
   private var isFresh = true
+  /// Whether the first byte of U+0080 to U+00BF is held back: half of them are control characters.
+  private var holdsLead = false
   private var output: [UInt8] = []
 
   init(hasColours: Bool) {
@@ -41,6 +43,7 @@ struct JSONPrinter: Sendable {
 
   /// Ends the last line.
   mutating func finish() -> Data {
+    releaseLead()
     if inText { end(.text) }
     endLiteral()
     if !isFresh { output.append(UInt8(ascii: "\n")) }
@@ -54,6 +57,12 @@ struct JSONPrinter: Sendable {
   }
 
   private mutating func take(_ byte: UInt8) {
+    if holdsLead, (0x80...0x9F).contains(byte) {
+      holdsLead = false
+      JSONText.appendEscape(byte, to: &output)
+      return
+    }
+    releaseLead()
     if inText { return takeText(byte) }
     switch byte {
     case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): endLiteral()
@@ -98,9 +107,18 @@ struct JSONPrinter: Sendable {
   private mutating func show(_ byte: UInt8) {
     if byte < 0x20 || byte == 0x7F {
       JSONText.appendEscape(byte, to: &output)
+    } else if byte == Self.lead {
+      holdsLead = true
     } else {
       output.append(byte)
     }
+  }
+
+  private static let lead: UInt8 = 0xC2
+
+  private mutating func releaseLead() {
+    if holdsLead { output.append(Self.lead) }
+    holdsLead = false
   }
 
   private mutating func open(_ byte: UInt8) {

@@ -29,6 +29,18 @@ struct BatchAnswerTests {
         + #"["set-cookie","b=\"2\""]],"body":"hi\n","interim":[[103,{"link":"</a>, </b>"}],[102,{}]]}"# + "\n")
   }
 
+  @Test("values of fields are UTF-8, or Latin-1 where they are not that")
+  func fields() throws {
+    var head = HTTPResponse(status: .ok)
+    let name = try #require(HTTPField.Name("X"))
+    head.headerFields.append(HTTPField(name: name, value: Array("ü".utf8)))
+    head.headerFields.append(HTTPField(name: name, value: [0x66, 0xFC]))
+    let text = line(BatchAnswer(1, .answered(head, Data(), interim: [head])))
+    #expect(text.contains(#""headers":[["x","ü"],["x","fü"]]"#))
+    #expect(text.contains(#""interim":[[200,{"x":"ü, fü"}]]"#))
+    #expect(Sending.text(of: head) == "200 OK\nX: ü\nX: fü\n\n")
+  }
+
   @Test("content is UTF-8, or Latin-1 where it is not that")
   func text() throws {
     #expect(line(answer(Array("ü€😀".utf8))).contains(#""body":"ü€😀""#))

@@ -44,7 +44,7 @@ struct BatchLineTests {
   @Test(
     "a line that cannot be used says why, with its number where it has one",
     arguments: [
-      ("{", nil, "it is not a JSON object that can be used"), ("[]", nil, "it is not a JSON object"),
+      ("{", nil, "it is not a JSON object that can be used"), ("[]", nil, "it is not a JSON object that can be used"),
       (#"{"url":"x"}"#, nil, "n is missing"),
       (#"{"n":4}"#, 4, "url is missing"), (#"{"n":4,"url":5}"#, 4, "url has a value that cannot be used"),
       (#"{"n":4,"url":"x","redirect":"maybe"}"#, 4, "redirect has a value that cannot be used"),

@@ -33,6 +33,14 @@ struct CurlLineTests {
       line.hasSuffix(
         "--max-time 2.5 --cacert 'a b' --cert c --key k --pinnedpubkey sha256//HASH --include --output 'it'\\''s'"))
     #expect(line.hasPrefix("curl --request GET 'http://h/'"))
-    #expect(line.contains(" --location "))
+    #expect(line.contains(" --location --max-redirs 10 --max-time"))
+  }
+
+  @Test("redirects are followed as the tool does: so many, and never from https to http")
+  func redirects() async throws {
+    let line = try await line("https://h/")
+    #expect(line.contains(" --location --max-redirs 10 --proto-redir '=https'"))
+    let kept = try await self.line("https://h/", "--no-follow")
+    #expect(!kept.contains("redir") && !kept.contains("location"))
   }
 }

@@ -71,6 +71,14 @@ struct JSONPrinterTests {
     #expect(shown.contains("\\u001b[2J\\u0007"))
   }
 
+  @Test("the control characters behind ASCII do not either, however they arrive", arguments: [1, 2, .max])
+  func laterControls(size: Int) {
+    let shown = printed("[\"\u{80}\u{9B}2J\u{9F}\u{A0}\u{BF}\u{E9}\", \u{85}x]", by: size)
+    #expect(shown == "[\n  \"\\u0080\\u009b2J\\u009f\u{A0}\u{BF}\u{E9}\",\n  \\u0085x\n]\n")
+    var printer = JSONPrinter(hasColours: false)
+    #expect(printer.print(Data([0x22, 0xC2])) + printer.finish() == Data([0x22, 0xC2, 0x0A]))
+  }
+
   @Test("what is no JSON comes out with all its signs", arguments: ["}}]", "<html>", "{\"a", "[1,2", "{]}", "\"\\"])
   func broken(text: String) {
     let blanks: (Character) -> Bool = { !$0.isWhitespace }
