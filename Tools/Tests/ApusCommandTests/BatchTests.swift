@@ -45,6 +45,24 @@ struct BatchTests {
     }
   }
 
+  @Test("where few files may be open, requests wait and do not fail")
+  func fewFiles() async throws {
+    let gate = Gate()
+    try await TestServer.with { request in
+      .text(request.target).waiting(for: gate)
+    } body: { server in
+      let input = (1...150).map { #"{"n":\#($0),"url":"\#(server.origin)/"}"# }.joined(separator: "\n")
+      let setting = ToolRun.Setting(input: Data(input.utf8), preparation: "ulimit -n 100")
+      let run = try await ToolRun.of(["batch"], setting) { _ in
+        try await server.wait { $0.inFlight == 36 }
+        gate.open()
+      }
+      #expect(run.status == 0)
+      #expect(run.lines.count == 150)
+      #expect(run.lines.allSatisfy { $0.contains(#""status":200"#) })
+    }
+  }
+
   @Test("each line says whether its redirects are followed")
   func redirects() async throws {
     try await TestServer.with { request in

@@ -89,6 +89,7 @@ struct SendTests {
       let expected: [([String], Int32, String)] = [
         (["--data", "@/nowhere/file"], 26, "Cannot read /nowhere/file: no such file or directory."),
         (["--output", "/nowhere/file"], 23, "Cannot write to /nowhere/file: no such file or directory."),
+        (["--output", ""], 64, "the name of a file"), (["--output", "new/"], 23, "Cannot write to new/"),
         (["--ca", "/nowhere/ca"], 26, "Cannot read /nowhere/ca"), (["Content-Length:5"], 3, "could not be prepared"),
         (["--bearer", "@/nowhere/t"], 26, "Cannot read /nowhere/t"), (["--pin", "x"], 64, "A pin must be"),
         (["--unknown"], 64, "Unknown option"), (["--json", "{"], 64, "not JSON"),

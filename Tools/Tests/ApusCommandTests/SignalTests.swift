@@ -7,7 +7,7 @@ import Testing
 struct SignalTests {
   @Test(
     "a signal cancels the call, and the status says which",
-    arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    arguments: [(SIGHUP, 129), (SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
   func signal(number: Int32, status: Int32) async throws {
     try await TestServer.with { _ in
       .generated(1_000_000).stalling(at: .content(100))
@@ -22,6 +22,23 @@ struct SignalTests {
       #expect(run.error == "apus: Interrupted.\n")
       #expect(!FileManager.default.fileExists(atPath: path))
       try await server.waitForClientClose(of: #require(server.exchanges.first))
+    }
+  }
+
+  @Test(
+    "a signal that was ignored before stays so", arguments: [("HUP", SIGHUP), ("INT", SIGINT)] as [(String, Int32)])
+  func ignored(name: String, number: Int32) async throws {
+    let gate = Gate()
+    try await TestServer.with { _ in
+      .text("hi").waiting(for: gate)
+    } body: { server in
+      let run = try await ToolRun.of(["send", server.origin], .init(preparation: "trap '' \(name)")) { process in
+        try await server.wait { $0.inFlight == 1 }
+        kill(process, number)
+        gate.open()
+      }
+      #expect(run.status == 0)
+      #expect(run.text == "hi")
     }
   }
 

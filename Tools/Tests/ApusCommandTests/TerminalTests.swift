@@ -36,6 +36,19 @@ struct TerminalTests {
     }
   }
 
+  @Test("a refused answer is refused, though it is binary")
+  func refusedBinary() async throws {
+    try await TestServer.with { _ in
+      .status(502, content: [1, 0, 2])
+    } body: { server in
+      let terminal = try PseudoTerminal()
+      let run = try await ToolRun.of(["send", server.origin], .init(output: terminal.program))
+      #expect(terminal.shown() == "")
+      #expect(run.status == 22)
+      #expect(run.error.hasPrefix("apus: The server refused: 502") && run.error.contains("binary"))
+    }
+  }
+
   @Test("a long transfer draws how far it is, and takes the line away")
   func progress() async throws {
     try await TestServer.with { _ in

@@ -48,17 +48,20 @@ struct Sending: Sendable {
     }
   }
 
-  private func client(observers: [any CallObserver]) throws -> Client {
-    let transport = try connection.makeTransport(
-      host: plan.url.origin.host, limitsEachWait: connection.timeout == nil)
+  private func client(observers: [any CallObserver]) async throws -> Client {
+    // Certificates may come through a pipe that somebody is slow to write.
+    let transport = try await Blocking("read").runUnlessCancelled { [plan, connection] in
+      Result { try connection.makeTransport(host: plan.url.origin.host, limitsEachWait: connection.timeout == nil) }
+    }.get()
     return try Clients(transport: transport, plan: connection, observers: observers).client(for: plan.url)
   }
 
   private func send(_ watch: CallWatch) async throws -> Ending {
-    let client = try client(observers: [watch])
+    let client = try await client(observers: [watch])
     let request = try plan.request(connection)
     // Before anything is sent: an answer that cannot be kept need not be asked for.
-    let file = try plan.output.map { path throws(OutputError) in try OutputFile(path) }
+    var file: OutputFile?
+    if let path = plan.output { file = try await OutputFile.opened(path) }
     defer { file?.giveUp() }
     return try await client.withResponse(to: request) { response in
       try await take(&response, into: file, watch)
@@ -80,6 +83,7 @@ struct Sending: Sendable {
     let writer = file?.writer ?? output
     while let piece = try await response.next() {
       guard let shown = display.show(piece) else {
+        guard isAccepted else { return Self.refusal(head, detail: "The content is binary. Use --raw to see it.") }
         return Ending(.output, Complaint(sentence: "The content is binary. Use --output FILE, or --raw to see it."))
       }
       try await writer.write(shown)
@@ -87,8 +91,13 @@ struct Sending: Sendable {
     let rest = display.finish()
     if !rest.isEmpty { try await writer.write(rest) }
     try file?.keep()
-    if isAccepted { return Ending(.accepted) }
-    return Ending(.rejected, Complaint(refusal: head.status.code, reason: head.status.reasonPhrase))
+    return isAccepted ? Ending(.accepted) : Self.refusal(head)
+  }
+
+  private static func refusal(_ head: HTTPResponse, detail: String = "") -> Ending {
+    var complaint = Complaint(refusal: head.status.code, reason: head.status.reasonPhrase)
+    complaint.detail = detail
+    return Ending(.rejected, complaint)
   }
 
   private func say(_ text: String?) async {

@@ -35,10 +35,11 @@ struct BatchCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    OpenFiles.raiseLimit()
+    let openFiles = OpenFiles.raiseLimit()
     let batch = try Meaning.of {
       var plan = try connection.plan()
       plan.connections = connections
+      plan.openFiles = openFiles
       return Batch(
         clients: Clients(transport: try plan.makeTransport(host: nil, limitsEachWait: false), plan: plan),
         followsRedirects: plan.followsRedirects, showsTraces: connection.trace, input: .standardInput(),

@@ -104,6 +104,7 @@ struct SendCommand: AsyncParsableCommand {
     plan.content = content
     for line in header { plan.fields.append(try Self.field(line)) }
     for case .field(let name, let value) in words.items { plan.fields.append(RawField(name, value)) }
+    guard output != "" else { throw PlanError("--output takes the name of a file.") }
     plan.output = output == "-" ? nil : output
     plan.includesHead = include
     plan.isRaw = raw

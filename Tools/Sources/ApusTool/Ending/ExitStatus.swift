@@ -31,6 +31,8 @@ enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
   case usage = 64
   /// The tool itself failed.
   case fault = 70
+  /// Ended because its terminal went away.
+  case hungUp = 129
   /// Ended by an interrupt, such as Ctrl-C.
   case interrupted = 130
   /// Ended by a request to terminate.
@@ -53,6 +55,7 @@ enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case .contentTooLarge: "the answer is larger than allowed"
     case .usage: "the command line makes no sense"
     case .fault: "the tool itself failed"
+    case .hungUp: "hung up: the terminal went away"
     case .interrupted: "interrupted, as by Ctrl-C"
     case .terminated: "terminated"
     }

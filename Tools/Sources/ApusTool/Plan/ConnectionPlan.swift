@@ -36,6 +36,9 @@ struct ConnectionPlan: Sendable {
   var credentials: CredentialPlan?
   /// The most connections to one origin; `nil`: the transport's own limit.
   var connections: Int?
+  /// How many files and sockets the process may have open; connections keep below it, so that requests wait for one
+  /// in place of failing. `nil`: nobody asked.
+  var openFiles: Int?
 
   /// Makes the transport.
   ///
@@ -67,6 +70,8 @@ struct ConnectionPlan: Sendable {
       options.connectionsPerOrigin = connections
       options.connections = max(options.connections, 4 * connections)
     }
+    options.connectionsPerOrigin = min(options.connectionsPerOrigin, mostSockets)
+    options.connections = min(options.connections, mostSockets)
     return options
   }
 
@@ -83,13 +88,20 @@ struct ConnectionPlan: Sendable {
     options.trust.pins = try Pin.hosts(pins, standard: host)
     // The platform sends again, unseen, when a connection in use before was closed: on new ones it cannot.
     options.reusesConnections = retries
-    if let connections { options.connectionsPerHost = connections }
+    if let connections { options.connectionsPerHost = min(connections, mostSockets) }
     return options
+  }
+
+  /// What is left for connections beside the files of the process itself.
+  private var mostSockets: Int {
+    openFiles.map { max(1, $0 - 64) } ?? .max
   }
 
   private func clientIdentity() throws -> ClientIdentity? {
     guard let identity else { return nil }
-    return ClientIdentity(
-      certificates: try InputFile.contents(identity.certificate), key: try InputFile.contents(identity.key))
+    let certificates = try InputFile.contents(identity.certificate)
+    // A pipe can be read once.
+    let key = identity.key == identity.certificate ? certificates : try InputFile.contents(identity.key)
+    return ClientIdentity(certificates: certificates, key: key)
   }
 }

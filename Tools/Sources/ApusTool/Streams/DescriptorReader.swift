@@ -42,7 +42,7 @@ final class DescriptorReader: Sendable {
     switch source.withLock({ $0 }) {
     case .open(let descriptor), .opened(let descriptor): return descriptor
     case .closed(let path):
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      let descriptor = Descriptor.open(path, O_RDONLY)
       if descriptor >= 0 { source.withLock { $0 = .opened(descriptor) } }
       return descriptor
     }
@@ -51,21 +51,7 @@ final class DescriptorReader: Sendable {
   private func read() -> Result<Data?, InputError> {
     let descriptor = descriptor()
     guard descriptor >= 0 else { return .failure(InputError(place: place, number: errno)) }
-    var bytes = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      let count = bytes.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 { return .success(Data(bytes.prefix(count))) }
-      if count == 0 { return .success(nil) }
-      let number = errno
-      switch number {
-      case EINTR: continue
-      case EAGAIN:
-        // Whoever started us may have left the descriptor in this state.
-        var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = poll(&wait, 1, -1)
-      default: return .failure(InputError(place: place, number: number))
-      }
-    }
+    return Descriptor.read(descriptor, place: place)
   }
 
   deinit {

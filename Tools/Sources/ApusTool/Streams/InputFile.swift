@@ -14,16 +14,22 @@ enum InputFile {
     return facts.st_mode & S_IFMT == S_IFREG
   }
 
-  /// All of a small file.
+  /// The most bytes of a file that is read as a whole: a certificate or a token, and no device without an end.
+  private static let mostBytes = 16 << 20
+
+  /// All of a small file, which may be a pipe or a device.
   ///
-  /// - Throws: ``InputError``
+  /// - Throws: ``InputError``, also for more than 16 MiB.
   static func contents(_ path: String) throws(InputError) -> Data {
-    _ = try check(path)
-    do {
-      return try Data(contentsOf: URL(filePath: path))
-    } catch {
-      throw InputError(place: path, reason: "reading it failed")
+    let descriptor = Descriptor.open(path, O_RDONLY)
+    guard descriptor >= 0 else { throw InputError(place: path, number: errno) }
+    defer { close(descriptor) }
+    var all = Data()
+    while let piece = try Descriptor.read(descriptor, place: path).get() {
+      all += piece
+      guard all.count <= mostBytes else { throw InputError(place: path, number: EFBIG) }
     }
+    return all
   }
 
   /// The text of a small file, without the end of its last line.

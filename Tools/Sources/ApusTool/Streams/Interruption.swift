@@ -4,7 +4,8 @@ import Synchronization
 
 /// Lets the signals that end a program cancel its work instead, so that it can put things in order.
 enum Interruption {
-  /// Runs the work; an interrupt or a request to terminate cancels it, a second one ends the program at once.
+  /// Runs the work; an interrupt, the end of the terminal or a request to terminate cancels it, a second one ends the
+  /// program at once. What was ignored when the program was started, as under `nohup`, stays so.
   ///
   /// - Returns: how the work ended, or the signal's status where there was one.
   static func during(_ work: @escaping @Sendable () async -> ExitStatus) async -> ExitStatus {
@@ -12,8 +13,9 @@ enum Interruption {
     signal(SIGPIPE, SIG_IGN)
     let first = FirstSignal()
     let task = Task { await work() }
-    let sources = [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated)].map { number, status in
-      signal(number, SIG_IGN)
+    let statuses = [(SIGHUP, ExitStatus.hungUp), (SIGINT, .interrupted), (SIGTERM, .terminated)]
+    let sources = statuses.compactMap { number, status -> (any DispatchSourceSignal)? in
+      guard !ignore(number) else { return nil }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
       source.setEventHandler {
         guard first.take(status) else { _exit(status.rawValue) }
@@ -25,6 +27,15 @@ enum Interruption {
     let ending = await task.value
     for source in sources { source.cancel() }
     return first.status ?? ending
+  }
+
+  /// Ignores a signal, which a source then tells of.
+  ///
+  /// - Returns: whether it was ignored before.
+  private static func ignore(_ number: Int32) -> Bool {
+    let before: (@convention(c) (Int32) -> Void)? = signal(number, SIG_IGN)
+    let ignored: (@convention(c) (Int32) -> Void)? = SIG_IGN
+    return unsafeBitCast(before, to: Int.self) == unsafeBitCast(ignored, to: Int.self)
   }
 }
 

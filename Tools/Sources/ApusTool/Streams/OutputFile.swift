@@ -3,7 +3,7 @@ import Synchronization
 
 /// A file that is there whole or not at all.
 ///
-/// What is written goes into a file beside it, `.NAME.PID.part`, which takes the name at the end. What is no regular
+/// What is written goes into a file beside it, `.NAME.RANDOM.part`, which takes the name at the end. What is no regular
 /// file, such as a pipe or a terminal, is written to directly.
 final class OutputFile: Sendable {
   private struct Open {
@@ -17,24 +17,40 @@ final class OutputFile: Sendable {
   /// Writes into it.
   let writer: DescriptorWriter
 
+  /// Opens it on a thread that may wait: a pipe with a name opens when somebody reads it.
+  ///
+  /// - Throws: ``OutputError``; `CancellationError` at once when the task is cancelled.
+  static func opened(_ path: String) async throws -> OutputFile {
+    try await Blocking("open").runUnlessCancelled {
+      Result { () throws(OutputError) in try OutputFile(path) }
+    }.get()
+  }
+
   /// Opens it, so that what cannot be written is known before anything is sent.
   ///
+  /// - Parameters:
+  ///   - path: the file's name.
+  ///   - random: makes the part of a name that nobody can foresee.
   /// - Throws: ``OutputError``
-  init(_ path: String) throws(OutputError) {
+  init(_ path: String, random: () -> UInt32 = { .random(in: 0 ... .max) }) throws(OutputError) {
+    guard !path.isEmpty else { throw OutputError(place: "a file without a name", number: ENOENT) }
     let target = Self.resolved(path)
     var facts = stat()
     let exists = stat(target, &facts) == 0
     let kind = facts.st_mode & S_IFMT
-    if exists, kind == S_IFDIR { throw OutputError(place: path, number: EISDIR) }
+    if exists ? kind == S_IFDIR : path.hasSuffix("/") { throw OutputError(place: path, number: EISDIR) }
     if exists, access(target, W_OK) != 0 { throw OutputError(place: path, number: errno) }
-    let part = exists && kind != S_IFREG ? nil : Self.part(of: target)
-    let flags = O_WRONLY | O_CLOEXEC | (part == nil ? 0 : O_CREAT | O_TRUNC)
-    let descriptor = Foundation.open(part ?? target, flags, 0o666)
-    guard descriptor >= 0 else { throw OutputError(place: path, number: errno) }
-    if exists, part != nil { fchmod(descriptor, facts.st_mode & 0o7777) }
+    let file: Open
+    if exists, kind != S_IFREG {
+      file = Open(descriptor: Descriptor.open(target, O_WRONLY))
+    } else {
+      file = Self.part(of: target, mode: exists ? facts.st_mode & 0o777 : 0o666, random)
+    }
+    guard file.descriptor >= 0 else { throw OutputError(place: path, number: errno) }
+    if exists, file.part != nil { fchmod(file.descriptor, facts.st_mode & 0o7777) }
     self.path = target
-    open = Mutex(Open(descriptor: descriptor, part: part))
-    writer = DescriptorWriter(descriptor, place: path)
+    open = Mutex(file)
+    writer = DescriptorWriter(file.descriptor, place: path)
   }
 
   /// Gives it its name.
@@ -75,9 +91,17 @@ final class OutputFile: Sendable {
     return String(cString: text)
   }
 
-  private static func part(of path: String) -> String {
+  /// A new file beside the one of that name: never one that somebody else put there, nor where a link leads.
+  private static func part(of path: String, mode: mode_t, _ random: () -> UInt32) -> Open {
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    return "\(path.dropLast(name.count)).\(name).\(getpid()).part"
+    var file = Open(descriptor: -1)
+    for _ in 0..<100 {
+      let digits = String(random(), radix: 16)
+      let part = "\(path.dropLast(name.count)).\(name).\(String(repeating: "0", count: 8 - digits.count))\(digits).part"
+      file = Open(descriptor: Descriptor.open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode), part: part)
+      if file.descriptor >= 0 || errno != EEXIST { break }
+    }
+    return file
   }
 
   deinit {

@@ -18,6 +18,8 @@ struct ToolRun: Sendable {
     /// Where standard input comes from instead.
     var inputEnd: Int32?
     var environment: [String: String] = [:]
+    /// What a shell does before it becomes the program, such as setting limits.
+    var preparation: String?
     /// Where standard output goes; `nil`: into a file that is read afterwards.
     var output: Int32?
     /// Where standard error goes.
@@ -40,6 +42,10 @@ struct ToolRun: Sendable {
     let process = Process()
     process.executableURL = try program()
     process.arguments = arguments
+    if let preparation = setting.preparation {
+      process.executableURL = URL(filePath: "/bin/sh")
+      process.arguments = ["-c", "\(preparation); exec \"$0\" \"$@\"", try program().path] + arguments
+    }
     var environment = ProcessInfo.processInfo.environment
     for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "NO_COLOR"] { environment[name] = nil }
     environment["TERM"] = "xterm"

@@ -45,6 +45,20 @@ struct ConnectionOptionsTests {
     #expect(!plan.followsRedirects)
   }
 
+  @Test("connections keep below the number of files that may be open, and one there always is")
+  func openFiles() throws {
+    var plan = try plan()
+    plan.connections = 2048
+    for (files, perOrigin, all) in [(Int.max, 2048, 8192), (1064, 1000, 1000), (10, 1, 1)] {
+      plan.openFiles = files
+      let options = try plan.nioOptions(host: nil, limitsEachWait: false)
+      #expect(options.connectionsPerOrigin == perOrigin)
+      #expect(options.connections == all)
+    }
+    #expect(try plan.urlSessionOptions(host: nil).connectionsPerHost == 1)
+    #expect(OpenFiles.raiseLimit() > 0)
+  }
+
   @Test("a proxy is a URL or the environment's")
   func proxy() throws {
     let options = try plan("--proxy", "http://u:p@p.example:3128").nioOptions(host: nil, limitsEachWait: true)

@@ -50,6 +50,7 @@ struct SendCommandTests {
     arguments: [
       [], ["ftp://h/"], ["h.example", "a=b", "--data", "c"], ["h.example", "--form", "a=b", "--json", "1"],
       ["h.example", "--json", "{"], ["h.example", "--form", "a"], ["h.example", "-H", "a"], ["G T", "http://h/"],
+      ["h.example", "-o", ""],
     ])
   func refused(arguments: [String]) throws {
     let command = try SendCommand.parse(arguments)

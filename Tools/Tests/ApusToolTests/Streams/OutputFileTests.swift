@@ -25,9 +25,9 @@ final class OutputFileTests {
 
   @Test("a file has its name when all is written, and not before")
   func keep() async throws {
-    let file = try OutputFile(path("a"))
+    let file = try OutputFile(path("a")) { 0xAB }
     try await file.writer.write(Data("new".utf8))
-    #expect(names == [".a.\(getpid()).part"])
+    #expect(names == [".a.000000ab.part"])
     try file.keep()
     file.giveUp()
     #expect(names == ["a"])
@@ -60,6 +60,37 @@ final class OutputFileTests {
     #expect(stat(path("a"), &facts) == 0 && facts.st_mode & 0o777 == 0o600)
   }
 
+  @Test("what somebody put beside it beforehand is left alone, a link too")
+  func foreign() async throws {
+    try Data("theirs".utf8).write(to: folder.appending(path: ".a.00000001.part"))
+    try FileManager.default.createSymbolicLink(atPath: path(".a.00000002.part"), withDestinationPath: path("b"))
+    var digits: UInt32 = 0
+    let file = try OutputFile(path("a")) {
+      digits += 1
+      return digits
+    }
+    try await file.writer.write(Data("new".utf8))
+    try file.keep()
+    #expect(digits == 3)
+    #expect(names == [".a.00000001.part", ".a.00000002.part", "a"])
+    #expect(try text(".a.00000001.part") == "theirs")
+    #expect(throws: OutputError(place: path("a"), number: EEXIST)) { try OutputFile(path("a")) { 1 } }
+  }
+
+  @Test("a pipe that nobody reads holds up no task, and a cancelled one does not wait for a reader")
+  func fifo() async throws {
+    let pipe = path("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let waiting = Task { try await OutputFile.opened(pipe) }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    async let reading = DescriptorReader(path: pipe).next()
+    let file = try await OutputFile.opened(pipe)
+    try await file.writer.write(Data("new".utf8))
+    #expect(try await reading == Data("new".utf8))
+    try file.keep()
+  }
+
   @Test("what is no regular file is written to directly")
   func device() async throws {
     let file = try OutputFile("/dev/null")
@@ -71,5 +102,8 @@ final class OutputFileTests {
   func unwritable() {
     #expect(throws: OutputError(place: folder.path, number: EISDIR)) { try OutputFile(folder.path) }
     #expect(throws: OutputError(place: path("x/y"), number: ENOENT)) { try OutputFile(path("x/y")) }
+    #expect(throws: OutputError(place: path("x") + "/", number: EISDIR)) { try OutputFile(path("x") + "/") }
+    #expect(throws: OutputError.self) { try OutputFile("") }
+    #expect(names == [])
   }
 }

@@ -1,0 +1,67 @@
+import Apus
+import ApusNIO
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import ApusTool
+
+@Suite("Files that are read as a whole")
+final class InputFileTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "input-\(UUID())")
+
+  init() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  private func path(_ name: String) -> String { folder.appending(path: name).path }
+
+  @Test("a file, a pipe and a device are read to their ends")
+  func kinds() throws {
+    let all = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
+    try all.write(to: folder.appending(path: "a"))
+    #expect(try InputFile.contents(path("a")) == all)
+    #expect(try InputFile.contents("/dev/null") == Data())
+    let pipe = path("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let thread = Thread { try? all.write(to: URL(filePath: pipe)) }
+    thread.start()
+    #expect(try InputFile.contents(pipe) == all)
+  }
+
+  @Test("the end of the last line is no part of a text")
+  func text() throws {
+    try Data("a\nb\r\n".utf8).write(to: folder.appending(path: "a"))
+    #expect(try InputFile.text(path("a")) == "a\nb")
+  }
+
+  @Test("what cannot be read says why, and what has no end is not read for ever")
+  func unreadable() {
+    #expect(throws: InputError(place: path("x"), number: ENOENT)) { try InputFile.contents(path("x")) }
+    #expect(throws: InputError(place: folder.path, number: EISDIR)) { try InputFile.contents(folder.path) }
+    #expect(throws: InputError(place: "/dev/zero", number: EFBIG)) { try InputFile.contents("/dev/zero") }
+  }
+
+  @Test("a pipe with certificate and key in one is read once")
+  func identity() throws {
+    var ends: [Int32] = [0, 0]
+    let result = Foundation.pipe(&ends)
+    try #require(result == 0)
+    defer { close(ends[0]) }
+    #expect(write(ends[1], "both", 4) == 4)
+    close(ends[1])
+    var plan = ConnectionPlan()
+    plan.identity = ("/dev/fd/\(ends[0])", "/dev/fd/\(ends[0])")
+    let identity = try plan.nioOptions(host: nil, limitsEachWait: true).trust.clientIdentity
+    guard case .pem(let certificates, let key) = identity?.form else {
+      Issue.record("it is no text")
+      return
+    }
+    #expect(certificates == Data("both".utf8))
+    #expect(key == Data("both".utf8))
+  }
+}
