@@ -52,14 +52,22 @@
     }
   }
 
+  extension NIOTransport.Options {
+    /// What a test holds up, or a slow machine, must not end by the transport's own limits.
+    static var patient: Self {
+      var options = Self()
+      (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
+      options.idleTimeout = .seconds(3600)
+      return options
+    }
+  }
+
   extension NIOTransport {
     /// Runs `body` with a transport and shuts it down.
     static func with<Result>(
       _ configure: (inout Options) -> Void = { _ in }, body: (NIOTransport) async throws -> Result
     ) async throws -> Result {
-      var options = Options()
-      // What a test holds up must not end by the transport's own limits.
-      (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
+      var options = Options.patient
       configure(&options)
       let transport = NIOTransport(options: options)
       do {

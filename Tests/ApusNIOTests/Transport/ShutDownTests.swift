@@ -61,7 +61,7 @@
       try await TestServer.with { _ in
         .text("whole").waiting(for: gate)
       } body: { server in
-        let transport = NIOTransport()
+        let transport = NIOTransport(options: .patient)
         let client = try makeClient(server.origin, transport)
         let running = Task { try await client.send(message()).string }
         try await gate.waitForArrivals(1)
@@ -81,7 +81,7 @@
         .stalled
       } body: { server in
         for isCancelled in [false, true] {
-          let transport = NIOTransport()
+          let transport = NIOTransport(options: .patient)
           let client = try makeClient(server.origin, transport)
           let running = Task { try await client.send(message()) }
           try await server.exchanges(atLeast: isCancelled ? 2 : 1)
