@@ -18,7 +18,7 @@
     func conforms(check: TransportConformance.Check) async throws {
       try await LoopbackServer.with { server in
         let transport = NIOTransport(options: Self.options)
-        try await check.run(transport, server, limit: .seconds(300))
+        try await check.run(transport, server, limit: .seconds(1200))
         await transport.shutDown()
       }
     }
@@ -30,7 +30,7 @@
         var options = Self.options
         options.trust.additionalAuthorities = [Data(authority.certificate.utf8)]
         let transport = NIOTransport(options: options)
-        try await check.run(transport, server, limit: .seconds(300))
+        try await check.run(transport, server, limit: .seconds(1200))
         await transport.shutDown()
       }
     }

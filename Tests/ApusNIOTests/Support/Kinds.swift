@@ -8,6 +8,7 @@
     /// ``NIOTransport`` without TLS, and with it.
     static func nio(isSecure: Bool) throws -> TransportKind {
       var options = NIOTransport.Options()
+      options.idleTimeout = .seconds(3600)
       // What a test holds up must not end by the transport's own limits.
       (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
       options.connectionsPerOrigin = 128
