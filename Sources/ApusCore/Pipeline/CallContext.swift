@@ -72,7 +72,7 @@ public struct CallContext: Sendable {
   }
 
   /// Tells that the head of the answer is there; for transports that collect the content themselves, see
-  /// ``ResponseContent/init(collected:)``. What they return otherwise is reported for them.
+  /// ``ResponseContent/init(collected:trailers:)``. What they return otherwise is reported for them.
   public func headArrived(_ head: HTTPResponse) {
     call.headArrived(head, attempt: attempt)
   }

@@ -9,7 +9,8 @@ public protocol Transport: Sendable {
   /// Performs the exchange and returns once the head of the answer is there.
   ///
   /// Where the context ``CallContext/collects(_:)`` an answer, a transport may collect the content itself and return
-  /// with all of it, which saves its caller being woken for every piece (``ResponseContent/init(collected:)``).
+  /// with all of it, which saves its caller being woken for every piece
+  /// (``ResponseContent/init(collected:trailers:)``).
   ///
   /// - Parameters:
   ///   - request: complete and valid.
