@@ -7,17 +7,10 @@
 
   @Suite("Conformance")
   struct ConformanceTests {
-    /// Without limits of the transport's own: what a check holds up ends by the check.
-    private static var options: NIOTransport.Options {
-      var options = NIOTransport.Options()
-      (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
-      return options
-    }
-
     @Test("NIOTransport conforms", arguments: TransportConformance.checks)
     func conforms(check: TransportConformance.Check) async throws {
       try await LoopbackServer.with { server in
-        let transport = NIOTransport(options: Self.options)
+        let transport = NIOTransport(options: .patient)
         try await check.run(transport, server, limit: .seconds(1200))
         await transport.shutDown()
       }
@@ -27,7 +20,7 @@
     func conformsSecurely(check: TransportConformance.Check) async throws {
       let authority = try TestAuthority.shared()
       try await LoopbackServer.with(tls: authority.tls()) { server in
-        var options = Self.options
+        var options = NIOTransport.Options.patient
         options.trust.additionalAuthorities = [Data(authority.certificate.utf8)]
         let transport = NIOTransport(options: options)
         try await check.run(transport, server, limit: .seconds(1200))

@@ -36,7 +36,7 @@
     /// Has a connection made where one more waits than are under way.
     mutating func dialIfNeeded(for key: Key, _ actions: inout [Action]) {
       guard needsDial(key) else { return }
-      guard connections.count + dialing < max(1, limits.connections) || makeRoom(&actions) else {
+      guard isBelowTotal || makeRoom(&actions) else {
         if !starved.contains(key) { starved.append(key) }
         return
       }
@@ -47,15 +47,21 @@
 
     /// Whether one more need not wait for others: a connection is on its way that nobody waits for, or one may be made.
     func hasRoom(for key: Key) -> Bool {
-      let (waiters, open, dialing) = hosts[key].map { ($0.waiters.count, $0.open, $0.dialing) } ?? (0, 0, 0)
-      if waiters < dialing { return true }
-      return open + dialing < max(1, limits.connectionsPerOrigin)
-        && (connections.count + self.dialing < max(1, limits.connections) || idleCount > 0)
+      let host = hosts[key] ?? Host()
+      return host.waiters.count < host.dialing || isBelowLimit(host) && (isBelowTotal || idleCount > 0)
+    }
+
+    private func isBelowLimit(_ host: Host) -> Bool {
+      host.held < max(1, limits.connectionsPerOrigin)
+    }
+
+    private var isBelowTotal: Bool {
+      connections.count + dialing < max(1, limits.connections)
     }
 
     private func needsDial(_ key: Key) -> Bool {
       guard !isShutDown, let host = hosts[key] else { return false }
-      return host.waiters.count > host.dialing && host.open + host.dialing < max(1, limits.connectionsPerOrigin)
+      return host.waiters.count > host.dialing && isBelowLimit(host)
     }
 
     /// Goes through those for whom there was no room, as long as there is.
@@ -82,8 +88,7 @@
         }
         // Whoever waits for this one and came first is served first. Where nobody does it stays unused, and gives way.
         guard let own = firstTicket(of: key), ticket < own else { return false }
-        let held = host.open + host.dialing
-        return held == 0 || held + 1 < (hosts[key].map { $0.open + $0.dialing } ?? 0)
+        return host.held == 0 || host.held + 1 < (hosts[key]?.held ?? 0)
       }
     }
 

@@ -7,10 +7,10 @@
   /// Rules: the connection used last is used first, so that the others can grow old. Whoever waits is given the first
   /// connection that becomes free, whichever was made for it. A connection is made only for someone who would otherwise
   /// wait, within both limits; where only the total stands in the way, the longest unused connection of another origin
-  /// gives way. Where all are used and another origin's waiter came before all who wait for this one's, a connection that
-  /// becomes free gives way too, as long as that origin has none or two fewer: a busy origin starves nobody, and connections
-  /// do not go to and fro. A dial that fails fails one who waits, the first, unless others under way suffice for all; then it is
-  /// tried again for those who are left.
+  /// gives way. Where all are used and another origin's waiter came before all who wait for this one's, a connection
+  /// that becomes free gives way too, as long as that origin has none or two fewer: a busy origin starves nobody, and
+  /// connections do not go to and fro. A dial that fails fails one who waits, the first, unless others under way suffice
+  /// for all; then it is tried again for those who are left.
   struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, WaiterID: Hashable & Sendable>: Sendable
   {
     /// What is to be done, in this order.
@@ -58,7 +58,9 @@
       var waiters = WaiterQueue<WaiterID>()
       var open = 0
       var dialing = 0
-      var isEmpty: Bool { open == 0 && dialing == 0 && waiters.isEmpty }
+      /// Those there are and those being made.
+      var held: Int { open + dialing }
+      var isEmpty: Bool { held == 0 && waiters.isEmpty }
     }
 
     let limits: PoolLimits

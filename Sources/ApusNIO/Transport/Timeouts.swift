@@ -4,7 +4,7 @@
 
   /// The time limits of one exchange in the event loops' terms.
   struct Timeouts: Sendable {
-    /// From the beginning until there is a connection; the transport has no such limit of its own.
+    /// Each wait for a connection, dialing included; the transport has no such limit of its own.
     private(set) var connection: TimeAmount?
     private(set) var firstByte: TimeAmount?
     private(set) var stall: TimeAmount?

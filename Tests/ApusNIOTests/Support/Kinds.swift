@@ -7,10 +7,7 @@
   extension TransportKind {
     /// ``NIOTransport`` without TLS, and with it.
     static func nio(isSecure: Bool) throws -> TransportKind {
-      var options = NIOTransport.Options()
-      options.idleTimeout = .seconds(3600)
-      // What a test holds up must not end by the transport's own limits.
-      (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
+      var options = NIOTransport.Options.patient
       options.connectionsPerOrigin = 128
       let authority = isSecure ? try TestAuthority.shared() : nil
       if let authority { options.trust.additionalAuthorities = [Data(authority.certificate.utf8)] }
