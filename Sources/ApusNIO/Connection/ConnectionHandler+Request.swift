@@ -69,9 +69,10 @@
     private func refuse(_ exchange: Exchange, _ error: FramingError) {
       clear()
       stage = .idle
+      // It goes back before the caller goes on, who may need it.
+      if let connection { core.release(connection) }
       exchange.finish(
         .failure(TransportError(.unsupported, requestState: .notSent, detail: error.detail, underlying: error)))
-      if let connection { core.release(connection) }
     }
 
     private func requestSent() {
