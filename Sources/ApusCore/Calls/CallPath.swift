@@ -22,12 +22,17 @@ extension Call {
       guard delivery == .described || request.acceptance.contains(response.head.status.code) else {
         throw try await refusal(response, of: request)
       }
-      // 5. Make the outcome.
-      return .success(try deliver(response))
+      // 5. Make the outcome: where the bytes are, or, of many, where that holds up nobody.
+      guard isLarge(response.content) else { return .success(try deliver(response)) }
+      return .success(try await withTaskExecutorPreference(globalConcurrentExecutor) { try deliver(response) })
     } catch {
       // 6. Whatever went wrong becomes a CallError with the trace.
       return .failure(CallError(error, of: self))
     }
+  }
+
+  private func isLarge(_ content: ResponseContent) -> Bool {
+    runtime.executor != nil && (content.bytes?.count ?? 0) > runtime.decodedOnExecutor
   }
 
   /// What a refused response says; content that still arrives is read as far as an error may keep it.

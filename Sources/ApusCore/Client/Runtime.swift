@@ -6,6 +6,9 @@ public struct Runtime: Sendable {
   public var clock: any MonotonicClock
   /// Runs every task that the client creates. Default: `nil`, the global concurrent pool.
   public var executor: (any TaskExecutor)?
+  /// The most bytes of content whose value is made on ``executor``: decoding more would hold up what else it runs, so
+  /// that happens on the global pool. Without an executor all of it does. Default: 16 KiB.
+  public var decodedOnExecutor = 16 << 10
   /// 64 random bits; must be unpredictable in production. Default: the system's generator.
   public var random: @Sendable () -> UInt64
   /// The serial number of the next call; must never repeat within a client. Default: `nil`, which

@@ -37,9 +37,9 @@
     /// }
     /// ```
     ///
-    /// A client has one such thread; for more make as many clients over the same transport. Values of big answers are made
-    /// there too, so give calls for those another client. Threads of the transport's own (``EventLoops/own(_:)``) end with
-    /// the transport: run nothing on them then.
+    /// A client has one such thread; for more make as many clients over the same transport. Values of small answers are
+    /// made there too, those of big ones on the global pool (`Runtime.decodedOnExecutor`). Threads of the transport's own
+    /// (``EventLoops/own(_:)``) end with the transport: run nothing on them then.
     public func executor() -> EventLoopExecutor? {
       core.loops.next().map { EventLoopExecutor($0) }
     }

@@ -1,5 +1,6 @@
 import ApusCore
 import ApusTesting
+import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
@@ -68,7 +69,7 @@ struct HopTests {
   func mainActor() async throws {
     struct Decoded: Decodable, Sendable {
       init(from decoder: any Decoder) throws {
-        #expect(!isOnMainActor())
+        #expect(!Thread.isMainThread)
       }
     }
     let executor = ManualExecutor(.forward)
@@ -77,6 +78,25 @@ struct HopTests {
     _ = try await bench.api.send(Request<Decoded>.get("/"))
     MainActor.assertIsolated()
     #expect(executor.jobCount == 1)
+  }
+
+  @Test("the value of a small answer is made on the client's executor, that of a big one on the global pool")
+  func bigAnswers() async throws {
+    struct Placed: Decodable, Sendable {
+      let executor: UnownedTaskExecutor?
+
+      init(from decoder: any Decoder) throws {
+        executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
+      }
+    }
+    let executor = ManualExecutor(.forward)
+    let bench = CallBench(executor: executor)
+    let limit = Runtime().decodedOnExecutor
+    for (length, isOnExecutor) in [(2, true), (limit, true), (limit + 1, false)] {
+      bench.stub.onAny(answer: .json("{" + String(repeating: " ", count: length - 2) + "}"))
+      let placed = try await bench.api.send(Request<Placed>.get("/"))
+      #expect((placed.executor == executor.asUnownedTaskExecutor()) == isOnExecutor, "\(length) bytes")
+    }
   }
 
   @Test("the call runs in a task of its own, with the caller's priority and task-local values")
@@ -100,9 +120,4 @@ struct HopTests {
     #expect(seen.entries == [7])
     #expect(priorities.entries.allSatisfy { $0 >= .high })
   }
-}
-
-/// Whether the code runs on the main actor, asked from code that is not isolated.
-private func isOnMainActor() -> Bool {
-  #isolation != nil
 }
