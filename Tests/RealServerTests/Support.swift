@@ -45,6 +45,7 @@
       var options = NIOTransport.Options()
       // The machine may be slow, and what is tested are the servers.
       (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (.seconds(120), nil, nil)
+      options.idleTimeout = .seconds(3600)
       configure(&options)
       let transport = NIOTransport(options: options)
       do {

@@ -60,13 +60,14 @@
         .raw("HTTP/1.1 200 OK\r\nContent-Length: \(content.utf8.count)\r\n\r\n" + content)
       } body: { server in
         try await NIOTransport.with {
-          $0.stallTimeout = .seconds(4)
+          // Long enough for a machine on which a thousand other tests run.
+          $0.stallTimeout = .seconds(20)
         } body: { transport in
           let count = try await makeClient(server.origin, transport).withResponse(to: message()) { response in
             var count = try await response.next()?.count ?? 0
             // The server has sent everything, and nobody reads for longer than the limit.
             try await server.waitUntilIdle()
-            try await Task.sleep(for: .seconds(5))
+            try await Task.sleep(for: .seconds(21))
             while let piece = try await response.next() { count += piece.count }
             return count
           }
