@@ -15,6 +15,8 @@ let package = Package(
   dependencies: [
     .package(name: "apus", path: ".."),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.33.0"),
   ],
   targets: [
     .target(name: "MallocCounter"),
@@ -30,6 +32,15 @@ let package = Package(
       dependencies: [
         .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
         .product(name: "ApusTestServer", package: "apus"), .product(name: "ApusURLSession", package: "apus"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "Wire",
+      dependencies: [
+        .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOFoundationCompat", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: settings),
   ],

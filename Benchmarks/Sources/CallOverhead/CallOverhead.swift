@@ -64,6 +64,8 @@ struct CallOverhead {
     try await row("call, no middleware") { try await bare.send(request) }
     let api = client(none)
     try await row("call, default pipeline") { try await api.send(request) }
+    let unmoved = client(none) { $0.redirects = .none }
+    try await row("call, redirects not followed") { try await unmoved.send(request) }
     for count in [1, 8] {
       let more = client(none) {
         $0.customizePipeline = { pipeline in for _ in 0..<count { pipeline.insert(PassOn(), .beforeTransport) } }

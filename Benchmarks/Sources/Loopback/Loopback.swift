@@ -16,6 +16,11 @@ import Foundation
 @main
 struct Loopback {
   static func main() async throws {
+    // Off the main actor, where a program begins: callers are to be on the global pool.
+    try await Task.detached { try await run() }.value
+  }
+
+  @concurrent private static func run() async throws {
     let arguments = CommandLine.arguments.dropFirst()
     if arguments.first == "serve" { return try await serve() }
     let numbers = arguments.compactMap { Int($0) }

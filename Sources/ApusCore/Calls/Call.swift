@@ -21,7 +21,7 @@ final class Call: DeadlineTarget {
     id = request.description.options.id ?? CallID(serial: serial)
     prepared = client.currentEnvironment
     startInstant = client.runtime.clock.now
-    state = Mutex(CallState())
+    state = Mutex(CallState(reportsConnections: client.reportsConnections))
     // A message that is only described is no call to anybody else.
     reporter = client.observers.isEmpty || delivery == .described ? nil : EventReporter(client.observers)
   }

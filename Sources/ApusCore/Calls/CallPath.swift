@@ -7,21 +7,13 @@ extension Call {
   /// - Returns: the outcome, or the one error that whatever was thrown on the way has become.
   func run<Output>(deliver: (ResponseMessage) throws -> Output) async -> Result<Output, CallError> {
     do {
-      let request = request.description
       // 1. A call that was cancelled before it began leaves nothing on the wire.
-      try checkCancellation()
       // 2. Lower the description to a complete, validated message. Everything below is concrete.
-      let message = try request.message(at: prepared.base.get(), coding: coding, commonAccept: prepared.accept)
-      keep(message)
-      record(.prepared)
+      let message = try lowered()
       // 3. Through the middlewares to the transport and back: the response to the last attempt.
-      let path = client.path(joining: options.duplicates == .join && delivery == .buffered)
       let response = try await Next(path: path, index: 0)(message, context: context)
       // 4. Is it an answer or a refusal? A message that is only described has neither.
-      if delivery != .described { settle(response) }
-      guard delivery == .described || request.acceptance.contains(response.head.status.code) else {
-        throw try await refusal(response, of: request)
-      }
+      guard isAccepted(response) else { throw try await refusal(response, of: request.description) }
       // 5. Make the outcome: where the bytes are, or, of many, where that holds up nobody.
       guard isLarge(response.content) else { return .success(try deliver(response)) }
       return .success(try await withTaskExecutorPreference(globalConcurrentExecutor) { try deliver(response) })
@@ -29,6 +21,25 @@ extension Call {
       // 6. Whatever went wrong becomes a CallError with the trace.
       return .failure(CallError(error, of: self))
     }
+  }
+
+  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  private func lowered() throws -> RequestMessage {
+    try checkCancellation()
+    let message = try request.description.message(
+      at: prepared.base.get(), coding: coding, commonAccept: prepared.accept)
+    keep(message)
+    record(.prepared)
+    return message
+  }
+
+  private var path: Path { client.path(joining: options.duplicates == .join && delivery == .buffered) }
+
+  @inline(never)  // As above.
+  private func isAccepted(_ response: ResponseMessage) -> Bool {
+    guard delivery != .described else { return true }
+    settle(response)
+    return request.description.acceptance.contains(response.head.status.code)
   }
 
   private func isLarge(_ content: ResponseContent) -> Bool {

@@ -24,11 +24,16 @@ struct CallState {
   private var deadlineKey: DeadlineTimer.Key?
   /// Whether another call's exchange is this one's too.
   private var sharesExchange = false
+  /// Whether the transport tells when an exchange gets its connection (``Transport/reportsConnections``).
+  private let reportsConnections: Bool
+  /// Whether any exchange of this call came as far as where a request is sent.
+  private var hasConnected = false
 
   /// More events than this are counted, not kept: a trace cannot grow without bound.
   private static let eventLimit = 1000
 
-  init() {
+  init(reportsConnections: Bool = false) {
+    self.reportsConnections = reportsConnections
     events.reserveCapacity(12)
   }
 
@@ -99,6 +104,7 @@ struct CallState {
       // A new exchange starts its own count; what an earlier one had received is not this one's, nor its answer.
       head = nil
       (sentBytes, receivedBytes, expectedSendBytes, expectedReceiveBytes) = (0, 0, nil, nil)
+    case .connected: hasConnected = true
     case .requestSent: phase = .awaitingHead
     case .headArrived: phase = .receiving
     // A closure that has read all of it goes on running.
@@ -132,6 +138,7 @@ struct CallState {
     if head != nil { return .answered }
     switch phase {
     case .preparing, .waiting: return sharesExchange ? .maybeSent : .notSent
+    case .connecting where reportsConnections: return sharesExchange || hasConnected ? .maybeSent : .notSent
     default: return .maybeSent
     }
   }

@@ -68,17 +68,19 @@ extension Client {
   /// The thin shell on the caller's side: registers the call, starts its one unit of work, awaits it, and
   /// as the last act settles the outcome, so that a call superseded meanwhile never gives its value.
   private func perform<Output: Sendable>(
-    _ call: Call, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
+    _ call: Call, isolation: isolated (any Actor)? = #isolation,
+    deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) async -> Result<Output, CallError> {
     call.recordStart()
     guard call.delivery == .described || state.registry.admit(call) else {
       return call.end(.failure(CallError(CallFault(.declined, "a call with this id is running"), of: call)))
     }
     call.announce()
-    let unit = state.spawner.spawn { await call.run(deliver: deliver) }
-    call.attach(unit)
     let outcome = await withTaskCancellationHandler {
-      await unit.value
+      // Naming the caller's isolation keeps this on its actor, too.
+      let unit = state.spawner.spawn(for: isolation) { await call.run(deliver: deliver) }
+      call.attach(unit)
+      return await unit.value
     } onCancel: {
       call.cancel(.caller)
     }

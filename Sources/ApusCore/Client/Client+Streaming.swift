@@ -40,16 +40,19 @@ extension Client {
     }
   }
 
-  private func openStream(_ call: Call) async -> Result<ResponseMessage, CallError> {
+  private func openStream(
+    _ call: Call, isolation: isolated (any Actor)? = #isolation
+  ) async -> Result<ResponseMessage, CallError> {
     call.recordStart()
     guard state.registry.admit(call) else {
       return .failure(CallError(CallFault(.declined, "a call with this id is running"), of: call))
     }
     call.announce()
-    let unit = state.spawner.spawn { await call.run { $0 } }
-    call.attach(unit)
     return await withTaskCancellationHandler {
-      await unit.value
+      // Naming the caller's isolation keeps this on its actor, too.
+      let unit = state.spawner.spawn(for: isolation) { await call.run { $0 } }
+      call.attach(unit)
+      return await unit.value
     } onCancel: {
       call.cancel(.caller)
     }

@@ -6,6 +6,7 @@ final class ClientState: Sendable {
   let registry = CallRegistry()
   let timer: DeadlineTimer
   let spawner: TaskSpawner
+  let reportsConnections: Bool
   private let path: Path
   private let joiningPath: Path
   private let environment: Mutex<PreparedEnvironment>
@@ -16,6 +17,7 @@ final class ClientState: Sendable {
     self.environment = Mutex(PreparedEnvironment(environment))
     spawner = TaskSpawner(executor: settings.runtime.executor)
     timer = DeadlineTimer(clock: settings.runtime.clock, spawner: spawner)
+    reportsConnections = transport.reportsConnections
     path = Path(middlewares: pipeline.middlewares, transport: transport)
     var joining = pipeline
     joining.insert(JoinCalls(spawner: spawner), .after(.coalescing))

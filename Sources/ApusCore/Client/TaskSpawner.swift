@@ -10,6 +10,19 @@ struct TaskSpawner: Sendable {
     Task(executorPreference: executor, operation: operation)
   }
 
+  /// Starts the work of a call for a caller that waits for it.
+  ///
+  /// Where the caller runs on no actor it begins at once, on the caller's thread, which has nothing else to do: to wake
+  /// another takes longer than to describe and send a small message.
+  func spawn<Success: Sendable>(
+    for caller: (any Actor)?, _ operation: @escaping @Sendable @concurrent () async -> Success
+  ) -> Task<Success, Never> {
+    if caller == nil, executor == nil, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      return Task.immediate(operation: operation)  // available: asked for
+    }
+    return spawn(operation)
+  }
+
   /// Starts a task that inherits nothing: for work that serves many calls and must outlive its first one.
   func spawnDetached<Success: Sendable>(
     _ operation: @escaping @Sendable @concurrent () async -> Success

@@ -21,6 +21,8 @@ public struct CallContext: Sendable {
   public internal(set) var deadline: MonotonicInstant?
   /// Whether a middleware further out follows redirects, see ``follows(_:)``.
   public var followsRedirects = false
+  /// Whether other calls wait for this exchange, too, so that the end of this one does not end it.
+  var isShared = false
   /// The attempt this pass belongs to, from 1.
   public var attempt: Int = 1
 
@@ -67,6 +69,15 @@ public struct CallContext: Sendable {
     call.client.spawner.spawn(work)
   }
 
+  /// Throws when the exchange is not to begin.
+  ///
+  /// The call itself is asked besides the task: as long as nothing has been waited for, the task may run inside of the
+  /// caller's, and hears of what ends the call only afterwards.
+  func checkCancellation() throws {
+    try Task.checkCancellation()
+    if !isShared { try call.checkCancellation() }
+  }
+
   func keep(_ message: RequestMessage) {
     call.keep(message)
   }
@@ -96,6 +107,7 @@ public struct CallContext: Sendable {
   func shared() -> CallContext {
     var copy = self
     copy.deadline = nil
+    copy.isShared = true
     return copy
   }
 }

@@ -25,11 +25,21 @@ final class Path: Sendable {
 
   /// The innermost step: one exchange, with its content in memory unless the call streams.
   func exchange(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
-    try Task.checkCancellation()
-    context.keep(request)
+    try begin(request, context)
     if context.delivery == .described { return ResponseMessage(head: HTTPResponse(status: .ok)) }
-    context.record(.exchangeStarted)
-    var response = try await transport.send(request, context: context)
+    return try await collected(transport.send(request, context: context), context)
+  }
+
+  @inline(never)  // What it needs for a moment would be kept for as long as the exchange lasts.
+  private func begin(_ request: RequestMessage, _ context: CallContext) throws {
+    try context.checkCancellation()
+    context.keep(request)
+    if context.delivery != .described { context.record(.exchangeStarted) }
+  }
+
+  /// The response with its content in memory, unless it is to be read as it comes.
+  private func collected(_ response: ResponseMessage, _ context: CallContext) async throws -> ResponseMessage {
+    var response = response
     if !response.content.isCollected { context.headArrived(response.head) }
     guard context.collects(response.head) else { return response }
     let content = response.content

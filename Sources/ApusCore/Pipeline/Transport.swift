@@ -6,6 +6,10 @@
 /// request was sent. It obeys the context's deadline no less than cancellation. Content it returns may
 /// still arrive; nobody but the transport touches the connection.
 public protocol Transport: Sendable {
+  /// Whether it records ``TraceEvent/Kind/connected(reused:)`` before anything of a request is sent, so that a call that
+  /// ends earlier is known not to be sent. Default: `false`; then every exchange that has begun counts as maybe sent.
+  var reportsConnections: Bool { get }
+
   /// Performs the exchange and returns once the head of the answer is there.
   ///
   /// Where the context ``CallContext/collects(_:)`` an answer, a transport may collect the content itself and return
@@ -17,4 +21,9 @@ public protocol Transport: Sendable {
   ///   - context: the call it belongs to: deadline, delivery, trace.
   /// - Throws: ``TransportError``; `CancellationError` when the task is cancelled.
   func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage
+}
+
+extension Transport {
+  /// Nothing is said of connections.
+  public var reportsConnections: Bool { false }
 }

@@ -30,12 +30,27 @@ public final class Credentials: Middleware {
   ///
   /// - Throws: ``TransportError``, which becomes `invalidRequest`, when the credentials cannot be read or sent.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    guard let authentication = authentication(for: request, context) else {
+      return try await next(request, context: context)
+    }
+    return try await authenticated(by: authentication, request, context: context, next: next)
+  }
+
+  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  private func authentication(for request: RequestMessage, _ context: CallContext) -> Authentication? {
     guard let authentication = context.environment.authentication,
       context.values[CredentialUseKey.self] == .automatic,
       authentication.allows(request.origin, in: context.environment),
       // What a server thinks of a call's own credentials says nothing about the source's.
       !authentication.isAnticipated(by: request)
-    else { return try await next(request, context: context) }
+    else { return nil }
+    return authentication
+  }
+
+  @inline(never)  // As above, where there is nothing to add.
+  private func authenticated(
+    by authentication: Authentication, _ request: RequestMessage, context: CallContext, next: Next
+  ) async throws -> ResponseMessage {
     var request = request
     let stored = try await authentication.read()
     if let credential = stored.credential {

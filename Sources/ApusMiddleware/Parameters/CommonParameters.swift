@@ -16,16 +16,19 @@ public struct CommonParameters: Middleware {
   /// - Throws: what makes the call fail with `invalidRequest` or `encoding` when a common field or
   ///   parameter cannot be sent.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await next(completed(request, context), context: context)
+  }
+
+  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  private func completed(_ request: RequestMessage, _ context: CallContext) throws -> RequestMessage {
     let environment = context.environment
-    guard !environment.fields.isEmpty || !environment.query.isEmpty else {
-      return try await next(request, context: context)
-    }
+    guard !environment.fields.isEmpty || !environment.query.isEmpty else { return request }
     var request = request
     for field in environment.fields where !(request.content.isEmpty && Self.describesContent(field)) {
       try request.addField(field)
     }
     if !environment.query.isEmpty { try request.addQuery(environment.query, style: context.queryStyle) }
-    return try await next(request, context: context)
+    return request
   }
 
   private static func describesContent(_ field: RawField) -> Bool {

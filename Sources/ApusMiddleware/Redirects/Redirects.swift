@@ -26,21 +26,25 @@ public struct Redirects: Middleware {
   /// - Throws: ``TransportError`` with a ``RedirectRefusal`` as its cause, which becomes `malformedResponse`, or
   ///   `invalidRequest` where content would have to be sent again that can be sent once only.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard limits(for: context) != nil, context.delivery != .described else {
-      return try await next(request, context: context)
-    }
-    var context = context
-    context.followsRedirects = true
+    let context = prepared(context)
     let response = try await next(request, context: context)
     guard context.follows(response.head) else { return response }
     return try await follow(response, to: request, context: context, next: next)
+  }
+
+  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  private func prepared(_ context: CallContext) -> CallContext {
+    guard limits(for: context) != nil, context.delivery != .described else { return context }
+    var context = context
+    context.followsRedirects = true
+    return context
   }
 
   private func limits(for context: CallContext) -> RedirectPolicy.Limits? {
     (context.values[RedirectPolicyKey.self] ?? standard).limits
   }
 
-  /// Apart, so that a call that is not redirected makes no room for what this needs.
+  @inline(never)  // A call that is not redirected makes no room for what this needs.
   private func follow(
     _ redirect: ResponseMessage, to request: RequestMessage, context: CallContext, next: Next
   ) async throws -> ResponseMessage {

@@ -16,6 +16,9 @@
   public final class NIOTransport: Transport {
     let core: TransportCore
 
+    /// It does: a call that ends while it waits for its connection is known not to be sent.
+    public var reportsConnections: Bool { true }
+
     /// Makes a transport; nothing is opened yet.
     public init(options: Options = Options()) {
       core = TransportCore(options: options)

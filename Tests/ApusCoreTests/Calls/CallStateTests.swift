@@ -40,6 +40,22 @@ struct CallStateTests {
     #expect(state.requestState == .maybeSent)
   }
 
+  @Test(
+    "where the transport tells of connections, a call without one has not been sent, nor been sent by another attempt")
+  func waitingForConnection() {
+    var state = CallState(reportsConnections: true)
+    for kind in [TraceEvent.Kind.prepared, .exchangeStarted] { state.append(event(kind)) }
+    #expect(state.phase == .connecting)
+    #expect(state.requestState == .notSent)
+    state.append(event(.connected(reused: true)))
+    #expect(state.requestState == .maybeSent)
+    state.append(event(.exchangeStarted, attempt: 2))
+    #expect(state.requestState == .maybeSent)
+    var joined = CallState(reportsConnections: true)
+    for kind in [TraceEvent.Kind.joined(serial: 1), .exchangeStarted] { joined.append(event(kind)) }
+    #expect(joined.requestState == .maybeSent)
+  }
+
   @Test("a new exchange starts its own counts and has no answer yet")
   func secondAttempt() {
     var state = CallState()

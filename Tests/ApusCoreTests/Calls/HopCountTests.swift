@@ -78,4 +78,61 @@ struct HopCountTests {
     #expect(jobs.count { $0 == "pool" } <= 3)
     await task.value
   }
+  @Test("from no actor a call begins as part of its caller's own job", arguments: [true, false])
+  func fromNoActor(isStreamed: Bool) async {
+    let pool = ManualExecutor()
+    let bench = CallBench()
+    bench.stub.onAny(answer: .text("ok"))
+    let request = Request<String>.get("/")
+    let task = Task(executorPreference: pool) {
+      if isStreamed { _ = try? await bench.api.withResponse(to: request) { $0.head.status.code } }
+      if !isStreamed { _ = try? await bench.api.send(request) }
+    }
+    #expect(bench.stub.exchanges.isEmpty)
+    #expect(pool.runNext())
+    #expect(bench.stub.exchanges.count == 1)
+    pool.mode = .forward
+    await task.value
+  }
+
+  @Test("what cancels a call before it has waited for anything keeps it from the wire", arguments: [true, false])
+  func cancelledAtTheStart(byCaller: Bool) async {
+    let box = Box()
+    let cancelling = Doing { request, context, next in
+      if byCaller { box.task?.cancel() } else { box.api?.calls.cancelAll() }
+      return try await next(request, context: context)
+    }
+    let bench = CallBench(middlewares: [(cancelling, .validation)])
+    bench.stub.onAny(answer: .text("ok"))
+    let pool = ManualExecutor()
+    box.api = bench.api
+    box.task = Task(executorPreference: pool) {
+      do {
+        _ = try await bench.api.send(Request<String>.get("/"))
+        Issue.record("a cancelled call gave its value")
+      } catch {
+        let error = error as? CallError
+        #expect(error?.code == .cancelled && error?.requestState == .notSent)
+      }
+    }
+    pool.mode = .forward
+    await box.task?.value
+    #expect(bench.stub.exchanges.isEmpty)
+    #expect(bench.isClean)
+  }
+}
+
+/// What a middleware cancels, known only after it was made.
+private final class Box: Sendable {
+  private let held = Mutex<(task: Task<Void, Never>?, api: Client?)>((nil, nil))
+
+  var task: Task<Void, Never>? {
+    get { held.withLock { $0.task } }
+    set { held.withLock { $0.task = newValue } }
+  }
+
+  var api: Client? {
+    get { held.withLock { $0.api } }
+    set { held.withLock { $0.api = newValue } }
+  }
 }

@@ -176,6 +176,27 @@
       }
     }
 
+    @Test("a call that ends while others have all connections says that it was not sent")
+    func endedWhileWaiting() async throws {
+      try await TestServer.with { _ in
+        .stalled
+      } body: { server in
+        try await NIOTransport.with {
+          $0.connectionsPerOrigin = 1
+        } body: { transport in
+          let client = try makeClient(server.origin, transport)
+          let running = Task { await failure { try await client.send(message()) } }
+          try await server.exchanges(atLeast: 1)
+          let waiting = Task { await failure { try await client.send(message(.post).tag("waiting")) } }
+          while client.calls.calls(tag: "waiting").first?.phase != .connecting { await Task.yield() }
+          client.calls.cancel(tag: "waiting")
+          #expect(await waiting.value?.requestState == .notSent)
+          client.calls.cancelAll()
+          #expect(await running.value?.requestState == .maybeSent)
+        }
+      }
+    }
+
     @Test("the TLS handshake must be done in time, and then nothing was sent")
     func handshake() async throws {
       let port = try SilentPort(accepts: true)

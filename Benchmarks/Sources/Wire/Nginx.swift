@@ -1,0 +1,90 @@
+import Foundation
+
+/// nginx on a port of loopback, from a folder that goes with it.
+final class Nginx {
+  let port: Int
+  let folder: URL
+  private let process = Process()
+
+  /// Starts it with the small answer at `/users/7`, `MiB` of zeros at `/big`, and a place that takes uploads at `/up`.
+  init(mebibytes: Int = 1) throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "apus-wire-\(UUID().uuidString)")
+    port = try Self.freePort()
+    let files = folder.appending(path: "files")
+    try FileManager.default.createDirectory(at: files.appending(path: "users"), withIntermediateDirectories: true)
+    try Data(#"{"id":7,"name":"Apus"}"#.utf8).write(to: files.appending(path: "users/7"))
+    try Self.writeBytes(mebibytes, to: files.appending(path: "big"))
+    try Data(Self.configuration(folder: folder.path, port: port).utf8).write(to: folder.appending(path: "nginx.conf"))
+    process.executableURL = URL(fileURLWithPath: "/usr/sbin/nginx")
+    process.arguments = [
+      "-p", folder.path, "-c", folder.appending(path: "nginx.conf").path, "-e", "\(folder.path)/errors",
+    ]
+    try process.run()
+    for _ in 0..<200 where !accepts() { usleep(20_000) }
+  }
+
+  func stop() {
+    process.terminate()
+    process.waitUntilExit()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  private static func configuration(folder: String, port: Int) -> String {
+    """
+    daemon off; worker_processes 1; pid \(folder)/pid; \(getuid() == 0 ? "user root;" : "")
+    events { worker_connections 20000; }
+    http {
+      access_log off; keepalive_requests 100000000; sendfile on; tcp_nopush on; client_max_body_size 0;
+      client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy; fastcgi_temp_path \(folder)/fastcgi;
+      uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi; open_file_cache max=10; default_type application/json;
+      server {
+        listen 127.0.0.1:\(port); root \(folder)/files;
+        location /up { proxy_pass http://127.0.0.1:\(port)/taken; proxy_request_buffering off; proxy_http_version 1.1; }
+        location /taken { client_body_buffer_size 64k; proxy_pass http://127.0.0.1:\(port)/users/7; proxy_method GET; proxy_pass_request_body off; }
+      }
+    }
+    """
+  }
+
+  private static func writeBytes(_ mebibytes: Int, to url: URL) throws {
+    try Data().write(to: url)
+    let file = try FileHandle(forWritingTo: url)
+    let piece = Data((0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 16) })
+    for _ in 0..<mebibytes { try file.write(contentsOf: piece) }
+    try file.close()
+  }
+
+  /// A port that nobody listens on now.
+  private static func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = loopback(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    guard isBound else { throw CocoaError(.executableNotLoadable) }
+    return Int(in_port_t(bigEndian: address.sin_port))
+  }
+
+  private func accepts() -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = Self.loopback(port: port)
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+  }
+
+  private static func loopback(port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    return address
+  }
+}
