@@ -97,6 +97,11 @@ final class Call: DeadlineTarget {
     if reporter != nil { record(.receiveProgress(received: received, expected: expected)) }
   }
 
+  /// Another call waits for this one's exchange, too.
+  func shareExchange() {
+    state.withLock { $0.shareExchange() }
+  }
+
   func enterHandler() {
     state.withLock { $0.enterHandler() }
   }

@@ -6,10 +6,11 @@ extension CallError {
       return
     }
     let state = call.progress
-    // What a middleware throws before anything was sent did not break an exchange.
+    // What a middleware throws before an exchange has begun did not break one.
+    let isEarly = call.attempts == 0 && state.requestState == .notSent
     var facts = Facts(
-      code: state.requestState == .notSent ? .invalidRequest : .broken, phase: state.phase,
-      requestState: state.requestState, underlying: error)
+      code: isEarly ? .invalidRequest : .broken, phase: state.phase, requestState: state.requestState,
+      underlying: error)
     switch error {
     case let fault as CallFault:
       facts.fill(from: fault)

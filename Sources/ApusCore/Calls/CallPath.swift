@@ -52,6 +52,11 @@ extension Call {
     if response.content.bytes == nil {
       response.content = ResponseContent(try await response.content.prefix(CallError.contentLimit))
     }
+    guard isLarge(response.content) else { return read(response, of: request) }
+    return await withTaskExecutorPreference(globalConcurrentExecutor) { [response] in read(response, of: request) }
+  }
+
+  private func read(_ response: ResponseMessage, of request: RequestDescription) -> Refusal {
     let content = Content(of: response, coding: coding)
     return Refusal(
       rejection: Rejection(content, decoder: request.rejectionDecoder), content: content,

@@ -97,7 +97,7 @@ struct CallState {
     switch event.kind {
     // Between two hops a call waits as it does before the first.
     case .prepared, .redirected: phase = .waiting
-    case .joined: sharesExchange = true
+    case .joined: shareExchange()
     case .exchangeStarted:
       phase = .connecting
       attempts = max(attempts, event.attempt)
@@ -130,6 +130,8 @@ struct CallState {
     receivedBytes += Int64(count)
     return (receivedBytes, expectedReceiveBytes)
   }
+
+  mutating func shareExchange() { sharesExchange = true }
 
   mutating func enterHandler() { phase = .handling }
 

@@ -28,12 +28,23 @@ final class JoinCalls: Middleware {
   }
 
   private final class Flight: Sendable {
-    let serial: UInt64
+    /// The call that began it.
+    let leader: Call
     let state = Mutex(FlightState<CheckedContinuation<ResponseMessage, any Error>>())
     let task = Mutex<Task<Void, Never>?>(nil)
 
-    init(serial: UInt64) {
-      self.serial = serial
+    init(leader: Call) {
+      self.leader = leader
+    }
+
+    /// Takes another call in; `false` when nobody waits any more.
+    func expect(_ serial: UInt64) -> Bool {
+      state.withLock { state in
+        guard state.expect(serial) else { return false }
+        // From now on the end of the call that began it does not end the exchange.
+        leader.shareExchange()
+        return true
+      }
     }
   }
 
@@ -50,8 +61,8 @@ final class JoinCalls: Middleware {
     }
     let serial = context.call.serial
     let (flight, isNew) = flights.withLock { flights -> (Flight, Bool) in
-      if let running = flights[key], running.state.withLock({ $0.expect(serial) }) { return (running, false) }
-      let flight = Flight(serial: serial)
+      if let running = flights[key], running.expect(serial) { return (running, false) }
+      let flight = Flight(leader: context.call)
       _ = flight.state.withLock { $0.expect(serial) }
       flights[key] = flight
       return (flight, true)
@@ -61,7 +72,7 @@ final class JoinCalls: Middleware {
       let shared = context.shared()
       start(flight, key) { try await next(request, context: shared) }
     } else {
-      context.record(.joined(serial: flight.serial))
+      context.record(.joined(serial: flight.leader.serial))
     }
     let response = try await wait(for: flight, serial: serial)
     // The head and the size reached the first call's state only.

@@ -4,10 +4,11 @@
 public struct Runtime: Sendable {
   /// Times events and limits calls. Default: ``SystemClock``.
   public var clock: any MonotonicClock
-  /// Runs every task that the client creates. Default: `nil`, the global concurrent pool.
+  /// Runs every task that the client creates. Default: `nil`, the global concurrent pool; a call of a caller on no actor
+  /// then begins on its caller's thread, and goes on in the pool once it has waited for anything.
   public var executor: (any TaskExecutor)?
   /// The most bytes of content whose value is made on ``executor``: decoding more would hold up what else it runs, so
-  /// that happens on the global pool. Without an executor all of it does. Default: 16 KiB.
+  /// that happens on the global pool. Means nothing without an executor. Default: 16 KiB.
   public var decodedOnExecutor = 16 << 10
   /// 64 random bits; must be unpredictable in production. Default: the system's generator.
   public var random: @Sendable () -> UInt64

@@ -12,7 +12,7 @@ struct TaskSpawner: Sendable {
 
   /// Starts the work of a call for a caller that waits for it.
   ///
-  /// Where the caller runs on no actor it begins at once, on the caller's thread, which has nothing else to do: to wake
+  /// Where the caller runs on no actor it begins at once, on the caller's thread, where it would only wait: to wake
   /// another takes longer than to describe and send a small message.
   func spawn<Success: Sendable>(
     for caller: (any Actor)?, _ operation: @escaping @Sendable @concurrent () async -> Success

@@ -25,8 +25,8 @@ public struct TraceEvent: Sendable, Hashable {
     case connected(reused: Bool)
     /// The request has left, content included.
     case requestSent
-    /// The request goes out once more, since the connection in use before was closed before any byte of the answer:
-    /// the one retry that a transport may make by itself.
+    /// The request goes to a new connection, since the one in use before was closed before any byte of the answer, or
+    /// before anything was written: the one retry that a transport may make by itself.
     case resent
     /// An interim response arrived (RFC 9110 §15.2).
     case interim(status: Int)

@@ -7,7 +7,9 @@
 /// still arrive; nobody but the transport touches the connection.
 public protocol Transport: Sendable {
   /// Whether it records ``TraceEvent/Kind/connected(reused:)`` before anything of a request is sent, so that a call that
-  /// ends earlier is known not to be sent. Default: `false`; then every exchange that has begun counts as maybe sent.
+  /// ends earlier is known not to be sent. A transport that does so looks once more, after it has recorded the event and
+  /// before it writes, whether the exchange is still wanted. Default: `false`; then every exchange that has begun counts
+  /// as maybe sent.
   var reportsConnections: Bool { get }
 
   /// Performs the exchange and returns once the head of the answer is there.

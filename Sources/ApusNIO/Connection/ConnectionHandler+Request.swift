@@ -7,15 +7,17 @@
     /// Begins an exchange.
     func start(_ exchange: Exchange) {
       // Closed since it was handed out: nothing was written, so nothing is lost.
-      guard stage == .idle, let connection, context?.channel.isActive == true else { return exchange.requeue() }
+      guard stage == .idle, let connection, context?.channel.isActive == true else { return giveBack(exchange) }
       if connection.hasServed, isStale {
         abort()
-        return exchange.requeue()
+        return giveBack(exchange)
       }
       guard exchange.enter(connection) else { return core.release(connection) }
       stage = .exchanging
       self.exchange = exchange
       recordConnection(connection, exchange)
+      // Whoever ended it before it was told of its connection was told that nothing was sent.
+      guard self.exchange === exchange, exchange.isOn(connection) else { return }
       let request = exchange.request
       outbound.clear()
       do {
@@ -31,6 +33,13 @@
       } else {
         sendAtOnce(request.content, of: exchange)
       }
+    }
+
+    /// The connection was closed before anything was written to it.
+    private func giveBack(_ exchange: Exchange) {
+      if exchange.retry(wasWritten: false) { return }
+      exchange.refuse(
+        TransportError(.broken, requestState: .notSent, detail: "the connection was closed before it was used again"))
     }
 
     /// Whether something has arrived that nobody has read yet: the end of the connection, or bytes that nobody asked

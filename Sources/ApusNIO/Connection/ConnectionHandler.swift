@@ -169,13 +169,11 @@
     /// Whether the exchange goes out once more: its connection had been used before, and was closed before any byte of
     /// the answer.
     private func retries(_ connection: Connection) -> Bool {
-      guard core.options.retriesOnStaleConnection, connection.hasServed, !incoming.hasBytes, let exchange,
-        exchange.request.isRepeatable, exchange.claimRetry()
+      guard connection.hasServed, !incoming.hasBytes, let exchange, exchange.request.isRepeatable,
+        exchange.retry(wasWritten: true)
       else { return false }
       clear()
       end()
-      exchange.context.record(.resent)
-      exchange.goOut(again: true)
       return true
     }
 

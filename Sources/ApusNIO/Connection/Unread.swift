@@ -21,17 +21,37 @@
   extension ChannelPipeline.SynchronousOperations {
     /// Looks into the socket, without waiting and without taking anything.
     func hasUnread(_ unread: Unread) -> Bool {
-      let count = try? withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
-        var byte: UInt8 = 0
-        return recv(socket, &byte, 1, peeking)
+      let isThere = try? withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+        switch unread {
+        case .anything: peek(socket) != .nothing
+        case .end: hasEnded(socket)
+        }
       }
-      guard let count else { return false }
-      switch unread {
-      case .anything: return count >= 0
-      case .end: return count == 0
-      }
+      return isThere ?? false
     }
   }
 
-  private let peeking = CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)
+  private enum Peeked {
+    case nothing, bytes, end
+  }
+
+  private func peek(_ socket: NIOBSDSocket.Handle) -> Peeked {
+    var byte: UInt8 = 0
+    switch recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) {
+    case 0: return .end
+    case 1...: return .bytes
+    // A reset is an error here.
+    default: return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? .nothing : .end
+    }
+  }
+
+  /// Whether the peer has ended the connection, also where bytes stand before its end: the farewell of TLS, for one.
+  private func hasEnded(_ socket: NIOBSDSocket.Handle) -> Bool {
+    #if os(Linux)
+      var asked = pollfd(fd: socket, events: Int16(POLLRDHUP), revents: 0)
+      return poll(&asked, 1, 0) > 0
+    #else
+      return peek(socket) == .end
+    #endif
+  }
 #endif

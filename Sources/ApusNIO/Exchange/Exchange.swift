@@ -23,6 +23,8 @@
       var place = Place.nowhere
       var waiter: Waiter?
       var hasRetried = false
+      /// Whether it was written to the connection that was closed, so that the server may have it.
+      var wasWritten = false
       /// Since when it has waited for a connection; `nil`: it did not have to.
       var queuedSince: NIODeadline?
       /// Rings when it has waited for a connection for as long as its call allows.
@@ -53,7 +55,7 @@
       self.core = core
     }
 
-    /// Whether it goes out once more, and so on a connection that nothing was sent on before.
+    /// Whether it found its connection closed, and so needs one that nothing was sent on before.
     var needsNewConnection: Bool { state.withLock { $0.hasRetried } }
 
     /// How long it has waited for its connection; `nil`: not at all.
@@ -136,29 +138,33 @@
       return isWanted
     }
 
-    /// Takes it off a connection that was closed before anything was written.
-    func requeue() {
-      let isWanted = state.withLock { state in
-        switch state.place {
-        case .on:
-          state.place = .queued
-          return true
-        case .queued: return true
-        case .nowhere, .over: return false
-        }
+    /// Whether it is still on a connection that it was put on.
+    func isOn(_ connection: Connection) -> Bool {
+      state.withLock { state in
+        guard case .on(let own) = state.place else { return false }
+        return own === connection
       }
-      if isWanted { goOut(again: true) }
     }
 
-    /// Takes it off a reused connection that was closed before any byte of the answer, to be sent once more on another;
-    /// `false` when it has been sent twice already, or is over.
-    func claimRetry() -> Bool {
-      state.withLock { state in
-        guard case .on = state.place, !state.hasRetried else { return false }
-        state.hasRetried = true
-        state.place = .queued
-        return true
+    /// Takes it off a reused connection that was closed before any byte of the answer, to go to a new one; `false` when
+    /// it did that already, may not, or is over.
+    ///
+    /// - Parameter wasWritten: whether any of it was written.
+    func retry(wasWritten: Bool) -> Bool {
+      guard core.options.retriesOnStaleConnection else { return false }
+      let isClaimed = state.withLock { state in
+        switch state.place {
+        case .nowhere, .over: return false
+        case .queued, .on:
+          guard !state.hasRetried else { return false }
+          (state.hasRetried, state.wasWritten, state.place) = (true, wasWritten, .queued)
+          return true
+        }
       }
+      guard isClaimed else { return false }
+      context.record(.resent)
+      goOut(again: true)
+      return true
     }
 
     /// Hands the head to whoever waits, while the content still arrives; `false` when nobody does.
@@ -186,7 +192,7 @@
     func refuse(_ error: TransportError, onlyWhileWaiting: Bool = false) {
       var error = error
       // It went out once already, on a connection that was closed then.
-      if needsNewConnection, error.requestState == .notSent { error.requestState = .maybeSent }
+      if error.requestState == .notSent, state.withLock({ $0.wasWritten }) { error.requestState = .maybeSent }
       end(throwing: error, onlyWhileWaiting: onlyWhileWaiting)
     }
   }

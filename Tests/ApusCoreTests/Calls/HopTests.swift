@@ -80,6 +80,31 @@ struct HopTests {
     #expect(executor.jobCount == 1)
   }
 
+  @Test("nothing of a call runs on the main actor, also where the client has no executor")
+  @MainActor
+  func offTheMainActor() async throws {
+    struct Decoded: Decodable, Sendable {
+      init(from decoder: any Decoder) throws {
+        #expect(!Thread.isMainThread)
+      }
+    }
+    func isOnMainThread() -> Bool { Thread.isMainThread }
+    let seen = Log<Bool>()
+    let looking = Doing { request, context, next in
+      seen.add(isOnMainThread())
+      return try await next(request, context: context)
+    }
+    let bench = CallBench(middlewares: [(looking, .validation)])
+    bench.stub.onAny(answer: .json("{}"))
+    #expect(isOnMainThread())
+    let request = Request<Decoded>.get("/")
+    _ = try await bench.api.send(request)
+    _ = try await bench.api.response(to: request)
+    _ = try await bench.api.message(for: request)
+    try await bench.api.withResponse(to: request) { _ in }
+    #expect(seen.entries == [false, false, false, false])
+  }
+
   @Test("the value of a small answer is made on the client's executor, that of a big one on the global pool")
   func bigAnswers() async throws {
     struct Placed: Decodable, Sendable {
@@ -96,6 +121,12 @@ struct HopTests {
       bench.stub.onAny(answer: .json("{" + String(repeating: " ", count: length - 2) + "}"))
       let placed = try await bench.api.send(Request<Placed>.get("/"))
       #expect((placed.executor == executor.asUnownedTaskExecutor()) == isOnExecutor, "\(length) bytes")
+      let refused = Request<String>.get("/").accepting(.statuses(404))
+      guard case .rejected(let rejected) = try await bench.api.outcome(of: refused, rejectedAs: Placed.self) else {
+        Issue.record("a 200 was accepted")
+        continue
+      }
+      #expect((rejected.executor == executor.asUnownedTaskExecutor()) == isOnExecutor, "\(length) bytes of a refusal")
     }
   }
 

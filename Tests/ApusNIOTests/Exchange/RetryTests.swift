@@ -1,9 +1,11 @@
 #if NIO
   import ApusCore
-  import ApusNIO
   import ApusTestServer
+  import Foundation
   import HTTPTypes
   import Testing
+
+  @testable import ApusNIO
 
   @Suite("The transport's own retry")
   struct RetryTests {
@@ -39,6 +41,67 @@
       #expect(exchanges == ["GET on 0", "\(method) on 0", "\(method) on 1"])
       #expect(response.trace.events.contains { $0.kind == .resent })
       #expect(response.trace.events.filter { $0.kind == .connected(reused: false) }.count == 1)
+    }
+
+    /// Opens so many connections, has the server close them, and makes one call more.
+    private func performAfterClosing(
+      _ count: Int, isSecure: Bool = false,
+      _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in }
+    ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [TestServer.Exchange]) {
+      let authority = isSecure ? try TestAuthority.shared() : nil
+      let gate = Gate()
+      var options = TestServer.Options()
+      options.tls = authority?.tls()
+      return try await TestServer.with(options: options) { request in
+        request.number == 0 && request.method == "GET" ? .text("").waiting(for: gate) : .text("")
+      } body: { server in
+        try await NIOTransport.with {
+          configure(&$0)
+          $0.eventLoops = .own(1)
+          if let authority { $0.trust.additionalAuthorities = [Data(authority.certificate.utf8)] }
+        } body: { transport in
+          let client = try makeClient(server.origin, transport)
+          let loop = try #require(transport.core.loops.next())
+          let first = (0..<count).map { _ in Task { try await client.send(message()) } }
+          try await gate.waitForArrivals(count)
+          gate.open()
+          for call in first { _ = try await call.value }
+          await server.closeConnections()
+          // The call begins after the loop has looked at its sockets, where the closes are waiting.
+          for _ in 0..<2 { try await loop.submit {}.get() }
+          let result: Result<Response<Content>, CallError>
+          do throws(CallError) {
+            result = .success(try await client.response(to: message(.post).content(.text("x"))))
+          } catch {
+            result = .failure(error)
+          }
+          return (result, Array(server.exchanges.dropFirst(count)))
+        }
+      }
+    }
+
+    @Test(
+      "a request that nothing was written of goes to a new connection, once, however many unused ones were closed",
+      arguments: [1, 3], [false, true])
+    func unused(count: Int, isSecure: Bool) async throws {
+      let (result, exchanges) = try await performAfterClosing(count, isSecure: isSecure)
+      let response = try result.get()
+      #expect(exchanges.map(\.method) == ["POST"])
+      #expect(response.trace.events.count { $0.kind == .resent } <= 1)
+      #expect(response.trace.events.count { $0.kind == .connected(reused: false) } == 1)
+      #expect(!response.trace.events.contains { $0.kind == .connected(reused: true) })
+    }
+
+    @Test("where the transport may not retry, it says that nothing was sent")
+    func unusedSwitchedOff() async throws {
+      let (result, exchanges) = try await performAfterClosing(3) { $0.retriesOnStaleConnection = false }
+      switch result {
+      // The close had been noticed before.
+      case .success: #expect(exchanges.count == 1)
+      case .failure(let error):
+        #expect(error.code == .broken && error.requestState == .notSent)
+        #expect(exchanges.isEmpty)
+      }
     }
 
     @Test("a reset is no other than a close")

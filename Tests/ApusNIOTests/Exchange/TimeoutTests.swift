@@ -176,7 +176,8 @@
       }
     }
 
-    @Test("a call that ends while others have all connections says that it was not sent")
+    @Test(
+      "a call that ends while others have all connections says that it was not sent", .timeLimit(.minutes(10)))
     func endedWhileWaiting() async throws {
       try await TestServer.with { _ in
         .stalled
@@ -197,6 +198,23 @@
       }
     }
 
+    @Test("a call that ends just before its request is written sends nothing, and says so")
+    func endedWhileConnecting() async throws {
+      try await TestServer.with { _ in
+        .text("")
+      } body: { server in
+        try await NIOTransport.with { transport in
+          var settings = ClientSettings()
+          settings.observers = [CancellingAtConnection()]
+          let client = try makeClient(server.origin, transport, settings: settings)
+          let error = try #require(await failure { try await client.send(message(.post).content(.text("x"))) })
+          #expect(error.code == .cancelled && error.requestState == .notSent)
+          try await server.wait { $0.openConnections == 0 }
+          #expect(server.exchanges.isEmpty)
+        }
+      }
+    }
+
     @Test("the TLS handshake must be done in time, and then nothing was sent")
     func handshake() async throws {
       let port = try SilentPort(accepts: true)
@@ -209,6 +227,13 @@
         #expect(error.code == .timeout)
         #expect(error.requestState == .notSent)
       }
+    }
+  }
+
+  /// Cancels a call when its connection is there, on the connection's own thread, before it is told that it has it.
+  private struct CancellingAtConnection: CallObserver {
+    func observe(_ event: TraceEvent, of call: CallEntry) {
+      if case .phase(.connecting, _) = event.kind { call.cancel() }
     }
   }
 #endif
