@@ -48,7 +48,8 @@
   /// Whether the peer has ended the connection, also where bytes stand before its end: the farewell of TLS, for one.
   private func hasEnded(_ socket: NIOBSDSocket.Handle) -> Bool {
     #if os(Linux)
-      var asked = pollfd(fd: socket, events: Int16(POLLRDHUP), revents: 0)
+      // POLLRDHUP of poll(2), which Swift's module of the C library does not show.
+      var asked = pollfd(fd: socket, events: 0x2000, revents: 0)
       return poll(&asked, 1, 0) > 0
     #else
       return peek(socket) == .end
