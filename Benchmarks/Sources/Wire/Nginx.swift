@@ -15,12 +15,14 @@ final class Nginx {
     try Data(#"{"id":7,"name":"Apus"}"#.utf8).write(to: files.appending(path: "users/7"))
     try Self.writeBytes(mebibytes, to: files.appending(path: "big"))
     try Data(Self.configuration(folder: folder.path, port: port).utf8).write(to: folder.appending(path: "nginx.conf"))
-    process.executableURL = URL(fileURLWithPath: "/usr/sbin/nginx")
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [
+      "nginx",
       "-p", folder.path, "-c", folder.appending(path: "nginx.conf").path, "-e", "\(folder.path)/errors",
     ]
     try process.run()
     for _ in 0..<200 where !accepts() { usleep(20_000) }
+    guard accepts() else { throw CocoaError(.executableNotLoadable) }
   }
 
   func stop() {

@@ -21,18 +21,23 @@ enum One {
   /// Starts this program to do one thing; gives the seconds it took by its own clock, its peak memory in MiB, its
   /// processor time in µs and the whole process's time in µs.
   static func measured(_ arguments: [String]) throws -> [Double] {
+    let start = ContinuousClock.now
+    let figures = try figures(of: ["one"] + arguments)
+    guard figures.count == 3 else { throw CocoaError(.executableLoad) }
+    return figures + [start.duration(to: .now).microseconds]
+  }
+
+  /// Starts this program with other arguments, and gives the figures that it prints.
+  static func figures(of arguments: [String]) throws -> [Double] {
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-    process.arguments = ["one"] + arguments
+    process.arguments = arguments
     process.standardOutput = output
-    let start = ContinuousClock.now
     try process.run()
     let text = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    let whole = start.duration(to: .now).microseconds
-    let figures = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-    guard process.terminationStatus == 0, figures.count == 3 else { throw CocoaError(.executableLoad) }
-    return figures + [whole]
+    guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    return String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
   }
 }

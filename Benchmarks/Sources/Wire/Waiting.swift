@@ -2,26 +2,36 @@ import Apus
 import ApusNIO
 import Foundation
 
-/// Calls that wait for a connection: what each keeps in memory, beside a task that only waits.
+/// Calls that wait for a connection: what each keeps in memory, beside a task that only waits. Each in a process of its
+/// own, where nothing was freed before that could be used again.
 enum Waiting {
-  static func measure(calls: Int) async throws {
+  static func compare(calls: Int) throws {
     let server = try Nginx()
     defer { server.stop() }
+    let idle = try One.figures(of: ["kept", "tasks", "\(server.port)", "\(calls)"])
+    let waiting = try One.figures(of: ["kept", "calls", "\(server.port)", "\(calls)"])
+    print("\(calls) calls waiting for one connection")
+    Table.report("a task that waits, bytes", idle, digits: 0)
+    Table.report("a call that waits, task included, bytes", waiting, digits: 0)
+    Table.report("  beyond the task", zip(waiting, idle).map { $0 - $1 }, digits: 0)
+  }
+
+  /// Prints the bytes that each `tasks` or `calls` keeps; `PORT COUNT` follow.
+  static func run(_ arguments: [String]) async throws {
+    guard arguments.count == 3, let port = Int(arguments[1]), let count = Int(arguments[2]) else { return }
     var options = NIOTransport.Options()
     options.connectionsPerOrigin = 1
-    let api = try Typed(port: server.port, transport: NIOTransport(options: options)).api
+    let api = try Typed(port: port, transport: NIOTransport(options: options)).api
     _ = try await api.send(Request<Small>.get("/users/\(7)"))
-
-    let idle = try await growth(of: calls) { try await Task.sleep(for: .seconds(3600)) }
+    guard arguments[0] == "calls" else {
+      return print(try await growth(of: count) { try await Task.sleep(for: .seconds(3600)) })
+    }
     try await api.withResponse(to: Request<Content>.get("/users/\(7)")) { _ in
       // The one connection is in use for as long as this runs.
-      let waiting = try await growth(of: calls, registeredAt: api) {
-        _ = try await api.send(Request<Small>.get("/users/\(7)"))
+      let each = try await growth(of: count, registeredAt: api) {
+        _ = try await api.send(Request<Small>.get("/users/\(7)").timeout(.seconds(3600)))
       }
-      print("\(calls) calls waiting for one connection")
-      Table.report("a task that waits, bytes", [idle], digits: 0)
-      Table.report("a call that waits, task included, bytes", [waiting], digits: 0)
-      Table.report("  beyond the task", [waiting - idle], digits: 0)
+      print(each)
     }
   }
 

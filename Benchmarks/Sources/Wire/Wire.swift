@@ -1,13 +1,13 @@
 import Foundation
 
-/// Apus over SwiftNIO beside raw async-http-client with JSONDecoder, against nginx on loopback.
+/// For Linux. Apus over SwiftNIO beside raw async-http-client with JSONDecoder, against nginx on loopback.
 ///
 ///     Wire calls [calls] [runs]     small answers: processor and wall time of a call
 ///     Wire transfers [MiB] [runs]   a file down and a file up: speed, peak memory
 ///     Wire cold [runs]              from the start of a process to its first decoded answer
 ///     Wire waiting [calls]          memory of calls that wait for a connection
 ///     Wire profile NAME [calls] [in flight]   one contender alone (raw, pool or loop), to be looked at by a profiler
-///     Wire one NAME WHAT PORT …     what the others start in processes of their own
+///     Wire one …, Wire kept …       what the others start in processes of their own
 @main
 struct Wire {
   static func main() async throws {
@@ -25,12 +25,13 @@ struct Wire {
     case "calls": try await Calls.compare(calls: numbers.first ?? 3000, runs: numbers.dropFirst().first ?? 11)
     case "transfers": try Transfers.compare(mebibytes: numbers.first ?? 256, runs: numbers.dropFirst().first ?? 11)
     case "cold": try ColdStart.compare(runs: numbers.first ?? 21)
-    case "waiting": try await Waiting.measure(calls: numbers.first ?? 10_000)
+    case "waiting": try Waiting.compare(calls: numbers.first ?? 10_000)
+    case "kept": try await Waiting.run(Array(arguments.dropFirst()))
     default:
       try await Calls.compare(calls: 3000, runs: 11)
       try Transfers.compare(mebibytes: 256, runs: 11)
       try ColdStart.compare(runs: 21)
-      try await Waiting.measure(calls: 10_000)
+      try Waiting.compare(calls: 10_000)
     }
   }
 }
