@@ -13,7 +13,7 @@ extension TraceEvent.Kind: CustomStringConvertible {
     case .phase(let phase, let time): "\(phase.rawValue): \(Trace.milliseconds(time)) ms"
     case .connected(let reused): reused ? "on a connection in use before" : "on a new connection"
     case .requestSent: "request sent"
-    case .resent: "sent again: the connection in use before was closed before any byte of the answer"
+    case .resent: "to a new connection: the one in use before was closed before any byte of the answer"
     case .interim(let status): "interim response with status \(status)"
     case .firstByteArrived: "first byte of the answer"
     case .headArrived(let status): "answered with status \(status)"

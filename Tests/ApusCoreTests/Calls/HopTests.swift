@@ -88,7 +88,6 @@ struct HopTests {
         #expect(!Thread.isMainThread)
       }
     }
-    func isOnMainThread() -> Bool { Thread.isMainThread }
     let seen = Log<Bool>()
     let looking = Doing { request, context, next in
       seen.add(isOnMainThread())
@@ -152,3 +151,6 @@ struct HopTests {
     #expect(priorities.entries.allSatisfy { $0 >= .high })
   }
 }
+
+/// Asked from code that may not be asynchronous.
+private func isOnMainThread() -> Bool { Thread.isMainThread }

@@ -23,7 +23,7 @@ struct TraceTextTests {
     (.cancelRequested(.deadline(.connecting)), "cancel requested: deadline passed while connecting"),
     (.note("served stale, age in seconds", 90), "served stale, age in seconds: 90"), (.succeeded, "succeeded"),
     (.failed(.tls), "failed: tls"), (.phase(.nameLookup, .microseconds(1500)), "nameLookup: 1.500 ms"),
-    (.resent, "sent again: the connection in use before was closed before any byte of the answer"),
+    (.resent, "to a new connection: the one in use before was closed before any byte of the answer"),
     (.interim(status: 103), "interim response with status 103"), (.firstByteArrived, "first byte of the answer"),
     (
       .redirected(
