@@ -6,9 +6,12 @@
 
   extension TransportKind {
     /// ``NIOTransport`` without TLS, and with it.
-    static func nio(isSecure: Bool) throws -> TransportKind {
+    ///
+    /// - Parameter connections: how many there may be; with one, a connection that is never given back keeps the next
+    ///   call waiting.
+    static func nio(isSecure: Bool, connections: Int = 128) throws -> TransportKind {
       var options = NIOTransport.Options.patient
-      options.connectionsPerOrigin = 128
+      options.connectionsPerOrigin = connections
       let authority = isSecure ? try TestAuthority.shared() : nil
       if let authority { options.trust.additionalAuthorities = [Data(authority.certificate.utf8)] }
       return TransportKind(isSecure ? "NIOTransport over TLS" : "NIOTransport", tls: authority?.tls()) { [options] in
