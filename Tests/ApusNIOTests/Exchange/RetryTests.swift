@@ -3,6 +3,7 @@
   import ApusTestServer
   import Foundation
   import HTTPTypes
+  import NIOCore
   import Testing
 
   @testable import ApusNIO
@@ -47,13 +48,13 @@
     private func performAfterClosing(
       _ count: Int, isSecure: Bool = false,
       _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in }
-    ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [TestServer.Exchange]) {
+    ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [ApusTestServer.Exchange]) {
       let authority = isSecure ? try TestAuthority.shared() : nil
       let gate = Gate()
       var options = TestServer.Options()
       options.tls = authority?.tls()
       return try await TestServer.with(options: options) { request in
-        request.number == 0 && request.method == "GET" ? .text("").waiting(for: gate) : .text("")
+        request.method == "GET" ? .text("").waiting(for: gate) : .text("")
       } body: { server in
         try await NIOTransport.with {
           configure(&$0)

@@ -5,6 +5,7 @@
   import Foundation
   import LoopbackConformance
   import HTTPTypes
+  import Synchronization
   import Testing
 
   @Suite("Time limits")
@@ -205,8 +206,10 @@
       } body: { server in
         try await NIOTransport.with { transport in
           var settings = ClientSettings()
-          settings.observers = [CancellingAtConnection()]
+          let observer = EndingAtConnection()
+          settings.observers = [observer]
           let client = try makeClient(server.origin, transport, settings: settings)
+          observer.calls.withLock { $0 = client.calls }
           let error = try #require(await failure { try await client.send(message(.post).content(.text("x"))) })
           #expect(error.code == .cancelled && error.requestState == .notSent)
           try await server.wait { $0.openConnections == 0 }
@@ -230,10 +233,15 @@
     }
   }
 
-  /// Cancels a call when its connection is there, on the connection's own thread, before it is told that it has it.
-  private struct CancellingAtConnection: CallObserver {
+  /// Cancels a call when its connection is there, on the connection's own thread, and holds that up until the call has
+  /// ended, so that it ends without being told that it has one.
+  private final class EndingAtConnection: CallObserver {
+    let calls = Mutex<CallRegistry?>(nil)
+
     func observe(_ event: TraceEvent, of call: CallEntry) {
-      if case .phase(.connecting, _) = event.kind { call.cancel() }
+      guard case .phase(.connecting, _) = event.kind, let calls = calls.withLock({ $0 }) else { return }
+      call.cancel()
+      for _ in 0..<60_000 where !calls.isEmpty { usleep(1000) }
     }
   }
 #endif
