@@ -124,6 +124,8 @@ struct CallFaultsTests {
       }
       // Nobody is answered by the server before all of them have come.
       while api.calls.count + outcomes.all.count < 20 { await Task.yield() }
+      // Noted down is not yet joined.
+      while policy == .join, api.calls.all.count(where: \.hasJoined) < 19 { await Task.yield() }
       gate.open()
       try await group.waitForAll()
     }
@@ -208,4 +210,8 @@ struct CallFaultsTests {
     }
     #expect(stub.exchanges.isEmpty)
   }
+}
+
+extension CallEntry {
+  fileprivate var hasJoined: Bool { trace.events.contains { if case .joined = $0.kind { true } else { false } } }
 }
