@@ -27,9 +27,11 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
+    .target(name: "Measuring", swiftSettings: settings),
     .executableTarget(
       name: "Loopback",
       dependencies: [
+        "Measuring",
         .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
         .product(name: "ApusTestServer", package: "apus"), .product(name: "ApusURLSession", package: "apus"),
       ],
@@ -37,6 +39,7 @@ let package = Package(
     .executableTarget(
       name: "Wire",
       dependencies: [
+        "Measuring",
         .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),

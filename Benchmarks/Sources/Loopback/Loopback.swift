@@ -3,6 +3,7 @@ import ApusNIO
 import ApusTestServer
 import ApusURLSession
 import Foundation
+import Measuring
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -43,15 +44,12 @@ struct Loopback {
     let nio = Client(baseURL: baseURL, transport: NIOTransport())
     let endpoint: Request<Small> = .get("/users/\(7)")
 
-    var rows: [(bare: Usage, urlSession: Usage, nio: Usage)] = []
-    for run in 0...runs {
-      let row = (
+    let rows = try await interleaved(runs) {
+      (
         bare: try await Usage.of(calls) { _ = try await bare.call() },
         urlSession: try await Usage.of(calls) { _ = try await urlSession.send(endpoint) },
         nio: try await Usage.of(calls) { _ = try await nio.send(endpoint) }
       )
-      // The first round warms all up.
-      if run > 0 { rows.append(row) }
     }
     print("\(runs) interleaved runs of \(calls) calls, one in flight; median [lowest, highest]")
     for (unit, value) in [("µs", \Usage.wall), ("processor µs", \Usage.processor)] {
@@ -61,13 +59,6 @@ struct Loopback {
       report("Apus on SwiftNIO, \(unit)", rows.map { $0.nio[keyPath: value] })
       report("ratio to the bare loop", rows.map { $0.nio[keyPath: value] / $0.bare[keyPath: value] })
     }
-  }
-
-  static func report(_ name: String, _ figures: [Double]) {
-    let sorted = figures.sorted()
-    func text(_ figure: Double) -> String { String(format: "%.2f", figure) }
-    let padding = String(repeating: " ", count: max(1, 44 - name.count))
-    print("\(name)\(padding)\(text(sorted[sorted.count / 2]))  [\(text(sorted[0])), \(text(sorted[sorted.count - 1]))]")
   }
 }
 

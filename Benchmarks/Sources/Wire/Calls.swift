@@ -1,87 +1,67 @@
 import Apus
 import ApusNIO
-import Foundation
+import Measuring
 
-/// Small answers, one in flight and 64: on the global pool and on an event loop.
-enum Calls {
+/// Small answers: from the global pool and from an event loop.
+struct Calls {
+  /// Who calls, and from where.
+  enum Way: String, CaseIterable {
+    case raw = "async-http-client"
+    case pool = "Apus, caller on the pool"
+    case loop = "Apus, caller on an event loop"
+  }
+
+  private let raw: Raw
+  private let pooled: Typed
+  private let onLoop: Typed
+  private let loop: EventLoopExecutor
+
+  private init(port: Int) throws {
+    let transport = NIOTransport()
+    guard let loop = transport.executor() else { throw Unexpected() }
+    self.loop = loop
+    raw = Raw(port: port)
+    pooled = try Typed(port: port)
+    onLoop = try Typed(port: port, transport: transport, executor: loop)
+  }
+
+  private func usage(of way: Way, _ calls: Int, inFlight: Int) async throws -> Usage {
+    switch way {
+    case .raw: try await Usage.of(calls, inFlight: inFlight) { [raw] in _ = try await raw.small() }
+    case .pool: try await Usage.of(calls, inFlight: inFlight) { [pooled] in _ = try await pooled.small() }
+    case .loop:
+      try await withTaskExecutorPreference(loop) {
+        try await Usage.of(calls, inFlight: inFlight) { [onLoop] in _ = try await onLoop.small() }
+      }
+    }
+  }
+
+  /// All ways beside each other, one call in flight and 64.
   static func compare(calls: Int, runs: Int) async throws {
     let server = try Nginx()
     defer { server.stop() }
-    let raw = Raw(port: server.port)
-    let pooled = try Typed(port: server.port)
-    let transport = NIOTransport()
-    guard let loop = transport.executor() else { return }
-    let onLoop = try Typed(port: server.port, transport: transport, executor: loop)
-
+    let lineup = try Calls(port: server.port)
     for inFlight in [1, 64] {
-      var rows: [[Cost]] = []
-      for run in 0...runs {
-        let row = [
-          try await Cost.of(calls, inFlight: inFlight) { try await raw.small() },
-          try await Cost.of(calls, inFlight: inFlight) { try await pooled.small() },
-          try await withTaskExecutorPreference(loop) {
-            try await Cost.of(calls, inFlight: inFlight) { try await onLoop.small() }
-          },
-        ]
-        // The first round warms all up.
-        if run > 0 { rows.append(row) }
+      let rows = try await interleaved(runs) {
+        var row: [Usage] = []
+        for way in Way.allCases { row.append(try await lineup.usage(of: way, calls, inFlight: inFlight)) }
+        return row
       }
       print("small answers, \(inFlight) in flight: \(runs) interleaved runs of \(calls); median [lowest, highest]")
-      for (unit, value) in [("processor µs", \Cost.processor), ("µs", \Cost.wall)] {
-        let names = ["async-http-client", "Apus, caller on the pool", "Apus, caller on an event loop"]
-        for (index, name) in names.enumerated() {
-          Table.report("\(name), \(unit) a call", rows.map { $0[index][keyPath: value] })
-          if index > 0 { Table.report("  ratio", rows.map { $0[index][keyPath: value] / $0[0][keyPath: value] }) }
+      for (unit, value) in [("processor µs", \Usage.processor), ("µs", \Usage.wall)] {
+        for (index, way) in Way.allCases.enumerated() {
+          report("\(way.rawValue), \(unit) a call", rows.map { $0[index][keyPath: value] })
+          if index > 0 { report("  ratio", rows.map { $0[index][keyPath: value] / $0[0][keyPath: value] }) }
         }
       }
     }
   }
 
-  /// One contender alone.
+  /// One way alone, by the name of its case.
   static func profile(_ name: String, calls: Int, inFlight: Int) async throws {
+    guard let way = Way.allCases.first(where: { "\($0)" == name }) else { throw Unexpected() }
     let server = try Nginx()
     defer { server.stop() }
-    let transport = NIOTransport()
-    guard let loop = transport.executor() else { return }
-    let cost: Cost
-    switch name {
-    case "raw":
-      let raw = Raw(port: server.port)
-      cost = try await Cost.of(calls, inFlight: inFlight) { try await raw.small() }
-    case "pool":
-      let pooled = try Typed(port: server.port, transport: transport)
-      cost = try await Cost.of(calls, inFlight: inFlight) { try await pooled.small() }
-    default:
-      let onLoop = try Typed(port: server.port, transport: transport, executor: loop)
-      cost = try await withTaskExecutorPreference(loop) {
-        try await Cost.of(calls, inFlight: inFlight) { try await onLoop.small() }
-      }
-    }
-    print(cost)
-  }
-}
-
-/// What one call of a run cost, in microseconds.
-private struct Cost {
-  let wall: Double
-  let processor: Double
-
-  static func of(
-    _ calls: Int, inFlight: Int, _ call: @escaping @Sendable () async throws -> Small
-  ) async throws -> Cost {
-    let before = Used.now.processor
-    let start = ContinuousClock.now
-    if inFlight == 1 {
-      for _ in 0..<calls { _ = try await call() }
-    } else {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for _ in 0..<inFlight {
-          group.addTask { for _ in 0..<(calls / inFlight) { _ = try await call() } }
-        }
-        try await group.waitForAll()
-      }
-    }
-    let wall = start.duration(to: .now).microseconds
-    return Cost(wall: wall / Double(calls), processor: (Used.now.processor - before) / Double(calls))
+    print(try await Calls(port: server.port).usage(of: way, calls, inFlight: inFlight))
   }
 }

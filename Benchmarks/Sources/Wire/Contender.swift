@@ -25,7 +25,7 @@ struct Raw: Contender {
     var request = HTTPClientRequest(url: "\(base)/users/7")
     request.headers.add(name: "Accept", value: "application/json")
     let response = try await client.execute(request, timeout: .seconds(60))
-    guard response.status == .ok else { throw HTTPClientError.invalidURL }
+    guard response.status == .ok else { throw Unexpected() }
     let content = try await response.body.collect(upTo: 1 << 20)
     return try decoder.decode(Small.self, from: content)
   }
@@ -69,7 +69,7 @@ struct Typed: Contender {
           var written = 0
           while written < bytes.count {
             let count = write(file, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-            guard count > 0 else { throw CocoaError(.fileWriteUnknown) }
+            guard count > 0 else { throw Unexpected() }
             written += count
           }
         }

@@ -6,7 +6,7 @@ final class Nginx {
   let folder: URL
   private let process = Process()
 
-  /// Starts it with the small answer at `/users/7`, `MiB` of zeros at `/big`, and a place that takes uploads at `/up`.
+  /// Starts it with the small answer at `/users/7`, so many MiB at `/big`, and a place that takes uploads at `/up`.
   init(mebibytes: Int = 1) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "apus-wire-\(UUID().uuidString)")
     port = try Self.freePort()
@@ -22,7 +22,7 @@ final class Nginx {
     ]
     try process.run()
     for _ in 0..<200 where !accepts() { usleep(20_000) }
-    guard accepts() else { throw CocoaError(.executableNotLoadable) }
+    guard accepts() else { throw Unexpected() }
   }
 
   func stop() {
@@ -67,7 +67,7 @@ final class Nginx {
         bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
       }
     }
-    guard isBound else { throw CocoaError(.executableNotLoadable) }
+    guard isBound else { throw Unexpected() }
     return Int(in_port_t(bigEndian: address.sin_port))
   }
 

@@ -1,6 +1,7 @@
 import Apus
 import ApusNIO
 import Foundation
+import Measuring
 
 /// One thing done once in a process of its own, which tells at its end what it took.
 enum One {
@@ -15,16 +16,31 @@ enum One {
     default: _ = try await contender.small()
     }
     let seconds = start.duration(to: .now).microseconds / 1e6
-    print("\(seconds) \(Used.now.peak) \(Used.now.processor)")
+    print("\(seconds) \(Used.now.peak)")
   }
 
-  /// Starts this program to do one thing; gives the seconds it took by its own clock, its peak memory in MiB, its
-  /// processor time in µs and the whole process's time in µs.
-  static func measured(_ arguments: [String]) throws -> [Double] {
+  /// What one thing took in its process.
+  struct Figures {
+    /// By the process's own clock.
+    let seconds: Double
+    /// The most memory it had, in MiB.
+    let peak: Double
+    /// The seconds from its start to its end.
+    let whole: Double
+  }
+
+  /// Has both contenders do the same in turns, each time in a process of its own; `WHAT PORT …` are given on.
+  static func compared(_ runs: Int, _ arguments: [String]) async throws -> [(raw: Figures, apus: Figures)] {
+    try await interleaved(runs) {
+      (raw: try measured(["raw"] + arguments), apus: try measured(["apus"] + arguments))
+    }
+  }
+
+  private static func measured(_ arguments: [String]) throws -> Figures {
     let start = ContinuousClock.now
     let figures = try figures(of: ["one"] + arguments)
-    guard figures.count == 3 else { throw CocoaError(.executableLoad) }
-    return figures + [start.duration(to: .now).microseconds]
+    guard figures.count == 2 else { throw Unexpected() }
+    return Figures(seconds: figures[0], peak: figures[1], whole: start.duration(to: .now).microseconds / 1e6)
   }
 
   /// Starts this program with other arguments, and gives the figures that it prints.
@@ -37,7 +53,7 @@ enum One {
     try process.run()
     let text = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    guard process.terminationStatus == 0 else { throw Unexpected() }
     return String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
   }
 }

@@ -1,50 +1,36 @@
 import Foundation
+import Measuring
 
 /// A large file down and up, each in a process of its own, so that its peak memory is its own.
 enum Transfers {
-  static func compare(mebibytes: Int, runs: Int) throws {
+  static func compare(mebibytes: Int, runs: Int) async throws {
     let server = try Nginx(mebibytes: mebibytes)
     defer { server.stop() }
     let files = server.folder.appending(path: "files")
     for (what, path) in [("down", "\(server.folder.path)/got"), ("up", files.appending(path: "big").path)] {
-      var rows: [(raw: [Double], apus: [Double])] = []
-      for run in 0...runs {
-        let row = (
-          raw: try One.measured(["raw", what, "\(server.port)", path]),
-          apus: try One.measured(["apus", what, "\(server.port)", path])
-        )
-        if run > 0 { rows.append(row) }
-      }
+      let rows = try await One.compared(runs, [what, "\(server.port)", path])
       let size = Double(mebibytes) * 1.048576
       print("\(mebibytes) MiB \(what): \(runs) interleaved runs; median [lowest, highest]")
-      Table.report("async-http-client, MB/s", rows.map { size / $0.raw[0] }, digits: 0)
-      Table.report("Apus, MB/s", rows.map { size / $0.apus[0] }, digits: 0)
-      Table.report("  ratio", rows.map { $0.raw[0] / $0.apus[0] })
-      Table.report("async-http-client, peak MiB", rows.map { $0.raw[1] }, digits: 1)
-      Table.report("Apus, peak MiB", rows.map { $0.apus[1] }, digits: 1)
+      report("async-http-client, MB/s", rows.map { size / $0.raw.seconds }, digits: 0)
+      report("Apus, MB/s", rows.map { size / $0.apus.seconds }, digits: 0)
+      report("  ratio", rows.map { $0.raw.seconds / $0.apus.seconds })
+      report("async-http-client, peak MiB", rows.map(\.raw.peak), digits: 1)
+      report("Apus, peak MiB", rows.map(\.apus.peak), digits: 1)
     }
   }
 }
 
 /// From the start of a process to its end with the first decoded answer.
 enum ColdStart {
-  static func compare(runs: Int) throws {
+  static func compare(runs: Int) async throws {
     let server = try Nginx()
     defer { server.stop() }
-    var rows: [(raw: [Double], apus: [Double])] = []
-    for run in 0...runs {
-      let row = (
-        raw: try One.measured(["raw", "small", "\(server.port)"]),
-        apus: try One.measured(["apus", "small", "\(server.port)"])
-      )
-      if run > 0 { rows.append(row) }
-    }
+    let rows = try await One.compared(runs, ["small", "\(server.port)"])
     print("cold start: \(runs) interleaved runs; median [lowest, highest]")
-    Table.report("async-http-client, ms to the first answer", rows.map { $0.raw[0] * 1e3 })
-    Table.report("Apus, ms to the first answer", rows.map { $0.apus[0] * 1e3 })
-    Table.report("  ratio", rows.map { $0.apus[0] / $0.raw[0] })
-    Table.report("async-http-client, ms of the whole process", rows.map { $0.raw[3] / 1e3 })
-    Table.report("Apus, ms of the whole process", rows.map { $0.apus[3] / 1e3 })
-    Table.report("  ratio", rows.map { $0.apus[3] / $0.raw[3] })
+    for (what, value) in [("to the first answer", \One.Figures.seconds), ("of the whole process", \.whole)] {
+      report("async-http-client, ms \(what)", rows.map { $0.raw[keyPath: value] * 1e3 })
+      report("Apus, ms \(what)", rows.map { $0.apus[keyPath: value] * 1e3 })
+      report("  ratio", rows.map { $0.apus[keyPath: value] / $0.raw[keyPath: value] })
+    }
   }
 }

@@ -1,6 +1,7 @@
 import Apus
 import ApusNIO
 import Foundation
+import Measuring
 
 /// Calls that wait for a connection: what each keeps in memory, beside a task that only waits. Each in a process of its
 /// own, where nothing was freed before that could be used again.
@@ -11,9 +12,9 @@ enum Waiting {
     let idle = try One.figures(of: ["kept", "tasks", "\(server.port)", "\(calls)"])
     let waiting = try One.figures(of: ["kept", "calls", "\(server.port)", "\(calls)"])
     print("\(calls) calls waiting for one connection")
-    Table.report("a task that waits, bytes", idle, digits: 0)
-    Table.report("a call that waits, task included, bytes", waiting, digits: 0)
-    Table.report("  beyond the task", zip(waiting, idle).map { $0 - $1 }, digits: 0)
+    report("a task that waits, bytes", idle, digits: 0)
+    report("a call that waits, task included, bytes", waiting, digits: 0)
+    report("  beyond the task", zip(waiting, idle).map { $0 - $1 }, digits: 0)
   }
 
   /// Prints the bytes that each `tasks` or `calls` keeps; `PORT COUNT` follow.

@@ -23,14 +23,15 @@ struct Wire {
     case "profile":
       try await Calls.profile(arguments[1], calls: numbers.first ?? 20_000, inFlight: numbers.dropFirst().first ?? 1)
     case "calls": try await Calls.compare(calls: numbers.first ?? 3000, runs: numbers.dropFirst().first ?? 11)
-    case "transfers": try Transfers.compare(mebibytes: numbers.first ?? 256, runs: numbers.dropFirst().first ?? 11)
-    case "cold": try ColdStart.compare(runs: numbers.first ?? 21)
+    case "transfers":
+      try await Transfers.compare(mebibytes: numbers.first ?? 256, runs: numbers.dropFirst().first ?? 11)
+    case "cold": try await ColdStart.compare(runs: numbers.first ?? 21)
     case "waiting": try Waiting.compare(calls: numbers.first ?? 10_000)
     case "kept": try await Waiting.run(Array(arguments.dropFirst()))
     default:
       try await Calls.compare(calls: 3000, runs: 11)
-      try Transfers.compare(mebibytes: 256, runs: 11)
-      try ColdStart.compare(runs: 21)
+      try await Transfers.compare(mebibytes: 256, runs: 11)
+      try await ColdStart.compare(runs: 21)
       try Waiting.compare(calls: 10_000)
     }
   }
@@ -40,3 +41,6 @@ struct Small: Decodable, Sendable {
   let id: Int
   let name: String
 }
+
+/// Something that makes all figures worthless.
+struct Unexpected: Error {}

@@ -8,6 +8,7 @@ extension Call {
   func run<Output>(deliver: (ResponseMessage) throws -> Output) async -> Result<Output, CallError> {
     do {
       // 1. A call that was cancelled before it began leaves nothing on the wire.
+      try checkCancellation()
       // 2. Lower the description to a complete, validated message. Everything below is concrete.
       let message = try lowered()
       // 3. Through the middlewares to the transport and back: the response to the last attempt.
@@ -25,7 +26,6 @@ extension Call {
 
   @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
   private func lowered() throws -> RequestMessage {
-    try checkCancellation()
     let message = try request.description.message(
       at: prepared.base.get(), coding: coding, commonAccept: prepared.accept)
     keep(message)

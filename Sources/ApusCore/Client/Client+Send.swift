@@ -65,18 +65,25 @@ extension Client {
     return await perform(call) { try mapping.value(of: $0, for: call) }
   }
 
-  /// The thin shell on the caller's side: registers the call, starts its one unit of work, awaits it, and
-  /// as the last act settles the outcome, so that a call superseded meanwhile never gives its value.
+  /// Runs the call, and as the last act settles the outcome, so that a call superseded meanwhile never gives its value.
   private func perform<Output: Sendable>(
+    _ call: Call, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
+  ) async -> Result<Output, CallError> {
+    call.end(await run(call, deliver: deliver))
+  }
+
+  /// The thin shell on the caller's side: registers the call, starts its one unit of work and awaits it. Whoever runs a
+  /// call ends it with what came of it.
+  func run<Output: Sendable>(
     _ call: Call, isolation: isolated (any Actor)? = #isolation,
     deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) async -> Result<Output, CallError> {
     call.recordStart()
     guard call.delivery == .described || state.registry.admit(call) else {
-      return call.end(.failure(CallError(CallFault(.declined, "a call with this id is running"), of: call)))
+      return .failure(CallError(CallFault(.declined, "a call with this id is running"), of: call))
     }
     call.announce()
-    let outcome = await withTaskCancellationHandler {
+    return await withTaskCancellationHandler {
       // Naming the caller's isolation keeps this on its actor, too.
       let unit = state.spawner.spawn(for: isolation) { await call.run(deliver: deliver) }
       call.attach(unit)
@@ -84,6 +91,5 @@ extension Client {
     } onCancel: {
       call.cancel(.caller)
     }
-    return call.end(outcome)
   }
 }

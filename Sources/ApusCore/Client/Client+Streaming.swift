@@ -10,7 +10,7 @@ extension Client {
   ) async throws(CallError) -> Output {
     let call = Call(endpoint.described.box, delivery: .streamed, client: state)
     let message: ResponseMessage
-    switch await openStream(call) {
+    switch await run(call, deliver: { $0 }) {
     case .success(let opened): message = opened
     case .failure(let error): return try call.end(.failure(error)).get()
     }
@@ -35,24 +35,6 @@ extension Client {
       _ = isolation
       var response = StreamedResponse(head: message.head, content: message.content, call: call)
       return try await body(&response)
-    } onCancel: {
-      call.cancel(.caller)
-    }
-  }
-
-  private func openStream(
-    _ call: Call, isolation: isolated (any Actor)? = #isolation
-  ) async -> Result<ResponseMessage, CallError> {
-    call.recordStart()
-    guard state.registry.admit(call) else {
-      return .failure(CallError(CallFault(.declined, "a call with this id is running"), of: call))
-    }
-    call.announce()
-    return await withTaskCancellationHandler {
-      // Naming the caller's isolation keeps this on its actor, too.
-      let unit = state.spawner.spawn(for: isolation) { await call.run { $0 } }
-      call.attach(unit)
-      return await unit.value
     } onCancel: {
       call.cancel(.caller)
     }

@@ -67,11 +67,6 @@ struct HopTests {
   @Test("from the main actor a call takes one job elsewhere, and the decoding is part of it")
   @MainActor
   func mainActor() async throws {
-    struct Decoded: Decodable, Sendable {
-      init(from decoder: any Decoder) throws {
-        #expect(!isOnMainQueue())
-      }
-    }
     MainQueue.mark()
     let executor = ManualExecutor(.forward)
     let bench = CallBench(executor: executor)
@@ -84,11 +79,6 @@ struct HopTests {
   @Test("nothing of a call runs on the main actor, also where the client has no executor")
   @MainActor
   func offTheMainActor() async throws {
-    struct Decoded: Decodable, Sendable {
-      init(from decoder: any Decoder) throws {
-        #expect(!isOnMainQueue())
-      }
-    }
     MainQueue.mark()
     let seen = Log<Bool>()
     let looking = Doing { request, context, next in
@@ -162,3 +152,10 @@ private enum MainQueue {
 }
 
 private func isOnMainQueue() -> Bool { DispatchQueue.getSpecific(key: MainQueue.key) == true }
+
+/// Fails where it is decoded on the main actor.
+private struct Decoded: Decodable, Sendable {
+  init(from decoder: any Decoder) throws {
+    #expect(!isOnMainQueue())
+  }
+}

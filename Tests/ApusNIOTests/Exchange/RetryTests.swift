@@ -1,12 +1,10 @@
 #if NIO
   import ApusCore
+  import ApusNIO
   import ApusTestServer
   import Foundation
   import HTTPTypes
-  import NIOCore
   import Testing
-
-  @testable import ApusNIO
 
   @Suite("The transport's own retry")
   struct RetryTests {
@@ -48,7 +46,7 @@
     private func performAfterClosing(
       _ count: Int, isSecure: Bool = false,
       _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in }
-    ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [ApusTestServer.Exchange]) {
+    ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [Exchange]) {
       let authority = isSecure ? try TestAuthority.shared() : nil
       let gate = Gate()
       var options = TestServer.Options()
@@ -62,14 +60,11 @@
           if let authority { $0.trust.additionalAuthorities = [Data(authority.certificate.utf8)] }
         } body: { transport in
           let client = try makeClient(server.origin, transport)
-          let loop = try #require(transport.core.loops.next())
           let first = (0..<count).map { _ in Task { try await client.send(message()) } }
           try await gate.waitForArrivals(count)
           gate.open()
           for call in first { _ = try await call.value }
-          await server.closeConnections()
-          // The call begins after the loop has looked at its sockets, where the closes are waiting.
-          for _ in 0..<2 { try await loop.submit {}.get() }
+          try await server.closeConnections(of: transport)
           let result: Result<Response<Content>, CallError>
           do throws(CallError) {
             result = .success(try await client.response(to: message(.post).content(.text("x"))))

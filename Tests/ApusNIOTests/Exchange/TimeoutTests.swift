@@ -156,30 +156,10 @@
       }
     }
 
-    @Test("a call's own limit on getting a connection counts the time in which others have them")
-    func waitingForConnection() async throws {
-      try await TestServer.with { _ in
-        .stalled
-      } body: { server in
-        try await NIOTransport.with {
-          $0.connectionsPerOrigin = 1
-        } body: { transport in
-          let client = try makeClient(server.origin, transport)
-          let running = Task { try await client.send(message()) }
-          try await server.exchanges(atLeast: 1)
-          let own = ExchangeTimeouts(connection: .milliseconds(30))
-          let error = await failure { try await client.send(message().setting(ExchangeTimeouts.self, own)) }
-          #expect(error?.code == .timeout && error?.phase == .connecting && error?.requestState == .notSent)
-          #expect(server.exchanges.count == 1)
-          running.cancel()
-          _ = await running.result
-        }
-      }
-    }
-
-    @Test(
-      "a call that ends while others have all connections says that it was not sent", .timeLimit(.minutes(10)))
-    func endedWhileWaiting() async throws {
+    /// Runs `body` while a call has the only connection that there may be.
+    private func whileBusy(
+      _ body: (TestServer, Client) async throws -> Void
+    ) async throws {
       try await TestServer.with { _ in
         .stalled
       } body: { server in
@@ -189,13 +169,31 @@
           let client = try makeClient(server.origin, transport)
           let running = Task { await failure { try await client.send(message()) } }
           try await server.exchanges(atLeast: 1)
-          let waiting = Task { await failure { try await client.send(message(.post).tag("waiting")) } }
-          while client.calls.calls(tag: "waiting").first?.phase != .connecting { await Task.yield() }
-          client.calls.cancel(tag: "waiting")
-          #expect(await waiting.value?.requestState == .notSent)
+          try await body(server, client)
           client.calls.cancelAll()
           #expect(await running.value?.requestState == .maybeSent)
         }
+      }
+    }
+
+    @Test("a call's own limit on getting a connection counts the time in which others have them")
+    func waitingForConnection() async throws {
+      try await whileBusy { server, client in
+        let own = ExchangeTimeouts(connection: .milliseconds(30))
+        let error = await failure { try await client.send(message().setting(ExchangeTimeouts.self, own)) }
+        #expect(error?.code == .timeout && error?.phase == .connecting && error?.requestState == .notSent)
+        #expect(server.exchanges.count == 1)
+      }
+    }
+
+    @Test(
+      "a call that ends while others have all connections says that it was not sent", .timeLimit(.minutes(10)))
+    func endedWhileWaiting() async throws {
+      try await whileBusy { _, client in
+        let waiting = Task { await failure { try await client.send(message(.post).tag("waiting")) } }
+        while client.calls.calls(tag: "waiting").first?.phase != .connecting { await Task.yield() }
+        client.calls.cancel(tag: "waiting")
+        #expect(await waiting.value?.requestState == .notSent)
       }
     }
 

@@ -1,10 +1,13 @@
 #if NIO
   import ApusCore
-  import ApusNIO
   import ApusTestServer
   import Foundation
   import HTTPTypes
+  import NIOCore
   import Synchronization
+  import Testing
+
+  @testable import ApusNIO
 
   /// A client on a transport, with nothing in between.
   func makeClient(
@@ -59,6 +62,17 @@
       (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
       options.idleTimeout = .seconds(3600)
       return options
+    }
+  }
+
+  extension TestServer {
+    /// Closes all connections, and returns when the one loop of the transport has begun to wait again without looking:
+    /// what comes next finds the closes in its sockets.
+    func closeConnections(of transport: NIOTransport) async throws {
+      let loop = try #require(transport.core.loops.next())
+      await closeConnections()
+      // The second begins after the loop has looked at its sockets, where the closes are waiting.
+      for _ in 0..<2 { try await loop.submit {}.get() }
     }
   }
 

@@ -45,22 +45,6 @@ final class DescriptorWriter: Sendable {
   }
 
   private func writeAll(_ bytes: Data) -> Result<Void, OutputError> {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0 {
-        rest = rest.dropFirst(count)
-        continue
-      }
-      let number = errno
-      switch number {
-      case EINTR: continue
-      case EAGAIN:
-        var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&wait, 1, -1)
-      default: return .failure(OutputError(place: place, number: number))
-      }
-    }
-    return .success(())
+    Descriptor.write(bytes, to: descriptor, place: place)
   }
 }
