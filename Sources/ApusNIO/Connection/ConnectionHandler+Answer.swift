@@ -12,10 +12,10 @@
   extension ConnectionHandler {
     /// Takes what has arrived, as far as it is complete.
     func decode() {
-      let exchange = exchange
+      guard let exchange else { return }
       do {
         // What nobody takes yet stays as it came: little can stand for very much.
-        while stage == .exchanging, self.exchange === exchange, !incoming.isPaused,
+        while self.exchange === exchange, !state.isPaused,
           let part = try decoder.next(from: &inbound)
         {
           take(part)
@@ -23,20 +23,25 @@
       } catch {
         return fail(.malformedResponse, error.detail, error)
       }
-      guard stage == .exchanging, self.exchange === exchange else { return }
+      guard self.exchange === exchange else { return }
       // The buffer goes back to where it came from, to be used for the next read.
       if inbound.readableBytes == 0 { inbound = ByteBuffer() }
-      if incoming.head == nil, !incoming.isTold {
+      guard state.response == .head else {
+        // The limit for the head goes on: a byte now and then is no head.
+        if !incoming.isTold { exchange.context.record(.firstByteArrived) }
         incoming.isTold = true
-        exchange?.context.record(.firstByteArrived)
+        return
       }
-      expectContent()
+      expect()
     }
 
-    /// From now on content must come, unless nobody wants it, or the server may be waiting for the request's.
-    func expectContent() {
-      guard let exchange, incoming.head != nil, !incoming.isPaused, outgoing.isComplete else { return }
-      watchdog?.allow(exchange.timeouts.stall, in: .receiving)
+    /// From now on what the server owes must come in its time.
+    func expect() {
+      guard let exchange, let owed = state.owed else { return }
+      switch owed {
+      case .head: watchdog?.allow(exchange.timeouts.firstByte, in: .awaitingHead)
+      case .content: watchdog?.allow(exchange.timeouts.stall, in: .receiving)
+      }
     }
 
     func take(_ part: DecodedPart) {
@@ -62,7 +67,7 @@
         do {
           incoming.coding = try ContentDecoder.decoder(for: head.headerFields, limits: core.codingLimits)
         } catch {
-          incoming.head = head
+          state.headArrived()
           return fail(error)
         }
         if incoming.coding != nil {
@@ -72,6 +77,7 @@
           length = nil
         }
       }
+      state.headArrived()
       incoming.head = head
       if exchange.context.collects(head) {
         exchange.context.headArrived(head)
@@ -90,7 +96,7 @@
       let content = ContentChannel(
         onDemand: { connection.resumeReading(exchange) }, onCancel: { exchange.cancel() })
       incoming.content = content
-      _ = exchange.answer(
+      exchange.answer(
         ResponseMessage(head: head, content: ResponseContent(source: content, expectedLength: length)))
     }
 
@@ -108,7 +114,7 @@
     private func inflate() {
       let exchange = exchange
       do {
-        while self.exchange === exchange, !incoming.isPaused,
+        while self.exchange === exchange, !state.isPaused,
           let piece = try incoming.coding?.next(from: &incoming.coded)
         {
           deliver(piece)
@@ -148,17 +154,14 @@
       } catch {
         return fail(error)
       }
-      // Bytes beyond the answer are nobody's, and a request that is not complete yet never will be.
-      let isReusable =
-        canReuse && outgoing.isComplete && inbound.readableBytes == 0 && context?.channel.isActive == true
+      let isReusable = state.responseCompleted(
+        canReuse: canReuse, isExact: inbound.readableBytes == 0, isOpen: context?.channel.isActive == true)
       let (content, collected) = (incoming.content, incoming.collected)
       clear()
       if isReusable, let connection {
         connection.markServed()
-        stage = .idle
         core.release(connection)
       } else {
-        stage = .over
         context?.close(promise: nil)
       }
       if let content {
@@ -173,20 +176,18 @@
     // MARK: Back-pressure
 
     private func pauseReading() {
-      guard !incoming.isPaused else { return }
-      incoming.isPaused = true
+      guard state.paused() else { return }
       watchdog?.clear()
       setReading(false)
     }
 
     /// There is room again: first for what has been read already.
     func resumeReading(_ exchange: Exchange) {
-      guard self.exchange === exchange, incoming.isPaused else { return }
-      incoming.isPaused = false
+      guard self.exchange === exchange, state.resumed() else { return }
       inflate()
       if self.exchange === exchange { decode() }
-      guard !incoming.isPaused else { return }
-      if self.exchange === exchange, incoming.isCutShort { return inputEnded() }
+      guard !state.isPaused else { return }
+      if self.exchange === exchange, state.isCutShort { return inputEnded() }
       // Also after an answer whose end had been read already, to notice the connection's own.
       setReading(true)
     }

@@ -6,15 +6,16 @@
   extension ConnectionHandler {
     /// Begins an exchange.
     func start(_ exchange: Exchange) {
-      // Closed since it was handed out: nothing was written, so nothing is lost.
-      guard stage == .idle, let connection, context?.channel.isActive == true else { return giveBack(exchange) }
-      if connection.hasServed, isStale {
+      switch state.offered(isOpen: context?.channel.isActive == true, hasUnread: { isStale }) {
+      case .enter: break
+      case .giveBack: return giveBack(exchange)
+      case .giveBackAndClose:
         abort()
         return giveBack(exchange)
       }
+      guard let connection else { return giveBack(exchange) }
       guard exchange.enter(connection) else { return core.release(connection) }
-      stage = .exchanging
-      self.exchange = exchange
+      state.entered(exchange)
       recordConnection(connection, exchange)
       // Whoever ended it before it was told of its connection was told that nothing was sent.
       guard self.exchange === exchange, exchange.isOn(connection) else { return }
@@ -26,7 +27,7 @@
         return refuse(exchange, error)
       }
       decoder.expectResponse(to: request.head.method)
-      outgoing.hasBegun = true
+      state.requestBegun()
       if let upload = request.content.upload(of: exchange, on: connection) {
         write()
         if self.exchange === exchange { outgoing.upload = exchange.context.spawn { await upload.run() } }
@@ -53,7 +54,7 @@
     /// Tells how the exchange came by its connection.
     private func recordConnection(_ connection: Connection, _ exchange: Exchange) {
       let waited = exchange.waitingTime
-      if connection.hasServed {
+      if state.hasServed {
         if let waited { exchange.context.record(.phase(.queued, waited)) }
       } else {
         let timings = connection.timings
@@ -62,7 +63,7 @@
         exchange.context.record(.phase(.connecting, timings.connect))
         if let time = timings.handshake { exchange.context.record(.phase(.securing, time)) }
       }
-      exchange.context.record(.connected(reused: connection.hasServed))
+      exchange.context.record(.connected(reused: state.hasServed))
     }
 
     /// Head and content in one write.
@@ -76,8 +77,8 @@
 
     /// A message that cannot be encoded: the connection is as good as before.
     private func refuse(_ exchange: Exchange, _ error: FramingError) {
+      state.requestRefused()
       clear()
-      stage = .idle
       // It goes back before the caller goes on, who may need it.
       if let connection { core.release(connection) }
       exchange.finish(
@@ -85,11 +86,10 @@
     }
 
     private func requestSent() {
-      outgoing.isComplete = true
       guard let exchange else { return }
+      state.requestCompleted()
       exchange.context.record(.requestSent)
-      guard incoming.head == nil else { return expectContent() }
-      watchdog?.allow(exchange.timeouts.firstByte, in: .awaitingHead)
+      expect()
     }
 
     private func write() {
@@ -104,7 +104,7 @@
 
     /// Sends a piece; `waiter` is told when there is room for the next.
     func send(_ piece: ContentPiece, of exchange: Exchange, _ waiter: CheckedContinuation<Bool, Never>) {
-      guard self.exchange === exchange, stage == .exchanging, let context else {
+      guard self.exchange === exchange, let context else {
         return waiter.resume(returning: false)
       }
       outbound.clear()
@@ -120,14 +120,14 @@
         return waiter.resume(returning: self.exchange === exchange)
       }
       outgoing.sender = waiter
-      if incoming.head == nil { watchdog?.allow(exchange.timeouts.stall, in: .connecting) }
+      if state.response != .head { watchdog?.allow(exchange.timeouts.stall, in: .connecting) }
     }
 
     /// The socket has taken enough of what was written.
     func makeRoom() {
       guard let sender = outgoing.sender else { return }
       outgoing.sender = nil
-      if incoming.head == nil { watchdog?.clear() }
+      if state.response != .head { watchdog?.clear() }
       sender.resume(returning: true)
     }
 
@@ -139,7 +139,7 @@
       let sent = context.eventLoop.makePromise(of: Void.self)
       // Written even where it is empty: it leaves when everything before it has left.
       context.writeAndFlush(wrapOutboundOut(outbound), promise: sent)
-      if incoming.head == nil { watchdog?.allow(exchange.timeouts.stall, in: .connecting) }
+      if state.response != .head { watchdog?.allow(exchange.timeouts.stall, in: .connecting) }
       sent.futureResult.assumeIsolated().whenSuccess {
         if self.exchange === exchange { self.requestSent() }
       }

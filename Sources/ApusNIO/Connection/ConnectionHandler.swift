@@ -12,21 +12,13 @@
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    enum Stage {
-      case idle
-      case exchanging
-      /// Closed, or about to be: nothing that comes in matters.
-      case over
-    }
-
     let core: TransportCore
     /// What others know it by. It holds this handler in turn, until the connection is closed.
     var connection: Connection?
     var context: ChannelHandlerContext?
-    var stage = Stage.idle
+    var state = ConnectionState<Exchange>()
 
-    // The exchange that runs.
-    var exchange: Exchange?
+    // What belongs to the exchange that runs.
     var outgoing = Outgoing()
     var incoming = Incoming()
     var decoder: ResponseDecoder
@@ -38,6 +30,9 @@
     var outbound = ByteBuffer()
     private var endedCleanly = true
     private var cause: (any Error)?
+
+    /// The exchange that runs.
+    var exchange: Exchange? { state.exchange }
 
     init(core: TransportCore) {
       self.core = core
@@ -56,15 +51,12 @@
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       var bytes = unwrapInboundIn(data)
-      switch stage {
-      case .exchanging:
+      switch state.bytesArrived() {
+      case .decode:
         if inbound.readableBytes == 0 { inbound = bytes } else { inbound.writeBuffer(&bytes) }
-        incoming.hasBytes = true
         decode()
-      case .idle:
-        // Nobody asked for these, and nobody shall take them for an answer.
-        abort()
-      case .over: break
+      case .close: abort()
+      case .ignore: break
       }
     }
 
@@ -90,9 +82,7 @@
 
     /// Closes it unless it is in use.
     func closeIdle() {
-      guard stage == .idle else { return }
-      stage = .over
-      context?.close(promise: nil)
+      if state.closedUnused() { context?.close(promise: nil) }
     }
 
     /// Closes it whatever runs.
@@ -104,6 +94,7 @@
     /// Closes it at once if the exchange is on it.
     func abandon(_ exchange: Exchange) {
       guard self.exchange === exchange else { return }
+      state.broken()
       clear()
       abort()
     }
@@ -112,7 +103,6 @@
 
     /// Closes the socket without any farewell: TLS would wait for the peer's.
     func abort() {
-      stage = .over
       guard let context else { return }
       if let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
         tls.close(promise: nil)
@@ -121,9 +111,8 @@
       }
     }
 
-    /// Forgets the exchange and what it left behind.
+    /// Forgets what the exchange left behind.
     func clear() {
-      exchange = nil
       outgoing.stop()
       outgoing = Outgoing()
       incoming = Incoming()
@@ -132,7 +121,6 @@
     }
 
     private func timedOut(in phase: CallPhase) {
-      guard stage == .exchanging else { return }
       fail(.timedOut(phase), "no byte came or went for too long")
     }
 
@@ -143,46 +131,42 @@
       context = nil
       // Before the exchange ends, so that there is room for another connection.
       core.forget(connection)
-      guard stage == .exchanging else { return end() }
-      // What has arrived is taken first, whenever that is.
-      if incoming.isPaused { incoming.isCutShort = true } else if !retries(connection) { inputEnded() }
+      switch state.closed(isRepeatable: exchange?.request.isRepeatable ?? false) {
+      case .end: watchdog?.stop()
+      case .wait: break
+      case .resend: if !resends() { inputEnded() }
+      case .judge: inputEnded()
+      }
     }
 
     /// Nothing more comes in.
     func inputEnded() {
       do {
-        while stage == .exchanging, let part = try decoder.endOfInput(cleanly: endedCleanly) { take(part) }
-        if stage == .exchanging { fail(.broken, "the connection closed before the answer was complete", cause) }
+        while exchange != nil, let part = try decoder.endOfInput(cleanly: endedCleanly) { take(part) }
+        if exchange != nil { fail(.broken, "the connection closed before the answer was complete", cause) }
       } catch {
         // A server may refuse the client's certificate only after the handshake.
-        let isRefused = incoming.head == nil && (cause is BoringSSLError || cause is NIOSSLError)
+        let isRefused = state.response != .head && (cause is BoringSSLError || cause is NIOSSLError)
         fail(isRefused ? .tls : .broken, error.detail, cause ?? error)
       }
-      end()
-    }
-
-    private func end() {
-      stage = .over
       watchdog?.stop()
     }
 
-    /// Whether the exchange goes out once more: its connection had been used before, and was closed before any byte of
-    /// the answer.
-    private func retries(_ connection: Connection) -> Bool {
-      guard connection.hasServed, !incoming.hasBytes, let exchange, exchange.request.isRepeatable,
-        exchange.retry(wasWritten: true)
-      else { return false }
+    /// Whether the exchange goes out once more.
+    private func resends() -> Bool {
+      guard let exchange, exchange.retry(wasWritten: true) else { return false }
+      state.broken()
       clear()
-      end()
+      watchdog?.stop()
       return true
     }
 
     /// Ends the exchange and closes the connection.
     func fail(_ kind: TransportError.Kind, _ detail: String, _ underlying: (any Error)? = nil) {
       guard let exchange else { return }
-      let state: RequestState = incoming.head != nil ? .answered : outgoing.hasBegun ? .maybeSent : .notSent
-      let error = TransportError(kind, requestState: state, detail: detail, underlying: underlying)
+      let error = TransportError(kind, requestState: state.requestState, detail: detail, underlying: underlying)
       let content = incoming.content
+      state.broken()
       clear()
       abort()
       content?.finish(throwing: error)

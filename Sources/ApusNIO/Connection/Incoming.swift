@@ -11,8 +11,6 @@
 
   /// How far the answer on a connection is.
   struct Incoming {
-    /// Whether any byte of it came.
-    var hasBytes = false
     /// Whether the trace tells of the first byte.
     var isTold = false
     /// The head of the final response.
@@ -27,9 +25,5 @@
     var collected = Data()
     /// The most bytes to collect.
     var limit = Int.max
-    /// Whether reading has stopped because nobody takes what was read.
-    var isPaused = false
-    /// Whether the connection ended before everything that had arrived was taken.
-    var isCutShort = false
   }
 #endif

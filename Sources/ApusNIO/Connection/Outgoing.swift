@@ -1,10 +1,6 @@
 #if NIO
-  /// How far the request on a connection is.
+  /// What sends the request on a connection.
   struct Outgoing {
-    /// Whether bytes of it were given to the socket.
-    var hasBegun = false
-    /// Whether all of it was.
-    var isComplete = false
     /// Gives the content piece by piece.
     var upload: Task<Void, Never>?
     /// Waits for room to send the next piece; told whether it is still wanted.

@@ -10,35 +10,23 @@
   final class Exchange: Sendable {
     typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
 
-    private enum Place {
-      /// Nobody has begun it.
-      case nowhere
-      /// It waits for a connection.
-      case queued
-      case on(Connection)
-      case over
-    }
-
-    private struct State {
-      var place = Place.nowhere
+    private struct Shared {
+      var state = ExchangeState<Connection>()
       var waiter: Waiter?
-      var hasRetried = false
-      /// Whether it was written to the connection that was closed, so that the server may have it.
-      var wasWritten = false
       /// Since when it has waited for a connection; `nil`: it did not have to.
       var queuedSince: NIODeadline?
       /// Rings when it has waited for a connection for as long as its call allows.
       var alarm: Scheduled<Void>?
 
-      mutating func end() {
-        place = .over
-        waiter = nil
-        alarm = nil
-      }
-
-      mutating func takeWaiter() -> Waiter? {
+      mutating func takeWaiter(_ isTold: Bool) -> Waiter? {
+        guard isTold else { return nil }
         defer { waiter = nil }
         return waiter
+      }
+
+      mutating func takeAlarm() -> Scheduled<Void>? {
+        defer { alarm = nil }
+        return alarm
       }
     }
 
@@ -46,7 +34,7 @@
     let context: CallContext
     let timeouts: Timeouts
     private let core: TransportCore
-    private let state = Mutex(State())
+    private let shared = Mutex(Shared())
 
     init(_ request: PreparedRequest, context: CallContext, core: TransportCore) {
       self.request = request
@@ -56,24 +44,23 @@
     }
 
     /// Whether it found its connection closed, and so needs one that nothing was sent on before.
-    var needsNewConnection: Bool { state.withLock { $0.hasRetried } }
+    var needsNewConnection: Bool { shared.withLock { $0.state.needsNewConnection } }
 
     /// How long it has waited for its connection; `nil`: not at all.
-    var waitingTime: Duration? { state.withLock { $0.queuedSince }.map { Duration(.now() - $0) } }
+    var waitingTime: Duration? { shared.withLock { $0.queuedSince }.map { Duration(.now() - $0) } }
 
     /// There is no connection for it yet.
     func hasToWait() {
-      state.withLock { $0.queuedSince = $0.queuedSince ?? .now() }
+      shared.withLock { $0.queuedSince = $0.queuedSince ?? .now() }
     }
 
     // MARK: From the caller
 
     /// Begins; `waiter` is answered exactly once.
     func begin(_ waiter: Waiter) {
-      let isWanted = state.withLock { state in
-        guard case .nowhere = state.place else { return false }
-        state.place = .queued
-        state.waiter = waiter
+      let isWanted = shared.withLock { shared in
+        guard shared.state.begun() else { return false }
+        shared.waiter = waiter
         return true
       }
       guard isWanted else { return waiter.resume(throwing: CancellationError()) }
@@ -88,9 +75,9 @@
 
     private func limitWaiting(to limit: TimeAmount) {
       let alarm = core.loops.next()?.scheduleTask(in: limit) { self.waitedTooLong() }
-      let isSuperfluous = state.withLock { state in
-        guard case .queued = state.place else { return true }
-        state.alarm = alarm
+      let isSuperfluous = shared.withLock { shared in
+        guard case .queued = shared.state.place else { return true }
+        shared.alarm = alarm
         return false
       }
       if isSuperfluous { alarm?.cancel() }
@@ -109,30 +96,34 @@
 
     /// - Parameter onlyWhileWaiting: whether to leave it alone where it has a connection. Default: no.
     func end(throwing error: any Error, onlyWhileWaiting: Bool = false) {
-      let before = state.withLock { state -> State? in
-        if onlyWhileWaiting { guard case .queued = state.place else { return nil } }
-        defer { state.end() }
-        return state
-      }
-      guard let before else { return }
-      before.alarm?.cancel()
-      switch before.place {
+      switch settle(.failure(error), onlyWhileWaiting: onlyWhileWaiting) {
       case .nowhere, .over: break
       case .queued: core.withdraw(self)
       case .on(let connection): connection.abandon(self)
       }
-      before.waiter?.resume(throwing: error)
+    }
+
+    /// Ends it and tells whoever waits; answers where it was.
+    @discardableResult
+    private func settle(
+      _ result: Result<ResponseMessage, any Error>?, onlyWhileWaiting: Bool = false
+    ) -> ExchangeState<Connection>.Place {
+      let (place, waiter, alarm) = shared.withLock {
+        shared -> (ExchangeState<Connection>.Place, Waiter?, Scheduled<Void>?) in
+        guard let ending = shared.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return (.over, nil, nil) }
+        return (ending.place, shared.takeWaiter(ending.tells), shared.takeAlarm())
+      }
+      alarm?.cancel()
+      if let result { waiter?.resume(with: result) }
+      return place
     }
 
     // MARK: From the connection
 
     /// Puts it on a connection; `false` when it is over.
     func enter(_ connection: Connection) -> Bool {
-      let (isWanted, alarm) = state.withLock { state -> (Bool, Scheduled<Void>?) in
-        guard case .queued = state.place else { return (false, nil) }
-        defer { state.alarm = nil }
-        state.place = .on(connection)
-        return (true, state.alarm)
+      let (isWanted, alarm) = shared.withLock { shared -> (Bool, Scheduled<Void>?) in
+        shared.state.entered(connection) ? (true, shared.takeAlarm()) : (false, nil)
       }
       alarm?.cancel()
       return isWanted
@@ -140,10 +131,7 @@
 
     /// Whether it is still on a connection that it was put on.
     func isOn(_ connection: Connection) -> Bool {
-      state.withLock { state in
-        guard case .on(let own) = state.place else { return false }
-        return own === connection
-      }
+      shared.withLock { $0.state.place == .on(connection) }
     }
 
     /// Takes it off a reused connection that was closed before any byte of the answer, to go to a new one; `false` when
@@ -151,48 +139,34 @@
     ///
     /// - Parameter wasWritten: whether any of it was written.
     func retry(wasWritten: Bool) -> Bool {
-      guard core.options.retriesOnStaleConnection else { return false }
-      let isClaimed = state.withLock { state in
-        switch state.place {
-        case .nowhere, .over: return false
-        case .queued, .on:
-          guard !state.hasRetried else { return false }
-          (state.hasRetried, state.wasWritten, state.place) = (true, wasWritten, .queued)
-          return true
-        }
-      }
-      guard isClaimed else { return false }
+      guard core.options.retriesOnStaleConnection,
+        shared.withLock({ $0.state.requeued(wasWritten: wasWritten) })
+      else { return false }
       context.record(.resent)
       goOut(again: true)
       return true
     }
 
-    /// Hands the head to whoever waits, while the content still arrives; `false` when nobody does.
-    func answer(_ response: ResponseMessage) -> Bool {
-      guard let waiter = state.withLock({ $0.takeWaiter() }) else { return false }
-      waiter.resume(returning: response)
-      return true
+    /// Hands the head to whoever waits, while the content still arrives.
+    func answer(_ response: ResponseMessage) {
+      let waiter = shared.withLock { shared in
+        let isTold = shared.state.answered()
+        return shared.takeWaiter(isTold)
+      }
+      waiter?.resume(returning: response)
     }
 
     /// The exchange is done with its connection. Answers the waiter, if there still is one.
     func finish(_ result: Result<ResponseMessage, any Error>?) {
-      let before = state.withLock { state in
-        defer { state.end() }
-        return state
-      }
-      before.alarm?.cancel()
-      if let result { before.waiter?.resume(with: result) }
+      settle(result)
     }
-  }
 
-  extension Exchange {
     /// There is no connection for it, and there will be none.
     ///
     /// - Parameter onlyWhileWaiting: whether to leave it alone where it has a connection. Default: no.
     func refuse(_ error: TransportError, onlyWhileWaiting: Bool = false) {
       var error = error
-      // It went out once already, on a connection that was closed then.
-      if error.requestState == .notSent, state.withLock({ $0.wasWritten }) { error.requestState = .maybeSent }
+      error.requestState = shared.withLock { $0.state.requestState(error.requestState) }
       end(throwing: error, onlyWhileWaiting: onlyWhileWaiting)
     }
   }
