@@ -1,0 +1,165 @@
+#if NIO
+  import ApusCore
+  import struct ApusTesting.SeededGenerator
+
+  @testable import ApusNIO
+
+  /// A transport without sockets, clocks and threads: pool, exchanges and connections as they are, every connection with
+  /// a loop of its own whose jobs come at any time, and a peer that does what it likes. Keeps its own books.
+  struct ExchangeWorld {
+    typealias Pool = PoolState<Int, Int, Int>
+
+    /// An exchange, and what became of it.
+    struct Call {
+      var state = ExchangeState<Int>()
+      let origin: Int
+      let isRepeatable: Bool
+      let isStreamed: Bool
+      /// The connections it was written to, and whether each had served before.
+      var writes: [(connection: Int, wasUsed: Bool)] = []
+      var timesTold = 0
+      var isBegun = false
+    }
+
+    struct Line {
+      var state = ConnectionState<Int>()
+      let origin: Int
+      var jobs: [Job] = []
+      var isOpen = true
+      /// Whether the pool is told of its end, which happens once.
+      var isForgotten = false
+      /// Whether the peer has closed it, and nobody has noticed yet.
+      var isHalfClosed = false
+    }
+
+    /// What waits for its turn on a connection's loop.
+    enum Job: Equatable {
+      case start(Int)
+      case abandon(Int)
+      case closeUnused
+      case end
+      case resume(Int)
+      case inputEnds
+    }
+
+    var pool: Pool
+    var random: SeededGenerator
+    var now = 0
+    var nextID = 0
+    var calls: [Int: Call] = [:]
+    var lines: [Int: Line] = [:]
+    var dials: [Int] = []
+    var isDrained = false
+    var resent = 0
+    var problems: [String] = []
+
+    init(seed: UInt64) {
+      random = SeededGenerator(seed: seed)
+      var limits = PoolLimits()
+      limits.connectionsPerOrigin = Int.random(in: 1...3, using: &random)
+      limits.connections = Int.random(in: 1...4, using: &random)
+      limits.waiting = Int.random(in: 4...30, using: &random)
+      limits.idleTimeout = .seconds(60)
+      pool = Pool(limits: limits)
+    }
+
+    var instant: MonotonicInstant { MonotonicInstant(sinceStart: .seconds(now)) }
+
+    mutating func newID() -> Int {
+      nextID += 1
+      return nextID
+    }
+
+    mutating func any<Value: Comparable>(_ values: some Sequence<Value>) -> Value? {
+      values.sorted().randomElement(using: &random)
+    }
+
+    mutating func maybe() -> Bool { Bool.random(using: &random) }
+
+    // MARK: Steps
+
+    mutating func step() {
+      now += Int.random(in: 0...2, using: &random)
+      switch Int.random(in: 0..<20, using: &random) {
+      case 0..<3: beginCall()
+      case 3: if let id = any(calls.filter { $0.value.state.place != .over }.keys) { end(id, nil) }
+      case 4: if let id = any(calls.filter { $0.value.state.place == .queued }.keys) { waitedTooLong(id) }
+      case 5, 6: endDial()
+      case 7..<12: if let id = any(lines.filter { !$0.value.jobs.isEmpty }.keys) { runJob(on: id) }
+      case 12, 13: if let id = any(lines.filter { $0.value.state.request == .begun }.keys) { completeRequest(on: id) }
+      case 14..<17: if let id = any(lines.filter { $0.value.isOpen && !$0.value.isHalfClosed }.keys) { answer(on: id) }
+      case 17: if let id = any(lines.filter { $0.value.isOpen && !$0.value.isHalfClosed }.keys) { closeByPeer(id) }
+      case 18: if let id = any(lines.filter { $0.value.state.isPaused }.keys) { requestMore(on: id) }
+      default: perform(pool.tick(now: instant))
+      }
+      check()
+    }
+
+    /// Shuts down while everything is under way, and lets it end.
+    mutating func finish() {
+      perform(pool.shutDown())
+      while !dials.isEmpty { endDial() }
+      for id in pool.connections.keys.sorted() { lines[id]?.jobs.append(.end) }
+      while let id = any(lines.filter { !$0.value.jobs.isEmpty }.keys) {
+        runJob(on: id)
+        check()
+      }
+      if !isDrained { problems.append("was not drained") }
+      if !pool.hosts.isEmpty || !pool.connections.isEmpty { problems.append("the pool remembers something") }
+      for (id, call) in calls where call.isBegun {
+        if call.timesTold != 1 { problems.append("\(id) was told \(call.timesTold) times") }
+        if call.state.place != .over { problems.append("\(id) is not over") }
+      }
+      for (id, line) in lines where line.isOpen || line.state.exchange != nil {
+        problems.append("connection \(id) was left open, or in use")
+      }
+    }
+
+    private mutating func beginCall() {
+      let id = newID()
+      calls[id] = Call(
+        origin: Int.random(in: 0..<2, using: &random), isRepeatable: maybe(), isStreamed: maybe())
+      if Int.random(in: 0..<10, using: &random) == 0 { end(id, nil) }
+      guard calls[id]?.state.begun() == true else { return }
+      calls[id]?.isBegun = true
+      acquire(id, again: false)
+    }
+
+    private mutating func endDial() {
+      guard let index = dials.indices.randomElement(using: &random) else { return }
+      let origin = dials.remove(at: index)
+      guard Int.random(in: 0..<5, using: &random) > 0 else {
+        return perform(pool.dialFailed(for: origin, now: instant))
+      }
+      let id = newID()
+      lines[id] = Line(origin: origin)
+      perform(pool.dialed(id, for: origin, now: instant))
+    }
+
+    // MARK: Books
+
+    mutating func tell(_ id: Int, _ state: RequestState?) {
+      calls[id]?.timesTold += 1
+      guard state == .notSent, calls[id]?.writes.isEmpty == false else { return }
+      problems.append("\(id) is told that it was not sent, but it was written")
+    }
+
+    private mutating func check() {
+      let busy = lines.compactMap { $0.value.state.exchange }
+      if Set(busy).count != busy.count { problems.append("an exchange is on two connections") }
+      for (id, call) in calls {
+        if call.timesTold > 1 { problems.append("\(id) was told twice") }
+        if call.writes.count > 2 { problems.append("\(id) was written \(call.writes.count) times") }
+        guard call.writes.count == 2 else { continue }
+        if !call.isRepeatable { problems.append("\(id) was written twice and is not repeatable") }
+        if !call.writes[0].wasUsed { problems.append("\(id) was written again after a connection that was new") }
+        if call.writes[1].wasUsed { problems.append("\(id) was written again to a used connection") }
+      }
+      for (id, line) in lines where line.state.exchange == nil && line.isOpen && line.jobs.isEmpty && !line.isHalfClosed
+      {
+        let isKnown = pool.connections[id] != nil
+        if !isKnown { problems.append("connection \(id) is open, unused, and nobody knows it") }
+      }
+    }
+  }
+#endif
