@@ -169,7 +169,7 @@
         exchange.finish(nil)
       } else {
         let content = ResponseContent(collected: collected, trailers: trailers)
-        exchange.finish(.success(ResponseMessage(head: head, content: content)))
+        exchange.finish(ResponseMessage(head: head, content: content))
       }
     }
 

@@ -39,7 +39,7 @@
     /// The connection was closed before anything was written to it.
     private func giveBack(_ exchange: Exchange) {
       if exchange.retry(wasWritten: false) { return }
-      exchange.refuse(
+      exchange.fail(
         TransportError(.broken, requestState: .notSent, detail: "the connection was closed before it was used again"))
     }
 
@@ -81,8 +81,8 @@
       clear()
       // It goes back before the caller goes on, who may need it.
       if let connection { core.release(connection) }
-      exchange.finish(
-        .failure(TransportError(.unsupported, requestState: .notSent, detail: error.detail, underlying: error)))
+      exchange.fail(
+        TransportError(.unsupported, requestState: .notSent, detail: error.detail, underlying: error))
     }
 
     private func requestSent() {

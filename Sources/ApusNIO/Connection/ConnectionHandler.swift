@@ -170,7 +170,7 @@
       clear()
       abort()
       content?.finish(throwing: error)
-      exchange.finish(.failure(error))
+      exchange.fail(error)
     }
   }
 #endif

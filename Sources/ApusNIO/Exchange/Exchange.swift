@@ -86,7 +86,7 @@
     private func waitedTooLong() {
       let error = TransportError(
         .timedOut(.connecting), requestState: .notSent, detail: "waiting for a connection took too long")
-      refuse(error, onlyWhileWaiting: true)
+      fail(error, onlyWhileWaiting: true)
     }
 
     /// Ends it wherever it is; a connection it is on is closed.
@@ -94,28 +94,34 @@
       end(throwing: CancellationError())
     }
 
+    /// There will be no answer.
+    ///
     /// - Parameter onlyWhileWaiting: whether to leave it alone where it has a connection. Default: no.
-    func end(throwing error: any Error, onlyWhileWaiting: Bool = false) {
-      switch settle(.failure(error), onlyWhileWaiting: onlyWhileWaiting) {
+    func fail(_ error: TransportError, onlyWhileWaiting: Bool = false) {
+      var error = error
+      error.requestState = shared.withLock { $0.state.requestState(error.requestState) }
+      end(throwing: error, onlyWhileWaiting: onlyWhileWaiting)
+    }
+
+    private func end(throwing error: any Error, onlyWhileWaiting: Bool = false) {
+      guard let (place, waiter) = settle(onlyWhileWaiting: onlyWhileWaiting) else { return }
+      switch place {
       case .nowhere, .over: break
       case .queued: core.withdraw(self)
       case .on(let connection): connection.abandon(self)
       }
+      waiter?.resume(throwing: error)
     }
 
-    /// Ends it and tells whoever waits; answers where it was.
-    @discardableResult
-    private func settle(
-      _ result: Result<ResponseMessage, any Error>?, onlyWhileWaiting: Bool = false
-    ) -> ExchangeState<Connection>.Place {
-      let (place, waiter, alarm) = shared.withLock {
-        shared -> (ExchangeState<Connection>.Place, Waiter?, Scheduled<Void>?) in
-        guard let ending = shared.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return (.over, nil, nil) }
+    /// Ends it: where it was, and who is to be told.
+    private func settle(onlyWhileWaiting: Bool = false) -> (ExchangeState<Connection>.Place, Waiter?)? {
+      let settled = shared.withLock { shared -> (ExchangeState<Connection>.Place, Waiter?, Scheduled<Void>?)? in
+        guard let ending = shared.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return nil }
         return (ending.place, shared.takeWaiter(ending.tells), shared.takeAlarm())
       }
+      guard let (place, waiter, alarm) = settled else { return nil }
       alarm?.cancel()
-      if let result { waiter?.resume(with: result) }
-      return place
+      return (place, waiter)
     }
 
     // MARK: From the connection
@@ -156,18 +162,10 @@
       waiter?.resume(returning: response)
     }
 
-    /// The exchange is done with its connection. Answers the waiter, if there still is one.
-    func finish(_ result: Result<ResponseMessage, any Error>?) {
-      settle(result)
-    }
-
-    /// There is no connection for it, and there will be none.
-    ///
-    /// - Parameter onlyWhileWaiting: whether to leave it alone where it has a connection. Default: no.
-    func refuse(_ error: TransportError, onlyWhileWaiting: Bool = false) {
-      var error = error
-      error.requestState = shared.withLock { $0.state.requestState(error.requestState) }
-      end(throwing: error, onlyWhileWaiting: onlyWhileWaiting)
+    /// The answer is complete; `response` is what whoever waits is given, `nil` where the head was handed over.
+    func finish(_ response: ResponseMessage?) {
+      let waiter = settle()?.1
+      if let response { waiter?.resume(returning: response) }
     }
   }
 

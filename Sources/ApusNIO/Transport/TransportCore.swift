@@ -90,7 +90,7 @@
         switch action {
         case .use(let connection, let exchange): use(connection, for: exchange)
         case .dial(let origin): dial(origin)
-        case .refuse(let exchange, let refusal): exchange.refuse(refusal.error(after: error))
+        case .refuse(let exchange, let refusal): exchange.fail(refusal.error(after: error))
         case .close(let connection): connection.close()
         case .wake(let instant): wake(at: instant)
         case .drained: drained.open()

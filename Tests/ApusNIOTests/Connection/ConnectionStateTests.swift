@@ -24,7 +24,7 @@
           state.requestCompleted()
           _ = state.bytesArrived()
           state.headArrived()
-          #expect(state.responseCompleted(canReuse: true, isExact: true, isOpen: true))
+          #expect(state.responseCompleted(canReuse: true, isExact: true, isOpen: true) == true)
         }
         if isBusy { state.entered(1) }
         if ![.new, .entered, .used, .enteredAgain].contains(self) { state.requestBegun() }
@@ -33,7 +33,7 @@
           #expect(state.bytesArrived() == .decode)
         }
         if [.earlyHead, .head, .paused, .cutShort].contains(self) { state.headArrived() }
-        if [.paused, .cutShort].contains(self) { #expect(state.paused()) }
+        if [.paused, .cutShort].contains(self) { #expect(state.paused() == true) }
         if self == .cutShort { #expect(state.closed(isRepeatable: true) == .wait) }
         if self == .over { state.broken() }
         return state
@@ -126,7 +126,7 @@
       let isPaused = [.paused, .cutShort].contains(situation)
       #expect(state.paused() == (situation.isBusy && !isPaused))
       #expect(state.resumed() == situation.isBusy)
-      #expect(!state.resumed())
+      #expect(state.resumed() == false)
     }
 
     @Test(
@@ -149,7 +149,7 @@
     func closingUnused(situation: Situation) {
       var state = situation.state
       #expect(state.closedUnused() == [.new, .used].contains(situation))
-      #expect(!state.closedUnused())
+      #expect(state.closedUnused() == false)
     }
 
     @Test("a request that cannot be written leaves it as good as before")

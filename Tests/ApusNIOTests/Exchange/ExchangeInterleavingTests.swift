@@ -7,7 +7,7 @@
   struct ExchangeInterleavingTests {
     @Test(
       "everyone is told once, nothing written counts as unsent, a request goes out twice only where it may",
-      arguments: 0..<300 as Range<UInt64>)
+      arguments: 0..<1000 as Range<UInt64>)
     func random(seed: UInt64) {
       var world = ExchangeWorld(seed: seed)
       for _ in 0..<400 { world.step() }

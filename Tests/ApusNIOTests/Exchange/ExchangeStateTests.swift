@@ -1,4 +1,5 @@
 #if NIO
+  import ApusCore
   import Testing
 
   @testable import ApusNIO
@@ -14,21 +15,21 @@
 
       var state: State {
         var state = State()
-        if self != .new, self != .endedUnbegun { #expect(state.begun()) }
+        if self != .new, self != .endedUnbegun { #expect(state.begun() == true) }
         switch self {
         case .new, .queued: break
         case .endedUnbegun, .ended: _ = state.ended()
-        case .on: #expect(state.entered(1))
+        case .on: #expect(state.entered(1) == true)
         case .answered:
-          #expect(state.entered(1))
-          #expect(state.answered())
+          #expect(state.entered(1) == true)
+          #expect(state.answered() == true)
         case .queuedAgain:
-          #expect(state.entered(1))
-          #expect(state.requeued(wasWritten: true))
+          #expect(state.entered(1) == true)
+          #expect(state.requeued(wasWritten: true) == true)
         case .onAgain:
-          #expect(state.entered(1))
-          #expect(state.requeued(wasWritten: true))
-          #expect(state.entered(2))
+          #expect(state.entered(1) == true)
+          #expect(state.requeued(wasWritten: true) == true)
+          #expect(state.entered(2) == true)
         }
         return state
       }
@@ -75,7 +76,7 @@
         }
       #expect(ending == expected)
       #expect(state.ended() == .init(place: .over, tells: false))
-      #expect(!state.answered())
+      #expect(state.answered() == false)
     }
 
     @Test("is left alone by the end of its patience unless it waits for a connection", arguments: Situation.allCases)
@@ -91,14 +92,14 @@
     func answering(situation: Situation) {
       var state = situation.state
       #expect(state.answered() == [.queued, .on, .queuedAgain, .onAgain].contains(situation))
-      #expect(!state.answered())
+      #expect(state.answered() == false)
     }
 
     @Test("is never told to be unsent once a connection had it", arguments: [false, true])
     func requestState(wasWritten: Bool) {
       var state = Situation.on.state
       #expect(state.requestState(.notSent) == .notSent)
-      #expect(state.requeued(wasWritten: wasWritten))
+      #expect(state.requeued(wasWritten: wasWritten) == true)
       #expect(state.requestState(.notSent) == (wasWritten ? .maybeSent : .notSent))
       #expect(state.requestState(.answered) == .answered)
       #expect(state.requestState(.maybeSent) == .maybeSent)

@@ -23,7 +23,7 @@
           perform(pool.released(line, canReuse: false, now: instant))
           acquire(call, again: false)
         case .dial(let origin): dials.append(origin)
-        case .refuse(let call, _): refuse(call)
+        case .refuse(let call, _): fail(call, .notSent)
         case .close(let line): lines[line]?.jobs.append(.closeUnused)
         case .wake: break
         case .drained:
@@ -47,16 +47,11 @@
     }
 
     mutating func waitedTooLong(_ id: Int) {
-      end(id, calls[id]?.state.requestState(.notSent), onlyWhileWaiting: true)
+      fail(id, .notSent, onlyWhileWaiting: true)
     }
 
-    private mutating func refuse(_ id: Int) {
-      end(id, calls[id]?.state.requestState(.notSent))
-    }
-
-    /// The connection is done with an exchange.
-    private mutating func settle(_ id: Int, _ told: RequestState?) {
-      if calls[id]?.state.ended()?.tells == true { tell(id, told) }
+    private mutating func fail(_ id: Int, _ state: RequestState, onlyWhileWaiting: Bool = false) {
+      end(id, calls[id]?.state.requestState(state), onlyWhileWaiting: onlyWhileWaiting)
     }
 
     private mutating func retry(_ id: Int, wasWritten: Bool) -> Bool {
@@ -106,7 +101,7 @@
       }
       lines[id]?.state.entered(call)
       // Whoever ends it now, before anything is written, is told so.
-      if Int.random(in: 0..<8, using: &random) == 0 { end(call, .notSent) }
+      if Int.random(in: 0..<8, using: &random) == 0 { fail(call, .notSent) }
       guard calls[call]?.state.place == .on(id) else { return }
       lines[id]?.state.requestBegun()
       calls[call]?.writes.append((id, line.state.hasServed))
@@ -114,7 +109,7 @@
     }
 
     private mutating func giveBack(_ call: Int) {
-      if !retry(call, wasWritten: false) { refuse(call) }
+      if !retry(call, wasWritten: false) { fail(call, .notSent) }
     }
 
     mutating func completeRequest(on id: Int) {
@@ -144,7 +139,7 @@
         let isReusable = lines[id]?.state.responseCompleted(
           canReuse: Int.random(in: 0..<5, using: &random) > 0, isExact: true, isOpen: line.isOpen)
         if isReusable == true { perform(pool.released(id, canReuse: true, now: instant)) } else { close(id) }
-        settle(call, .answered)
+        if calls[call]?.state.ended()?.tells == true { tell(call, .answered) }
       }
     }
 
@@ -190,7 +185,7 @@
       guard let line = lines[id], let call = line.state.exchange else { return }
       lines[id]?.state.broken()
       close(id)
-      settle(call, line.state.requestState)
+      fail(call, line.state.requestState)
     }
   }
 #endif

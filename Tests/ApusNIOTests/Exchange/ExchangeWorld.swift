@@ -104,6 +104,11 @@
         runJob(on: id)
         check()
       }
+      // What had arrived before a connection ended is still its reader's to take.
+      for id in lines.filter({ $0.value.state.isCutShort }).keys.sorted() {
+        requestMore(on: id)
+        runJob(on: id)
+      }
       if !isDrained { problems.append("was not drained") }
       if !pool.hosts.isEmpty || !pool.connections.isEmpty { problems.append("the pool remembers something") }
       for (id, call) in calls where call.isBegun {
