@@ -21,7 +21,7 @@ install: ## the command-line tool, into PREFIX/bin (default /usr/local)
 check: ## everything CI checks
 	@.ci/run
 
-check-long: ## address sanitizer, soaks, long fuzzing: before a release
+check-long: ## address sanitizer, soaks, long fuzzing, installation: before a release
 	@scripts/install-missing python3 nginx squid httpbin
 	@scripts/check-long
 

@@ -114,7 +114,8 @@ let package = Package(
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusNIO", "ApusURLSession", .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes,
+        "Apus", "ApusNIO", "ApusURLSession", "LoopbackConformance",
+        .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes,
       ],
       swiftSettings: settings),
     .testTarget(

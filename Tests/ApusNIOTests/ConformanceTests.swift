@@ -10,9 +10,7 @@
     @Test("NIOTransport conforms", arguments: TransportConformance.checks)
     func conforms(check: TransportConformance.Check) async throws {
       try await LoopbackServer.with { server in
-        let transport = NIOTransport(options: .patient)
-        try await check.run(transport, server, limit: .seconds(1200))
-        await transport.shutDown()
+        try await NIOTransport.with { try await check.run($0, server, limit: .seconds(1200)) }
       }
     }
 
@@ -20,11 +18,11 @@
     func conformsSecurely(check: TransportConformance.Check) async throws {
       let authority = try TestAuthority.shared()
       try await LoopbackServer.with(tls: authority.tls()) { server in
-        var options = NIOTransport.Options.patient
-        options.trust.additionalAuthorities = [Data(authority.certificate.utf8)]
-        let transport = NIOTransport(options: options)
-        try await check.run(transport, server, limit: .seconds(1200))
-        await transport.shutDown()
+        try await NIOTransport.with {
+          $0.trust.additionalAuthorities = [Data(authority.certificate.utf8)]
+        } body: {
+          try await check.run($0, server, limit: .seconds(1200))
+        }
       }
     }
   }

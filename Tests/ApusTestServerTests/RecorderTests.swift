@@ -38,6 +38,29 @@
       #expect(recorder.record.exchanges[exchange].isSettled)
     }
 
+    @Test("Forgets what is settled up to what is not, keeps the numbers, and is told of what it forgot in vain")
+    func forgetting() throws {
+      let numbers = try (0..<4).map { try #require(recorder.began(head, connection: $0)) }
+      for number in numbers where number != 2 {
+        recorder.finish(number, .answered)
+        recorder.settle(number, failure: nil)
+      }
+      recorder.forgetSettled()
+      #expect(recorder.record.exchanges.map(\.id) == [2, 3])
+      recorder.received([1, 2], of: 0)
+      recorder.finish(0, .serverReset)
+      recorder.closed(1)
+      recorder.ended(2, .serverReset)
+      recorder.forgetSettled()
+      #expect(recorder.record.exchange(2)?.outcome == .serverReset)
+      recorder.closed(2)
+      #expect(recorder.record.inFlight == 0)
+      recorder.forgetSettled()
+      #expect(recorder.record.exchanges.isEmpty)
+      #expect(recorder.request(of: 3) == nil)
+      #expect(recorder.began(head, connection: 3) == 4)
+    }
+
     @Test("Nothing begins after a shut-down")
     func nothingBegins() {
       _ = recorder.closeAll(.shutDown, isShutDown: true)

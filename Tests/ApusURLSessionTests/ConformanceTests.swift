@@ -13,7 +13,9 @@ struct ConformanceTests {
   func conforms(check: TransportConformance.Check) async throws {
     try await LoopbackServer.with { server in
       // Hundreds of other tests run at the same time.
-      try await check.run(URLSessionTransport(), server, limit: .seconds(1200))
+      let transport = URLSessionTransport()
+      defer { transport.shutDown() }
+      try await check.run(transport, server, limit: .seconds(1200))
     }
   }
 }

@@ -27,7 +27,8 @@
       }
     }
 
-    /// Starts a server on a port of its own, runs `body` with it and shuts it down.
+    /// Starts a server on a port of its own, runs `body` with it, fails unless nothing is left on it then, and shuts it
+    /// down.
     ///
     /// - Parameter tls: how it speaks TLS; `nil`: not at all.
     public static func with(
@@ -44,6 +45,9 @@
         return reply.map { Reply($0, to: request, held: replies.held) } ?? .status(404)
       } body: { server in
         try await body(LoopbackServer(server, replies, refusing))
+        // What is withheld does not look whether anybody is there.
+        replies.held.open()
+        try await server.requireQuiet()
       }
     }
 

@@ -50,6 +50,28 @@
       #expect(anonymous.head.status.code == 400)
     }
 
+    @Test("a redirect from https to http is followed only where the client allows it")
+    func unprotected() async throws {
+      let nginx = try await RealServer.nginx.value
+      let authority = try nginx.file("ca.pem")
+      for allows in [false, true] {
+        var configuration = Configuration(baseURL: try BaseURL("https://localhost:\(try nginx.port("tls13"))"))
+        configuration.redirects = .follow(allowsInsecure: allows)
+        try await withTransport(.nio) {
+          $0.trust.additionalAuthorities = [authority]
+        } body: { transport in
+          let client = Client(configuration: configuration, transport: transport)
+          if allows {
+            let content = try await client.send(message(.get, "/unprotected"))
+            #expect(content.string == "hello\n")
+          } else {
+            let error = await failure { try await client.send(message(.get, "/unprotected")) }
+            #expect(error?.underlying as? RedirectRefusal == .insecure)
+          }
+        }
+      }
+    }
+
     @Test("content in every framing comes whole through TLS", arguments: ["tls12", "tls13"])
     func framings(port: String) async throws {
       let nginx = try await RealServer.nginx.value

@@ -4,6 +4,7 @@
   import ApusURLSession
   import CApusZlib
   import Foundation
+  import LoopbackConformance
 
   /// The transports that calls go over.
   enum Wire: String, CaseIterable, Sendable {
@@ -17,7 +18,10 @@
     body: (Client) async throws -> Result
   ) async throws -> Result {
     try await withTransport(wire, configure) { transport in
-      try await body(Client(environment: Environment(baseURL: try BaseURL(url)), transport: transport))
+      let client = Client(environment: Environment(baseURL: try BaseURL(url)), transport: transport)
+      let result = try await body(client)
+      try await requireSoon("calls are left in the registry") { client.calls.isEmpty }
+      return result
     }
   }
 
@@ -32,7 +36,7 @@
     return try await withTransport(wire) { try await body(Client(configuration: configuration, transport: $0)) }
   }
 
-  private func withTransport<Result>(
+  func withTransport<Result>(
     _ wire: Wire, _ configure: (inout NIOTransport.Options) -> Void = { _ in },
     body: (any Transport) async throws -> Result
   ) async throws -> Result {
@@ -50,6 +54,9 @@
       let transport = NIOTransport(options: options)
       do {
         let result = try await body(transport)
+        try await requireSoon("connections are in use that no call uses") {
+          transport.usage.active == 0 && transport.usage.waiting == 0
+        }
         await transport.shutDown()
         return result
       } catch {

@@ -45,11 +45,9 @@
 
     /// Whether something has arrived that nobody has read yet: the end of the connection, or bytes that nobody asked
     /// for. Found out before anything is written, so that nothing is lost.
-    private var isStale: Bool {
-      guard let context else { return true }
-      let isSecure = connection?.origin.scheme == "https"
-      return context.pipeline.syncOperations.hasUnread(isSecure ? .end : .anything)
-    }
+    ///
+    /// Below TLS these may be bytes of its own, a farewell for one: then a connection is lost that might have served.
+    private var isStale: Bool { context?.pipeline.syncOperations.hasUnread ?? true }
 
     /// Tells how the exchange came by its connection.
     private func recordConnection(_ connection: Connection, _ exchange: Exchange) {

@@ -59,7 +59,7 @@
           finish(answer(to: head), context)
         }
       } catch {
-        finish(.failure(refusal("the proxy's answer to CONNECT is malformed")), context)
+        finish(.failure(refusal("the proxy's answer to CONNECT is malformed", error)), context)
       }
     }
 
@@ -81,8 +81,8 @@
       }
     }
 
-    private func refusal(_ detail: String) -> TransportError {
-      TransportError(.connectionFailed, requestState: .notSent, detail: detail)
+    private func refusal(_ detail: String, _ underlying: (any Error)? = nil) -> TransportError {
+      TransportError(.connectionFailed, requestState: .notSent, detail: detail, underlying: underlying)
     }
 
     private func finish(_ result: Result<Void, any Error>, _ context: ChannelHandlerContext) {

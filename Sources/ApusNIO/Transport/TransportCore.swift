@@ -51,6 +51,8 @@
       loops = EventLoopSource(options.eventLoops)
     }
 
+    var usage: NIOTransport.Usage { pool.withLock { $0.usage } }
+
     // MARK: Exchanges
 
     /// Has the exchange put on a connection, now or when there is one.
@@ -162,6 +164,17 @@
       for connection in connections { connection.end(.shutDown) }
       dials.cancelAll()
       return connections.map(\.channel)
+    }
+  }
+
+  extension TransportCore.Pool {
+    fileprivate var usage: NIOTransport.Usage {
+      var usage = NIOTransport.Usage()
+      usage.active = connections.count - idleCount
+      usage.idle = idleCount
+      usage.connecting = dialing
+      usage.waiting = waiting.count
+      return usage
     }
   }
 

@@ -126,8 +126,8 @@
         break
       case .content(let content):
         recorder.received(content, of: exchange)
-        guard let fault = current?.contentFault,
-          recorder.request(of: exchange).contentLength >= fault.length
+        guard let fault = current?.contentFault, let request = recorder.request(of: exchange),
+          request.contentLength >= fault.length
         else { return }
         current?.contentFault = nil
         suffer(fault.effect, at: .requestContent(after: fault.length), context) { _ in }
@@ -146,8 +146,9 @@
         return
       }
       current = Current(exchange: exchange)
-      guard !faults.isEmpty else { return proceed(with: exchange, head, context) }
-      let request = recorder.request(of: exchange)
+      guard !faults.isEmpty, let request = recorder.request(of: exchange) else {
+        return proceed(with: exchange, head, context)
+      }
       let late = faults.first(on: request) { if case .requestContent = $0 { true } else { false } }
       if let late, case .requestContent(let length) = late.trigger { current?.contentFault = (late.effect, length) }
       guard let early = faults.first(on: request, where: { $0 == .requestHead }) else {
@@ -209,7 +210,7 @@
     }
 
     private func startAnswer(_ exchange: Int, _ channel: any Channel) {
-      let request = recorder.request(of: exchange)
+      guard let request = recorder.request(of: exchange) else { return }
       answer = Task { [recorder, handler, faults] in
         let reply = await handler(request).suffering(faults, of: request)
         var answer = Answer(to: request, on: channel, recorder: recorder)

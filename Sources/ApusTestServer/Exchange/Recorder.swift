@@ -4,7 +4,9 @@
   /// Everything the server remembers, and the only state its connections share.
   final class Recorder: Sendable {
     struct Record: Sendable {
-      var exchanges: [Exchange] = []
+      /// Those that are remembered, in the order of their numbers, from ``firstNumber`` on.
+      private(set) var exchanges: [Exchange] = []
+      private var firstNumber = 0
       var rejections: [Rejection] = []
       var failures: [ConnectionFailure] = []
       var accepted = 0
@@ -15,10 +17,39 @@
       var peakInFlight = 0
       var isShutDown = false
 
+      /// The number of the next.
+      var nextNumber: Int { firstNumber + exchanges.count }
+
+      mutating func append(_ exchange: Exchange) {
+        exchanges.append(exchange)
+      }
+
+      /// One that is remembered.
+      func exchange(_ number: Int) -> Exchange? {
+        exchanges.indices.contains(number - firstNumber) ? exchanges[number - firstNumber] : nil
+      }
+
+      /// Changes one, unless it was forgotten.
+      mutating func update(_ number: Int, _ change: (inout Exchange) -> Void) {
+        guard exchanges.indices.contains(number - firstNumber) else { return }
+        change(&exchanges[number - firstNumber])
+      }
+
       mutating func finish(_ exchange: Int, _ outcome: Exchange.Outcome) {
-        guard exchanges[exchange].outcome == .inFlight else { return }
-        exchanges[exchange].outcome = outcome
+        guard self.exchange(exchange)?.outcome == .inFlight else { return }
+        update(exchange) { $0.outcome = outcome }
         inFlight -= 1
+      }
+
+      mutating func forgetSettled() {
+        let count = exchanges.firstIndex { !isSettled($0) } ?? exchanges.count
+        exchanges.removeFirst(count)
+        firstNumber += count
+      }
+
+      /// Whether nothing becomes of an exchange any more that anybody would wait for.
+      private func isSettled(_ exchange: Exchange) -> Bool {
+        exchange.isSettled || (exchange.outcome != .inFlight && latest[exchange.request.connection] != exchange.id)
       }
 
       mutating func finishAll(_ outcome: Exchange.Outcome) {
@@ -55,9 +86,9 @@
         record.channels[connection] = nil
         guard let exchange = record.latest.removeValue(forKey: connection) else { return }
         // What has an outcome already is settled by its answer, which may yet find that its last bytes did not leave.
-        guard record.exchanges[exchange].outcome == .inFlight else { return }
+        guard record.exchange(exchange)?.outcome == .inFlight else { return }
         record.finish(exchange, .clientClosed)
-        record.exchanges[exchange].isSettled = true
+        record.update(exchange) { $0.isSettled = true }
       }
     }
 
@@ -83,12 +114,12 @@
     func began(_ head: RequestParser.Head, connection: Int) -> Int? {
       watched.update { record in
         guard !record.isShutDown else { return nil }
-        let number = record.exchanges.count
+        let number = record.nextNumber
         let request = RecordedRequest(
           number: number, connection: connection, method: head.method, target: head.target, version: head.version,
           fields: head.fields)
         record.latest[connection] = number
-        record.exchanges.append(Exchange(request: request, arrival: .now))
+        record.append(Exchange(request: request, arrival: .now))
         record.inFlight += 1
         record.peakInFlight = max(record.peakInFlight, record.inFlight)
         return number
@@ -97,26 +128,30 @@
 
     func received(_ content: ArraySlice<UInt8>, of exchange: Int) {
       watched.update { record in
-        let room = contentCap - record.exchanges[exchange].request.content.count
-        record.exchanges[exchange].request.content.append(contentsOf: content.prefix(max(room, 0)))
-        record.exchanges[exchange].request.contentLength += content.count
-        record.exchanges[exchange].request.digest.update(with: content)
+        record.update(exchange) {
+          let room = contentCap - $0.request.content.count
+          $0.request.content.append(contentsOf: content.prefix(max(room, 0)))
+          $0.request.contentLength += content.count
+          $0.request.digest.update(with: content)
+        }
       }
     }
 
     func completed(_ exchange: Int, trailers: FieldLines) {
       watched.update { record in
-        record.exchanges[exchange].request.trailers = trailers
-        record.exchanges[exchange].request.isComplete = true
+        record.update(exchange) {
+          $0.request.trailers = trailers
+          $0.request.isComplete = true
+        }
       }
     }
 
-    func request(of exchange: Int) -> RecordedRequest {
-      watched.read { $0.exchanges[exchange].request }
+    func request(of exchange: Int) -> RecordedRequest? {
+      watched.read { $0.exchange(exchange)?.request }
     }
 
     func sentStatus(_ status: Int, of exchange: Int) {
-      watched.update { $0.exchanges[exchange].status = status }
+      watched.update { record in record.update(exchange) { $0.status = status } }
     }
 
     func finish(_ exchange: Int, _ outcome: Exchange.Outcome) {
@@ -126,11 +161,16 @@
     /// The last bytes have left, or have failed to: the outcome is what it is.
     func settle(_ exchange: Int, failure: Exchange.Outcome?) {
       watched.update { record in
-        if let failure, record.exchanges[exchange].outcome == .answered {
-          record.exchanges[exchange].outcome = record.isShutDown ? .shutDown : failure
+        let isShutDown = record.isShutDown
+        record.update(exchange) {
+          if let failure, $0.outcome == .answered { $0.outcome = isShutDown ? .shutDown : failure }
+          $0.isSettled = $0.outcome != .inFlight
         }
-        record.exchanges[exchange].isSettled = record.exchanges[exchange].outcome != .inFlight
       }
+    }
+
+    func forgetSettled() {
+      watched.update { $0.forgetSettled() }
     }
 
     func failed(_ error: any Error, connection: Int) {

@@ -1,8 +1,14 @@
 #if NIO
   /// What the server has seen, and waiting for it.
   extension TestServer {
-    /// All exchanges, in the order in which the requests' heads arrived.
+    /// All exchanges that are not forgotten, in the order in which the requests' heads arrived.
     public var exchanges: [Exchange] { recorder.record.exchanges }
+
+    /// Forgets exchanges that are over, from the first up to one that is not: for long runs, whose records would fill
+    /// the memory. Exchanges keep their numbers.
+    public func forgetExchanges() {
+      recorder.forgetSettled()
+    }
 
     /// Bytes received that were no request.
     public var rejections: [Rejection] { recorder.record.rejections }
@@ -75,8 +81,7 @@
     @discardableResult
     public func waitForClientClose(of exchange: Exchange) async throws -> Exchange {
       try await first { record in
-        guard record.exchanges.indices.contains(exchange.id) else { throw TestServerError.unknownExchange(exchange.id) }
-        let exchange = record.exchanges[exchange.id]
+        guard let exchange = record.exchange(exchange.id) else { throw TestServerError.unknownExchange(exchange.id) }
         if exchange.outcome == .clientClosed { return exchange }
         if exchange.isSettled || exchange.outcome == .shutDown {
           throw TestServerError.endedOtherwise(exchange.outcome)

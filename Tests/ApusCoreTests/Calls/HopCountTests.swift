@@ -78,6 +78,19 @@ struct HopCountTests {
     #expect(jobs.count { $0 == "pool" } <= 3)
     await task.value
   }
+
+  @Test("a deadline adds no job to a call: one task sleeps for a thousand of them")
+  func deadlines() async throws {
+    let executor = ManualExecutor(.forward)
+    let bench = CallBench(executor: executor)
+    bench.stub.onAny(answer: .text("ok"))
+    for _ in 0..<1000 { _ = try await bench.api.send(Request<String>.get("/").timeout(.seconds(60))) }
+    #expect(executor.jobCount == 1000 + 1)
+    try await bench.clock.waitForSleepers(1)
+    #expect(bench.clock.sleepers == 1)
+    #expect(bench.clock.nextWake == MonotonicInstant(sinceStart: .seconds(60)))
+  }
+
   @Test("from no actor a call begins as part of its caller's own job", arguments: [true, false])
   func fromNoActor(isStreamed: Bool) async {
     let pool = ManualExecutor()

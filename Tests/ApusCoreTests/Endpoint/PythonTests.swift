@@ -11,7 +11,9 @@ import Testing
       FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    @Test("Python's urllib reads queries and forms as they were meant", .enabled(if: python != nil))
+    @Test(
+      "Python's urllib reads queries and forms as they were meant",
+      .enabled(if: python != nil, "python3 is not installed"))
     func urllib() throws {
       let values =
         (UInt8(0)...0x7F).map { "a\(Unicode.Scalar($0))b" } + ["bücher", "e\u{301}", "👨‍👩‍👧", "+ & = % @ %41", "\u{FEFF}"]

@@ -16,7 +16,7 @@
       if let authority { options.trust.additionalAuthorities = [Data(authority.certificate.utf8)] }
       return TransportKind(isSecure ? "NIOTransport over TLS" : "NIOTransport", tls: authority?.tls()) { [options] in
         let transport = NIOTransport(options: options)
-        return Opened(transport) { await transport.shutDown() }
+        return Opened(transport, isQuiet: { transport.isQuiet }) { await transport.shutDown() }
       }
     }
   }

@@ -3,6 +3,7 @@
   import ApusTestServer
   import Foundation
   import HTTPTypes
+  import LoopbackConformance
   import NIOCore
   import Synchronization
   import Testing
@@ -77,7 +78,10 @@
   }
 
   extension NIOTransport {
-    /// Runs `body` with a transport and shuts it down.
+    /// Whether nothing waits for a connection or uses one.
+    var isQuiet: Bool { usage.active == 0 && usage.waiting == 0 }
+
+    /// Runs `body` with a transport, fails unless nothing uses it then, and shuts it down.
     static func with<Result>(
       _ configure: (inout Options) -> Void = { _ in }, body: (NIOTransport) async throws -> Result
     ) async throws -> Result {
@@ -86,6 +90,7 @@
       let transport = NIOTransport(options: options)
       do {
         let result = try await body(transport)
+        try await requireSoon("connections are in use that no call uses") { transport.isQuiet }
         await transport.shutDown()
         return result
       } catch {

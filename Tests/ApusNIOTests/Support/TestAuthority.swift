@@ -40,9 +40,7 @@
     private init() throws {
       let shop = try OpenSSL()
       defer { shop.remove() }
-      try shop.makeKey("ca")
-      try shop.run(
-        "req -x509 -new -key ca.key -sha256 -days 2 -subj /CN=Test -addext keyUsage=critical,keyCertSign -out ca.pem")
+      try shop.makeRoot("ca", subject: "Test")
       certificate = try shop.text("ca.pem")
       pin = try shop.pin("ca")
       server = try shop.identity("server", names: "DNS:localhost,IP:127.0.0.1,IP:::1")
@@ -54,63 +52,11 @@
     }
   }
 
-  /// The `openssl` command in a folder of its own.
-  private struct OpenSSL {
-    struct Failed: Error {
-      let command: String
-      let output: String
-    }
-
-    let folder = FileManager.default.temporaryDirectory.appending(path: "authority-\(UUID())")
-
-    init() throws {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    func remove() {
-      try? FileManager.default.removeItem(at: folder)
-    }
-
-    func data(_ file: String) throws -> Data { try Data(contentsOf: folder.appending(path: file)) }
-
-    func text(_ file: String) throws -> String { String(decoding: try data(file), as: UTF8.self) }
-
-    func makeKey(_ name: String) throws {
-      try run("ecparam -genkey -noout -name prime256v1 -out \(name).key.sec1")
-      try run("pkcs8 -topk8 -nocrypt -in \(name).key.sec1 -out \(name).key")
-    }
-
-    func identity(_ name: String, names: String, days: Int = 2) throws -> TestAuthority.Identity {
-      try makeKey(name)
-      try run("req -new -key \(name).key -subj /CN=\(name) -out \(name).csr")
-      try "subjectAltName=\(names)\n".write(
-        to: folder.appending(path: "\(name).ext"), atomically: true, encoding: .utf8)
-      try run(
-        "x509 -req -in \(name).csr -CA ca.pem -CAkey ca.key -CAcreateserial -days \(days) -sha256"
-          + " -extfile \(name).ext -out \(name).pem")
+  extension OpenSSL {
+    fileprivate func identity(_ name: String, names: String, days: Int = 2) throws -> TestAuthority.Identity {
+      try sign(name, by: "ca", days: days, "subjectAltName=\(names)")
       return TestAuthority.Identity(
         certificate: try text("\(name).pem"), key: try text("\(name).key"), pin: try pin(name))
-    }
-
-    /// SHA-256 of the subject public key info, in Base64.
-    func pin(_ name: String) throws -> String {
-      try run("pkey -in \(name).key -pubout -outform DER -out \(name).spki")
-      try run("dgst -sha256 -binary -out \(name).digest \(name).spki")
-      return try data("\(name).digest").base64EncodedString()
-    }
-
-    func run(_ arguments: String) throws {
-      let process = Process()
-      let output = Pipe()
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = ["openssl"] + arguments.split(separator: " ").map(String.init)
-      process.currentDirectoryURL = folder
-      process.standardError = output
-      process.standardOutput = output
-      try process.run()
-      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
-      guard process.terminationStatus == 0 else { throw Failed(command: arguments, output: text) }
     }
   }
 #endif

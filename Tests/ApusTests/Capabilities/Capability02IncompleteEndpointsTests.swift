@@ -25,12 +25,16 @@
     return maps.filter { FileManager.default.fileExists(atPath: $0) }.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
   }()
 
+  private let noCompiler: Comment = "swiftc is not on PATH"
+  private let noModules: Comment = "the modules of the build are not in a folder above the tests' program"
+
   private func folders(in folder: URL) -> [URL] {
     (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
   }
 
   /// Programs that must not compile, given to the compiler with the modules this test was built with.
-  @Suite("2: incomplete endpoints", .enabled(if: Tool.compiler != nil && modules != nil), .serialized)
+  @Suite(
+    "2: incomplete endpoints", .needs(Tool.compiler != nil, noCompiler), .needs(modules != nil, noModules), .serialized)
   struct Capability02IncompleteEndpointsTests {
     private static let endpoints = """
       import Apus
@@ -55,8 +59,8 @@
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString).swift")
       try Data((Self.endpoints + line + "\n}\n").utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }
-      let compiler = try #require(Tool.compiler)
-      let arguments = ["-typecheck", "-swift-version", "6", "-I", try #require(modules)] + moduleMaps
+      let compiler = try #require(Tool.compiler, noCompiler)
+      let arguments = ["-typecheck", "-swift-version", "6", "-I", try #require(modules, noModules)] + moduleMaps
       return try await compiler.run(arguments + [file.path])
     }
 

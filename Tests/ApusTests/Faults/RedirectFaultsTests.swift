@@ -130,6 +130,24 @@
       }
     }
 
+    @Test("a signature that was made for another hop", arguments: Wire.allCases)
+    func signing(wire: Wire) async throws {
+      struct Sign: Middleware {
+        func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+          var request = request
+          try request.addField(RawField("X-Signed", "\(request.head.method.rawValue) \(request.url)"))
+          return try await next(request, context: context)
+        }
+      }
+      try await withTwo(303) { first, second in
+        let api = wire.client(of: first) { $0.customizePipeline = { $0.insert(Sign(), .beforeTransport) } }
+        let text = try await api.send(Request<String>.post("/a"))
+        #expect(text == "there")
+        #expect(first.exchanges.map { $0.fields["X-Signed"] } == ["POST \(first.origin)/a"])
+        #expect(second.exchanges.map { $0.fields["X-Signed"] } == ["GET \(second.origin)/a"])
+      }
+    }
+
     // MARK: Methods and content
 
     @Test(

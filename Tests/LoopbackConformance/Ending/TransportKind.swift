@@ -7,11 +7,16 @@
     /// A transport of the kind.
     public struct Opened: Sendable {
       let transport: any Transport
+      let isQuiet: @Sendable () -> Bool
       let shutDown: @Sendable () async -> Void
 
-      /// A transport, and how it is shut down.
-      public init(_ transport: any Transport, shutDown: @escaping @Sendable () async -> Void) {
+      /// A transport, whether nothing waits for a connection or uses one, and how it is shut down.
+      public init(
+        _ transport: any Transport, isQuiet: @escaping @Sendable () -> Bool = { true },
+        shutDown: @escaping @Sendable () async -> Void
+      ) {
         self.transport = transport
+        self.isQuiet = isQuiet
         self.shutDown = shutDown
       }
     }
@@ -35,6 +40,10 @@
     public let mostExchanges: Int
     let gaps: Set<Gap>
     let open: @Sendable () -> Opened
+
+    /// How many bytes more may be allocated after tens of thousands of calls than before: more where TLS still says
+    /// farewell on connections, or the platform loses some with each exchange, as libcurl does on Linux.
+    var allowedGrowth: Int { tls == nil && !gaps.contains(.idleConnections) ? 1 << 20 : 12 << 20 }
 
     /// A kind, by how its transports are made.
     public init(

@@ -5,22 +5,6 @@ import Testing
 /// `apus batch`, from outside.
 @Suite("apus batch", .timeLimit(.minutes(5)))
 struct BatchTests {
-  /// One line of the output.
-  private struct Line: Decodable, Sendable {
-    var n: Int?
-    var status: Int?
-    var headers: [[String]]?
-    var body: String?
-    var error: String?
-    var code: String?
-    var requestState: String?
-  }
-
-  private func lines(_ run: ToolRun) throws -> [Int?: Line] {
-    let lines = try run.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
-    return Dictionary(lines.map { ($0.n, $0) }) { first, _ in first }
-  }
-
   @Test("hundreds are in flight at once, and each is answered once")
   func atOnce() async throws {
     let gate = Gate()
@@ -36,7 +20,7 @@ struct BatchTests {
       #expect(run.status == 0)
       #expect(run.error == "")
       #expect(run.lines.count == count)
-      let lines = try lines(run)
+      let lines = try run.answers()
       #expect(lines.count == count)
       for n in 1...count {
         #expect(lines[n]?.status == 200)
@@ -72,7 +56,7 @@ struct BatchTests {
         #"{"n":\#(n),"url":"\#(server.origin)/a","redirect":"\#(redirect)"}"#
       }
       let run = try await ToolRun.of(["batch"], .init(input: Data(input.joined(separator: "\n").utf8)))
-      let lines = try lines(run)
+      let lines = try run.answers()
       #expect(lines[0]?.status == 200 && lines[0]?.body == "there")
       #expect(lines[1]?.status == 307 && lines[1]?.body == "moved")
     }
@@ -85,7 +69,7 @@ struct BatchTests {
     } body: { server in
       let input = (1...400).map { #"{"n":\#($0),"url":"\#(server.origin)/\#($0)"}"# }.joined(separator: "\n")
       let run = try await ToolRun.of("batch", "--connections", "3", input: input)
-      let lines = try lines(run)
+      let lines = try run.answers()
       #expect((1...400).allSatisfy { (n: Int) in lines[n]?.body == "/\(n)" })
       #expect(server.peakInFlight <= 3)
     }
@@ -108,7 +92,7 @@ struct BatchTests {
         """
       let run = try await ToolRun.of("batch", input: input)
       #expect(run.status == 0)
-      let lines = try lines(run)
+      let lines = try run.answers()
       #expect(lines.count == 7)
       #expect(lines[nil]?.code == "badLine" && lines[5]?.code == "badLine" && lines[6]?.code == "badLine")
       #expect(lines[3]?.code == "invalidRequest" && lines[4]?.code == "invalidRequest")
@@ -144,7 +128,7 @@ struct BatchTests {
     } body: { server in
       let run = try await ToolRun.of("batch", input: #"{"n":1,"url":"\#(server.origin)/"}"# + "\n")
       #expect(run.text.hasSuffix(#""interim":[[103,{"link":"</style.css>"}]]}"# + "\n"))
-      let line = try #require(try lines(run)[1])
+      let line = try #require(try run.answers()[1])
       #expect(line.status == 503 && line.body == "f\u{FC}")
       #expect(line.headers?.filter { $0[0] == "set-cookie" } == [["set-cookie", "a=1"], ["set-cookie", "b=2"]])
     }
@@ -161,7 +145,7 @@ struct BatchTests {
         {"n":3,"url":"\(server.origin)/","max_body":1000}
         {"n":4,"url":"http://127.0.0.1:1/"}
         """
-      let lines = try lines(await ToolRun.of("batch", input: input))
+      let lines = try await ToolRun.of("batch", input: input).answers()
       #expect(lines[1]?.code == "timeout" && lines[1]?.requestState == "maybeSent")
       #expect(lines[2]?.code == "contentTooLarge" && lines[2]?.requestState == "answered")
       #expect(lines[3]?.status == 200)

@@ -1,0 +1,67 @@
+#if NIO
+  import Foundation
+  import NIOCore
+  import NIOPosix
+  import NIOSSL
+  import Testing
+
+  @testable import ApusNIO
+
+  /// A test has nothing that one of the system's authorities signed, so this looks at what the TLS library is told.
+  @Suite("The system's authorities and those that are added")
+  struct SystemRootsTests {
+    private func configuration(
+      _ way: SecureContext.Identification, _ configure: (inout NIOTransport.Trust) -> Void = { _ in }
+    ) async throws -> TLSConfiguration {
+      var trust = NIOTransport.Trust()
+      configure(&trust)
+      let loop = MultiThreadedEventLoopGroup.singleton.next()
+      return try await SecureContext(trust: trust).context(identifiedBy: way, on: loop).get().configuration
+    }
+
+    private func certificates(_ pem: String) throws -> [NIOSSLCertificate] {
+      try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))
+    }
+
+    @Test(
+      "authorities that are added count beside the system's, not in their place",
+      arguments: [SecureContext.Identification.library, .ours])
+    func beside(way: SecureContext.Identification) async throws {
+      let one = try TestAuthority.shared().certificate
+      let chain = try CertificateChain.shared()
+      let (two, three) = (chain.root.certificate, chain.stranger.certificate)
+      let plain = try await configuration(way)
+      let added = try await configuration(way) {
+        $0.additionalAuthorities = [Data(one.utf8), Data((two + three).utf8)]
+      }
+      for made in [plain, added] {
+        // Where nothing is said the library takes the system's.
+        let roots: NIOSSLTrustRoots = made.trustRoots ?? .default
+        #expect(roots == .default)
+        let verification: CertificateVerification = way == .ours ? .noHostnameVerification : .fullVerification
+        #expect(made.certificateVerification == verification)
+      }
+      #expect(plain.additionalTrustRoots.isEmpty)
+      let wanted: [NIOSSLAdditionalTrustRoots] = [
+        .certificates(try certificates(one)), .certificates(try certificates(two) + certificates(three)),
+      ]
+      #expect(added.additionalTrustRoots == wanted)
+    }
+
+    @Test(
+      "where certain authorities alone count the system's do not, and those that are added still do",
+      arguments: [SecureContext.Identification.library, .ours])
+    func only(way: SecureContext.Identification) async throws {
+      let one = try TestAuthority.shared().certificate
+      let two = try CertificateChain.shared().root.certificate
+      let made = try await configuration(way) {
+        $0.authorities = .only(Data(one.utf8))
+        $0.additionalAuthorities = [Data(two.utf8)]
+      }
+      let roots: NIOSSLTrustRoots = .certificates(try certificates(one))
+      #expect(made.trustRoots == roots)
+      let added: [NIOSSLAdditionalTrustRoots] = [.certificates(try certificates(two))]
+      #expect(made.additionalTrustRoots == added)
+    }
+  }
+#endif

@@ -1,0 +1,42 @@
+#if NIO
+  public import ApusTestServer
+  import ApusTesting
+
+  extension TestServer {
+    /// Fails unless nothing is left once all transports are shut down: no connection, no exchange, no error that the
+    /// server did not catch, no bytes that were no request.
+    ///
+    /// - Parameter mayFail: whether errors are what the test is about. Default: no.
+    public func requireQuiet(mayFail: Bool = false) async throws {
+      try await requireSoon("connections or exchanges are left on the server") {
+        try await self.wait { $0.openConnections == 0 && $0.inFlight == 0 }
+      }
+      let rejections = rejections.map(\.reason)
+      guard rejections.isEmpty else { throw ConformanceFailure("the server was sent no requests: \(rejections)") }
+      let failures = failures.map(\.reason)
+      guard mayFail || failures.isEmpty else { throw ConformanceFailure("the server did not catch: \(failures)") }
+    }
+  }
+
+  /// Fails unless something is so, now or soon: what a call leaves to be done follows its end.
+  public func requireSoon(_ finding: String, _ isSo: @escaping @Sendable () -> Bool) async throws {
+    try await requireSoon(finding) {
+      while !isSo() {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
+    }
+  }
+
+  func requireSoon(_ finding: String, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await body() }
+      group.addTask {
+        try await Task.sleep(for: .seconds(120))
+        throw ConformanceFailure(finding)
+      }
+      _ = try await group.next()
+      group.cancelAll()
+    }
+  }
+#endif

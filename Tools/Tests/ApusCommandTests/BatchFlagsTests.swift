@@ -1,0 +1,184 @@
+import ApusTestServer
+import Foundation
+import Testing
+
+/// What `apus batch` makes of the options that it shares with `apus send`: each counts for every line.
+@Suite("Options of apus batch", .timeLimit(.minutes(3)))
+struct BatchFlagsTests {
+  private func line(_ n: Int, _ url: String, _ more: String = "") -> String {
+    #"{"n":\#(n),"url":"\#(url)"\#(more)}"# + "\n"
+  }
+
+  @Test(
+    "every request shows the credentials of the command line, also where a URL has its own",
+    arguments: [
+      (["--bearer", "t0ken"], "Bearer t0ken"), (["--basic", "ada:secret"], "Basic YWRhOnNlY3JldA=="),
+    ])
+  func credentials(arguments: [String], field: String) async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let input = line(1, "\(server.origin)/") + line(2, "http://eve:other@127.0.0.1:\(server.port)/")
+      let run = try await ToolRun.of(["batch"] + arguments, .init(input: Data(input.utf8)))
+      #expect(run.status == 0)
+      #expect(server.exchanges.map { $0.fields["Authorization"] } == [field, field])
+    }
+  }
+
+  @Test(
+    "redirects are followed as the command line says, where a line says nothing",
+    arguments: [([], 200), (["--follow"], 200), (["--no-follow"], 307)] as [([String], Int)])
+  func redirects(arguments: [String], status: Int) async throws {
+    try await TestServer.with { request in
+      request.target == "/there" ? .text("there") : .text("moved", status: 307, fields: ["Location": "/there"])
+    } body: { server in
+      let url = "\(server.origin)/here"
+      let input = line(1, url) + line(2, url, #","redirect":"follow""#) + line(3, url, #","redirect":"manual""#)
+      let answers = try await ToolRun.of(["batch"] + arguments, .init(input: Data(input.utf8))).answers()
+      #expect(answers[1]?.status == status)
+      #expect(answers[2]?.status == 200)
+      #expect(answers[3]?.status == 307)
+    }
+  }
+
+  @Test("--timeout limits each call, but for those whose lines have limits of their own")
+  func timeout() async throws {
+    let gate = Gate()
+    try await TestServer.with { _ in
+      .text("late").waiting(for: gate)
+    } body: { server in
+      let input = line(1, server.origin) + line(2, server.origin, #","timeout_s":120"#)
+      let output = try PipeEnds()
+      let setting = ToolRun.Setting(input: Data(input.utf8), output: output.write)
+      let run = try await ToolRun.of(["batch", "--timeout", "0.3"], setting) { _ in
+        let first = await output.receive()
+        #expect(first.hasPrefix(#"{"n":1,"error":"#) && first.contains(#""code":"timeout""#), "\(first)")
+        gate.open()
+        let second = await output.receive()
+        #expect(second.hasPrefix(#"{"n":2,"status":200"#), "\(second)")
+      }
+      #expect(run.status == 0)
+    }
+  }
+
+  @Test("authorities, and certificate and key in one file or in two, are those of every connection")
+  func identity() async throws {
+    let certificates = try Certificates()
+    let both = try certificates.text("client.pem") + certificates.text("client.key")
+    try Data(both.utf8).write(to: URL(filePath: certificates.path("both.pem")))
+    try await TestServer.with(options: .init(tls: try certificates.tls(asksClients: true))) { _ in
+      .text("hi")
+    } body: { server in
+      let input = ToolRun.Setting(input: Data(line(1, "https://localhost:\(server.port)/").utf8))
+      let doubtful = try await ToolRun.of(["batch"], input).answers()
+      #expect(doubtful[1]?.code == "tls")
+      let trusting = ["batch", "--ca", certificates.path("ca.pem")]
+      let anonymous = try await ToolRun.of(trusting, input).answers()
+      #expect(anonymous[1]?.code != nil)
+      #expect(server.exchanges.isEmpty)
+      let pair = ["--cert", certificates.path("client.pem"), "--key", certificates.path("client.key")]
+      for identity in [pair, ["--cert", certificates.path("both.pem")]] {
+        let known = try await ToolRun.of(trusting + identity, input).answers()
+        #expect(known[1]?.body == "hi", "\(identity)")
+      }
+    }
+  }
+
+  @Test("a proxy is asked when it is named, or when the environment is to name it, and only then")
+  func proxy() async throws {
+    try await TestServer.with { _ in
+      .text("by the proxy")
+    } body: { proxy in
+      let address = "http://user:secret@127.0.0.1:\(proxy.port)"
+      let named = try await ToolRun.of("batch", "--proxy", address, input: line(1, "http://a.example/b")).answers()
+      #expect(named[1]?.body == "by the proxy")
+      let environment = ["http_proxy": address]
+      let found = try await ToolRun.of(
+        ["batch", "--proxy", "environment"],
+        .init(input: Data(line(1, "http://a.example/c").utf8), environment: environment)
+      ).answers()
+      #expect(found[1]?.body == "by the proxy")
+      let direct = try await ToolRun.of(
+        ["batch"], .init(input: Data(line(1, "http://127.0.0.1:1/").utf8), environment: environment)
+      ).answers()
+      #expect(direct[1]?.code == "connectionFailed")
+      #expect(proxy.exchanges.map(\.target) == ["http://a.example/b", "http://a.example/c"])
+      let password = "Basic dXNlcjpzZWNyZXQ="
+      #expect(proxy.exchanges.map { $0.fields["Proxy-Authorization"] } == [password, password])
+    }
+  }
+
+  @Test(
+    "--transport says who sends: URLSession tells nobody of interim responses",
+    arguments: [("nio", #""interim":[[103,{}]]"#), ("urlsession", #""interim":[]"#)])
+  func transport(name: String, interim: String) async throws {
+    try await TestServer.with { _ in
+      .text("hi").interim(103)
+    } body: { server in
+      let run = try await ToolRun.of("batch", "--transport", name, input: line(1, "\(server.origin)/"))
+      #expect(try run.answers()[1]?.body == "hi")
+      #expect(run.text.contains(interim), "\(run.text)")
+    }
+  }
+
+  #if !canImport(Security)
+    @Test("what URLSession cannot do here is the end of each line that asks for it, and nothing is sent")
+    func urlSession() async throws {
+      try await TestServer.with { _ in
+        .text("never")
+      } body: { server in
+        let pin = "127.0.0.1=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+        let arguments = ["--transport", "urlsession", "--pin", pin]
+        let input = line(1, "\(server.origin)/") + line(2, "\(server.origin)/")
+        let run = try await ToolRun.of(["batch"] + arguments, .init(input: Data(input.utf8)))
+        #expect(run.status == 0)
+        let answers = try run.answers().values
+        #expect(answers.map(\.code) == ["invalidRequest", "invalidRequest"])
+        #expect(answers.map(\.requestState) == ["notSent", "notSent"])
+        #expect(server.exchanges.isEmpty)
+      }
+    }
+  #endif
+
+  @Test("--trace prints the timeline of each call to standard error, and answers stay lines of JSON")
+  func trace() async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let input = line(1, "\(server.origin)/a") + line(2, "http://127.0.0.1:1/b")
+      let run = try await ToolRun.of("batch", "--trace", input: input)
+      #expect(run.status == 0)
+      #expect(run.lines.count == 2)
+      #expect(try run.answers().count == 2)
+      #expect(run.error.contains("GET /a\n") && run.error.contains("GET /b\n"))
+      #expect(run.error.contains("answered with status 200") && run.error.contains("succeeded\n"))
+      #expect(run.error.contains("failed: connectionFailed\n"))
+    }
+  }
+
+  @Test("what makes no sense or cannot be read is said before any line is looked at")
+  func before() async throws {
+    try await TestServer.with { _ in
+      .text("never")
+    } body: { server in
+      let expected: [([String], Int32, String)] = [
+        (["--ca", "/nowhere/ca"], 26, "Cannot read /nowhere/ca: no such file or directory."),
+        (["--cert", "/nowhere/cert"], 26, "Cannot read /nowhere/cert"), (["--key", "k"], 64, "--key needs --cert"),
+        (["--bearer", "@/nowhere/t"], 26, "Cannot read /nowhere/t"), (["--basic", "ada"], 64, "USER:PASSWORD"),
+        (["--bearer", "a", "--basic", "b:c"], 64, "exclude each other"), (["--pin", "x"], 64, "--pin HOST=HASH"),
+        (["--proxy", "socks5://p"], 64, "--proxy takes"), (["--timeout", "0"], 64, "--timeout takes"),
+        (["--connections", "0"], 64, "--connections takes"), (["--transport", "pigeon"], 64, "pigeon"),
+        (["--transport", "urlsession", "--ca", "/dev/null"], 64, "--ca needs --transport nio"),
+        (["--transport", "urlsession", "--proxy", "http://p:1"], 64, "--proxy URL needs --transport nio"),
+      ]
+      let input = ToolRun.Setting(input: Data(line(1, "\(server.origin)/").utf8))
+      for (arguments, status, text) in expected {
+        let run = try await ToolRun.of(["batch"] + arguments, input)
+        #expect(run.status == status, "\(arguments)")
+        #expect(run.error.contains(text), "\(run.error)")
+        #expect(run.text == "")
+      }
+      #expect(server.exchanges.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import ApusTestServer
+import Foundation
+import Testing
+
+/// What becomes of a request whose connection, in use before, turns out to be closed.
+@Suite("Sending again", .timeLimit(.minutes(3)))
+struct RetryTests {
+  /// Two requests, one after the other over one connection, whichever is first.
+  private func batch(
+    to server: TestServer, _ arguments: [String] = [], more: String = ""
+  ) async throws -> ToolRun {
+    let input = (1...2).map { #"{"n":\#($0),"url":"\#(server.origin)/\#($0)"\#(more)}"# + "\n" }.joined()
+    return try await ToolRun.of(["batch", "--connections", "1"] + arguments, .init(input: Data(input.utf8)))
+  }
+
+  @Test("in a batch it goes out again, on a new connection, and the timeline says so")
+  func again() async throws {
+    try await TestServer.with { request in
+      request.number == 1 ? .closed : .text("hi")
+    } body: { server in
+      let run = try await batch(to: server, ["--trace"])
+      #expect(run.status == 0)
+      #expect(try run.answers().values.map(\.status) == [200, 200])
+      #expect(server.exchanges.map(\.connection) == [0, 0, 1])
+      #expect(Set(server.exchanges.dropFirst().map(\.target)).count == 1)
+      #expect(run.error.contains("to a new connection: the one in use before was closed"))
+    }
+  }
+
+  @Test(
+    "in a batch it does not with --no-retry, nor where it could happen twice: its line says that it may have been sent",
+    arguments: [(["--no-retry"], ""), ([], #","body":"x""#)] as [([String], String)])
+  func notAgain(arguments: [String], more: String) async throws {
+    try await TestServer.with { request in
+      request.number == 1 ? .closed : .text("hi")
+    } body: { server in
+      let run = try await batch(to: server, arguments, more: more)
+      // Every line has its answer, and that is all a batch is to do.
+      #expect(run.status == 0)
+      let answers = try run.answers().values
+      #expect(answers.compactMap(\.status) == [200])
+      #expect(answers.compactMap(\.code) == ["broken"])
+      #expect(answers.compactMap(\.requestState) == ["maybeSent"])
+      #expect(server.exchanges.map(\.connection) == [0, 0])
+    }
+  }
+
+  @Test(
+    "a redirect's request goes out again, and with --no-retry ends apus send with 56",
+    arguments: [([], 0, "there"), (["--no-retry"], 56, "")] as [([String], Int32, String)])
+  func redirected(arguments: [String], status: Int32, text: String) async throws {
+    try await TestServer.with { request in
+      switch request.number {
+      case 0: .status(302, fields: ["Location": "/there"])
+      case 1: .closed
+      default: .text("there")
+      }
+    } body: { server in
+      let run = try await ToolRun.of(["send", server.origin + "/here"] + arguments)
+      #expect(run.status == status)
+      #expect(run.text == text)
+      #expect(run.error.contains("broken, maybeSent") == (status == 56), "\(run.error)")
+      let again = status == 0 ? ["/there on 1"] : []
+      #expect(server.exchanges.map { "\($0.target) on \($0.connection)" } == ["/here on 0", "/there on 0"] + again)
+    }
+  }
+
+  @Test("over URLSession, which sends again unseen, --no-retry gives every request a connection of its own")
+  func urlSession() async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let run = try await batch(to: server, ["--transport", "urlsession", "--no-retry"])
+      #expect(try run.answers().values.map(\.status) == [200, 200])
+      #expect(Set(server.exchanges.map(\.connection)).count == 2)
+    }
+  }
+}

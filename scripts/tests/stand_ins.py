@@ -1,0 +1,42 @@
+"""Scripts run with programs of a test's own in place of some that they call."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# What would tell a script something that the test does not mean.
+UNWANTED = {"CI", "PREFIX", "DESTDIR", "FILTER", "COVERAGE", "MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL"}
+
+
+class Scripts(unittest.TestCase):
+    def setUp(self):
+        self.folder = os.path.realpath(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        os.mkdir(self.path("programs"))
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def write(self, path, text):
+        """A program in bash, found before all others when it is among the programs."""
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/usr/bin/env bash\n" + text)
+        os.chmod(path, 0o755)
+        return path
+
+    def program(self, name, text):
+        return self.write(self.path("programs", name), text)
+
+    def run_script(self, script, *arguments, **variables):
+        """How a script ends and what it prints, to both outputs; `{folder}` in a variable is the test's."""
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in UNWANTED and not name.startswith("APUS_")}
+        environment["PATH"] = self.path("programs") + os.pathsep + environment.get("PATH", os.defpath)
+        environment.update({name: value.replace("{folder}", self.folder) for name, value in variables.items()})
+        done = subprocess.run([os.path.join(ROOT, script), *arguments], env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout

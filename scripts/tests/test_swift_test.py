@@ -1,0 +1,33 @@
+from . import stand_ins
+
+ENDING = "echo '✔ Test run with {count} tests in 1 suite passed after 0.1 seconds.'\n"
+SKIPPED = "echo '➜ Test \"pages\" skipped: \"nginx is not installed\"'\n"
+
+
+class SwiftTest(stand_ins.Scripts):
+    def run_tests(self, output, **variables):
+        self.program("swift", output)
+        return self.run_script("scripts/swift-test", "--filter", "x", **variables)
+
+    def test_it_passes_when_tests_ran(self):
+        self.assertEqual(self.run_tests(ENDING.format(count=2), APUS_SERVERS="required")[0], 0)
+
+    def test_it_fails_when_none_did(self):
+        status, output = self.run_tests(ENDING.format(count=0))
+        self.assertEqual(status, 1)
+        self.assertIn("no test ran: swift test --filter x", output)
+
+    def test_it_ends_as_the_tests_do_and_says_once_more_what_failed(self):
+        failure = "✘ Test \"pages\" recorded an issue at A.swift:1:1: Expectation failed"
+        status, output = self.run_tests(f"echo '{failure}'\n{ENDING.format(count=2)}exit 3\n")
+        self.assertEqual(status, 3)
+        self.assertEqual(output.count(failure), 2)
+
+    def test_in_ci_a_skipped_test_is_a_failure_that_names_what_is_missing(self):
+        for variables in ({"APUS_SERVERS": "required"}, {"CI": "true"}):
+            status, output = self.run_tests(SKIPPED + ENDING.format(count=2), **variables)
+            self.assertEqual(status, 1)
+            self.assertIn('skipped: "pages": nginx is not installed', output)
+
+    def test_elsewhere_it_stays_a_skip(self):
+        self.assertEqual(self.run_tests(SKIPPED + ENDING.format(count=2))[0], 0)
