@@ -13,7 +13,7 @@ import sys
 import swift_source
 
 # `➜ Test "a name" skipped: "why"`, or `➜ Test function() skipped.`
-_SKIPPED = re.compile(r"^\W*(?:Test|Suite) (?P<name>.+) skipped(?:\.|: \"(?P<why>.*)\")$")
+_SKIPPED = re.compile(r"^\W*(?:Test|Suite) (?P<name>.+) skipped(?:\.|: \"(?P<why>.*?)\"?)$")
 
 
 def check(log, exemptions):

@@ -54,9 +54,7 @@
       let transport = NIOTransport(options: options)
       do {
         let result = try await body(transport)
-        try await requireSoon("connections are in use that no call uses") {
-          transport.usage.active == 0 && transport.usage.waiting == 0
-        }
+        try await requireUnused { transport.usage.active + transport.usage.waiting == 0 }
         await transport.shutDown()
         return result
       } catch {

@@ -11,7 +11,7 @@
     private let handler: NIOLoopBound<ConnectionHandler>
     private let served = Atomic(false)
 
-    /// Whether an exchange has been completed on it.
+    /// Whether an exchange has been completed on it: what its state knows, for those who are not on its loop.
     var hasServed: Bool { served.load(ordering: .relaxed) }
 
     func markServed() { served.store(true, ordering: .relaxed) }

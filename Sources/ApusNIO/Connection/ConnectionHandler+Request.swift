@@ -46,7 +46,8 @@
     /// Whether something has arrived that nobody has read yet: the end of the connection, or bytes that nobody asked
     /// for. Found out before anything is written, so that nothing is lost.
     ///
-    /// Below TLS these may be bytes of its own, a farewell for one: then a connection is lost that might have served.
+    /// Below TLS these may be bytes of its own, a farewell for one: then a connection is lost that might have served, and
+    /// where nothing may go out once more, the exchange. Bytes of which TLS has read a part already are not seen here.
     private var isStale: Bool { context?.pipeline.syncOperations.hasUnread ?? true }
 
     /// Tells how the exchange came by its connection.

@@ -154,7 +154,7 @@
 
     /// Whether the exchange goes out once more.
     private func resends() -> Bool {
-      guard let exchange, exchange.retry(wasWritten: true) else { return false }
+      guard let exchange, exchange.retry(wasWritten: state.request != .unsent) else { return false }
       state.broken()
       clear()
       watchdog?.stop()

@@ -9,7 +9,7 @@
     import Foundation
   #endif
 
-  /// How far the answer on a connection is.
+  /// What has come of the answer on a connection.
   struct Incoming {
     /// Whether the trace tells of the first byte.
     var isTold = false

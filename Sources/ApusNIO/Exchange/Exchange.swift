@@ -75,12 +75,13 @@
 
     private func limitWaiting(to limit: TimeAmount) {
       let alarm = core.loops.next()?.scheduleTask(in: limit) { self.waitedTooLong() }
-      let isSuperfluous = shared.withLock { shared in
-        guard case .queued = shared.state.place else { return true }
+      let superfluous = shared.withLock { shared -> Scheduled<Void>? in
+        // It may have gone out and come back meanwhile: then the limit of that wait holds.
+        guard case .queued = shared.state.place, shared.alarm == nil else { return alarm }
         shared.alarm = alarm
-        return false
+        return nil
       }
-      if isSuperfluous { alarm?.cancel() }
+      superfluous?.cancel()
     }
 
     private func waitedTooLong() {
@@ -91,37 +92,39 @@
 
     /// Ends it wherever it is; a connection it is on is closed.
     func cancel() {
-      end(throwing: CancellationError())
+      guard let (ending, waiter) = settle() else { return }
+      leave(ending.place)
+      waiter?.resume(throwing: CancellationError())
     }
 
     /// There will be no answer.
     ///
     /// - Parameter onlyWhileWaiting: whether to leave it alone where it has a connection. Default: no.
     func fail(_ error: TransportError, onlyWhileWaiting: Bool = false) {
+      guard let (ending, waiter) = settle(onlyWhileWaiting: onlyWhileWaiting) else { return }
+      leave(ending.place)
       var error = error
-      error.requestState = shared.withLock { $0.state.requestState(error.requestState) }
-      end(throwing: error, onlyWhileWaiting: onlyWhileWaiting)
+      error.requestState = ending.requestState(error.requestState)
+      waiter?.resume(throwing: error)
     }
 
-    private func end(throwing error: any Error, onlyWhileWaiting: Bool = false) {
-      guard let (place, waiter) = settle(onlyWhileWaiting: onlyWhileWaiting) else { return }
+    private func leave(_ place: ExchangeState<Connection>.Place) {
       switch place {
       case .nowhere, .over: break
       case .queued: core.withdraw(self)
       case .on(let connection): connection.abandon(self)
       }
-      waiter?.resume(throwing: error)
     }
 
     /// Ends it: where it was, and who is to be told.
-    private func settle(onlyWhileWaiting: Bool = false) -> (ExchangeState<Connection>.Place, Waiter?)? {
-      let settled = shared.withLock { shared -> (ExchangeState<Connection>.Place, Waiter?, Scheduled<Void>?)? in
+    private func settle(onlyWhileWaiting: Bool = false) -> (ExchangeState<Connection>.Ending, Waiter?)? {
+      let settled = shared.withLock { shared -> (ExchangeState<Connection>.Ending, Waiter?, Scheduled<Void>?)? in
         guard let ending = shared.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return nil }
-        return (ending.place, shared.takeWaiter(ending.tells), shared.takeAlarm())
+        return (ending, shared.takeWaiter(ending.tells), shared.takeAlarm())
       }
-      guard let (place, waiter, alarm) = settled else { return nil }
+      guard let (ending, waiter, alarm) = settled else { return nil }
       alarm?.cancel()
-      return (place, waiter)
+      return (ending, waiter)
     }
 
     // MARK: From the connection

@@ -22,11 +22,18 @@
       let place: Place
       /// Whether somebody is to be told.
       let tells: Bool
+      /// Whether the server may have it from an earlier connection, so that nobody may be told that it was not sent.
+      let wasWritten: Bool
+
+      /// How far it got, told by one who knows of its last connection only.
+      func requestState(_ state: RequestState) -> RequestState {
+        state == .notSent && wasWritten ? .maybeSent : state
+      }
     }
 
     private(set) var place = Place.nowhere
     /// Whether somebody waits for the head.
-    private(set) var isAwaited = false
+    private var isAwaited = false
     /// Whether it found a connection closed, and so needs one that nothing was sent on before.
     private(set) var needsNewConnection = false
     /// Whether it was written to the connection that was closed, so that the server may have it.
@@ -73,12 +80,7 @@
     mutating func ended(onlyWhileWaiting: Bool = false) -> Ending? {
       if onlyWhileWaiting { guard case .queued = place else { return nil } }
       defer { (place, isAwaited) = (.over, false) }
-      return Ending(place: place, tells: isAwaited)
-    }
-
-    /// How far it got, told by one who knows of its last connection only.
-    func requestState(_ state: RequestState) -> RequestState {
-      state == .notSent && wasWritten ? .maybeSent : state
+      return Ending(place: place, tells: isAwaited, wasWritten: wasWritten)
     }
   }
 #endif

@@ -28,9 +28,9 @@
       /// How long no byte may move while content is on its way, in either direction. Time in which nobody wants to
       /// read, or in which content to send is still being made, does not count. `nil`: for ever. Default: 20 seconds.
       public var stallTimeout: Duration? = .seconds(20)
-      /// Whether a request whose reused connection turns out to be closed may go out once more, on a new connection:
-      /// when no byte of the answer had come, and nothing was written or the request is idempotent and replayable.
-      /// The trace says so. Default: yes.
+      /// Whether a request whose reused connection turns out to be closed, or to hold bytes that nobody asked for, may
+      /// go out once more, on a new connection: when no byte of the answer had come, and nothing was written or the
+      /// request is idempotent and replayable. The trace says so. Default: yes.
       public var retriesOnStaleConnection = true
       /// Whom to trust, and how to identify oneself. Default: the system decides, and the client stays anonymous.
       public var trust = Trust()

@@ -2,7 +2,7 @@
   extension NIOTransport {
     /// What a transport holds at a moment: for gauges, and for tests that prove that nothing is left behind.
     public struct Usage: Sendable, Hashable {
-      /// Connections that carry an exchange.
+      /// Connections that carry an exchange, or are being closed after one.
       public var active = 0
       /// Connections that are kept for the next exchange.
       public var idle = 0

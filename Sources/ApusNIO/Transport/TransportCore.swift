@@ -104,7 +104,7 @@
       guard exchange.needsNewConnection, connection.hasServed else { return connection.start(exchange) }
       // One connection was found closed, and this one has been left alone as long.
       decide { $0.released(connection, canReuse: false, now: clock.now) }
-      acquire(exchange)
+      acquire(exchange, again: true)
     }
 
     private func dial(_ origin: Origin) {

@@ -5,7 +5,8 @@
     public var exchanges: [Exchange] { recorder.record.exchanges }
 
     /// Forgets exchanges that are over, from the first up to one that is not: for long runs, whose records would fill
-    /// the memory. Exchanges keep their numbers.
+    /// the memory. Exchanges keep their numbers; who waits for some counts those that are remembered. Rejections and
+    /// failures stay.
     public func forgetExchanges() {
       recorder.forgetSettled()
     }
@@ -76,8 +77,9 @@
     /// Waits until the client has closed an exchange's connection before the answer was complete.
     ///
     /// - Returns: The exchange, as it ended.
-    /// - Throws: ``TestServerError/endedOtherwise(_:)`` when it ended in another way, `CancellationError` when the
-    ///   waiting task is cancelled.
+    /// - Throws: ``TestServerError/endedOtherwise(_:)`` when it ended in another way,
+    ///   ``TestServerError/unknownExchange(_:)`` when it was forgotten, `CancellationError` when the waiting task is
+    ///   cancelled.
     @discardableResult
     public func waitForClientClose(of exchange: Exchange) async throws -> Exchange {
       try await first { record in

@@ -5,7 +5,7 @@
     case shutDown
     /// The exchange ended in another way than the client's closing the connection.
     case endedOtherwise(Exchange.Outcome)
-    /// There is no exchange of that number.
+    /// There is no exchange of that number, or none any more.
     case unknownExchange(Int)
     /// The server listens on no port.
     case noPort

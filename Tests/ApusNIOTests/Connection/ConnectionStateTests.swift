@@ -4,7 +4,7 @@
 
   @testable import ApusNIO
 
-  /// Every event in every state that a connection can be in.
+  /// The events of a connection in every state in which they can come.
   @Suite("Connection: its state")
   struct ConnectionStateTests {
     typealias State = ConnectionState<Int>
@@ -150,6 +150,16 @@
       var state = situation.state
       #expect(state.closedUnused() == [.new, .used].contains(situation))
       #expect(state.closedUnused() == false)
+    }
+
+    @Test("what breaks an exchange off ends the connection", arguments: Situation.allCases)
+    func breaking(situation: Situation) {
+      var state = situation.state
+      state.broken()
+      #expect(state.exchange == nil && state.isOver)
+      #expect(state.bytesArrived() == .ignore)
+      #expect(state.offered(isOpen: true) { false } == .giveBack)
+      #expect(state.closed(isRepeatable: true) == .end)
     }
 
     @Test("a request that cannot be written leaves it as good as before")

@@ -1,6 +1,7 @@
 #if NIO
   import ApusCore
   import ApusTestServer
+  import Dispatch
   import Foundation
   import LoopbackConformance
   import NIOCore
@@ -8,20 +9,39 @@
 
   @testable import ApusNIO
 
-  @Suite("Bytes that have come and that nobody has read")
+  @Suite("What has come and nobody has read")
   struct UnreadBytesTests {
+    private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
+
+    /// Keeps a transport's one thread from looking at its sockets until it is let go.
+    private struct HeldLoop {
+      private let end = DispatchSemaphore(value: 0)
+
+      init(_ loop: any EventLoop) async throws {
+        let begun = Gate()
+        loop.execute { [end] in
+          begun.open()
+          _ = end.wait(timeout: .now() + .seconds(300))
+        }
+        try await begun.wait()
+      }
+
+      func release() { end.signal() }
+    }
+
     @Test(
-      "are noticed before the next request is written, and never taken for its answer", arguments: [false, true])
-    func beforeTheRequest(isSecure: Bool) async throws {
+      "is noticed before the next request is written, and never taken for its answer", arguments: [false, true],
+      [false, true])
+    func beforeTheRequest(isSecure: Bool, isEnd: Bool) async throws {
       let authority = isSecure ? try TestAuthority.shared() : nil
-      let (sending, sent, held, released) = (Gate(), Gate(), Gate(), Gate())
-      let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
+      let (sending, sent) = (Gate(), Gate())
       var options = TestServer.Options()
       options.tls = authority?.tls()
       try await TestServer.with(options: options) { request in
         let reply = Reply.text("asked for \(request.number)")
         // At the second gate the bytes have left.
-        return request.number == 0 ? reply.inserting([.wait(sending), .raw(evil), .wait(sent)], at: .end) : reply
+        return request.number == 0 && !isEnd
+          ? reply.inserting([.wait(sending), .raw(Self.evil), .wait(sent)], at: .end) : reply
       } body: { server in
         try await NIOTransport.with {
           $0.eventLoops = .own(1)
@@ -30,21 +50,21 @@
           let client = try makeClient(server.origin, transport)
           let first = try await client.send(message()).string
           #expect(first == "asked for 0")
-          // The connection's thread looks at its sockets only when it has begun the next exchange.
-          let loop = try #require(transport.core.loops.next())
-          loop.execute {
-            held.open()
-            for _ in 0..<60_000 where !released.isOpen { usleep(1000) }
+          let loop = try await HeldLoop(try #require(transport.core.loops.next()))
+          defer { loop.release() }
+          if isEnd {
+            await server.closeConnections()
+          } else {
+            sending.open()
+            try await sent.waitForArrivals(1)
           }
-          defer { released.open() }
-          try await held.wait()
-          sending.open()
-          try await sent.waitForArrivals(1)
-          let second = Task { try await client.send(message()).string }
+          // Not idempotent: once written it could not go out again.
+          let second = Task { try await client.response(to: message(.post)) }
           try await requireSoon("the call does not get the connection") { transport.usage.active == 1 }
-          released.open()
-          let got = try await second.value
-          #expect(got == "asked for 1")
+          loop.release()
+          let response = try await second.value
+          #expect(response.value.string == "asked for 1")
+          #expect(response.trace.events.contains { $0.kind == .resent })
           #expect(server.exchanges.map(\.connection) == [0, 1])
         }
       }

@@ -27,7 +27,7 @@
       return (port, start.duration(to: .now))
     }
 
-    @Test("the next address is tried 250 ms after one that does not answer, and not sooner", arguments: [1, 2])
+    @Test("the next address is not tried before 250 ms have passed with one that does not answer", arguments: [1, 2])
     func staggered(silentAddresses: Int) async throws {
       let silent = try (0..<silentAddresses).map { _ in try SilentPort() }
       defer { withExtendedLifetime(silent) {} }

@@ -21,9 +21,13 @@
             continue
           }
           perform(pool.released(line, canReuse: false, now: instant))
-          acquire(call, again: false)
+          acquire(call, again: true)
         case .dial(let origin): dials.append(origin)
-        case .refuse(let call, _): fail(call, .notSent)
+        case .refuse(let call, let refusal):
+          if refusal == .queueFull, calls[call]?.state.needsNewConnection == true {
+            problems.append("\(call) is refused because many wait, though it had a connection")
+          }
+          end(call, .notSent)
         case .close(let line): lines[line]?.jobs.append(.closeUnused)
         case .wake: break
         case .drained:
@@ -38,7 +42,7 @@
     /// Ends an exchange from outside.
     mutating func end(_ id: Int, _ told: RequestState?, onlyWhileWaiting: Bool = false) {
       guard let ending = calls[id]?.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return }
-      if ending.tells { tell(id, told) }
+      if ending.tells { tell(id, told.map { ending.requestState($0) }) }
       switch ending.place {
       case .nowhere, .over: break
       case .queued: perform(pool.cancelled(id))
@@ -47,16 +51,12 @@
     }
 
     mutating func waitedTooLong(_ id: Int) {
-      fail(id, .notSent, onlyWhileWaiting: true)
-    }
-
-    private mutating func fail(_ id: Int, _ state: RequestState, onlyWhileWaiting: Bool = false) {
-      end(id, calls[id]?.state.requestState(state), onlyWhileWaiting: onlyWhileWaiting)
+      end(id, .notSent, onlyWhileWaiting: true)
     }
 
     private mutating func retry(_ id: Int, wasWritten: Bool) -> Bool {
       guard calls[id]?.state.requeued(wasWritten: wasWritten) == true else { return false }
-      resent += 1
+      events["out again, \(wasWritten ? "" : "not ")written", default: 0] += 1
       acquire(id, again: true)
       return true
     }
@@ -82,7 +82,9 @@
         }
       case .resume(let call):
         guard line.state.exchange == call, lines[id]?.state.resumed() == true else { return }
-        if lines[id]?.state.isCutShort == true { judge(id) }
+        guard lines[id]?.state.isCutShort == true else { return }
+        events["read on after the connection's end", default: 0] += 1
+        judge(id)
       case .inputEnds: inputEnds(on: id)
       }
     }
@@ -92,6 +94,7 @@
       switch lines[id]?.state.offered(isOpen: line.isOpen, hasUnread: { line.isHalfClosed }) {
       case .enter?: break
       case .giveBackAndClose?:
+        events["closed before it was used again", default: 0] += 1
         close(id)
         return giveBack(call)
       case .giveBack?, nil: return giveBack(call)
@@ -101,7 +104,7 @@
       }
       lines[id]?.state.entered(call)
       // Whoever ends it now, before anything is written, is told so.
-      if Int.random(in: 0..<8, using: &random) == 0 { fail(call, .notSent) }
+      if Int.random(in: 0..<8, using: &random) == 0 { end(call, .notSent) }
       guard calls[call]?.state.place == .on(id) else { return }
       lines[id]?.state.requestBegun()
       calls[call]?.writes.append((id, line.state.hasServed))
@@ -109,7 +112,7 @@
     }
 
     private mutating func giveBack(_ call: Int) {
-      if !retry(call, wasWritten: false) { fail(call, .notSent) }
+      if !retry(call, wasWritten: false) { end(call, .notSent) }
     }
 
     mutating func completeRequest(on id: Int) {
@@ -185,7 +188,7 @@
       guard let line = lines[id], let call = line.state.exchange else { return }
       lines[id]?.state.broken()
       close(id)
-      fail(call, line.state.requestState)
+      end(call, line.state.requestState)
     }
   }
 #endif

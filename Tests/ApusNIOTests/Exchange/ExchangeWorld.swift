@@ -50,7 +50,8 @@
     var lines: [Int: Line] = [:]
     var dials: [Int] = []
     var isDrained = false
-    var resent = 0
+    /// How often what came about, by name: that the steps come by it at all.
+    var events: [String: Int] = [:]
     var problems: [String] = []
 
     init(seed: UInt64) {
@@ -145,6 +146,7 @@
 
     mutating func tell(_ id: Int, _ state: RequestState?) {
       calls[id]?.timesTold += 1
+      if let state { events["told \(state), written \(calls[id]?.writes.count ?? 0) times", default: 0] += 1 }
       guard state == .notSent, calls[id]?.writes.isEmpty == false else { return }
       problems.append("\(id) is told that it was not sent, but it was written")
     }

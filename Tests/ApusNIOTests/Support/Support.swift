@@ -67,12 +67,11 @@
   }
 
   extension TestServer {
-    /// Closes all connections, and returns when the one loop of the transport has begun to wait again without looking:
-    /// what comes next finds the closes in its sockets.
+    /// Closes all connections, and returns when the one loop of the transport has looked at its sockets since.
     func closeConnections(of transport: NIOTransport) async throws {
       let loop = try #require(transport.core.loops.next())
       await closeConnections()
-      // The second begins after the loop has looked at its sockets, where the closes are waiting.
+      // The second begins after the loop has looked at them, where the closes are waiting.
       for _ in 0..<2 { try await loop.submit {}.get() }
     }
   }
@@ -90,7 +89,7 @@
       let transport = NIOTransport(options: options)
       do {
         let result = try await body(transport)
-        try await requireSoon("connections are in use that no call uses") { transport.isQuiet }
+        try await requireUnused { transport.isQuiet }
         await transport.shutDown()
         return result
       } catch {

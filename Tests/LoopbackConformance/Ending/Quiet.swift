@@ -28,6 +28,12 @@
     }
   }
 
+  /// Fails unless a transport has nobody who waits for a connection or uses one: asked before it is shut down, which
+  /// would close what was lost.
+  public func requireUnused(_ isUnused: @escaping @Sendable () -> Bool) async throws {
+    try await requireSoon("connections are in use that no call uses", isUnused)
+  }
+
   func requireSoon(_ finding: String, _ body: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await body() }

@@ -45,8 +45,7 @@
       do {
         let result = try await Presence.$current.withValue(presence) { try await body(server, client) }
         guard client.calls.isEmpty else { throw ConformanceFailure("calls are left in the registry") }
-        // Shutting down would close what was lost.
-        try await requireSoon("connections are in use that no call uses", opened.isQuiet)
+        try await requireUnused(opened.isQuiet)
         await opened.shutDown()
         return result
       } catch {

@@ -6,30 +6,33 @@
   #else
     import Darwin
   #endif
+  import ApusTesting
   import Foundation
 
   /// What the process holds.
   struct Resources: Sendable {
     /// Open files and sockets; 0 where the system does not tell.
     let descriptors: Int
-    /// Bytes that were allocated and not freed; 0 where the system does not tell, and under a sanitizer, which keeps what
-    /// was freed.
+    /// Bytes that were allocated and not freed; 0 elsewhere than on glibc, and under a sanitizer, which keeps what was
+    /// freed.
     let allocatedBytes: Int
 
-    static var now: Resources {
+    /// - Throws: ``ConformanceFailure`` where glibc tells something else than it does now.
+    static func now() throws -> Resources {
       let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-      return Resources(descriptors: descriptors ?? 0, allocatedBytes: isSanitized ? 0 : allocated)
+      return Resources(descriptors: descriptors ?? 0, allocatedBytes: isSanitized ? 0 : try allocated())
     }
 
     /// Set by the scripts that build with a sanitizer.
     private static let isSanitized = ProcessInfo.processInfo.environment["APUS_SANITIZER"] != nil
 
     /// What glibc tells of its heaps, which memory in use does not: that one never gets smaller but by luck.
-    private static var allocated: Int {
+    private static func allocated() throws -> Int {
       typealias Info = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
-      guard let info = dlsym(nil, "malloc_info"), let file = tmpfile() else { return 0 }
+      guard let info = dlsym(nil, "malloc_info") else { return 0 }
+      guard let file = tmpfile() else { throw ConformanceFailure("no temporary file can be made") }
       defer { fclose(file) }
-      guard unsafeBitCast(info, to: Info.self)(0, file) == 0 else { return 0 }
+      guard unsafeBitCast(info, to: Info.self)(0, file) == 0 else { throw ConformanceFailure("malloc_info fails") }
       rewind(file)
       var bytes: [UInt8] = []
       var piece = [UInt8](repeating: 0, count: 1 << 14)
@@ -37,13 +40,15 @@
       // The sums over all heaps stand behind the last of them.
       let text = String(decoding: bytes, as: UTF8.self)
       let sums = text.components(separatedBy: "</heap>").last ?? ""
-      func size(_ element: String) -> Int {
-        sums.firstRange(of: "<\(element) ").flatMap { start in
+      func size(_ element: String) throws -> Int {
+        let size = sums.firstRange(of: "<\(element) ").flatMap { start in
           let rest = sums[start.upperBound...].prefix { $0 != ">" }
           return rest.firstRange(of: "size=\"").flatMap { Int(rest[$0.upperBound...].prefix { $0 != "\"" }) }
-        } ?? 0
+        }
+        guard let size else { throw ConformanceFailure("malloc_info tells nothing of <\(element)>") }
+        return size
       }
-      return size("system type=\"current\"") + size("total type=\"mmap\"") - size("total type=\"fast\"")
+      return try size("system type=\"current\"") + size("total type=\"mmap\"") - size("total type=\"fast\"")
         - size("total type=\"rest\"")
     }
   }

@@ -16,8 +16,8 @@
     /// by `APUS_CALLS`.
     public static let faultyCalls = count("APUS_FAULTY_CALLS") ?? min(5000, calls)
 
-    /// Whether other tests make way, so that growth says something about the transport: where more calls are asked for.
-    private static let isAlone = count("APUS_CALLS") != nil
+    /// Whether nothing else runs in the process, so that growth says something about the transport; `APUS_SOAK_ALONE`.
+    private static let isAlone = ProcessInfo.processInfo.environment["APUS_SOAK_ALONE"] != nil
 
     private static let round = 2500
     private static let atOnce = 2000
@@ -54,16 +54,22 @@
       } body: { server, client in
         var growth = Growth(allowed: Self.isAlone ? kind.allowedGrowth : nil)
         for start in stride(from: 0, to: calls, by: Self.round) {
-          try await run(start..<min(start + Self.round, calls), counter, server, client)
+          let unsent = try await run(start..<min(start + Self.round, calls), counter, server, client)
+          try await close(server)
+          // What was on its way when its call ended has come by now.
+          let late = server.exchanges.map { SoakCall.number(in: $0.target) }.filter { unsent.contains($0) }
+          try require(late.isEmpty, "seen though not sent: \(late)")
           try await forget(server)
-          growth.add(.now)
+          growth.add(try .now())
         }
         if let finding = growth.finding { throw ConformanceFailure("\(kind): \(finding)") }
       }
     }
 
-    private func run(_ numbers: Range<Int>, _ counter: EndCounter, _ server: TestServer, _ client: Client) async throws
-    {
+    /// Makes calls; answers which were not sent.
+    private func run(
+      _ numbers: Range<Int>, _ counter: EndCounter, _ server: TestServer, _ client: Client
+    ) async throws -> Set<Int> {
       var generator = SeededGenerator(seed: UInt64(numbers.lowerBound))
       let plan = numbers.map { SoakCall(number: $0, patience: isFaulty ? .seconds(2) : nil, using: &generator) }
       let outcomes = await Self.perform(plan, with: client)
@@ -73,10 +79,11 @@
       let ends = counter.take()
       try require(ends.count == plan.count && ends.values.allSatisfy { $0 == 1 }, "observers heard not once")
       try check(plan, outcomes, server)
+      return Set(outcomes.filter { $0.value.contains { $0?.requestState == .notSent } }.keys)
     }
 
-    /// Leaves of a round what the transport keeps of it, and nothing else.
-    private func forget(_ server: TestServer) async throws {
+    /// Ends what a round has left on the server.
+    private func close(_ server: TestServer) async throws {
       // A server that stalls behind an answer goes on doing so until its connection ends; and one that a call asked for
       // may come after the call has left.
       try await requireSoon("connections or exchanges are left on the server") {
@@ -86,6 +93,10 @@
           await Task.yield()
         }
       }
+    }
+
+    /// Leaves of a round what the transport keeps of it, and nothing else.
+    private func forget(_ server: TestServer) async throws {
       try await requireSoon("exchanges are not settled") {
         server.forgetExchanges()
         return server.exchanges.isEmpty
