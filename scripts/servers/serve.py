@@ -227,9 +227,8 @@ def stop(child):
             child.wait()
 
 
-def hold(child):
+def hold(child, parent):
     """Until standard input ends, the parent is gone, or the server is."""
-    parent = os.getppid()
     while os.getppid() == parent and child.poll() is None:
         readable, _, _ = select.select([0], [], [], 1)
         if readable and not os.read(0, 4096):
@@ -241,6 +240,8 @@ def end(*_):
 
 
 def main():
+    # Before anybody is told that the server is there: whoever reads that may end at once.
+    parent = os.getppid()
     # Whoever started this may have done so in a thread that hears no signals; the servers would not either.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     signal.signal(signal.SIGTERM, end)
@@ -254,7 +255,7 @@ def main():
     try:
         child, ports, facts = start(folder)
         print("ready " + json.dumps({"ports": ports, "folder": folder, **facts}), flush=True)
-        hold(child)
+        hold(child, parent)
     except Failed as failure:
         print("failed " + " ".join(str(failure).split()), flush=True)
     finally:
