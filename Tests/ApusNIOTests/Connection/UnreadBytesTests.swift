@@ -3,6 +3,7 @@
   import ApusTestServer
   import Dispatch
   import Foundation
+  import HTTPTypes
   import LoopbackConformance
   import NIOCore
   import Testing

@@ -101,7 +101,8 @@
     func requestState(wasWritten: Bool) throws {
       var state = Situation.on.state
       #expect(state.requeued(wasWritten: wasWritten) == true)
-      let ending = try #require(state.ended())
+      let end = state.ended()
+      let ending = try #require(end)
       #expect(ending.requestState(.notSent) == (wasWritten ? .maybeSent : .notSent))
       #expect(ending.requestState(.answered) == .answered)
       #expect(ending.requestState(.maybeSent) == .maybeSent)

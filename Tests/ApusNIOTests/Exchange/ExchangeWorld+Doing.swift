@@ -128,10 +128,10 @@
       }
       guard let line = lines[id], let call = line.state.exchange, line.state.request != .unsent, !line.state.isPaused
       else { return }
-      switch Int.random(in: 0..<4, using: &random) {
+      switch Int.random(in: 0..<8, using: &random) {
       case 0: break
       case 1: fail(on: id)
-      case 2:
+      case 2, 3:
         guard line.state.response != .head else { return }
         lines[id]?.state.headArrived()
         guard calls[call]?.isStreamed == true else { return }

@@ -30,6 +30,8 @@
       var isForgotten = false
       /// Whether the peer has closed it, and nobody has noticed yet.
       var isHalfClosed = false
+      /// Whether the peer may still say something.
+      var isListening: Bool { isOpen && !isHalfClosed }
     }
 
     /// What waits for its turn on a connection's loop.
@@ -77,21 +79,31 @@
 
     mutating func maybe() -> Bool { Bool.random(using: &random) }
 
+    mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
+
     // MARK: Steps
 
     mutating func step() {
       now += Int.random(in: 0...2, using: &random)
       switch Int.random(in: 0..<20, using: &random) {
-      case 0..<3: beginCall()
-      case 3: if let id = any(calls.filter { $0.value.state.place != .over }.keys) { end(id, nil) }
-      case 4: if let id = any(calls.filter { $0.value.state.place == .queued }.keys) { waitedTooLong(id) }
-      case 5, 6: endDial()
-      case 7..<12: if let id = any(lines.filter { !$0.value.jobs.isEmpty }.keys) { runJob(on: id) }
-      case 12, 13: if let id = any(lines.filter { $0.value.state.request == .begun }.keys) { completeRequest(on: id) }
-      case 14..<17: if let id = any(lines.filter { $0.value.isOpen && !$0.value.isHalfClosed }.keys) { answer(on: id) }
-      case 17: if let id = any(lines.filter { $0.value.isOpen && !$0.value.isHalfClosed }.keys) { closeByPeer(id) }
-      case 18: if let id = any(lines.filter { $0.value.state.isPaused }.keys) { requestMore(on: id) }
-      default: perform(pool.tick(now: instant))
+      case 0..<2: beginCall()
+      case 2: if oneIn(5), let id = any(calls.filter { $0.value.state.place != .over }.keys) { end(id, nil) }
+      case 3: if oneIn(5), let id = any(calls.filter { $0.value.state.place == .queued }.keys) { waitedTooLong(id) }
+      case 4, 5: endDial()
+      case 6..<13: if let id = any(lines.filter { !$0.value.jobs.isEmpty }.keys) { runJob(on: id) }
+      case 13, 14: if let id = any(lines.filter { $0.value.state.request == .begun }.keys) { completeRequest(on: id) }
+      case 15..<18: if let id = any(lines.filter { $0.value.isListening }.keys) { answer(on: id) }
+      case 18:
+        // Mostly where it matters most: a used connection with a request and nothing of its answer.
+        let owing = lines.filter {
+          $0.value.isListening && $0.value.state.hasServed && $0.value.state.requestState == .maybeSent
+        }
+        if let id = any((owing.isEmpty || oneIn(4) ? lines.filter(\.value.isListening) : owing).keys) {
+          closeByPeer(id)
+        }
+      default:
+        if let id = any(lines.filter { $0.value.state.isPaused }.keys) { requestMore(on: id) }
+        perform(pool.tick(now: instant))
       }
       check()
     }
@@ -134,7 +146,7 @@
     private mutating func endDial() {
       guard let index = dials.indices.randomElement(using: &random) else { return }
       let origin = dials.remove(at: index)
-      guard Int.random(in: 0..<5, using: &random) > 0 else {
+      guard !oneIn(12) else {
         return perform(pool.dialFailed(for: origin, now: instant))
       }
       let id = newID()
