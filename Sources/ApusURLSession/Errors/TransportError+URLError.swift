@@ -74,7 +74,8 @@ struct URLErrorMeaning {
     let text = text.lowercased()
     let hasNoConnection = text.hasPrefix("failed to connect") || text.hasPrefix("couldn't connect")
     if hasNoConnection {
-      // Somebody who refuses has a code of his own; where there is no way to anybody, libcurl gives none.
+      // Somebody who refuses has a code of his own; where there is no way to anybody, libcurl gives none. Nor does it
+      // where a connection is reset while it is made, which cannot be told apart.
       let isUnreachable = code == -1 || text.contains("network is unreachable")
       return URLErrorMeaning(isUnreachable ? .offline : .connectionFailed, .notSent, detail)
     }

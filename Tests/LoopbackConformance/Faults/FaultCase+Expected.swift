@@ -20,6 +20,8 @@
         switch outcome {
         case .failed(.malformedResponse, .maybeSent): all.insert(.failed(.malformedResponse, .answered))
         case .failed(.malformedResponse, .answered): all.insert(.failed(.broken, .answered))
+        // A reset while it connects is told like having no way to anybody.
+        case .failed(.connectionFailed, .notSent): all.insert(.failed(.offline, .notSent))
         default: break
         }
       }
