@@ -92,28 +92,31 @@
 
     /// Ends it wherever it is; a connection it is on is closed.
     func cancel() {
-      guard let (ending, waiter) = settle() else { return }
-      leave(ending.place)
-      waiter?.resume(throwing: CancellationError())
+      end { _ in CancellationError() }
     }
 
     /// There will be no answer.
     ///
     /// - Parameter onlyWhileWaiting: whether to leave it alone where it has a connection. Default: no.
     func fail(_ error: TransportError, onlyWhileWaiting: Bool = false) {
-      guard let (ending, waiter) = settle(onlyWhileWaiting: onlyWhileWaiting) else { return }
-      leave(ending.place)
-      var error = error
-      error.requestState = ending.requestState(error.requestState)
-      waiter?.resume(throwing: error)
+      end(onlyWhileWaiting: onlyWhileWaiting) { ending in
+        var error = error
+        error.requestState = ending.requestState(error.requestState)
+        return error
+      }
     }
 
-    private func leave(_ place: ExchangeState<Connection>.Place) {
-      switch place {
+    /// Takes it from where it is before whoever waits is told, who may need the room.
+    private func end(
+      onlyWhileWaiting: Bool = false, throwing error: (ExchangeState<Connection>.Ending) -> any Error
+    ) {
+      guard let (ending, waiter) = settle(onlyWhileWaiting: onlyWhileWaiting) else { return }
+      switch ending.place {
       case .nowhere, .over: break
       case .queued: core.withdraw(self)
       case .on(let connection): connection.abandon(self)
       }
+      waiter?.resume(throwing: error(ending))
     }
 
     /// Ends it: where it was, and who is to be told.

@@ -26,13 +26,16 @@
 
       /// One that is remembered.
       func exchange(_ number: Int) -> Exchange? {
-        exchanges.indices.contains(number - firstNumber) ? exchanges[number - firstNumber] : nil
+        index(of: number).map { exchanges[$0] }
       }
 
       /// Changes one, unless it was forgotten.
       mutating func update(_ number: Int, _ change: (inout Exchange) -> Void) {
-        guard exchanges.indices.contains(number - firstNumber) else { return }
-        change(&exchanges[number - firstNumber])
+        if let index = index(of: number) { change(&exchanges[index]) }
+      }
+
+      private func index(of number: Int) -> Int? {
+        exchanges.indices.contains(number - firstNumber) ? number - firstNumber : nil
       }
 
       mutating func finish(_ exchange: Int, _ outcome: Exchange.Outcome) {

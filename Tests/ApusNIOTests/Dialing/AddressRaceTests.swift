@@ -26,6 +26,20 @@
       return try await done.futureResult.get()
     }
 
+    @Test("the next address is not tried before 250 ms have passed with one that does not answer", arguments: [1, 2])
+    func staggered(silentAddresses: Int) async throws {
+      let silent = try (0..<silentAddresses).map { _ in try SilentPort() }
+      defer { withExtendedLifetime(silent) {} }
+      try await TestServer.with { _ in
+        .text("")
+      } body: { server in
+        let start = ContinuousClock.now
+        let port = try await race(silent.map(\.number) + [server.port])
+        #expect(port == server.port)
+        #expect(start.duration(to: .now) >= .milliseconds(250 * silentAddresses))
+      }
+    }
+
     @Test("an address that refuses or does not answer does not keep the next from being tried")
     func next() async throws {
       let silent = try SilentPort()
