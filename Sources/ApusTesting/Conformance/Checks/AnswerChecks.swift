@@ -45,7 +45,7 @@ extension TransportConformance {
     },
     Check("gives content framed by length and in chunks, whole") { bench in
       let pieces = (1...10).map { sample($0 * 100) }
-      let content = Data(pieces.joined())
+      let content = joined(pieces)
       for fields: HTTPFields in [[:], [.contentLength: String(content.count)]] {
         let head = ConformanceReply.Step.head(status: 200, fields: fields)
         await bench.server.answer("/", ConformanceReply([head] + pieces.map { .content($0) }))
