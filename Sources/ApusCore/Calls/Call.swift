@@ -13,13 +13,13 @@ final class Call: DeadlineTarget {
   private let state: Mutex<CallState>
   private let reporter: EventReporter?
 
-  init(_ request: RequestBox, delivery: CallContext.Delivery, client: ClientState) {
-    self.client = client
+  init(_ request: RequestBox, delivery: CallContext.Delivery, by caller: Client) {
+    client = caller.state
     self.request = request
     self.delivery = delivery
     serial = client.nextSerial()
     id = request.description.options.id ?? CallID(serial: serial)
-    prepared = client.currentEnvironment
+    prepared = caller.prepared
     startInstant = client.runtime.clock.now
     state = Mutex(CallState(reportsConnections: client.reportsConnections))
     // A message that is only described is no call to anybody else.

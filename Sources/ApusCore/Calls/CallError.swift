@@ -11,7 +11,8 @@ public struct CallError: Error, Sendable {
     case invalidRequest
     /// The content or the query cannot be encoded.
     case encoding
-    /// Apus did not start the call: its id is in use, the transport is shut down or too many wait for a connection.
+    /// Apus did not start the call: its id is in use, it needs credentials and there are none, the transport is shut down
+    /// or too many wait for a connection.
     case declined
     /// The device has no network.
     case offline

@@ -2,7 +2,8 @@ import Synchronization
 
 /// The calls of a client that are running: list them, find them, cancel them.
 ///
-/// A call is in it from the moment the app makes it until the app has its outcome.
+/// A call is in it from the moment the app makes it until the app has its outcome. Those that do work for many others
+/// (``SharedWorkKey``) are listed, and cancelled by their id only.
 public final class CallRegistry: Sendable {
   private let state = Mutex(RegistryState<Call>())
 
@@ -30,7 +31,11 @@ public final class CallRegistry: Sendable {
 
   /// Cancels the calls with an id; answers how many there were.
   @discardableResult
-  public func cancel(id: CallID) -> Int { cancel(calls(id: id)) }
+  public func cancel(id: CallID) -> Int {
+    let entries = calls(id: id)
+    for entry in entries { entry.cancel() }
+    return entries.count
+  }
 
   /// Cancels the calls with a tag; answers how many there were.
   @discardableResult
@@ -49,8 +54,9 @@ public final class CallRegistry: Sendable {
   public func cancelAll() -> Int { cancel(all) }
 
   private func cancel(_ entries: [CallEntry]) -> Int {
-    for entry in entries { entry.cancel() }
-    return entries.count
+    let own = entries.filter { !$0.call.options.values[SharedWorkKey.self] }
+    for entry in own { entry.cancel() }
+    return own.count
   }
 
   private func find(_ id: CallID) -> [Call] {

@@ -96,7 +96,7 @@ struct CallState {
   private mutating func advance(to event: TraceEvent) {
     switch event.kind {
     // Between two hops a call waits as it does before the first.
-    case .prepared, .redirected: phase = .waiting
+    case .prepared, .redirected, .awaitingCredentials: phase = .waiting
     case .joined: shareExchange()
     case .exchangeStarted:
       phase = .connecting

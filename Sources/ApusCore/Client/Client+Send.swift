@@ -7,7 +7,7 @@ extension Client {
   ///   Cancelling the call through ``calls`` does not cancel the task.
   public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
     let request = endpoint.described
-    return try await perform(request, as: Call(request.box, delivery: .buffered, client: state)).get()
+    return try await perform(request, as: Call(request.box, delivery: .buffered, by: self)).get()
   }
 
   /// Sends an endpoint that leaves its type to the call, and decodes the answer as that type.
@@ -24,7 +24,7 @@ extension Client {
   /// - Throws: ``CallError``.
   public func response<E: Endpoint>(to endpoint: E) async throws(CallError) -> Response<E.Value> {
     let request = endpoint.described
-    let call = Call(request.box, delivery: .buffered, client: state)
+    let call = Call(request.box, delivery: .buffered, by: self)
     let value = try await perform(request, as: call).get()
     return Response(value: value, call: call)
   }
@@ -52,7 +52,7 @@ extension Client {
   ///
   /// - Throws: ``CallError`` for a request that cannot be made.
   public func message<E: Endpoint>(for endpoint: E) async throws(CallError) -> RequestMessage {
-    let call = Call(endpoint.described.box, delivery: .described, client: state)
+    let call = Call(endpoint.described.box, delivery: .described, by: self)
     let message = try await perform(call) { _ in call.snapshot(\.message) }.get()
     guard let message else {
       throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call)

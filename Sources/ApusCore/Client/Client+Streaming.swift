@@ -8,7 +8,7 @@ extension Client {
   public func withResponse<E: Endpoint, Output>(
     to endpoint: E, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
-    let call = Call(endpoint.described.box, delivery: .streamed, client: state)
+    let call = Call(endpoint.described.box, delivery: .streamed, by: self)
     let message: ResponseMessage
     switch await run(call, deliver: { $0 }) {
     case .success(let opened): message = opened

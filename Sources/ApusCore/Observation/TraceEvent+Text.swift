@@ -8,6 +8,7 @@ extension TraceEvent.Kind: CustomStringConvertible {
     case .attemptStarted: "attempt started"
     case .authorized(let generation): "credentials of generation \(generation) added"
     case .unauthorized(let generation): "credentials of generation \(generation) not accepted"
+    case .awaitingCredentials(let generation): "waits for other credentials than those of generation \(generation)"
     case .redirected(let status, let from, let to): "redirected with status \(status) from \(from) to \(to)"
     case .exchangeStarted: "exchange started"
     case .phase(let phase, let time): "\(phase.rawValue): \(Trace.milliseconds(time)) ms"

@@ -14,6 +14,8 @@ public struct TraceEvent: Sendable, Hashable {
     case authorized(generation: UInt64)
     /// The server did not accept the credentials of this generation.
     case unauthorized(generation: UInt64)
+    /// The call waits for other credentials than those of this generation.
+    case awaitingCredentials(generation: UInt64)
     /// The server referred to another place with this status, and the call goes there: the next exchange is another hop
     /// of the same attempt.
     indirect case redirected(status: Int, from: Origin, to: Origin)

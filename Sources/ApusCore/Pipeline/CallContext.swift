@@ -69,6 +69,17 @@ public struct CallContext: Sendable {
     call.client.spawner.spawn(work)
   }
 
+  /// Starts work that outlives the call and serves others, too, where the client runs all its tasks: it inherits
+  /// nothing of whoever happened to need it first, and is not cancelled with it.
+  @discardableResult
+  public func spawnDetached(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
+    call.client.spawner.spawnDetached(work)
+  }
+
+  /// The client that the call is made with, in the call's environment: for calls that a middleware makes by itself, as
+  /// one that fetches a token. They have limits, a trace and an entry in the registry of their own.
+  public var client: Client { Client(of: call) }
+
   /// Throws when the exchange is not to begin.
   ///
   /// The call itself is asked besides the task: as long as nothing has been waited for, the task may run inside of the

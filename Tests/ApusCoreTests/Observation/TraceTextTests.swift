@@ -9,6 +9,7 @@ struct TraceTextTests {
     (.started, "started"), (.prepared, "request prepared"), (.joined(serial: 7), "joined the exchange of call #7"),
     (.attemptStarted, "attempt started"), (.authorized(generation: 3), "credentials of generation 3 added"),
     (.unauthorized(generation: 3), "credentials of generation 3 not accepted"),
+    (.awaitingCredentials(generation: 3), "waits for other credentials than those of generation 3"),
     (.exchangeStarted, "exchange started"), (.connected(reused: true), "on a connection in use before"),
     (.connected(reused: false), "on a new connection"), (.requestSent, "request sent"),
     (.headArrived(status: 503), "answered with status 503"),
@@ -59,12 +60,13 @@ struct TraceTextTests {
     case .interim: 20
     case .firstByteArrived: 21
     case .redirected: 22
+    case .awaitingCredentials: 23
     }
   }
 
   @Test("every kind of event has its text")
   func kinds() {
-    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...22))
+    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...23))
     for (kind, text) in Self.texts { #expect(kind.description == text) }
     #expect(Set(Self.texts.map(\.text)).count == Self.texts.count)
   }
