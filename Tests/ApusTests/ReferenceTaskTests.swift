@@ -4,18 +4,17 @@
   import Testing
 
   // begin
-  private let tokens = MemoryCredentials(token: "…")
-  private let api = Client(baseURL: "https://api.example.com/v1") { $0.authentication = .bearer(tokens) }
-
-  extension Endpoint where Self == Request<[User]> {
-    fileprivate static func friends(of id: User.ID) -> Self { .get("/users/\(id)/friends") }
+  private let tokens = MemoryCredentials()  // what a sign-in gives is set here
+  private let api = Client(baseURL: "https://api.example.com/v1") {
+    $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }  // one refresh for any number of 401s
   }
+  private func friends(of id: User.ID) -> Request<[User]> { .get("/users/\(id)/friends") }
   // end
 
   @MainActor private func load(friendsOf me: User.ID) async {
     // begin
     do throws(CallError) {
-      print(try await api.send(.friends(of: me).latestWins("friends")))  // a newer call supersedes this one
+      print(try await api.send(friends(of: me).latestWins("friends")))  // a newer call supersedes this one
     } catch {
       if !error.isCancellation { print(error.sentence) }
     }
@@ -30,7 +29,7 @@
   @Suite("The reference task", .serialized)
   @MainActor
   struct ReferenceTaskTests {
-    @Test("a friends list with a token, decoded, the latest tap winning, its error shown, takes at most ten lines")
+    @Test("a friends list, its token refreshed, the latest tap winning, its error shown, takes at most ten lines")
     func lines() throws {
       #expect(try ReadmeSample.marked().count <= 10)
     }
@@ -47,18 +46,24 @@
     func works() async throws {
       let gate = Gate()
       try await TestServer.with { request in
-        switch request.path {
+        guard request.path == "/token" || request.fields["Authorization"] == "Bearer new" else {
+          return Reply.json(#"{"message":"The token has ended."}"#, status: 401)
+        }
+        return switch request.path {
+        case "/token": .json(#"{"access_token":"new","refresh_token":"next"}"#)
         case "/users/1/friends": Reply.json("[]").waiting(for: gate)
         case "/users/2/friends": .json(#"[{"id":1,"name":"Ann"},{"id":2,"name":"Bob"}]"#)
         default: .json(#"{"message":"No such user."}"#, status: 404)
         }
       } body: { server in
-        tokens.set(token: "t0ken")
-        var environment = Environment(baseURL: BaseURL(stringLiteral: server.origin))
-        environment.authentication = .bearer(tokens)
+        tokens.set(Tokens(access: "old", refresh: "once"))
+        var environment = api.environment
+        environment.baseURL = BaseURL(stringLiteral: server.origin)
         api.use(environment)
         let first = Task { await load(friendsOf: 1) }
-        let exchange = try await server.exchange()
+        let exchange = try await server.exchange {
+          $0.path == "/users/1/friends" && $0.fields["Authorization"] == "Bearer new"
+        }
         await load(friendsOf: 2)
         await first.value
         // The first tap's answer never arrives, nor is its end taken for an error.
@@ -66,8 +71,12 @@
         try await server.waitForClientClose(of: exchange)
         await load(friendsOf: 3)
         #expect(shown == ["Ann,Bob", "No such user."])
-        #expect(server.exchanges.count == 3)
-        #expect(server.exchanges.allSatisfy { $0.fields["Authorization"] == "Bearer t0ken" })
+        // The first call's token was no good any more, and nobody noticed.
+        let refreshes = server.exchanges.filter { $0.path == "/token" }
+        #expect(refreshes.map(\.text) == ["grant_type=refresh_token&refresh_token=once"])
+        #expect(refreshes.map { $0.fields["Authorization"] } == [nil])
+        #expect(server.exchanges.count { $0.fields["Authorization"] == "Bearer old" } == 1)
+        #expect(server.exchanges.count == 5)
         gate.open()
       }
     }

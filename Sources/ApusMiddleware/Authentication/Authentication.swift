@@ -5,25 +5,49 @@ public import ApusCore
 /// Credentials are bound to origins: by default the one of the environment's base URL. A message to any other
 /// origin never carries them. A call that sets the field (or parameter) itself keeps its own.
 public struct Authentication: Sendable {
-  enum Scheme: Sendable {
-    case bearer
-    case basic
-    case keyField(String)
-    case keyParameter(String)
+  /// What copies of an authentication share, and what tells it from others.
+  final class Parts: Sendable {
+    let scheme: any AuthenticationScheme
+    let places: [AuthenticationPlace]
+    let source: any CredentialSource
+    let origins: Set<Origin>?
+    let realm: String?
+    let refresher: Refresher?
+    /// What servers have asked for.
+    let spaces = ProtectionSpaces()
+
+    init(
+      _ scheme: any AuthenticationScheme, _ source: any CredentialSource, _ scope: Scope, _ refresher: Refresher? = nil
+    ) {
+      self.scheme = scheme
+      places = scheme.places.map { AuthenticationPlace($0) }
+      self.source = source
+      (origins, realm) = (scope.origins, scope.realm)
+      self.refresher = refresher
+    }
   }
 
-  /// Tells this authentication from others, so that what is known of one's credentials is not held for another's.
-  final class Identity: Sendable {}
+  /// Where credentials may go.
+  struct Scope {
+    let origins: Set<Origin>?
+    let realm: String?
+  }
 
-  let scheme: Scheme
-  let source: any CredentialSource
-  let origins: Set<Origin>?
-  let identity = Identity()
+  let parts: Parts
 
-  private init(_ scheme: Scheme, _ source: any CredentialSource, _ origins: Set<Origin>?) {
-    self.scheme = scheme
-    self.source = source
-    self.origins = origins
+  /// Credentials that are shown by a scheme, your own for example.
+  ///
+  /// - Parameters:
+  ///   - scheme: how.
+  ///   - source: keeps the credentials.
+  ///   - origins: where they may be sent. Default: the origin of the environment's base URL alone.
+  ///   - realm: the part of the server they are for (RFC 9110 §11.5): they are shown only where a challenge has named
+  ///     it. Default: any.
+  public static func scheme(
+    _ scheme: any AuthenticationScheme, _ source: any CredentialSource, origins: Set<Origin>? = nil,
+    realm: String? = nil
+  ) -> Authentication {
+    Authentication(parts: Parts(scheme, source, Scope(origins: origins, realm: realm)))
   }
 
   /// A token in `Authorization: Bearer` (RFC 6750 §2.1).
@@ -31,8 +55,44 @@ public struct Authentication: Sendable {
   /// - Parameters:
   ///   - source: keeps the token.
   ///   - origins: where it may be sent. Default: the origin of the environment's base URL alone.
-  public static func bearer(_ source: any CredentialSource, origins: Set<Origin>? = nil) -> Authentication {
-    Authentication(.bearer, source, origins)
+  ///   - realm: the part of the server it is for. Default: any.
+  public static func bearer(
+    _ source: any CredentialSource, origins: Set<Origin>? = nil, realm: String? = nil
+  ) -> Authentication {
+    scheme(BearerScheme(), source, origins: origins, realm: realm)
+  }
+
+  /// A token in `Authorization: Bearer` (RFC 6750 §2.1) that is refreshed: a little before its end where that is known,
+  /// and where a server refuses it with 401.
+  ///
+  /// However many calls are refused with the same token, `refresh` is asked once, and each of them is sent once more
+  /// with what it gave; one that is refused again gets its 401. Calls that begin meanwhile wait. No call's end ends the
+  /// refresh. What it gave is stored before anybody goes on.
+  ///
+  /// ```swift
+  /// let tokens = MemoryCredentials()
+  /// let authentication = Authentication.bearer(tokens) { refresh in
+  ///   try await refresh.tokens(from: "/oauth/token", adding: ["client_id": "app"])
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - source: keeps the tokens.
+  ///   - origins: where they may be sent. Default: the origin of the environment's base URL alone; then they are
+  ///     refreshed only in environments with the origin where they were used first.
+  ///   - realm: the part of the server they are for. Default: any.
+  ///   - limit: how long calls wait for a refresh. One that takes longer goes on, and what it gives is stored, until
+  ///     the same time has passed once more. Default: 30 seconds.
+  ///   - refresh: gets new tokens. What it throws fails all who wait. Where it is a refusal for good by the server (401,
+  ///     403, 400 with `invalid_grant`) or ``RefreshRefusal``, the source is cleared, and nobody asks again until
+  ///     somebody has signed in. After any other failure nobody asks for a second, after the next for two, up to a
+  ///     minute.
+  public static func bearer(
+    _ source: any RefreshableCredentialSource, origins: Set<Origin>? = nil, realm: String? = nil,
+    limit: Duration = .seconds(30), refresh: @escaping @Sendable (Refresh) async throws -> Tokens
+  ) -> Authentication {
+    let refresher = Refresher(source, limit: limit, refresh)
+    return Authentication(parts: Parts(BearerScheme(), source, Scope(origins: origins, realm: realm), refresher))
   }
 
   /// A name and a password in `Authorization: Basic` (RFC 7617), in UTF-8.
@@ -40,8 +100,11 @@ public struct Authentication: Sendable {
   /// - Parameters:
   ///   - source: keeps the name, which has no colon, and the password.
   ///   - origins: where they may be sent. Default: the origin of the environment's base URL alone.
-  public static func basic(_ source: any CredentialSource, origins: Set<Origin>? = nil) -> Authentication {
-    Authentication(.basic, source, origins)
+  ///   - realm: the part of the server they are for. Default: any; then they are sent unasked.
+  public static func basic(
+    _ source: any CredentialSource, origins: Set<Origin>? = nil, realm: String? = nil
+  ) -> Authentication {
+    scheme(BasicScheme(), source, origins: origins, realm: realm)
   }
 
   /// A key in a field of the server's choice.
@@ -53,7 +116,7 @@ public struct Authentication: Sendable {
   public static func apiKey(
     _ source: any CredentialSource, field: String, origins: Set<Origin>? = nil
   ) -> Authentication {
-    Authentication(.keyField(field), source, origins)
+    scheme(KeyScheme(field: field), source, origins: origins)
   }
 
   /// A key in the query: only for servers that take it nowhere else, since URLs end up in logs.
@@ -65,6 +128,6 @@ public struct Authentication: Sendable {
   public static func apiKey(
     _ source: any CredentialSource, queryParameter: String, origins: Set<Origin>? = nil
   ) -> Authentication {
-    Authentication(.keyParameter(queryParameter), source, origins)
+    scheme(KeyScheme(queryParameter: queryParameter), source, origins: origins)
   }
 }

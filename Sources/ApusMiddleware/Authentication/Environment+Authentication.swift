@@ -1,22 +1,55 @@
 public import ApusCore
 
-/// Where the environment keeps its authentication.
-enum AuthenticationKey: ContextKey {
-  static let defaultValue: Authentication? = nil
+/// Where the environment keeps its authentications.
+enum AuthenticationsKey: ContextKey {
+  static let defaultValue: [Authentication] = []
 }
 
 extension Environment {
   /// How calls in this environment show who is calling. Default: not at all.
+  ///
+  /// Setting it replaces all ``authentications``.
   public var authentication: Authentication? {
-    get { values[AuthenticationKey.self] }
+    get { authentications.first }
+    set { authentications = newValue.map { [$0] } ?? [] }
+  }
+
+  /// How calls in this environment show who is calling, when there are several ways: keys and tokens at once, or other
+  /// credentials for other servers and realms. Default: none.
+  ///
+  /// A message shows those that are for its origin. Of several with a place in common, such as `Authorization`, the
+  /// first shows its credentials, and another where the server's challenge asks for it by its scheme or realm; from then
+  /// on it is that one for the same part of the server.
+  ///
+  /// ```swift
+  /// var environment = Environment(baseURL: "https://api.example.com/v1")
+  /// environment.authentications = [
+  ///   .bearer(tokens), .apiKey(key, field: "X-Api-Key"), .basic(operators, realm: "operations"),
+  /// ]
+  /// ```
+  public var authentications: [Authentication] {
+    get { values[AuthenticationsKey.self] }
     set {
-      values[AuthenticationKey.self] = newValue
+      values[AuthenticationsKey.self] = newValue
       // Nothing that core keeps or shares may pass from one account to the next.
-      if let newValue {
-        values[PrincipalKey.self] = { try await newValue.principal(of: $0) }
-      } else {
+      if newValue.isEmpty {
         values[PrincipalKey.self] = nil
+      } else {
+        values[PrincipalKey.self] = { try await newValue.principal(of: $0) }
       }
     }
+  }
+}
+
+extension [Authentication] {
+  /// Whose credentials a call uses; `nil` when it carries none. Those of several make one.
+  fileprivate func principal(of context: CallContext) async throws -> UInt64? {
+    guard context.values[CredentialUseKey.self] != .none else { return nil }
+    // What a refresh sends belongs to nobody, and must not share the exchange of what waits for it.
+    let used = filter { !$0.isAtWork }
+    if used.count == 1, let only = used.first { return try await only.read().principal }
+    var hasher = Hasher()
+    for authentication in used { hasher.combine(try await authentication.read().principal) }
+    return used.isEmpty ? nil : UInt64(bitPattern: Int64(hasher.finalize()))
   }
 }

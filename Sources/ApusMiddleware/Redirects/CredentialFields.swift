@@ -3,22 +3,23 @@ import HTTPTypes
 
 /// Which fields and parameters of a request must not reach another origin than the one they were meant for.
 struct CredentialFields {
-  /// The field in which the environment's authentication shows its key, in lower case.
-  var keyField: String?
+  /// The fields in which the environment's authentications show credentials, in lower case.
+  var keyFields: Set<String> = []
   /// Names of query parameters that hold secrets.
   var parameters: Set<String> = []
 
-  init(keyField: String? = nil, parameters: Set<String> = []) {
-    self.keyField = keyField
+  init(keyFields: Set<String> = [], parameters: Set<String> = []) {
+    self.keyFields = keyFields
     self.parameters = parameters
   }
 
   /// What a call and its environment say.
   init(of context: CallContext) {
-    let authentication = context.environment.authentication
-    keyField = authentication?.fieldName
     parameters = context.values[SensitiveParameters.self].union(context.environment.sensitiveParameters)
-    if let name = authentication?.parameterName { parameters.insert(name) }
+    for authentication in context.environment.authentications {
+      keyFields.formUnion(authentication.fieldNames)
+      parameters.formUnion(authentication.parameterNames)
+    }
   }
 
   /// Whether a field stays behind.
@@ -28,7 +29,7 @@ struct CredentialFields {
   func contain(_ field: HTTPField) -> Bool {
     if field.indexingStrategy == .disallow { return true }
     let name = field.name.canonicalName
-    if name == keyField || name.hasPrefix("x-amz-") { return true }
+    if keyFields.contains(name) || name.hasPrefix("x-amz-") { return true }
     return name.utf8.split { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }.contains { word in
       Self.tellingWords.contains { word.elementsEqual($0.utf8) }
     }

@@ -60,8 +60,8 @@ private struct Journey {
   private var request: RequestMessage
   private var context: CallContext
   private let next: Next
-  /// Whether the call carries credentials of its own in the place of the client's.
-  private let carriesOwn: Bool
+  /// The client's authentications in whose places the call carries credentials of its own.
+  private let anticipated: [Authentication]
 
   /// What is read of a redirect so that its connection can be used again.
   private static let drainedLength = 4 << 10
@@ -71,7 +71,7 @@ private struct Journey {
     self.request = request
     self.context = context
     self.next = next
-    carriesOwn = context.environment.authentication?.isAnticipated(by: request) ?? false
+    anticipated = context.environment.authentications.filter { $0.isAnticipated(by: request) }
   }
 
   mutating func follow(_ redirect: ResponseMessage) async throws -> ResponseMessage {
@@ -95,14 +95,14 @@ private struct Journey {
     context.record(.redirected(status: status, from: hop.from, to: hop.to))
     if hop.droppedFields > 0 { context.record(.note("fields kept from the other origin", Int64(hop.droppedFields))) }
     request = hop.request
-    guard let authentication = context.environment.authentication else { return }
-    if carriesOwn {
-      // The call had credentials of its own: it must not go on with those of somebody else.
-      if !authentication.isAnticipated(by: request) { context.values[CredentialUseKey.self] = .none }
-    } else if context.values[CredentialUseKey.self] == .automatic, let name = authentication.parameterName {
-      // What the server repeated of the client's key is not the call's: the key is added afresh where it belongs.
-      request.target = CredentialFields(parameters: [name]).removed(from: request.target)
-    }
+    // What the call has lost of its own it must not go on with from somebody else.
+    let lost = anticipated.filter { !$0.isAnticipated(by: request) }
+    context.values[ForgoneAuthentications.self].formUnion(lost.map { ObjectIdentifier($0.parts) })
+    guard context.values[CredentialUseKey.self] != .none else { return }
+    // What the server repeated of the client's key is not the call's: the key is added afresh where it belongs.
+    let own = Set(anticipated.flatMap(\.parameterNames))
+    let names = Set(context.environment.authentications.flatMap(\.parameterNames)).subtracting(own)
+    if !names.isEmpty { request.target = CredentialFields(parameters: names).removed(from: request.target) }
   }
 
   private func send() async throws -> ResponseMessage {

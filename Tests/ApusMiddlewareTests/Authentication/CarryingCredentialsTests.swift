@@ -62,13 +62,13 @@ struct CarryingCredentialsTests {
 
   @Test("what is kept can be read back with its generation, which goes up with every change")
   func generations() {
-    #expect(tokens.current() == StoredCredential(nil, generation: 0))
+    #expect(tokens.current() == StoredCredential(nil, generation: 0, principal: 0))
     tokens.set(token: "a")
-    #expect(tokens.current() == StoredCredential(.token("a"), generation: 1))
+    #expect(tokens.current() == StoredCredential(.token("a"), generation: 1, principal: 1))
     tokens.set(.password(user: "u", "p"))
     #expect(tokens.current().generation == 2)
     tokens.clear()
-    #expect(tokens.current() == StoredCredential(nil, generation: 3))
+    #expect(tokens.current() == StoredCredential(nil, generation: 3, principal: 3))
   }
 
   @Test("a name and a password go as Basic credentials in UTF-8")

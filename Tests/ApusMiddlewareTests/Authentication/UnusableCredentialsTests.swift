@@ -169,7 +169,7 @@ private final class OnceSource: CredentialSource {
   func current() throws -> StoredCredential {
     asked.add(1)
     guard asked.all.count == 1 else { throw CancellationError() }
-    return StoredCredential(.token("t"), generation: 1)
+    return StoredCredential(.token("t"), generation: 1, principal: 1)
   }
 
   func set(_ credential: Credential) {}
@@ -182,7 +182,7 @@ private struct AskingSource: CredentialSource {
 
   func current() async throws -> StoredCredential {
     try await client.send(.ping)
-    return StoredCredential(nil, generation: 0)
+    return StoredCredential(nil, generation: 0, principal: 0)
   }
 
   func set(_ credential: Credential) {}
@@ -195,7 +195,7 @@ private struct WaitingSource: CredentialSource {
 
   func current() async throws -> StoredCredential {
     try await gate.wait()
-    return StoredCredential(nil, generation: 0)
+    return StoredCredential(nil, generation: 0, principal: 0)
   }
 
   func set(_ credential: Credential) {}

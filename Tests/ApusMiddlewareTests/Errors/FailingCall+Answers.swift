@@ -80,7 +80,7 @@ private struct Needing: CredentialSource {
   func current() async throws -> StoredCredential {
     let stub = StubTransport.answering(.accepted("<html>\(SecretPlace.responseContent.secret)</html>", status: 500))
     try await TestClient().over(stub).send(.get("/token/\(SecretPlace.pathValue.secret)"))
-    return StoredCredential(nil, generation: 0)
+    return StoredCredential(nil, generation: 0, principal: 0)
   }
   func set(_ credential: Credential) {}
   func clear() {}

@@ -58,7 +58,7 @@ struct LeavingOriginTests {
   func marks() throws {
     let all: HTTPFields = try HTTPFields([marked("User-Agent"), marked("X-Own")]) + fields(["X-Custom", "Accept"])
     #expect(try hop("//b.example/", all).request.head.headerFields.map(\.name.rawName) == ["X-Custom", "Accept"])
-    let credentials = CredentialFields(keyField: "x-custom")
+    let credentials = CredentialFields(keyFields: ["x-custom"])
     let kept = try hop("//b.example/", all, without: credentials).request.head.headerFields
     #expect(kept.map(\.name.rawName) == ["Accept"])
   }

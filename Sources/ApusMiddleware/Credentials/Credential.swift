@@ -2,8 +2,21 @@
 public enum Credential: Sendable, Hashable {
   /// A token (RFC 6750 §2.1), or an API key.
   case token(Secret)
+  /// A token that ends, and what buys the next.
+  case tokens(Tokens)
   /// A name and a password (RFC 7617).
   case password(user: String, Secret)
+}
+
+extension Credential {
+  /// The token that is shown; `nil` for a name and a password.
+  var token: Secret? {
+    switch self {
+    case .token(let token): token
+    case .tokens(let tokens): tokens.access
+    case .password: nil
+    }
+  }
 }
 
 extension Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -11,6 +24,7 @@ extension Credential: CustomStringConvertible, CustomDebugStringConvertible, Cus
   public var description: String {
     switch self {
     case .token: "token ██"
+    case .tokens: "tokens ██"
     case .password: "password ██"
     }
   }

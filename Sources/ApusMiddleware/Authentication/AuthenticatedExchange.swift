@@ -1,0 +1,246 @@
+import ApusCore
+import HTTPTypes
+
+/// One message, the authentications that may show their credentials on it, and what the server said to that.
+struct AuthenticatedExchange {
+  /// What follows a refusal.
+  enum Next {
+    case send(RequestMessage)
+    /// The refusal is the caller's.
+    case end(ResponseMessage)
+  }
+
+  /// An authentication and what it has to do with the message.
+  private struct Candidate {
+    let authentication: Authentication
+    /// What was asked for where the message goes; how deep is the folder for which that is known.
+    var challenge: Challenge?
+    var depth = -1
+    /// `nil`: not looked at yet.
+    var stored: StoredCredential?
+    var isShown = false
+  }
+
+  private let request: RequestMessage
+  private let context: CallContext
+  private let credentials: Credentials
+  private var candidates: [Candidate]
+  private var rounds = AuthenticationRounds()
+  /// What is answered by the message under way: learned once it is accepted.
+  private var answered: (index: Int, challenge: Challenge)?
+  /// Those whose credentials a refresh has just given.
+  private var refreshed: Set<Int> = []
+
+  /// - Returns: `nil` where the message shows nothing.
+  /// - Throws: where it has to.
+  init?(_ request: RequestMessage, _ context: CallContext, _ credentials: Credentials) throws {
+    let use = context.values[CredentialUseKey.self]
+    guard use != .none else { return nil }
+    let all = context.environment.authentications
+    if all.isEmpty, use == .required { throw Self.missing }
+    let forgone = context.values[ForgoneAuthentications.self]
+    candidates = all.compactMap { authentication in
+      guard !forgone.contains(ObjectIdentifier(authentication.parts)),
+        authentication.allows(request.origin, in: context.environment),
+        // What a server thinks of a call's own credentials says nothing about the source's.
+        !authentication.isAnticipated(by: request),
+        // A call that belongs to a refresh would wait for itself.
+        !authentication.isAtWork
+      else { return nil }
+      return Candidate(authentication: authentication)
+    }
+    if candidates.isEmpty {
+      let isAtHome = request.origin == context.environment.baseURL.origin
+      if use == .required, isAtHome, forgone.isEmpty,
+        !all.contains(where: { $0.isAtWork || $0.isAnticipated(by: request) })
+      {
+        throw Self.missing
+      }
+      return nil
+    }
+    (self.request, self.context, self.credentials) = (request, context, credentials)
+  }
+
+  /// The message with the credentials there are.
+  ///
+  /// - Throws: ``TransportError`` when they cannot be read or sent, or are required and there are none; what a refresh
+  ///   failed with.
+  mutating func message() async throws -> RequestMessage {
+    var message = request
+    for (place, index) in order().enumerated() {
+      let candidate = candidates[index]
+      let isAsked = candidate.authentication.parts.realm == nil || candidate.challenge != nil
+      // What others have added may be in its place.
+      if isAsked, place == 0 || !candidate.authentication.isAnticipated(by: message) {
+        candidates[index].stored = try await current(candidate.authentication)
+        try show(index, on: &message)
+      } else {
+        // Whose they are is settled now: a later answer is for nobody else.
+        candidates[index].stored = try await candidate.authentication.read()
+      }
+    }
+    if context.values[CredentialUseKey.self] == .required, context.delivery != .described,
+      candidates.allSatisfy({ $0.stored?.credential == nil })
+    {
+      throw Self.missing
+    }
+    return message
+  }
+
+  /// What follows when the server refused the message.
+  ///
+  /// - Throws: ``TransportError`` when the message would have to be sent again and can be sent once only; what a refresh
+  ///   failed with.
+  mutating func next(after response: ResponseMessage) async throws -> Next {
+    do {
+      return try await step(after: response)
+    } catch {
+      throw RefreshFailure.answered(error)
+    }
+  }
+
+  /// The server took the message: what it asked for is shown unasked from now on.
+  func accepted() {
+    if let answered { learn(answered) }
+  }
+
+  private func learn(_ answered: (index: Int, challenge: Challenge)) {
+    let parts = candidates[answered.index].authentication.parts
+    let isWhole = parts.realm == nil && context.environment.authentications.count == 1
+    parts.spaces.learn(answered.challenge, from: request, isWhole: isWhole)
+  }
+
+  private mutating func step(after response: ResponseMessage) async throws -> Next {
+    let challenges = Challenge.all(in: response.head.headerFields)
+    let asked = candidates.map { $0.authentication.asked(challenges) }
+    let facts = zip(candidates, asked).map { candidate, asked in
+      AuthenticationRounds.Candidate(
+        isShown: candidate.isShown, hasCredential: candidate.stored?.credential != nil,
+        isRefreshable: candidate.authentication.parts.refresher != nil, asked: asked, answered: candidate.challenge)
+    }
+    switch rounds.step(facts, isAsked: !challenges.isEmpty) {
+    case .refresh(let index): return try await refresh(index, after: response)
+    case .answer(let index, let challenge): return try await answer(challenge, index, after: response)
+    case .end(let index):
+      if let index { await end(about: index) }
+      return .end(response)
+    }
+  }
+
+  // MARK: Before the first message
+
+  private static let missing = TransportError(
+    .declined, requestState: .notSent, detail: "the call needs credentials, and there are none")
+
+  /// Who has been asked where the message goes comes first, the better that is known the earlier.
+  private mutating func order() -> [Int] {
+    for index in candidates.indices {
+      guard let known = candidates[index].authentication.parts.spaces.challenge(for: request) else { continue }
+      (candidates[index].challenge, candidates[index].depth) = (known.challenge, known.depth)
+    }
+    guard candidates.count > 1 else { return [0] }
+    return candidates.indices.sorted {
+      (candidates[$0].depth, -$0) > (candidates[$1].depth, -$1)
+    }
+  }
+
+  private func current(_ authentication: Authentication) async throws -> StoredCredential {
+    let stored = try await authentication.read()
+    // A message that is only shown is no reason to ask a server for anything.
+    guard let refresher = authentication.parts.refresher, context.delivery != .described else { return stored }
+    return try await subject(stored, authentication).current(refresher)
+  }
+
+  private func subject(_ stored: StoredCredential, _ authentication: Authentication) -> RefreshSubject {
+    RefreshSubject(
+      stored: stored, authentication: authentication, context: context, origin: request.origin,
+      credentials: credentials)
+  }
+
+  private mutating func show(_ index: Int, on message: inout RequestMessage) throws {
+    let candidate = candidates[index]
+    guard let stored = candidate.stored, let credential = stored.credential else { return }
+    let scheme = candidate.authentication.parts.scheme
+    candidates[index].isShown = try scheme.authorize(&message, with: credential, for: candidate.challenge)
+    if candidates[index].isShown { context.record(.authorized(generation: stored.generation)) }
+  }
+
+  // MARK: After a refusal
+
+  private mutating func refresh(_ index: Int, after response: ResponseMessage) async throws -> Next {
+    let authentication = candidates[index].authentication
+    guard let stored = candidates[index].stored, let refresher = authentication.parts.refresher else {
+      return .end(response)
+    }
+    context.record(.unauthorized(generation: stored.generation))
+    let refusal = try await Self.kept(response)
+    guard let renewed = try await subject(stored, authentication).next(refresher) else {
+      await credentials.report(subject(stored, authentication))
+      return .end(refusal)
+    }
+    try requireReplay("the server refused the credentials; there are new ones, and content that can be sent once only")
+    refreshed.insert(index)
+    candidates[index].stored = renewed
+    return try await again(first: index).map { .send($0) } ?? .end(refusal)
+  }
+
+  private mutating func answer(_ challenge: Challenge, _ index: Int, after response: ResponseMessage) async throws
+    -> Next
+  {
+    context.record(.note("answers the server's challenge by authentication number", Int64(index + 1)))
+    candidates[index].challenge = challenge
+    answered = (index, challenge)
+    let refusal = try await Self.kept(response)
+    // The next call can show them at once.
+    if !request.content.isReplayable { learn((index, challenge)) }
+    try requireReplay("the server asks for credentials, and the content can be sent once only")
+    return try await again(first: index).map { .send($0) } ?? .end(refusal)
+  }
+
+  private func requireReplay(_ detail: String) throws {
+    guard request.content.isReplayable else {
+      throw TransportError(.unsupported, requestState: .answered, detail: detail)
+    }
+  }
+
+  /// The message once more: the credentials of one go first, and those it leaves a place for go with them. They are read
+  /// anew, and only those of whoever the call began for.
+  ///
+  /// - Returns: `nil` where those of the first are not there any more, or cannot be shown so.
+  private mutating func again(first: Int) async throws -> RequestMessage? {
+    var message = request
+    for index in [first] + candidates.indices.filter({ $0 != first }) {
+      let candidate = candidates[index]
+      candidates[index].isShown = false
+      guard index == first || candidate.isShown, !candidate.authentication.isAnticipated(by: message) else { continue }
+      let stored = try await candidate.authentication.read()
+      guard stored.principal == candidate.stored?.principal else { continue }
+      candidates[index].stored = stored
+      try show(index, on: &message)
+    }
+    return candidates[first].isShown ? message : nil
+  }
+
+  private func end(about index: Int) async {
+    let candidate = candidates[index]
+    guard let stored = candidate.stored else { return }
+    context.record(.unauthorized(generation: stored.generation))
+    if refreshed.contains(index) { candidate.authentication.parts.refresher?.refusedAgain(stored, context) }
+    await credentials.report(subject(stored, candidate.authentication))
+  }
+
+  /// What is kept of a refusal while its connection serves others.
+  private static let keptLength = 64 << 10
+
+  /// A refusal that holds no connection; content that is long, or of unknown length, is lost.
+  private static func kept(_ response: ResponseMessage) async throws -> ResponseMessage {
+    if response.content.bytes != nil { return response }
+    var content = ResponseContent.empty
+    if let length = response.content.expectedLength, length <= keptLength {
+      content = (try? await response.content.collect(upTo: keptLength)).map { ResponseContent($0) } ?? .empty
+    }
+    response.discard()
+    try Task.checkCancellation()
+    return ResponseMessage(head: response.head, content: content)
+  }
+}

@@ -1,0 +1,39 @@
+import ApusCore
+
+/// What whoever waits for a refresh gets when it fails: the reason, without what a server said in confidence.
+enum RefreshFailure {
+  /// The time of a refresh was up.
+  static var overdue: any Error {
+    TransportError(.timedOut(.waiting), requestState: .notSent, detail: "the refresh took too long")
+  }
+
+  /// Credentials are no good, and nobody knows why any more.
+  static var unknown: any Error {
+    TransportError(.declined, requestState: .notSent, detail: "the refresh failed")
+  }
+
+  /// An error of the refresh as that of a call that needed it.
+  static func shown(_ error: any Error) -> any Error {
+    switch error {
+    // An accepted answer that could not be read may hold the tokens.
+    case let error as CallError where error.code == .decoding || error.code == .malformedResponse:
+      let place = error.place.map { " at \($0)" } ?? ""
+      return TransportError(
+        .malformedResponse, requestState: .notSent, detail: "the answer to the refresh could not be read\(place)")
+    case is CallError, is TransportError: return error
+    case is RefreshRefusal:
+      return TransportError(.declined, requestState: .notSent, detail: "the session is over", underlying: error)
+    // An own type of the app, and a cancellation that was nobody's of those who wait.
+    default:
+      return TransportError(
+        .declined, requestState: .notSent, detail: "the refresh failed: \(type(of: error))", underlying: error)
+    }
+  }
+
+  /// The same for a call that a server had answered.
+  static func answered(_ error: any Error) -> any Error {
+    guard var error = error as? TransportError else { return error }
+    error.requestState = .answered
+    return error
+  }
+}

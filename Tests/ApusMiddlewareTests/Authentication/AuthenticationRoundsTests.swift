@@ -1,0 +1,102 @@
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Authentication: what follows a refusal")
+struct AuthenticationRoundsTests {
+  typealias Rounds = AuthenticationRounds
+  typealias Candidate = AuthenticationRounds.Candidate
+
+  private let basic = Challenge("Basic", parameters: [.init("realm", "a")])
+  private let stale = Challenge("Digest", parameters: [.init("nonce", "2"), .init("stale", "TRUE")])
+  private let digest = Challenge("Digest", parameters: [.init("nonce", "1")])
+
+  private func candidate(
+    shown: Bool = true, refreshable: Bool = false, asked: Challenge? = nil, answered: Challenge? = nil
+  ) -> Candidate {
+    Candidate(isShown: shown, hasCredential: true, isRefreshable: refreshable, asked: asked, answered: answered)
+  }
+
+  @Test("what was shown and is not asked for in another way is refused, and it is about that")
+  func plain() {
+    var rounds = Rounds()
+    #expect(rounds.step([candidate()], isAsked: false) == .end(about: 0))
+    #expect(rounds.step([candidate(asked: basic)], isAsked: true) == .end(about: 0))
+    #expect(rounds.step([], isAsked: true) == .end(about: nil))
+  }
+
+  @Test("signed out, the refusal is about whoever has no credentials")
+  func signedOut() {
+    var rounds = Rounds()
+    let nobody = Candidate(isShown: false, hasCredential: false, isRefreshable: true, asked: basic)
+    #expect(rounds.step([nobody], isAsked: true) == .end(about: 0))
+  }
+
+  @Test(
+    "credentials are refreshed once: a second refusal is the caller's",
+    arguments: [Challenge?.none, Challenge("Bearer"), Challenge("Other")])
+  func refresh(challenge: Challenge?) {
+    var rounds = Rounds()
+    let asked = challenge?.scheme == "Bearer" ? challenge : nil
+    let only = [candidate(refreshable: true, asked: asked)]
+    #expect(rounds.step(only, isAsked: challenge != nil) == .refresh(0))
+    #expect(rounds.step(only, isAsked: challenge != nil) == .end(about: 0))
+  }
+
+  @Test("of several the one is refreshed that the server asks for; a server that does not say means the first")
+  func several() {
+    var rounds = Rounds()
+    let key = candidate()
+    #expect(rounds.step([key, candidate(refreshable: true)], isAsked: false) == .refresh(1))
+    rounds = Rounds()
+    // Nobody was shown to it: it is about nobody who has something to show.
+    #expect(rounds.step([candidate(shown: false)], isAsked: false) == .end(about: nil))
+    rounds = Rounds()
+    #expect(rounds.step([key, candidate(refreshable: true)], isAsked: true) == .end(about: 0))
+    rounds = Rounds()
+    let asked = candidate(refreshable: true, asked: Challenge("Bearer"))
+    #expect(rounds.step([key, asked], isAsked: true) == .refresh(1))
+    #expect(rounds.step([key, asked], isAsked: true) == .end(about: 1))
+  }
+
+  @Test("a challenge is answered once, by the first that can; what was answered wrongly is refused")
+  func answer() {
+    var rounds = Rounds()
+    let others = [candidate(), candidate(shown: false, asked: digest), candidate(shown: false, asked: basic)]
+    #expect(rounds.step(others, isAsked: true) == .answer(1, digest))
+    var now = others
+    now[1].isShown = true
+    now[1].answered = digest
+    now[1].asked = Challenge("Digest", parameters: [.init("nonce", "3")])
+    now[2].asked = nil
+    #expect(rounds.step(now, isAsked: true) == .end(about: 1))
+  }
+
+  @Test("what was shown for an old challenge is shown for a new one, and not for the same again")
+  func newChallenge() {
+    var rounds = Rounds()
+    #expect(rounds.step([candidate(asked: digest, answered: digest)], isAsked: true) == .end(about: 0))
+    #expect(rounds.step([candidate(asked: stale, answered: digest)], isAsked: true) == .answer(0, stale))
+  }
+
+  @Test("a challenge that was only out of date is answered again, and not for ever")
+  func outOfDate() {
+    var rounds = Rounds()
+    #expect(rounds.step([candidate(shown: false, asked: digest)], isAsked: true) == .answer(0, digest))
+    let again = [candidate(asked: stale, answered: digest)]
+    #expect(rounds.step(again, isAsked: true) == .answer(0, stale))
+    #expect(rounds.step(again, isAsked: true) == .answer(0, stale))
+    #expect(rounds.step(again, isAsked: true) == .end(about: 0))
+  }
+
+  @Test("a token for a realm is shown when that is asked for, and refreshed when it is refused then")
+  func both() {
+    var rounds = Rounds()
+    let challenge = Challenge("Bearer", parameters: [.init("realm", "a")])
+    let first = [candidate(shown: false, refreshable: true, asked: challenge)]
+    #expect(rounds.step(first, isAsked: true) == .answer(0, challenge))
+    let second = [candidate(refreshable: true, asked: challenge, answered: challenge)]
+    #expect(rounds.step(second, isAsked: true) == .refresh(0))
+    #expect(rounds.step(second, isAsked: true) == .end(about: 0))
+  }
+}

@@ -1,0 +1,48 @@
+import ApusCore
+import HTTPTypes
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Authentication: what servers have asked for")
+struct ProtectionSpacesTests {
+  private func message(_ target: String, host: String = "a.example") -> RequestMessage {
+    RequestMessage(head: HTTPRequest(method: .get, scheme: "https", authority: host, path: target))
+  }
+
+  private let outer = Challenge("Basic", parameters: [.init("realm", "outer")])
+  private let inner = Challenge("Basic", parameters: [.init("realm", "inner")])
+
+  @Test(
+    "a challenge holds for the folder of what was asked for and all below, on the same server",
+    arguments: [
+      ("/a/b", true), ("/a/", true), ("/a/c?x=/a/", true), ("/a/b/c", true), ("/a", false), ("/b", false), ("/", false),
+    ])
+  func folder(target: String, isKnown: Bool) {
+    let spaces = ProtectionSpaces()
+    #expect(spaces.challenge(for: message(target))?.challenge == nil)
+    spaces.learn(outer, from: message("/a/b?x=/y/"), isWhole: false)
+    #expect((spaces.challenge(for: message(target))?.challenge == outer) == isKnown)
+    #expect(spaces.challenge(for: message(target, host: "b.example"))?.challenge == nil)
+  }
+
+  @Test("of nested folders the innermost counts, and a new challenge replaces the old")
+  func nested() {
+    let spaces = ProtectionSpaces()
+    spaces.learn(outer, from: message("/x"), isWhole: true)
+    spaces.learn(inner, from: message("/ops/x"), isWhole: false)
+    #expect(spaces.challenge(for: message("/ops/y"))?.challenge == inner)
+    #expect(spaces.challenge(for: message("/ops"))?.challenge == outer)
+    spaces.learn(outer, from: message("/ops/z"), isWhole: false)
+    #expect(spaces.challenge(for: message("/ops/y"))?.challenge == outer)
+  }
+
+  @Test("of very many folders the oldest are forgotten")
+  func bounded() {
+    let spaces = ProtectionSpaces()
+    for number in 0...64 { spaces.learn(outer, from: message("/\(number)/x"), isWhole: false) }
+    #expect(spaces.challenge(for: message("/0/x"))?.challenge == nil)
+    #expect(spaces.challenge(for: message("/1/x"))?.challenge == outer)
+    #expect(spaces.challenge(for: message("/64/x"))?.challenge == outer)
+  }
+}

@@ -1,0 +1,219 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+@Suite("Authentication: several in one client")
+struct SeveralAuthenticationsTests {
+  private let ping = Request<String>.get("/ping")
+  private let tokens = MemoryCredentials(token: "t0ken")
+  private let key = MemoryCredentials(token: "k3y")
+  private let operators = MemoryCredentials(.password(user: "op", "p"))
+  private let events = Told<UnauthorizedEvent>()
+
+  private func client(_ stub: StubTransport, _ authentications: [Authentication]) -> Client {
+    var client = TestClient()
+    client.environment.authentications = authentications
+    client.onUnauthorized = events.add
+    return client.over(stub)
+  }
+
+  /// Takes name and password below `/ops` and a token elsewhere, and says so.
+  private func server() -> StubTransport {
+    let stub = StubTransport()
+    let answering: StubTransport.Answering = { exchange in
+      let isOps = exchange.target.hasPrefix("/v1/ops/")
+      let wanted = isOps ? "Basic b3A6cA==" : "Bearer t0ken"
+      if exchange.fields[.authorization] == wanted { return .text("ok") }
+      var fields = HTTPFields()
+      fields[.wwwAuthenticate] = isOps ? #"Basic realm="operations", charset="UTF-8""# : #"Bearer realm="app""#
+      return .status(401, fields: fields)
+    }
+    stub.on(where: { _, _ in true }, answer: answering)
+    return stub
+  }
+
+  @Test("those with places of their own go together; of those with one place the first")
+  func places() async throws {
+    let stub = StubTransport.answering()
+    let api = client(stub, [.bearer(tokens), .apiKey(key, field: "X-Api-Key"), .basic(operators)])
+    try await api.send(Request<Void>.get("/"))
+    let fields = try #require(stub.exchanges.first?.fields)
+    #expect(fields[.authorization] == "Bearer t0ken")
+    #expect(fields[text: "X-Api-Key"] == "k3y")
+  }
+
+  @Test("signed out of the first, the second has the place")
+  func signedOutOfFirst() async throws {
+    let stub = StubTransport.answering()
+    tokens.clear()
+    try await client(stub, [.bearer(tokens), .basic(operators)]).send(Request<Void>.get("/"))
+    #expect(stub.exchanges.first?.fields[.authorization] == "Basic b3A6cA==")
+  }
+
+  @Test("each goes to its own origins alone")
+  func origins() async throws {
+    let stub = StubTransport.answering()
+    let here = try #require(Origin(scheme: "https", authority: "api.example.com"))
+    let there = try #require(Origin(scheme: "https", authority: "other.example"))
+    let api = client(
+      stub, [.bearer(tokens, origins: [there]), .apiKey(key, field: "X-Api-Key", origins: [here, there])])
+    try await api.send(Request<Void>.get("/"))
+    #expect(stub.exchanges.first?.fields[.authorization] == nil)
+    #expect(stub.exchanges.first?.fields[text: "X-Api-Key"] == "k3y")
+  }
+
+  @Test("what a server asks for by scheme and realm is answered, and shown unasked from then on in that part of it")
+  func realms() async throws {
+    let stub = server()
+    let wrong = MemoryCredentials(.password(user: "other", "x"))
+    let api = client(
+      stub, [.bearer(tokens), .basic(wrong, realm: "accounting"), .basic(operators, realm: "operations")])
+    for request in [Request<String>.get("/ops/a"), .get("/ops/b"), .get("/ping"), .get("/ops/c")] {
+      _ = try await api.send(request)
+    }
+    #expect(
+      stub.exchanges.map { $0.fields[.authorization] } == [
+        "Bearer t0ken", "Basic b3A6cA==", "Basic b3A6cA==", "Bearer t0ken", "Basic b3A6cA==",
+      ])
+    #expect(events.all.isEmpty)
+  }
+
+  @Test("credentials for a realm are shown to nobody who does not name it")
+  func unasked() async throws {
+    let stub = StubTransport.answering(.status(401))
+    let api = client(stub, [.basic(operators, realm: "operations")])
+    #expect(await failure { try await api.send(ping) }?.status == 401)
+    #expect(stub.exchanges.map { $0.fields[.authorization] } == [nil])
+    #expect(events.all.isEmpty)
+  }
+
+  @Test("a challenge is answered by whoever the call began for, or by nobody", arguments: [false, true])
+  func signedOutBetween(isOther: Bool) async throws {
+    let stub = StubTransport()
+    let gate = Gate()
+    var fields = HTTPFields()
+    fields[.wwwAuthenticate] = #"Basic realm="operations""#
+    stub.on(.get, "/v1/ping", answers: [.status(401, fields: fields).waiting(for: gate), .text("ok")])
+    let api = client(stub, [.basic(operators, realm: "operations")])
+    let call = Task { await failure { try await api.send(ping) } }
+    try await gate.waitForArrivals(1)
+    if isOther { operators.set(.password(user: "other", "p")) } else { try await api.signOut() }
+    gate.open()
+    #expect(await call.value?.status == 401)
+    #expect(stub.exchanges.map { $0.fields[.authorization] } == [nil])
+  }
+
+  @Test("a challenge whose answer was refused is not shown unasked from then on")
+  func notLearned() async throws {
+    let stub = server()
+    operators.set(.password(user: "op", "wrong"))
+    let api = client(stub, [.bearer(tokens), .basic(operators, realm: "operations")])
+    for _ in 0..<2 { #expect(await failure { try await api.send(Request<String>.get("/ops/a")) }?.status == 401) }
+    let authorizations = stub.exchanges.map { $0.fields[.authorization] }
+    #expect(authorizations.count == 4 && authorizations[0] == authorizations[2])
+    #expect(events.all.map(\.generation) == [operators.current().generation])
+  }
+
+  @Test("a refusal is told of the authentication that the server asked for")
+  func blame() async throws {
+    let stub = StubTransport()
+    var fields = HTTPFields()
+    fields[.wwwAuthenticate] = "Bearer"
+    stub.onAny(answer: .status(401, fields: fields))
+    tokens.set(token: "old")
+    let api = client(stub, [.apiKey(key, field: "X-Api-Key"), .bearer(tokens)])
+    #expect(await failure { try await api.send(ping) }?.status == 401)
+    #expect(events.all.map(\.generation) == [tokens.current().generation])
+  }
+
+  @Test("content that can be sent once only is not sent again for a challenge, and the error says so")
+  func onceOnly() async throws {
+    let stub = server()
+    let api = client(stub, [.basic(operators, realm: "operations")])
+    let post = { Request<String>.post("/ops/x", content: .stream(ContentStream(isReplayable: false) { { nil } })) }
+    let error = await failure { try await api.send(post()) }
+    #expect(error?.code == .invalidRequest && error?.requestState == .answered)
+    #expect(error?.detail.contains("once only") == true)
+    // Now it is known what the server asks for.
+    let text = try await api.send(post())
+    #expect(text == "ok")
+  }
+
+  @Test("all of them make the principal, and signing out clears each, also where one cannot be cleared")
+  func signingOut() async throws {
+    let stub = StubTransport.answering()
+    let stuck = StuckSource()
+    let api = client(
+      stub, [.bearer(tokens), .scheme(KeyScheme(field: "X-Stuck"), stuck), .apiKey(key, field: "X-Api-Key")])
+    await #expect(throws: StuckSource.Stuck.self) { try await api.signOut() }
+    #expect(tokens.current().credential == nil && key.current().credential == nil)
+    let error = await failure { try await api.send(Request<Void>.get("/").credentials(.required)) }
+    #expect(error == nil)
+    stuck.credential.withLock { $0 = nil }
+    let declined = await failure { try await api.send(Request<Void>.get("/").credentials(.required)) }
+    #expect(declined?.code == .declined)
+  }
+
+  @Test("a call that needs credentials is declined where the environment has no way to show any")
+  func nothing() async throws {
+    let stub = StubTransport.answering()
+    let error = await failure { try await client(stub, []).send(Request<Void>.get("/").credentials(.required)) }
+    #expect(error?.code == .declined && error?.requestState == .notSent)
+    #expect(stub.exchanges.isEmpty)
+  }
+
+  @Test("403 is no reason to show other credentials or to refresh them")
+  func forbidden() async throws {
+    let stub = StubTransport()
+    var fields = HTTPFields()
+    fields[.wwwAuthenticate] = #"Bearer error="insufficient_scope""#
+    stub.onAny(answer: .status(403, fields: fields))
+    let source = MemoryCredentials(.tokens(Tokens(access: "a", refresh: "r")))
+    let api = client(stub, [.bearer(source) { _ in Tokens(access: "b") }, .basic(operators)])
+    #expect(await failure { try await api.send(ping) }?.status == 403)
+    #expect(stub.exchanges.count == 1 && source.current().generation == 0)
+  }
+
+  @Test("a scheme of the app's own signs with two fields, asked or unasked, and both stay off other origins")
+  func custom() async throws {
+    let stub = StubTransport.answering()
+    let api = client(stub, [.scheme(SigningScheme(), key)])
+    try await api.send(Request<Void>.get("/x"))
+    let fields = try #require(stub.exchanges.first?.fields)
+    #expect(fields[text: "X-Signer"] == "me" && fields[text: "X-Signature"] == "GET /v1/x k3y")
+    let message = try await api.message(for: Request<Void>.get("/x"))
+    #expect(!message.curl().contains("k3y"))
+  }
+}
+
+/// Shows who signs, and a signature.
+private struct SigningScheme: AuthenticationScheme {
+  var name: String? { nil }
+  var places: [CredentialPlace] { [.field("X-Signer"), .field("X-Signature")] }
+
+  func authorize(
+    _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
+  ) throws -> Bool {
+    guard case .token(let key) = credential else { return false }
+    try request.addField(RawField("X-Signer", "me"))
+    let signature = "\(request.head.method) \(request.target) \(key.value)"
+    try request.addField(RawField("X-Signature", signature, isSensitive: true))
+    return true
+  }
+}
+
+/// A source that cannot be cleared.
+private final class StuckSource: CredentialSource {
+  struct Stuck: Error {}
+
+  let credential = Mutex<Credential?>(.token("stuck"))
+
+  func current() -> StoredCredential {
+    StoredCredential(credential.withLock { $0 }, generation: 1, principal: 1)
+  }
+  func set(_ credential: Credential) {}
+  func clear() throws { throw Stuck() }
+}

@@ -1,0 +1,56 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite("Tokens")
+struct TokensTests {
+  @Test(
+    "are read from the answer of a token endpoint, however its lifetime is written",
+    arguments: [
+      (#"{"access_token":"a","refresh_token":"r","expires_in":3600}"#, "r", Duration?.some(.seconds(3600))),
+      (#"{"access_token":"a","refresh_token":"r","expires_in":"60"}"#, "r", .seconds(60)),
+      (#"{"access_token":"a","token_type":"Bearer","expires_in":1.5}"#, nil, .milliseconds(1500)),
+      (#"{"access_token":"a","expires_in":-1}"#, nil, nil), (#"{"access_token":"a","expires_in":1e300}"#, nil, nil),
+      (#"{"access_token":"a","expires_in":null,"refresh_token":null}"#, nil, nil),
+    ] as [(String, Secret?, Duration?)])
+  func decoding(json: String, refresh: Secret?, lifetime: Duration?) throws {
+    for isTurned in [false, true] {
+      let decoder = JSONDecoder()
+      if isTurned { decoder.keyDecodingStrategy = .convertFromSnakeCase }
+      let tokens = try decoder.decode(Tokens.self, from: Data(json.utf8))
+      #expect(tokens == Tokens(access: "a", refresh: refresh, lifetime: lifetime))
+    }
+  }
+
+  @Test("an answer without an access token is none")
+  func missing() {
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(Tokens.self, from: Data(#"{"refresh_token":"r"}"#.utf8))
+    }
+  }
+
+  @Test("show nothing of themselves")
+  func masked() {
+    let tokens = Tokens(access: Secret(sentinel), refresh: Secret(sentinel))
+    #expect(!texts(of: tokens).contains(sentinel))
+    #expect("\(tokens)" == "tokens ██")
+  }
+
+  @Test("in memory they age on the clock they are given")
+  func ageing() {
+    let clock = ManualClock()
+    let credentials = MemoryCredentials(.tokens(Tokens(access: "a", lifetime: .seconds(10))), clock: clock)
+    #expect(credentials.current().remaining == .seconds(10))
+    clock.advance(by: .seconds(12))
+    #expect(credentials.current().remaining == .seconds(-2))
+    credentials.set(token: "plain")
+    #expect(credentials.current().remaining == nil)
+  }
+}

@@ -1,0 +1,213 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+@Suite("Refresh: when it fails")
+struct RefreshFailuresTests {
+  private let ping = Request<String>.get("/ping")
+
+  @Test(
+    "a refusal for good clears the tokens and ends the session once, for all who wait",
+    arguments: [401, 403, 400])
+  func lasting(status: Int) async throws {
+    let gate = Gate()
+    let bench = RefreshBench(gate: gate)
+    let api = bench.client()
+    bench.expire()
+    bench.refuse(.json(#"{"error":"invalid_grant"}"#, status: status))
+    let calls = (0..<20).map { _ in Task { await failure { try await api.send(ping) } } }
+    try await gate.waitForArrivals(1)
+    // Nineteen are refused as well, or wait before they are sent.
+    while !api.calls.isWaitingForCredentials(20) { await Task.yield() }
+    gate.open()
+    for call in calls {
+      let error = try #require(await call.value)
+      #expect(error.code == .rejected)
+    }
+    #expect(bench.tokens.current().credential == nil)
+    #expect(bench.events.all.map(\.generation) == [0])
+    // From now on nobody asks again.
+    #expect(await failure { try await api.send(ping) }?.status == 401)
+    #expect(bench.refreshes == 1)
+    // Until somebody signs in.
+    bench.tokens.set(Tokens(access: "access-0", refresh: "refresh-1"))
+    let text = try await api.send(ping)
+    #expect(text == "ok ")
+  }
+
+  @Test(
+    "any other failure takes nothing away: it is the error of who waits, and is tried again after a second",
+    arguments: [
+      StubAnswer.status(500), .json(#"{"error":"invalid_request"}"#, status: 400), .text("no tokens"),
+      .failure(TransportError(.connectionFailed, requestState: .notSent)),
+    ])
+  func passing(answer: StubAnswer) async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    bench.expire()
+    bench.refuse(answer)
+    let error = try #require(await failure { try await api.send(ping) })
+    #expect(error.requestState == .answered, "\(error)")
+    #expect(error.detail.contains("needed another call, which failed") || error.detail.contains("could not be read"))
+    #expect(bench.tokens.current().generation == 0)
+    #expect(bench.events.all.isEmpty)
+    // Who comes in between gets the same, and the server is left alone.
+    #expect(await failure { try await api.send(ping) }?.code == error.code)
+    #expect(bench.refreshes == 1)
+    bench.clock.advance(by: .seconds(1))
+    let text = try await api.send(ping)
+    #expect(text == "ok ")
+    #expect(bench.refreshes == 2)
+  }
+
+  @Test("a refresh that takes too long fails who waits; what it gives at last is stored all the same")
+  func slow() async throws {
+    let bench = RefreshBench()
+    let gate = Gate()
+    let api = bench.client(limit: .seconds(5)) { _ in
+      try? await gate.wait()
+      return Tokens(access: "access-1")
+    }
+    bench.expire()
+    let call = Task { await failure { try await api.send(ping) } }
+    try await gate.waitForArrivals(1)
+    try await bench.clock.waitForSleepers(1)
+    bench.clock.advance(by: .seconds(5))
+    let error = try #require(await call.value)
+    #expect(error.code == .timeout)
+    #expect(error.detail == "the refresh took too long")
+    gate.open()
+    while bench.tokens.current().generation == 0 { await Task.yield() }
+  }
+
+  @Test("one that never ends is given up when its time is up twice, and the next call asks again after a pause")
+  func endless() async throws {
+    let bench = RefreshBench()
+    let gate = Gate()
+    let api = bench.client(limit: .seconds(5)) { refresh in
+      if bench.clock.now >= MonotonicInstant(sinceStart: .seconds(11)) {
+        return try await refresh.send(.newTokens(for: refresh.token))
+      }
+      try await gate.wait()
+      return Tokens(access: "access-1")
+    }
+    bench.expire()
+    let call = Task { await failure { try await api.send(ping) } }
+    try await gate.waitForArrivals(1)
+    for _ in 0..<2 {
+      try await bench.clock.waitForSleepers(1)
+      bench.clock.advance(by: .seconds(5))
+      #expect(await call.value?.code == .timeout)
+    }
+    // It has failed for now, by its cancellation.
+    while await failure({ try await api.send(ping) })?.code == .timeout { await Task.yield() }
+    bench.clock.advance(by: .seconds(1))
+    let text = try await api.send(ping)
+    #expect(text == "ok ")
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test(
+    "an answer without a token, or with one that cannot be sent, takes nothing away",
+    arguments: ["", "two words", "t\u{F6}ken"])
+  func unusable(token: String) async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    bench.expire()
+    bench.refuse(.json(#"{"access_token":"\#(token)"}"#), .json(#"{"refresh_token":"r"}"#))
+    for _ in 0..<2 {
+      let error = await failure { try await api.send(ping) }
+      #expect(error?.code == .malformedResponse && error?.requestState == .answered, "\(String(describing: error))")
+      #expect(bench.tokens.current().generation == 0)
+      bench.clock.advance(by: .seconds(2))
+    }
+    let text = try await api.send(ping)
+    #expect(text == "ok ")
+  }
+
+  @Test("tokens that nothing can be bought with end the session when they are refused")
+  func nothingToRefreshWith() async throws {
+    let bench = RefreshBench()
+    bench.tokens.set(token: "access-only")
+    let api = bench.client { try await $0.tokens(from: "/token") }
+    let error = await failure { try await api.send(ping) }
+    #expect(error?.code == .declined && error?.detail == "the session is over")
+    #expect(bench.refreshes == 0 && bench.tokens.current().credential == nil)
+    #expect(bench.events.all.count == 1)
+  }
+
+  @Test("what a server gave and the store could not keep is stored next time, and not asked for twice")
+  func unstored() async throws {
+    let bench = RefreshBench()
+    let shaky = ShakyStore(bench.tokens)
+    var client = TestClient()
+    client.environment.authentication = .bearer(shaky) { try await $0.send(.newTokens(for: $0.token)) }
+    client.settings.runtime = Runtime(clock: bench.clock)
+    let api = client.over(bench.stub)
+    bench.expire()
+    shaky.isBroken.withLock { $0 = true }
+    #expect(await failure { try await api.send(ping) } != nil)
+    #expect(bench.tokens.current().generation == 0)
+    shaky.isBroken.withLock { $0 = false }
+    bench.clock.advance(by: .seconds(1))
+    let text = try await api.send(ping)
+    #expect(text == "ok ")
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("a closure that finds out by itself that the session is over says so")
+  func refusal() async throws {
+    let bench = RefreshBench()
+    bench.expire()
+    let api = bench.client { _ in throw RefreshRefusal() }
+    #expect(await failure { try await api.send(ping) } != nil)
+    #expect(bench.tokens.current().credential == nil)
+    #expect(bench.events.all.count == 1)
+  }
+
+  @Test("no token and no refresh token is in any text of what fails")
+  func secrets() async throws {
+    let bench = RefreshBench()
+    bench.tokens.set(Tokens(access: Secret(sentinel), refresh: Secret(sentinel)))
+    let api = bench.client()
+    for answer in [StubAnswer.status(500), .text(sentinel), .json("{\"access_token\":[\"\(sentinel)\"]}")] {
+      bench.refuse(answer)
+      let error = try #require(await failure { try await api.send(ping) })
+      for text in [error.description, error.detail, error.sentence, "\(error.trace)", texts(of: error.trace)] {
+        #expect(!text.contains(sentinel), "\(text)")
+      }
+      bench.clock.advance(by: .seconds(100))
+    }
+    let credential = try #require(bench.tokens.current().credential)
+    #expect(!texts(of: credential).contains(sentinel))
+    #expect(!texts(of: bench.tokens).contains(sentinel))
+  }
+}
+
+/// A store that sometimes cannot write.
+private final class ShakyStore: RefreshableCredentialSource {
+  struct Broken: Error {}
+
+  let isBroken = Mutex(false)
+  private let tokens: MemoryCredentials
+
+  init(_ tokens: MemoryCredentials) {
+    self.tokens = tokens
+  }
+
+  func current() -> StoredCredential { tokens.current() }
+  func set(_ credential: Credential) { tokens.set(credential) }
+  func clear() { tokens.clear() }
+
+  func exclusively(_ work: @Sendable () async throws -> Void) async throws {
+    try await tokens.exclusively(work)
+  }
+
+  func refresh(_ generation: UInt64, to credential: Credential?) throws -> Bool {
+    if isBroken.withLock({ $0 }) { throw Broken() }
+    return tokens.refresh(generation, to: credential)
+  }
+}

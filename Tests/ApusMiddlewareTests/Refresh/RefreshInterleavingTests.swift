@@ -1,0 +1,123 @@
+import Testing
+
+@testable import ApusMiddleware
+
+/// Every order in which small cases can go.
+@Suite("Refresh: in every order of events")
+struct RefreshInterleavingTests {
+  typealias Disturbances = RefreshWorld.Disturbances
+
+  /// Goes through all that can follow a world, and answers how it can end; each world is looked at once.
+  private func ends(of world: RefreshWorld) -> Set<RefreshWorld> {
+    var ends: Set<RefreshWorld> = []
+    var seen: Set<RefreshWorld> = [world]
+    var rest = [world]
+    while let world = rest.popLast() {
+      let steps = world.steps
+      if steps.isEmpty { ends.insert(world) }
+      for step in steps {
+        var next = world
+        next.perform(step)
+        if seen.insert(next).inserted { rest.append(next) }
+      }
+    }
+    #expect(seen.count > 5 && !ends.isEmpty)
+    return ends
+  }
+
+  private func outcomes(_ world: RefreshWorld) -> [RefreshWorld.Outcome?] {
+    world.callers.map { if case .done(let outcome) = $0 { outcome } else { nil } }
+  }
+
+  /// What holds however it went.
+  private func check(_ end: RefreshWorld) {
+    #expect(!outcomes(end).contains(nil), "somebody waits for ever: \(end.callers)")
+    #expect(Set(end.asked).count == end.asked.count, "one generation was asked for twice: \(end.asked)")
+    #expect(end.ends <= 1)
+    #expect(end.state.flights.isEmpty && end.state.waiters.isEmpty)
+    if end.isSignedOut { #expect(end.stored.token == nil, "signing out was undone") }
+    if let rotated = end.rotated, !end.wasReplaced { #expect(end.stored.token == rotated, "new tokens were lost") }
+  }
+
+  @Test("one refresh for all, each is answered", arguments: 1...3, [false, true])
+  func success(callers: Int, knowsExpiry: Bool) {
+    for end in ends(of: RefreshWorld(callers: callers, answer: .tokens, knowsExpiry: knowsExpiry)) {
+      check(end)
+      #expect(end.asked == [1])
+      #expect(outcomes(end).allSatisfy { $0 == .answered })
+      #expect(end.stored.token == 2 && end.stored.generation == 2)
+    }
+  }
+
+  @Test("who is cancelled, whenever, takes nothing from the others", arguments: 2...3, [false, true])
+  func cancelling(callers: Int, knowsExpiry: Bool) {
+    let world = RefreshWorld(callers: callers, answer: .tokens, Disturbances(cancels: 0), knowsExpiry: knowsExpiry)
+    let ends = ends(of: world)
+    for end in ends {
+      check(end)
+      #expect(outcomes(end).dropFirst().allSatisfy { $0 == .answered })
+    }
+    #expect(ends.contains { $0.callers[0] == .done(.cancelled) })
+  }
+
+  @Test("signing out wins, whenever it comes", arguments: RefreshWorld.Answer.allCases, [false, true])
+  func signingOut(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
+    let world = RefreshWorld(callers: 2, answer: answer, Disturbances(signsOut: true), knowsExpiry: knowsExpiry)
+    for end in ends(of: world) {
+      check(end)
+      #expect(end.isSignedOut)
+    }
+  }
+
+  @Test(
+    "signing in as somebody else wins, and nobody's call goes out with the other's tokens",
+    arguments: RefreshWorld.Answer.allCases, [false, true])
+  func signingIn(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
+    let world = RefreshWorld(callers: 2, answer: answer, Disturbances(signsIn: true), knowsExpiry: knowsExpiry)
+    let ends = ends(of: world)
+    for end in ends {
+      check(end)
+      // Those of who signed in are there at the end; the refresh of the old ones changed nothing.
+      #expect(end.stored.token != nil && end.stored.principal > 0)
+    }
+    #expect(ends.contains { outcomes($0).contains(.declined) })
+  }
+
+  @Test(
+    "a refresh whose time is up keeps nobody waiting, and what it gives at last is kept",
+    arguments: RefreshWorld.Answer.allCases, [false, true])
+  func timingOut(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
+    let world = RefreshWorld(callers: 2, answer: answer, Disturbances(timesOut: true), knowsExpiry: knowsExpiry)
+    let ends = ends(of: world)
+    for end in ends { check(end) }
+    #expect(ends.contains { outcomes($0).contains(.failed) })
+  }
+
+  @Test("a refusal for good ends the session once, for everybody", arguments: 1...3, [false, true])
+  func lasting(callers: Int, knowsExpiry: Bool) {
+    for end in ends(of: RefreshWorld(callers: callers, answer: .refusal, knowsExpiry: knowsExpiry)) {
+      check(end)
+      #expect(end.ends == 1 && end.stored.token == nil)
+      #expect(outcomes(end).allSatisfy { $0 == .failed || $0 == .refused })
+    }
+  }
+
+  @Test(
+    "a failure that passes takes nothing away, and is not repeated by each caller", arguments: 1...3, [false, true])
+  func passing(callers: Int, knowsExpiry: Bool) {
+    for end in ends(of: RefreshWorld(callers: callers, answer: .failure, knowsExpiry: knowsExpiry)) {
+      check(end)
+      #expect(end.asked == [1])
+      #expect(end.ends == 0 && end.stored.token == 1)
+      #expect(outcomes(end).allSatisfy { $0 == .failed || $0 == .refused })
+    }
+  }
+
+  @Test(
+    "two callers with all that can happen beside: nobody waits for ever, nothing is asked twice, nothing is lost",
+    arguments: RefreshWorld.Answer.allCases, [false, true])
+  func everything(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
+    let all = Disturbances(cancels: 1, signsOut: true, signsIn: true, timesOut: true)
+    for end in ends(of: RefreshWorld(callers: 2, answer: answer, all, knowsExpiry: knowsExpiry)) { check(end) }
+  }
+}

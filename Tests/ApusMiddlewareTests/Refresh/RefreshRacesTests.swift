@@ -1,0 +1,256 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+@Suite("Refresh: while others do things")
+struct RefreshRacesTests {
+  private let ping = Request<String>.get("/ping")
+  private let gate = Gate()
+
+  @Test("whoever is cancelled while it waits ends for itself alone, also the one that began the refresh")
+  func cancelled() async throws {
+    let bench = RefreshBench(gate: gate)
+    let api = bench.client()
+    bench.expire()
+    let first = Task { try await api.send(ping) }
+    try await gate.waitForArrivals(1)
+    let second = Task { try await api.send(ping) }
+    while !api.calls.isWaitingForCredentials(2) { await Task.yield() }
+    first.cancel()
+    let error = await failure { try await first.value }
+    #expect(error?.code == .cancelled)
+    gate.open()
+    let text = try await second.value
+    #expect(text == "ok ")
+    #expect(bench.refreshes == 1)
+    #expect(bench.tokens.current().generation == 1)
+  }
+
+  @Test("a refresh whose callers are all gone is stored all the same")
+  func abandoned() async throws {
+    let bench = RefreshBench(gate: gate)
+    let api = bench.client()
+    bench.expire()
+    let call = Task { try await api.send(ping) }
+    try await gate.waitForArrivals(1)
+    call.cancel()
+    #expect(await failure { try await call.value }?.code == .cancelled)
+    gate.open()
+    while bench.tokens.current().generation == 0 { await Task.yield() }
+    let text = try await api.send(ping)
+    #expect(text == "ok ")
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("calls that begin during a refresh wait for it, and go out once")
+  func held() async throws {
+    let bench = RefreshBench(gate: gate)
+    let api = bench.client()
+    bench.expire()
+    let first = Task { try await api.send(ping) }
+    try await gate.waitForArrivals(1)
+    let later = Task { try await api.response(to: ping) }
+    while !api.calls.isWaitingForCredentials(2) { await Task.yield() }
+    #expect(api.calls.all.count { $0.phase == .waiting } == 2)
+    gate.open()
+    _ = try await first.value
+    let response = try await later.value
+    #expect(response.value == "ok ")
+    #expect(bench.authorizations == ["Bearer access-1", "Bearer access-2", "Bearer access-2"])
+  }
+
+  @Test("a late refusal of the old token is sent again with the new one, and refreshes nothing")
+  func late() async throws {
+    let bench = RefreshBench()
+    let held = Gate()
+    bench.stub.on(.get, "/v1/late", answers: [.status(401).waiting(for: held), .text("in time")])
+    let api = bench.client()
+    let late = Task { try await api.send(Request<String>.get("/late")) }
+    try await held.waitForArrivals(1)
+    bench.expire()
+    _ = try await api.send(ping)
+    #expect(bench.refreshes == 1)
+    held.open()
+    let text = try await late.value
+    #expect(text == "in time")
+    #expect(bench.refreshes == 1)
+    #expect(
+      bench.exchanges.filter { $0.target == "/v1/late" }.map { $0.fields[.authorization] } == [
+        "Bearer access-1", "Bearer access-2",
+      ])
+  }
+
+  @Test("who signs out during a refresh stays signed out, and whoever waits gets its refusal at once")
+  func signedOut() async throws {
+    let bench = RefreshBench(gate: gate)
+    let source = WatchedSource(bench.tokens)
+    let api = bench.client(over: source)
+    bench.expire()
+    let call = Task { try await api.send(ping) }
+    try await gate.waitForArrivals(1)
+    try await api.signOut()
+    let error = await failure { try await call.value }
+    #expect(error?.status == 401)
+    gate.open()
+    // What the refresh gives comes too late.
+    while source.replacements.all.isEmpty { await Task.yield() }
+    #expect(source.replacements.all == [false])
+    #expect(bench.tokens.current().credential == nil)
+    let other = await failure { try await api.send(ping) }
+    #expect(other?.status == 401)
+    #expect(bench.authorizations.last == .some(nil))
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("what signs out tells nobody of a session that is over, and a sign-out that fails leaves everybody waiting")
+  func failingSignOut() async throws {
+    let bench = RefreshBench(gate: gate)
+    let source = WatchedSource(bench.tokens)
+    let api = bench.client(over: source)
+    bench.expire()
+    let call = Task { try await api.send(ping) }
+    try await gate.waitForArrivals(1)
+    source.isStuck.withLock { $0 = true }
+    await #expect(throws: WatchedSource.Stuck.self) { try await api.signOut() }
+    gate.open()
+    let text = try await call.value
+    #expect(text == "ok ")
+    #expect(bench.events.all.isEmpty)
+  }
+
+  @Test("a call that waits ends with its own deadline, and whoever cancels all calls does not mean the refresh")
+  func deadlines() async throws {
+    let bench = RefreshBench(gate: gate)
+    let api = bench.client()
+    bench.expire()
+    let patient = Task { try await api.send(ping) }
+    try await gate.waitForArrivals(1)
+    let hasty = Task { await failure { try await api.send(ping.timeout(.seconds(3))) } }
+    while !api.calls.isWaitingForCredentials(2) { await Task.yield() }
+    bench.clock.advance(by: .seconds(3))
+    let error = await hasty.value
+    #expect(error?.code == .timeout && error?.phase == .waiting)
+    #expect(api.calls.cancelAll() == 1)
+    #expect(await failure { try await patient.value }?.code == .cancelled)
+    gate.open()
+    while bench.tokens.current().generation == 0 { await Task.yield() }
+    let text = try await api.send(ping)
+    #expect(text == "ok ")
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("two clients with one authentication make one refresh, and each app hears of the end of the session")
+  func clients() async throws {
+    let bench = RefreshBench(gate: gate)
+    let authentication = Authentication.bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
+    let (first, second) = (bench.client(with: authentication), bench.client(with: authentication))
+    bench.expire()
+    bench.refuse(.json(#"{"error":"invalid_grant"}"#, status: 400))
+    let calls = [first, first, second, second].map { api in Task { await failure { try await api.send(ping) } } }
+    try await gate.waitForArrivals(1)
+    while !(first.calls.isWaitingForCredentials(2) && second.calls.isWaitingForCredentials(2)) { await Task.yield() }
+    gate.open()
+    for call in calls { #expect(await call.value?.code == .rejected) }
+    #expect(bench.refreshes == 1)
+    #expect(bench.events.all.count == 2)
+  }
+
+  @Test("two authentications over one source refresh one after the other, and the second finds it done")
+  func twoRefreshers() async throws {
+    let bench = RefreshBench(gate: gate)
+    let (first, second) = (bench.client(), bench.client())
+    bench.expire()
+    let one = Task { try await first.send(ping) }
+    try await gate.waitForArrivals(1)
+    let two = Task { try await second.send(ping) }
+    while !second.calls.isWaitingForCredentials(1) { await Task.yield() }
+    gate.open()
+    let texts = try await [one.value, two.value]
+    #expect(texts == ["ok ", "ok "])
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("the same authentication in an environment of another server never shows its refresh token there")
+  func elsewhere() async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    _ = try await api.send(ping)
+    var other = Environment("other", baseURL: "https://other.example/v1")
+    other.authentication = api.environment.authentication
+    api.use(other)
+    bench.expire()
+    #expect(await failure { try await api.send(ping) }?.status == 401)
+    #expect(bench.refreshes == 0)
+    #expect(bench.events.all.map(\.generation) == [0])
+  }
+
+  @Test("who signs in meanwhile as somebody else does not answer for calls of the one before")
+  func signedIn() async throws {
+    let bench = RefreshBench(gate: gate)
+    let api = bench.client()
+    bench.expire()
+    let call = Task { try await api.send(Request<String>.post("/mine", content: .text("secret of one"))) }
+    try await gate.waitForArrivals(1)
+    bench.tokens.set(Tokens(access: "of two"))
+    gate.open()
+    #expect(await failure { try await call.value }?.status == 401)
+    #expect(bench.authorizations == ["Bearer access-1"])
+    #expect(bench.tokens.current().credential == .tokens(Tokens(access: "of two")))
+  }
+
+  @Test("tokens that are about to end are refreshed beside, and nobody waits; those that have ended are waited for")
+  func early() async throws {
+    let bench = RefreshBench(gate: gate, lifetime: .seconds(100))
+    let api = bench.client()
+    _ = try await api.send(ping)
+    bench.clock.advance(by: .seconds(80))
+    _ = try await api.send(ping)
+    #expect(bench.refreshes == 0)
+    bench.clock.advance(by: .seconds(15))
+    // The server takes the old tokens until it has given new ones: it is held back.
+    _ = try await api.send(ping)
+    #expect(bench.authorizations.last == "Bearer access-1")
+    gate.open()
+    while bench.tokens.current().generation == 0 { await Task.yield() }
+    #expect(bench.refreshes == 1)
+    bench.clock.advance(by: .seconds(101))
+    _ = try await api.send(ping)
+    #expect(bench.refreshes == 2)
+    // None of them was ever refused.
+    #expect(bench.authorizations == ["Bearer access-1", "Bearer access-1", "Bearer access-1", "Bearer access-3"])
+  }
+}
+
+/// A source that tells what came of refreshes, and can be stuck when it is to be cleared.
+private final class WatchedSource: RefreshableCredentialSource {
+  struct Stuck: Error {}
+
+  let replacements = Told<Bool>()
+  let isStuck = Mutex(false)
+  private let tokens: MemoryCredentials
+
+  init(_ tokens: MemoryCredentials) {
+    self.tokens = tokens
+  }
+
+  func current() -> StoredCredential { tokens.current() }
+  func set(_ credential: Credential) { tokens.set(credential) }
+
+  func clear() throws {
+    if isStuck.withLock({ $0 }) { throw Stuck() }
+    tokens.clear()
+  }
+
+  func exclusively(_ work: @Sendable () async throws -> Void) async throws {
+    try await tokens.exclusively(work)
+  }
+
+  func refresh(_ generation: UInt64, to credential: Credential?) -> Bool {
+    let isReplaced = tokens.refresh(generation, to: credential)
+    replacements.add(isReplaced)
+    return isReplaced
+  }
+}

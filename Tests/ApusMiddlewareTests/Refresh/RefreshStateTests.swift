@@ -1,0 +1,174 @@
+import ApusCore
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Refresh: its state")
+struct RefreshStateTests {
+  typealias State = RefreshState
+
+  private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
+  private let now = MonotonicInstant(sinceStart: .zero)
+
+  @Test(
+    "fresh credentials are used, ageing ones refreshed beside, expired ones waited for",
+    arguments: State.Freshness.allCases)
+  func freshness(_ freshness: State.Freshness) {
+    var state = State()
+    let decision = state.needs(1, freshness, waiter: 7, now: now)
+    let flight = State.Flight(number: 0, generation: 1)
+    switch freshness {
+    case .fresh: #expect(decision == .go)
+    case .ageing: #expect(decision == .goWhile(flight))
+    case .expired: #expect(decision == .waitFor(flight))
+    }
+    #expect(state.flights == (freshness == .fresh ? [] : [flight]))
+    #expect(state.waiters == (freshness == .expired ? [7] : []))
+  }
+
+  @Test("any number of refusals with one generation make one refresh, and all who wait are told together")
+  func oneRefresh() {
+    var state = State()
+    let flight = State.Flight(number: 0, generation: 1)
+    #expect(state.refused(1, current: 1, waiter: 0, now: now) == .waitFor(flight))
+    for waiter in 1..<100 as Range<UInt64> {
+      #expect(state.refused(1, current: 1, waiter: waiter, now: now) == .wait)
+    }
+    let (waiters, outcome) = state.ended(flight, with: .replaced, now: now)
+    #expect(waiters == Set(0..<100))
+    #expect(outcome == .look)
+    #expect(state.ended(flight, with: .replaced, now: now).0 == [])
+  }
+
+  @Test("a late refusal with an old generation only repeats, also while the new one is refreshed")
+  func late() {
+    var state = State()
+    #expect(state.refused(1, current: 2, waiter: 0, now: now) == .go)
+    #expect(state.refused(2, current: 2, waiter: 1, now: now) == .waitFor(.init(number: 0, generation: 2)))
+    #expect(state.refused(1, current: 2, waiter: 2, now: now) == .go)
+    #expect(state.waiters == [1])
+  }
+
+  @Test("messages wait for a refresh that others need, and not for one that is only early")
+  func holding() {
+    var state = State()
+    _ = state.needs(1, .ageing, waiter: 0, now: now)
+    #expect(state.needs(1, .ageing, waiter: 1, now: now) == .go)
+    #expect(state.needs(1, .fresh, waiter: 2, now: now) == .go)
+    #expect(state.refused(1, current: 1, waiter: 3, now: now) == .wait)
+    #expect(state.needs(1, .fresh, waiter: 4, now: now) == .wait)
+    // Also when the one that needed it has left.
+    state.left(3)
+    state.left(4)
+    #expect(state.needs(1, .fresh, waiter: 5, now: now) == .wait)
+    #expect(state.waiters == [5])
+    // Other credentials are not held up.
+    #expect(state.needs(2, .fresh, waiter: 6, now: now) == .go)
+  }
+
+  @Test("who leaves ends nothing")
+  func leaving() {
+    var state = State()
+    _ = state.refused(1, current: 1, waiter: 0, now: now)
+    state.left(0)
+    #expect(state.flights.count == 1)
+    #expect(state.ended(.init(number: 0, generation: 1), with: .replaced, now: now).0 == [])
+  }
+
+  @Test("what failed for good is not tried again, what failed for now after a second, then two, then four")
+  func failing() {
+    var state = State()
+    var time = 0
+    for pause in [1, 2, 4, 8, 16, 32, 60, 60] {
+      guard case .waitFor(let flight) = state.refused(1, current: 1, waiter: 0, now: at(time)) else {
+        Issue.record("no refresh after \(time) s")
+        return
+      }
+      #expect(state.ended(flight, with: .failed(.passing), now: at(time)).1 == .failed(.passing))
+      #expect(state.refused(1, current: 1, waiter: 0, now: at(time)) == .fail(.passing))
+      #expect(state.needs(1, .expired, waiter: 0, now: at(time + pause - 1)) == .fail(.passing))
+      // Still good: it is used, and not refreshed.
+      #expect(state.needs(1, .ageing, waiter: 0, now: at(time + pause - 1)) == .go)
+      time += pause
+    }
+    guard case .waitFor(let flight) = state.needs(1, .expired, waiter: 0, now: at(time)) else { return }
+    _ = state.ended(flight, with: .failed(.lasting), now: at(time))
+    #expect(state.refused(1, current: 1, waiter: 0, now: at(1_000_000)) == .fail(.lasting))
+    // Of other credentials this says nothing.
+    #expect(state.refused(2, current: 2, waiter: 0, now: at(time)) == .waitFor(.init(number: 9, generation: 2)))
+  }
+
+  @Test("credentials that are refused fresh from a refresh are not refreshed again at once")
+  func loop() {
+    var state = State()
+    state.refusedAfterRefresh(2, now: at(0))
+    #expect(state.refused(2, current: 2, waiter: 0, now: at(0)) == .fail(.passing))
+    // However many are refused with them, it counts once; what is known of older ones changes nothing.
+    state.refusedAfterRefresh(2, now: at(0))
+    state.refusedAfterRefresh(1, now: at(0))
+    #expect(state.refused(2, current: 2, waiter: 0, now: at(1)) == .waitFor(.init(number: 0, generation: 2)))
+  }
+
+  @Test("a server that refuses whatever it gives is asked ever more rarely, until it has been well for a while")
+  func stubborn() {
+    var state = State()
+    var time = 0
+    for (generation, pause) in zip([2, 3, 4, 5] as [UInt64], [1, 2, 4, 8]) {
+      state.refusedAfterRefresh(generation, now: at(time))
+      #expect(state.refused(generation, current: generation, waiter: 0, now: at(time + pause - 1)) == .fail(.passing))
+      time += pause
+      guard case .waitFor(let flight) = state.refused(generation, current: generation, waiter: 0, now: at(time)) else {
+        Issue.record("no refresh after \(time) s")
+        return
+      }
+      _ = state.ended(flight, with: .replaced, now: at(time))
+    }
+    state.refusedAfterRefresh(9, now: at(time + 3600))
+    #expect(state.refused(9, current: 9, waiter: 0, now: at(time + 3600)) == .fail(.passing))
+    if case .fail = state.refused(9, current: 9, waiter: 0, now: at(time + 3601)) { Issue.record("still waiting") }
+  }
+
+  @Test("a refresh whose time is up keeps nobody waiting, is not begun again while it runs, and ends as any other")
+  func overdue() {
+    var state = State()
+    let flight = State.Flight(number: 0, generation: 1)
+    _ = state.refused(1, current: 1, waiter: 0, now: now)
+    #expect(state.overdue(flight) == [0])
+    #expect(state.overdue(flight) == [])
+    #expect(state.flights == [flight])
+    #expect(state.refused(1, current: 1, waiter: 1, now: now) == .fail(.passing))
+    #expect(state.needs(1, .expired, waiter: 2, now: now) == .fail(.passing))
+    #expect(state.needs(1, .ageing, waiter: 3, now: now) == .go)
+    #expect(state.needs(1, .fresh, waiter: 4, now: now) == .go)
+    #expect(state.ended(flight, with: .failed(.lasting), now: now).0 == [])
+    #expect(state.refused(1, current: 1, waiter: 5, now: now) == .fail(.lasting))
+    #expect(state.overdue(flight) == [])
+  }
+
+  @Test("a sign-in or sign-out lets everybody go, and what comes of the refresh changes nothing")
+  func replacing() {
+    var state = State()
+    let flight = State.Flight(number: 0, generation: 1)
+    _ = state.refused(1, current: 1, waiter: 0, now: now)
+    #expect(state.replaced(by: 0) == [])
+    #expect(state.replaced(by: 1) == [])
+    #expect(state.replaced(by: 2) == [0])
+    #expect(state.flights == [])
+    let (waiters, outcome) = state.ended(flight, with: .failed(.lasting), now: now)
+    #expect(waiters == [])
+    #expect(outcome == .look)
+    // Nor does it count against the same generation, should it come again.
+    #expect(state.refused(1, current: 1, waiter: 1, now: now) == .waitFor(.init(number: 1, generation: 1)))
+  }
+
+  @Test("an old refresh that still runs keeps its waiters apart from those of a new one")
+  func two() {
+    var state = State()
+    let (old, new) = (State.Flight(number: 0, generation: 1), State.Flight(number: 1, generation: 2))
+    #expect(state.refused(1, current: 1, waiter: 0, now: now) == .waitFor(old))
+    #expect(state.refused(2, current: 2, waiter: 1, now: now) == .waitFor(new))
+    #expect(state.ended(old, with: .replaced, now: now).0 == [0])
+    #expect(state.waiters == [1])
+    #expect(state.ended(new, with: .replaced, now: now).0 == [1])
+  }
+}

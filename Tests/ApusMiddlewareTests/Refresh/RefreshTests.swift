@@ -1,0 +1,189 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite("Refresh")
+struct RefreshTests {
+  private let ping = Request<String>.get("/ping")
+
+  @Test("a refused call is sent again with new tokens, and the caller sees the answer alone")
+  func refused() async throws {
+    let bench = RefreshBench()
+    bench.expire()
+    let response = try await bench.client().response(to: ping)
+    #expect(response.value == "ok ")
+    #expect(bench.authorizations == ["Bearer access-1", "Bearer access-2"])
+    #expect(bench.refreshes == 1)
+    #expect(bench.events.all.isEmpty)
+    let kinds = response.trace.events.map(\.kind)
+    #expect(kinds.contains(.unauthorized(generation: 0)))
+    #expect(kinds.contains(.authorized(generation: 1)))
+    #expect(kinds.contains(.note("refreshes the credentials of generation", 0)))
+  }
+
+  @Test("a hundred calls refused with one token make one refresh, and each is answered")
+  func many() async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    for round in 1...3 {
+      bench.expire()
+      let answers = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<100 { group.addTask { [ping] in try await api.send(ping) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(answers == Array(repeating: "ok ", count: 100))
+      #expect(bench.refreshes == round)
+    }
+  }
+
+  @Test("the call for new tokens carries no credentials and waits for nobody, also where it is sent like any other")
+  func exempt() async throws {
+    let bench = RefreshBench()
+    let itself = Told<Client>()
+    for api in [
+      bench.client(), bench.client { refresh in try await itself.all[1].send(.newTokens(for: refresh.token)) },
+    ] {
+      itself.add(api)
+      bench.expire()
+      let text = try await api.send(ping)
+      #expect(text == "ok ")
+    }
+    let refreshes = bench.stub.exchanges.filter { $0.target == "/v1/token" }
+    #expect(refreshes.map { $0.fields[.authorization] } == [nil, nil])
+  }
+
+  @Test("a refresh that sends with another authentication over the same source does not wait for itself")
+  func sameSource() async throws {
+    let bench = RefreshBench()
+    let other = bench.client()
+    bench.expire()
+    let api = bench.client { refresh in
+      _ = await failure { try await other.send(Request<String>.get("/who")) }
+      return try await other.send(.newTokens(for: refresh.token))
+    }
+    let text = try await api.send(ping)
+    #expect(text == "ok ")
+    #expect(bench.exchanges.first { $0.target == "/v1/who" }?.fields[.authorization] == nil)
+  }
+
+  @Test("what the server says of an end is counted by its own clock, however wrong the device's is")
+  func serverTime() async throws {
+    let bench = RefreshBench()
+    bench.expire()
+    let far = "Sun, 06 Nov 2044 08:49:37 GMT"
+    var fields = HTTPFields()
+    fields[.date] = far
+    bench.refuse(.json(#"{"access_token":"access-0"}"#, fields: fields))
+    let times = Told<Duration>()
+    let api = bench.client { refresh in
+      var tokens = try await refresh.send(.newTokens(for: refresh.token))
+      let end = Date(timeIntervalSince1970: 2_362_034_977 + 60)
+      tokens.lifetime = refresh.time(until: end)
+      times.add(refresh.time(until: end))
+      bench.clock.advance(by: .seconds(10))
+      times.add(refresh.time(until: end))
+      return tokens
+    }
+    _ = await failure { try await api.send(ping) }
+    // The field tells whole seconds, cut off: half of one is what it is on average.
+    #expect(times.all == [.milliseconds(59_500), .milliseconds(49_500)])
+    // It has aged since: ten seconds went by before it was kept.
+    #expect(bench.tokens.current().remaining == .milliseconds(49_500))
+  }
+
+  @Test(
+    "content is sent again with the call; what can be sent once only is an error that says so, and the next call goes")
+  func content() async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    bench.expire()
+    let echoed = try await api.send(Request<String>.post("/echo", content: .text("hello")))
+    #expect(echoed == "ok hello")
+    bench.expire()
+    let stream = ContentStream(isReplayable: false) { { nil } }
+    let error = try #require(
+      await failure { try await api.send(Request<String>.post("/echo", content: .stream(stream))) })
+    #expect(error.code == .invalidRequest)
+    #expect(error.requestState == .answered)
+    #expect(error.detail.contains("once only"))
+    let text = try await api.send(ping)
+    #expect(text == "ok ")
+    #expect(bench.refreshes == 2)
+  }
+
+  @Test("a second refusal in a row is the caller's, with one event, and no refresh for a while")
+  func second() async throws {
+    let bench = RefreshBench()
+    let stubborn = StubTransport()
+    stubborn.on(.post, "/v1/token", answer: .json(#"{"access_token":"new"}"#))
+    stubborn.on(.get, "/v1/ping", answer: .json(#"{"message":"never"}"#, status: 401))
+    var client = TestClient()
+    client.environment.authentication = .bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
+    client.settings.runtime = Runtime(clock: bench.clock)
+    client.onUnauthorized = bench.events.add
+    let api = client.over(stubborn)
+    for _ in 0..<3 {
+      let error = await failure { try await api.send(ping) }
+      #expect(error?.code == .rejected && error?.status == 401)
+      #expect(error?.errorDescription == "never")
+    }
+    #expect(stubborn.exchanges.count { $0.target == "/v1/token" } == 1)
+    #expect(stubborn.exchanges.count { $0.target == "/v1/ping" } == 4)
+    #expect(bench.events.all.count == 1)
+    // The old refresh token is kept where the server gives no new one.
+    #expect(bench.tokens.current().credential == .tokens(Tokens(access: "new", refresh: "refresh-1")))
+  }
+
+  @Test("a streamed call is refreshed before its closure sees anything")
+  func streamed() async throws {
+    let bench = RefreshBench()
+    bench.expire()
+    let text = try await bench.client().withResponse(to: ping) { response in
+      String(decoding: try await response.collect(), as: UTF8.self)
+    }
+    #expect(text == "ok ")
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("a call that needs credentials is not sent where there are none")
+  func required() async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    let text = try await api.send(ping.credentials(.required))
+    #expect(text == "ok ")
+    try await api.signOut()
+    let error = await failure { try await api.send(ping.credentials(.required)) }
+    #expect(error?.code == .declined && error?.requestState == .notSent)
+    #expect(bench.exchanges.count == 1)
+  }
+
+  @Test("a message that is only shown asks nobody for anything")
+  func described() async throws {
+    let bench = RefreshBench(lifetime: .seconds(10))
+    bench.clock.advance(by: .seconds(20))
+    let message = try await bench.client().message(for: ping)
+    #expect(message.head.headerFields[.authorization] == "Bearer access-1")
+    #expect(bench.stub.exchanges.isEmpty)
+  }
+
+  @Test("refreshing is not signing in as somebody else: what belongs to a principal stays")
+  func principal() async throws {
+    let bench = RefreshBench()
+    bench.expire()
+    let before = bench.tokens.current()
+    _ = try await bench.client().send(ping)
+    let after = bench.tokens.current()
+    #expect(after.generation == before.generation + 1)
+    #expect(after.principal == before.principal)
+    bench.tokens.set(Tokens(access: "other"))
+    #expect(bench.tokens.current().principal == before.principal + 1)
+  }
+}
