@@ -12,6 +12,7 @@ let settings: [SwiftSetting] = [
 ]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 /// SwiftNIO is compiled only where the `NIO` trait asks for it.
@@ -33,6 +34,7 @@ let package = Package(
     .library(name: "Apus", targets: ["Apus"]),
     .library(name: "ApusCore", targets: ["ApusCore"]),
     .library(name: "ApusMiddleware", targets: ["ApusMiddleware"]),
+    .library(name: "ApusCredentials", targets: ["ApusCredentials"]),
     .library(name: "ApusURLSession", targets: ["ApusURLSession"]),
     .library(name: "ApusNIO", targets: ["ApusNIO"]),
     .library(name: "ApusTesting", targets: ["ApusTesting"]),
@@ -47,6 +49,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -54,6 +57,9 @@ let package = Package(
   targets: [
     .target(name: "ApusCore", dependencies: [httpTypes], swiftSettings: settings),
     .target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], swiftSettings: settings),
+    .target(
+      name: "ApusCredentials", dependencies: ["ApusCore", "ApusMiddleware", httpTypes, crypto],
+      swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
@@ -90,6 +96,18 @@ let package = Package(
     .testTarget(
       name: "ApusMiddlewareTests",
       dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", httpTypes, logging], swiftSettings: settings),
+    // A process of its own, for tests of what several processes do with one store.
+    .executableTarget(
+      name: "CredentialsWorker",
+      dependencies: ["ApusCredentials", "ApusMiddleware", "ApusCore", "Apus", "ApusNIO"],
+      path: "Tests/CredentialsWorker", swiftSettings: settings),
+    .testTarget(
+      name: "ApusCredentialsTests",
+      dependencies: [
+        "ApusCredentials", "ApusMiddleware", "ApusCore", "Apus", "ApusNIO", "ApusTesting", "ApusTestServer",
+        "LoopbackConformance", "CredentialsWorker", httpTypes, logging, crypto,
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "ApusURLSessionTests",
       dependencies: ["ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", httpTypes],
@@ -114,12 +132,13 @@ let package = Package(
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusNIO", "ApusURLSession", "LoopbackConformance",
+        "Apus", "ApusCredentials", "ApusNIO", "ApusURLSession", "LoopbackConformance",
         .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes,
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "DocumentationTests", dependencies: ["Apus", "ApusNIO", "ApusTesting", "ApusTestServer", httpTypes],
+      name: "DocumentationTests",
+      dependencies: ["Apus", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTestServer", httpTypes],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -20,6 +20,8 @@ NIO_CLIENT = NIO | {"NIOHTTP2", "NIOSSL", "NIOTLS", "NIOExtras", "NIOHTTPCompres
 ALLOWED = {
     "ApusCore": {"HTTPTypes", "Synchronization"} | FOUNDATION,
     "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization"} | FOUNDATION,
+    "ApusCredentials": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Security", "Synchronization"} | FOUNDATION
+                       | LIBC,
     "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "Dispatch", "FoundationNetworking", "Security",
                        "CryptoKit", "Network"} | FOUNDATION,
     "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization", "CApusZlib", "ServiceLifecycle"} | FOUNDATION | NIO_CLIENT | LIBC,

@@ -1,5 +1,5 @@
-// A stub of Apple's Security framework for scripts/apple-check: what server trust, pins and client identities need,
-// and what Foundation has beside it on Apple's systems only, no more.
+// A stub of Apple's Security framework for scripts/apple-check: what server trust, pins, client identities and the
+// Keychain need, and what Foundation has beside it on Apple's systems only, no more.
 //
 // On Apple's systems the C types are imported as classes without declared sendability, as here; the types of Core
 // Foundation are bridged from those of Foundation, which the aliases stand for.
@@ -9,6 +9,7 @@ public import FoundationNetworking
 public typealias CFArray = NSArray
 public typealias CFData = NSData
 public typealias CFDictionary = NSDictionary
+public typealias CFString = String
 public typealias CFTypeRef = AnyObject
 public typealias CFTypeID = UInt
 public typealias OSStatus = Int32
@@ -32,6 +33,34 @@ public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { NS
 public func SecPKCS12Import(_ data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>)
   -> OSStatus
 { errSecSuccess }
+
+public let errSecItemNotFound: OSStatus = -25300
+public let errSecDuplicateItem: OSStatus = -25299
+public let errSecDecode: OSStatus = -26275
+public let kSecClass = "class"
+public let kSecClassGenericPassword = "genp"
+public let kSecAttrService = "svce"
+public let kSecAttrAccount = "acct"
+public let kSecAttrAccessGroup = "agrp"
+public let kSecAttrGeneric = "gena"
+public let kSecAttrAccessible = "pdmn"
+public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly = "cku"
+public let kSecUseDataProtectionKeychain = "nleg"
+public let kSecValueData = "v_Data"
+public let kSecReturnData = "r_Data"
+public let kSecReturnAttributes = "r_Attributes"
+public let kSecMatchLimit = "m_Limit"
+public let kSecMatchLimitOne = "m_LimitOne"
+
+public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+  errSecItemNotFound
+}
+public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+  errSecSuccess
+}
+public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus { errSecSuccess }
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus { errSecSuccess }
+public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? { nil }
 
 public enum tls_protocol_version_t: Sendable { case TLSv12, TLSv13 }
 

@@ -40,6 +40,10 @@ let api = Client(baseURL: "https://api.example.com/v1")
 
 let tokens = MemoryCredentials(token: "secret")
 
+let key = MemoryCredentials(token: "secret")
+
+let operators = MemoryCredentials(.password(user: "ada", "secret"))
+
 let me = 1
 
 let id = 1

@@ -11,7 +11,9 @@ A port is found by binding port 0 and giving it back; whoever takes it meanwhile
 other ports are tried. Runs as root, where servers that refuse that are started as somebody else, and as anybody.
 """
 
+import base64
 import ctypes
+import hashlib
 import json
 import os
 import pwd
@@ -111,6 +113,16 @@ def make_authority(folder):
                 "-days", "2", "-extfile", "names", "-out", name + ".pem")
 
 
+def make_passwords(folder, name, passwords):
+    """A file of names and passwords of nobody, in UTF-8; salted SHA-1 is what every nginx understands."""
+    lines = []
+    for user, password in passwords.items():
+        salt = os.urandom(8)
+        digest = hashlib.sha1(password.encode() + salt).digest()
+        lines.append(user + ":{SSHA}" + base64.b64encode(digest + salt).decode() + "\n")
+    write(folder, name, "".join(lines))
+
+
 def make_files(folder):
     """Small ones, and a big one that takes no room: a mark in every sixteenth MiB, nothing in between."""
     files = os.path.join(folder, "files")
@@ -134,6 +146,8 @@ def nginx(folder):
     make_authority(folder)
     facts = make_files(folder)
     write(folder, "htpasswd", "user:" + openssl(folder, "passwd", "-apr1", "secret") + "\n")
+    make_passwords(folder, "apus.htpasswd", {"ada": "for apus", "zoë": "pässwörd €"})
+    make_passwords(folder, "other.htpasswd", {"bob": "for other"})
     os.makedirs(os.path.join(folder, "logs"))
     for _ in range(TRIES):
         ports = free_ports(NGINX_PORTS)

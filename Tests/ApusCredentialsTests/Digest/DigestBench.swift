@@ -1,0 +1,77 @@
+import ApusCore
+import ApusCredentials
+import ApusMiddleware
+import HTTPTypes
+
+/// A message that is to answer a challenge; by default that of RFC 7616 §3.9.1, with a client's nonce of our own.
+struct DigestExchange {
+  var scheme = DigestScheme(random: DigestBench.random)
+  var credential = Credential.password(user: "Mufasa", "Circle of Life")
+  var request = DigestBench.request("/dir/index.html")
+
+  /// The value of `Authorization`; `nil`: the scheme has no answer.
+  func answer(to challenge: String) throws -> String? {
+    var request = request
+    let challenge = Challenge.all(in: [.wwwAuthenticate: challenge]).first
+    guard try scheme.authorize(&request, with: credential, for: challenge) else { return nil }
+    return request.head.headerFields[.authorization]
+  }
+
+  /// The parameters of the answer.
+  func parameters(for challenge: String) throws -> [String: String] {
+    DigestBench.parameters(of: try answer(to: challenge))
+  }
+
+  /// What the scheme throws.
+  func refusal(of challenge: String) -> TransportError? {
+    do {
+      _ = try answer(to: challenge)
+      return nil
+    } catch {
+      return error as? TransportError
+    }
+  }
+}
+
+/// What the tests of digest have in common.
+enum DigestBench {
+  /// A text that must never be seen anywhere but on the wire.
+  static let sentinel = "s3nt1nel-SECRET-0xDEADBEEF"
+  static let nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
+  static let opaque = "FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
+  /// The client's nonce that ``random`` makes.
+  static let clientNonce = "0123456789abcdef0123456789abcdef"
+  static let random: @Sendable () -> UInt64 = { 0x0123_4567_89AB_CDEF }
+
+  /// A challenge for the message of RFC 7616 §3.9.1.
+  static func challenge(_ rest: String) -> String {
+    "Digest realm=\"http-auth@example.org\", nonce=\"\(nonce)\", \(rest)"
+  }
+
+  static func request(_ target: String, _ method: HTTPRequest.Method = .get) -> RequestMessage {
+    RequestMessage(head: HTTPRequest(method: method, scheme: "https", authority: "api.example.com", path: target))
+  }
+
+  /// The parameters of credentials, which are written as those of challenges are.
+  static func parameters(of authorization: String?) -> [String: String] {
+    guard let authorization, let read = Challenge.all(in: [.wwwAuthenticate: authorization]).first else { return [:] }
+    return Dictionary(read.parameters.map { ($0.name, $0.value) }) { first, _ in first }
+  }
+
+  /// Everything that printing, reflecting and dumping a value shows.
+  static func texts(of value: Any) -> String {
+    var dumped = ""
+    dump(value, to: &dumped)
+    return [String(describing: value), String(reflecting: value), "\(value)", dumped].joined(separator: "\n")
+  }
+
+  /// The error that a call ended with; `nil` when it ended well.
+  static func failure(of call: () async throws -> Void) async -> CallError? {
+    do {
+      try await call()
+      return nil
+    } catch {
+      return error as? CallError
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import ApusCore
+import ApusCredentials
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+@Suite("Calls to a server that asks for digest")
+struct DigestCallTests {
+  private let stub = StubTransport()
+  private let events = Events()
+  private let ping = Request<Void>.get("/ping")
+
+  private final class Events: Sendable {
+    private let events = Mutex<[UnauthorizedEvent]>([])
+
+    var count: Int { events.withLock { $0.count } }
+
+    @Sendable func add(_ event: UnauthorizedEvent) {
+      events.withLock { $0.append(event) }
+    }
+  }
+
+  private func client(_ authentication: Authentication? = nil) -> Client {
+    let source = MemoryCredentials(.password(user: "ada", "pa:ss"))
+    var environment = Environment(baseURL: "https://api.example.com/v1")
+    environment.authentication = authentication ?? .scheme(DigestScheme(random: DigestBench.random), source)
+    var pipeline = Pipeline()
+    pipeline.insert(Credentials(onUnauthorized: events.add), .after(.credentials))
+    return Client(environment: environment, pipeline: pipeline, transport: stub)
+  }
+
+  private func asks(_ rest: String...) -> StubAnswer {
+    var fields = HTTPFields()
+    for rest in rest { fields.append(HTTPField(name: .wwwAuthenticate, value: #"Digest realm="things", \#(rest)"#)) }
+    return .status(401, fields: fields)
+  }
+
+  private func answers(_ answers: StubAnswer...) {
+    stub.on(.get, "/v1/ping", answers: answers)
+  }
+
+  /// A parameter of every message that was sent.
+  private func sent(_ name: String) -> [String?] {
+    stub.exchanges.map { DigestBench.parameters(of: $0.fields[.authorization])[name] }
+  }
+
+  @Test("the first message is sent once more with an answer, the next one has one at once")
+  func askedOnce() async throws {
+    answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), .status(204))
+    let api = client()
+    try await api.send(ping)
+    try await api.send(ping)
+    #expect(sent("nc") == [nil, "00000001", "00000002"])
+    #expect(
+      sent("response") == [
+        nil, "fd42b3a43b20c2d564215967c12d436dbb841256eb7b0056df203b6986c10a74",
+        "3e56e92e60583dc9d189e7f7185d51ff14c07879f5873832392535c69588c338",
+      ])
+    #expect(sent("uri") == [nil, "/v1/ping", "/v1/ping"])
+    #expect(events.count == 0)
+  }
+
+  @Test("of several challenges the strongest is answered, in whatever lines they stand")
+  func strongest() async throws {
+    let (md5, sha) = ("nonce=n1, qop=auth, algorithm=MD5", "nonce=n3, qop=auth, algorithm=SHA-256")
+    let unknown = "nonce=n2, qop=auth, algorithm=SHA-512-256, Basic realm=\"things\""
+    answers(asks(md5, unknown, sha), .status(204))
+    try await client().send(ping)
+    #expect(sent("nonce") == [nil, "n3"])
+    #expect(sent("algorithm") == [nil, "SHA-256"])
+  }
+
+  @Test("a nonce that went stale is replaced, and nobody hears of it")
+  func stale() async throws {
+    answers(
+      asks("nonce=n1, qop=auth, algorithm=SHA-256"), .status(204),
+      asks("nonce=n2, qop=auth, algorithm=SHA-256, stale=true"), .status(204))
+    let api = client()
+    try await api.send(ping)
+    try await api.send(ping)
+    try await api.send(ping)
+    #expect(sent("nonce") == [nil, "n1", "n1", "n2", "n2"])
+    #expect(sent("nc") == [nil, "00000001", "00000002", "00000001", "00000002"])
+    #expect(events.count == 0)
+  }
+
+  @Test("a wrong password is shown once; then the call gets the refusal, and the app hears of it once")
+  func wrongPassword() async throws {
+    answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), asks("nonce=n2, qop=auth, algorithm=SHA-256"))
+    let api = client()
+    let error = try #require(await DigestBench.failure { try await api.send(ping) })
+    #expect(error.status == 401)
+    #expect(sent("nonce") == [nil, "n1"])
+    #expect(events.count == 1)
+  }
+
+  @Test("a server that offers MD5 alone gets no answer where that is not allowed")
+  func withoutMD5() async throws {
+    answers(asks("nonce=n1, qop=auth"))
+    let api = client(.digest(MemoryCredentials(.password(user: "ada", "p")), allowsMD5: false))
+    let error = try #require(await DigestBench.failure { try await api.send(ping) })
+    #expect(error.status == 401)
+    #expect(sent("nc") == [nil])
+  }
+
+  @Test("another realm gets no answer, the named one does")
+  func realms() async throws {
+    let source = MemoryCredentials(.password(user: "ada", "p"))
+    answers(asks("nonce=n1, qop=auth"), asks("nonce=n2, qop=auth"), .status(204))
+    let other = client(.digest(source, realm: "other"))
+    let error = try #require(await DigestBench.failure { try await other.send(ping) })
+    #expect(error.status == 401)
+    try await client(.digest(source, realm: "things")).send(ping)
+    #expect(sent("nonce") == [nil, nil, "n2"])
+  }
+
+  @Test("name, password and answer are in no text of the call, its error, its trace or its client")
+  func noSecrets() async throws {
+    let sentinel = DigestBench.sentinel
+    answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), asks("nonce=n2, qop=auth, algorithm=SHA-256"))
+    let source = MemoryCredentials(.password(user: sentinel, Secret(sentinel)))
+    let scheme = DigestScheme(random: DigestBench.random)
+    let authentication = Authentication.scheme(scheme, source)
+    let api = client(authentication)
+    let error = try #require(await DigestBench.failure { try await api.send(ping) })
+    let exchange = try #require(stub.exchanges.last)
+    let response = try #require(DigestBench.parameters(of: exchange.fields[.authorization])["response"])
+    #expect(DigestBench.parameters(of: exchange.fields[.authorization])["username"] == sentinel)
+    let values: [Any] = [
+      error, error.trace, error.trace.events, error.detail, api, api.environment, exchange.request, scheme,
+      authentication, source,
+    ]
+    for text in values.map({ DigestBench.texts(of: $0) }) + ["\(error.trace)", exchange.request.curl()] {
+      #expect(!text.contains(sentinel) && !text.contains(response) && !text.contains(DigestBench.clientNonce))
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import ApusCore
+import ApusCredentials
+import ApusMiddleware
+import HTTPTypes
+import Testing
+
+@Suite("Which digest challenges are answered")
+struct DigestChoiceTests {
+  private func chosen(_ challenges: String, allowsMD5: Bool = true) -> Challenge? {
+    DigestScheme(allowsMD5: allowsMD5).choose(among: Challenge.all(in: [.wwwAuthenticate: challenges]))
+  }
+
+  /// Challenges whose realms tell them apart, each with what is given for it.
+  private func list(_ rest: [String]) -> String {
+    rest.enumerated().map { #"Digest realm="\#($0.offset)", nonce=n\#($0.element)"# }.joined(separator: ", ")
+  }
+
+  @Test("the strongest is chosen, the first of those that are as strong")
+  func strongest() {
+    let (sha, shaSession) = (", qop=auth, algorithm=SHA-256", ", qop=auth, algorithm=SHA-256-sess")
+    let (md5, md5Session) = (", qop=auth, algorithm=MD5", ", qop=auth, algorithm=MD5-sess")
+    #expect(chosen(list([md5, sha]))?.realm == "1")
+    #expect(chosen(list([sha, md5]))?.realm == "0")
+    #expect(chosen(list([md5, md5Session, shaSession, sha]))?.realm == "2")
+    #expect(chosen(list([sha, shaSession]))?.realm == "0")
+    #expect(chosen(list([md5Session, md5]))?.realm == "0")
+    #expect(chosen(list(["", md5]))?.realm == "1")
+    #expect(chosen(list([", algorithm=MD5", ""]))?.realm == "0")
+    #expect(chosen(list([", qop=auth, algorithm=SHA-512-256", md5]))?.realm == "1")
+    #expect(chosen(#"Basic realm="a", digest realm="b", nonce=n, qop="auth-int, AUTH", NTLM"#)?.realm == "b")
+  }
+
+  private static let unanswerable = [
+    "", "Basic", "Digest", "Digest abc=", #"Digest realm="a""#, #"Digest nonce="a""#,
+    #"Digest realm="a", nonce=n, algorithm=SHA-512-256, qop=auth"#, #"Digest realm="a", nonce=n, algorithm="""#,
+    #"Digest realm="a", nonce=n, qop="auth-int""#, #"Digest realm="a", nonce=n, qop="""#,
+    #"Digest realm="a", nonce=n, qop="authentic""#,
+    // Without a protection there is no nonce of the client's, which these need.
+    #"Digest realm="a", nonce=n, algorithm=SHA-256"#, #"Digest realm="a", nonce=n, algorithm=MD5-sess"#,
+  ]
+
+  @Test("what cannot be answered is not chosen, and gets no answer", arguments: unanswerable)
+  func noAnswer(challenge: String) throws {
+    #expect(chosen(challenge) == nil)
+    #expect(try DigestExchange().answer(to: challenge) == nil)
+  }
+
+  @Test("MD5 is answered only where that is allowed")
+  func withoutMD5() throws {
+    let md5 = [DigestBench.challenge("qop=auth"), DigestBench.challenge("algorithm=MD5-sess, qop=auth")]
+    for challenge in md5 {
+      #expect(chosen(challenge) != nil)
+      #expect(chosen(challenge, allowsMD5: false) == nil)
+      #expect(try DigestExchange(scheme: DigestScheme(allowsMD5: false)).answer(to: challenge) == nil)
+    }
+    #expect(chosen(DigestBench.challenge("algorithm=SHA-256, qop=auth"), allowsMD5: false) != nil)
+  }
+
+  @Test("before a server has asked there is no answer")
+  func unasked() throws {
+    let exchange = DigestExchange()
+    var request = exchange.request
+    let isAdded = try exchange.scheme.authorize(&request, with: exchange.credential, for: nil)
+    #expect(!isAdded && request.head.headerFields.isEmpty)
+  }
+}

@@ -1,0 +1,70 @@
+import ApusCore
+import ApusCredentials
+import ApusMiddleware
+import HTTPTypes
+import Testing
+
+@Suite("Credentials that digest cannot show")
+struct DigestRefusalTests {
+  private static let secret = DigestBench.sentinel
+  private let challenge = DigestBench.challenge("qop=auth, algorithm=SHA-256")
+
+  private func refusal(_ user: String, _ password: String, of challenge: String? = nil) -> TransportError? {
+    let exchange = DigestExchange(credential: .password(user: user, Secret(password)))
+    return exchange.refusal(of: challenge ?? self.challenge)
+  }
+
+  private static let controls = [
+    ("\(secret)\r\nX-Evil: 1", "p"), ("\(secret)\0", "p"), ("\t\(secret)", "p"), ("u", "\(secret)\n"),
+    ("u", "\u{7F}\(secret)"), ("u\u{85}", secret),
+  ]
+
+  @Test("a control character is refused, with an error that contains neither name nor password", arguments: controls)
+  func control(user: String, password: String) throws {
+    let error = try #require(refusal(user, password))
+    #expect(error.kind == .unsupported && error.requestState == .notSent)
+    #expect(error.detail == "the user name or the password holds a control character")
+    #expect(!DigestBench.texts(of: error).contains(DigestBench.sentinel))
+  }
+
+  @Test(
+    "a name beyond ASCII stands between quotes in UTF-8 where the server says nothing of what it takes",
+    arguments: ["algorithm=SHA-256", "charset=ISO-8859-1", "userhash=false, algorithm=MD5"])
+  func beyondASCII(rest: String) throws {
+    let exchange = DigestExchange(credential: .password(user: "Jäsøn", "pässwörd"))
+    let challenge = DigestBench.challenge("qop=auth, " + rest)
+    let answer = try #require(try exchange.answer(to: challenge))
+    #expect(answer.hasPrefix("Digest username=\"Jäsøn\", "))
+    #expect(!answer.contains("username*"))
+    // Of several challenges the strongest is chosen, and answered whatever it says of names.
+    let all = Challenge.all(in: [.wwwAuthenticate: challenge + ", Digest realm=b, nonce=n, charset=UTF-8"])
+    let chosen = try #require(exchange.scheme.choose(among: all))
+    var request = exchange.request
+    let isAdded = try exchange.scheme.authorize(&request, with: exchange.credential, for: chosen)
+    #expect(isAdded)
+  }
+
+  @Test("a refused message takes no count")
+  func noCount() throws {
+    var exchange = DigestExchange()
+    exchange.credential = .password(user: "\n", "p")
+    #expect(exchange.refusal(of: challenge) != nil)
+    exchange.credential = .password(user: "u", "p")
+    #expect(try exchange.parameters(for: challenge)["nc"] == "00000001")
+  }
+
+  @Test("any other characters are fine, also none", arguments: ["", "a:b", "a b,c=\"d\"", "'%;"])
+  func fine(text: String) throws {
+    let exchange = DigestExchange(credential: .password(user: text, Secret(text)))
+    #expect(try exchange.parameters(for: challenge)["username"] == text)
+  }
+
+  @Test("a token is refused, with an error that says what is needed")
+  func wrongKind() throws {
+    let exchange = DigestExchange(credential: .token(Secret(Self.secret)))
+    let error = try #require(exchange.refusal(of: challenge))
+    #expect(error.kind == .unsupported && error.requestState == .notSent)
+    #expect(error.detail == "digest authentication needs a name and a password")
+    #expect(!DigestBench.texts(of: error).contains(Self.secret))
+  }
+}

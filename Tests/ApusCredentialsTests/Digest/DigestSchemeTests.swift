@@ -1,0 +1,162 @@
+import ApusCore
+import ApusCredentials
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Answers to digest challenges")
+struct DigestSchemeTests {
+  private let protected = DigestBench.challenge("qop=\"auth, auth-int\", algorithm=SHA-256")
+
+  @Test("the whole answer, quoted where RFC 7616 §3.4 says so and nowhere else")
+  func whole() throws {
+    let answer = try DigestExchange().answer(to: protected + ", opaque=\"\(DigestBench.opaque)\"")
+    let expected = [
+      #"Digest username="Mufasa""#, #"realm="http-auth@example.org""#, #"nonce="\#(DigestBench.nonce)""#,
+      #"uri="/dir/index.html""#, #"response="272a3ede4c65eda482fc4e367764d6364793ab7720ccaa27e2cb2e28aef2cffc""#,
+      "algorithm=SHA-256", #"opaque="\#(DigestBench.opaque)""#, "qop=auth", "nc=00000001",
+      #"cnonce="\#(DigestBench.clientNonce)""#,
+    ]
+    #expect(answer == expected.joined(separator: ", "))
+  }
+
+  @Test("without a protection: no count, no nonce of the client's")
+  func unprotected() throws {
+    let challenge = #"Digest realm="http-auth@example.org", nonce="\#(DigestBench.nonce)""#
+    let answer = try DigestExchange().answer(to: challenge)
+    let expected = [
+      #"Digest username="Mufasa""#, #"realm="http-auth@example.org""#, #"nonce="\#(DigestBench.nonce)""#,
+      #"uri="/dir/index.html""#, #"response="7b2cc3b30e75b4777ea31027084363fd""#,
+    ]
+    #expect(answer == expected.joined(separator: ", "))
+    let parameters = try DigestExchange().parameters(for: DigestBench.challenge("algorithm=MD5, opaque=\"\""))
+    #expect(parameters["algorithm"] == "MD5" && parameters["opaque"] == "")
+  }
+
+  /// What two messages answer, one after the other.
+  private func twice(_ algorithm: String) throws -> [[String: String]] {
+    let exchange = DigestExchange(scheme: DigestScheme(random: SerialIDs().next))
+    let challenge = DigestBench.challenge("qop=\"auth\", algorithm=\(algorithm)")
+    return [try exchange.parameters(for: challenge), try exchange.parameters(for: challenge)]
+  }
+
+  private static let firstNonce = "00000000000000010000000000000002"
+  private static let secondNonce = "00000000000000030000000000000004"
+
+  @Test("every message has a count and a nonce of its own")
+  func counting() throws {
+    let answers = try twice("SHA-256")
+    #expect(answers.map { $0["nc"] } == ["00000001", "00000002"])
+    #expect(answers.map { $0["cnonce"] } == [Self.firstNonce, Self.secondNonce])
+    let responses: [String?] = [
+      "373a314abcef3d1acb659f537098a8ba4bf2ba6a18a426777e7f62cd48c9cecf",
+      "90f9840d3c369a4a34f1d317f91b5f20e7e072a1499ce426fcf97953e4f4e7f8",
+    ]
+    #expect(answers.map { $0["response"] } == responses)
+  }
+
+  @Test("the messages of a session have the nonce of its first, of which its key is made")
+  func sessions() throws {
+    let answers = try twice("SHA-256-sess")
+    #expect(answers.map { $0["nc"] } == ["00000001", "00000002"])
+    #expect(answers.map { $0["cnonce"] } == [Self.firstNonce, Self.firstNonce])
+    let responses: [String?] = [
+      "d97201c9b453f8e996043ba8ecb11fe900a4fd1f91f54f789acc4a6e99dd0e53",
+      "86b7d3f102e9ee643a40bdb4d133efca76a18b66a47e3668a410c5450503be8e",
+    ]
+    #expect(answers.map { $0["response"] } == responses)
+    let weak: [String?] = ["76196c23cbc27562a287959e7773343e", "d1dd06860eeb0edba4144af4790ce7e4"]
+    #expect(try twice("MD5-sess").map { $0["response"] } == weak)
+  }
+
+  @Test("no two messages have a count in common, however many are sent at once")
+  func concurrency() async throws {
+    let (scheme, challenge) = (DigestScheme(), protected)
+    let answers = try await withThrowingTaskGroup(of: [String: String].self) { group in
+      for _ in 0..<500 {
+        group.addTask { try DigestExchange(scheme: scheme).parameters(for: challenge) }
+      }
+      return try await group.reduce(into: [[String: String]]()) { $0.append($1) }
+    }
+    let counts = answers.compactMap { $0["nc"] }
+    #expect(Set(counts).count == 500)
+    #expect(counts.max() == "000001f4")
+    #expect(Set(answers.compactMap { $0["cnonce"] }).count == 500)
+  }
+
+  @Test("the request target and the method are those of the message")
+  func message() throws {
+    var exchange = DigestExchange()
+    exchange.request = DigestBench.request("/v1/a?x=1&y=%22", .post)
+    let parameters = try exchange.parameters(for: protected)
+    #expect(parameters["uri"] == "/v1/a?x=1&y=%22")
+    #expect(parameters["response"] == "32f9b79ef03d6f82b9d49488079399b94ab6272d4a57ce4ff8ad04d7eaa28f19")
+  }
+
+  @Test("the field is marked as sensitive, and one that is there stays")
+  func field() throws {
+    let challenge = Challenge.all(in: [.wwwAuthenticate: protected]).first
+    let exchange = DigestExchange()
+    var request = exchange.request
+    let isAdded = try exchange.scheme.authorize(&request, with: exchange.credential, for: challenge)
+    let added = request.head.headerFields
+    #expect(isAdded && added[fields: .authorization].map(\.indexingStrategy) == [.disallow])
+    let isAddedAgain = try exchange.scheme.authorize(&request, with: exchange.credential, for: challenge)
+    #expect(!isAddedAgain && request.head.headerFields == added)
+    #expect(exchange.scheme.places == [.field("Authorization")] && exchange.scheme.name == "Digest")
+  }
+
+  @Test("quotes and backslashes are escaped in the field and hashed as they are")
+  func quoting() throws {
+    var exchange = DigestExchange()
+    exchange.credential = .password(user: #"a"b\c"#, "Circle of Life")
+    let challenge = #"Digest realm="r\"x\\y", nonce="\#(DigestBench.nonce)", qop="auth", algorithm=SHA-256"#
+    let answer = try #require(try exchange.answer(to: challenge))
+    #expect(answer.hasPrefix(#"Digest username="a\"b\\c", realm="r\"x\\y", "#))
+    #expect(answer.contains("443af3b56a70de1042b762bbf72325cce90a93ac928093ccd38f74735ea7cf1f"))
+    // A mark behind a quote makes one character of both, and must not hide the quote.
+    let marked = try DigestExchange().answer(to: "Digest realm=\"\\\"\u{301}\", nonce=n")
+    #expect(marked?.contains("realm=\"\\\"\u{301}\"") == true)
+  }
+
+  @Test("a name beyond ASCII goes in the extended notation where the server takes UTF-8")
+  func extendedName() throws {
+    var exchange = DigestExchange()
+    exchange.credential = .password(user: "Jäsøn Doe", "Secret, or not?")
+    exchange.request = DigestBench.request("/doe.json")
+    let challenge =
+      #"Digest realm="api@example.org", nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", "#
+      + #"qop="auth", algorithm=SHA-256, charset=utf-8"#
+    let parameters = try exchange.parameters(for: challenge)
+    #expect(parameters["username*"] == "UTF-8''J%C3%A4s%C3%B8n%20Doe")
+    #expect(parameters["username"] == nil && parameters["userhash"] == nil)
+    #expect(parameters["response"] == "ba96330e33c6d05fbd0fcdeea685e67bdb70748160486cf57c32c14f117d36f0")
+    exchange.credential = .password(user: "ada", "pässwörd")
+    #expect(try exchange.parameters(for: challenge)["username"] == "ada")
+  }
+
+  @Test("a name is hashed where the server asks for that, whatever it is made of")
+  func hashedName() throws {
+    var exchange = DigestExchange()
+    let plain = try exchange.parameters(for: protected + ", userhash=true")
+    #expect(plain["username"] == "a947aad205e80e429958a387394944c6b496301e79f89d35a4cc23b6ee12b5b6")
+    #expect(plain["userhash"] == "true")
+    // Everything else is computed of the name itself.
+    #expect(plain["response"] == "272a3ede4c65eda482fc4e367764d6364793ab7720ccaa27e2cb2e28aef2cffc")
+    #expect(try exchange.parameters(for: protected + ", userhash=false")["username"] == "Mufasa")
+    exchange.credential = .password(user: "Jäsøn Doe", "p")
+    let challenge = #"Digest realm="api@example.org", nonce=n, qop="auth", algorithm=SHA-256, userhash="TRUE""#
+    let parameters = try exchange.parameters(for: challenge)
+    #expect(parameters["username"] == "5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7")
+    #expect(parameters["username*"] == nil)
+  }
+
+  @Test("an algorithm comes back as the server wrote it, also where it put it in quotes")
+  func algorithmName() throws {
+    let answer = try #require(
+      try DigestExchange().answer(to: DigestBench.challenge(#"qop=auth, algorithm="sha-256""#)))
+    #expect(answer.contains(", algorithm=sha-256, qop=auth, nc="))
+    #expect(answer.contains("272a3ede4c65eda482fc4e367764d6364793ab7720ccaa27e2cb2e28aef2cffc"))
+  }
+}

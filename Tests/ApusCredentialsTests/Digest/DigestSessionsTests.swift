@@ -1,0 +1,56 @@
+import ApusCore
+import Testing
+
+@testable import ApusCredentials
+
+@Suite("How often nonces were used")
+struct DigestSessionsTests {
+  private func key(_ nonce: String, at host: String = "a.example") -> DigestSessions.Key {
+    DigestSessions.Key(origin: Origin(scheme: "https", host: host, port: 443), nonce: nonce)
+  }
+
+  private func count(_ sessions: inout DigestSessions, _ key: DigestSessions.Key) -> String? {
+    sessions.next(key, clientNonce: "c", staysInSession: false)?.count
+  }
+
+  @Test("each nonce is counted by itself, for each server")
+  func counts() {
+    var sessions = DigestSessions()
+    let keys = [key("n"), key("n"), key("m"), key("n"), key("n", at: "b.example"), key("m")]
+    let counts = keys.map { count(&sessions, $0) }
+    #expect(counts == ["00000001", "00000002", "00000001", "00000003", "00000001", "00000002"])
+  }
+
+  @Test("counts are hexadecimal and have eight digits")
+  func digits() {
+    var sessions = DigestSessions()
+    let counts = (0..<300).map { _ in count(&sessions, key("n")) }
+    #expect(counts[9] == "0000000a" && counts[254] == "000000ff" && counts[255] == "00000100")
+  }
+
+  @Test("a session keeps the client's nonce of its first message, a single message has its own")
+  func clientNonces() {
+    var sessions = DigestSessions()
+    func next(_ clientNonce: String, _ nonce: String, _ stays: Bool) -> String? {
+      sessions.next(key(nonce), clientNonce: clientNonce, staysInSession: stays)?.clientNonce
+    }
+    let inSession = [next("1", "n", true), next("2", "n", true), next("3", "m", true), next("4", "n", true)]
+    #expect(inSession == ["1", "1", "3", "1"])
+    let single = [next("5", "o", false), next("6", "o", false)]
+    #expect(single == ["5", "6"])
+  }
+
+  @Test("a nonce that is used up is used no more, and others are")
+  func usedUp() {
+    var sessions = DigestSessions(mostUses: 2)
+    let counts = ["n", "n", "n", "n", "m"].map { count(&sessions, key($0)) }
+    #expect(counts == ["00000001", "00000002", nil, nil, "00000001"])
+  }
+
+  @Test("of too many nonces the one that was not used for longest is forgotten")
+  func forgetting() {
+    var sessions = DigestSessions(limit: 2)
+    let counts = ["a", "b", "a", "c", "a", "c", "b"].map { count(&sessions, key($0)) }
+    #expect(counts == ["00000001", "00000001", "00000002", "00000001", "00000003", "00000002", "00000001"])
+  }
+}

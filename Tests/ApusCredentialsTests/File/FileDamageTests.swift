@@ -1,0 +1,160 @@
+import ApusMiddleware
+import Foundation
+import Testing
+
+@testable import ApusCredentials
+
+@Suite("A file of credentials that is damaged, or not meant for this key")
+struct FileDamageTests {
+  private let tokens = Credential.tokens(Tokens(access: "access", refresh: "refresh", lifetime: .seconds(3600)))
+
+  /// What is wrong where the byte at an index is.
+  private func reasons(at index: Int, hasPassphrase: Bool) -> Set<FileCredentialsError.Reason> {
+    switch index {
+    case ..<9: [.unknownFormat]
+    // Another kind of key, or none that is known.
+    case 9: [.unknownFormat, .otherKind]
+    // More rounds than are done for anybody.
+    case 10 where hasPassphrase: [.unknownFormat]
+    default: [.sealed]
+    }
+  }
+
+  @Test("a bit that is wrong at any place is an error, and the file is left as it is", arguments: [false, true])
+  func flipped(hasPassphrase: Bool) async throws {
+    try await Place.with { place in
+      let key = hasPassphrase ? FileKey.passphrase("correct horse") : .file(place.keyFile)
+      try await place.store(key: key).set(tokens)
+      let whole = try place.bytes()
+      for index in whole.indices {
+        // Millions of rounds would be done, and take their time.
+        let bits: [UInt8] = hasPassphrase && index == 11 ? [0x01] : [0x01, 0x80]
+        for bit in bits {
+          var damaged = whole
+          damaged[index] ^= bit
+          try place.put(damaged)
+          let store = place.store(key: key)
+          let read = await reason { _ = try await store.current() }
+          let written = await reason { try await store.set(.token("new")) }
+          let isExpected = read.map { reasons(at: index, hasPassphrase: hasPassphrase).contains($0) }
+          #expect(isExpected == true, "\(index)")
+          #expect(written == read, "\(index)")
+          #expect(try place.bytes() == damaged)
+        }
+      }
+      try place.put(whole)
+      let stored = try await place.store(key: key).current()
+      #expect(stored.credential == tokens)
+    }
+  }
+
+  @Test("a file that is too short or too long by any number of bytes is an error")
+  func cut() async throws {
+    try await Place.with { place in
+      try await place.store().set(tokens)
+      let whole = try place.bytes()
+      for count in 0..<whole.count {
+        try place.put(Array(whole.prefix(count)))
+        let found = await reason { _ = try await place.store().current() }
+        #expect(found == (count < 30 ? .unknownFormat : .sealed), "\(count)")
+      }
+      for count in [1, 16, 10_000] {
+        try place.put(whole + Array(repeating: 0, count: count))
+        let found = await reason { _ = try await place.store().current() }
+        #expect(found == .sealed)
+      }
+    }
+  }
+
+  @Test("another file's content is refused, also where it is sealed with the same key")
+  func foreign() async throws {
+    try await Place.with { place in
+      try await place.store().set(tokens)
+      let sealed = try place.bytes()
+      let header = try #require(SealHeader(of: sealed))
+      let key = try FilePlace(place.keyFile).key(isNew: false)
+      for content in ["", "{}", "[]", #"{"version":2,"generation":1,"principal":1,"since":0,"kind":"none"}"#] {
+        try place.put(try header.sealed(Data(content.utf8), with: key))
+        let found = await reason { _ = try await place.store().current() }
+        #expect(found == .unknownFormat)
+      }
+      for content in ["", "{}", "access_token=secret"] {
+        try place.put(Array(content.utf8))
+        let found = await reason { _ = try await place.store().current() }
+        #expect(found == .unknownFormat)
+      }
+    }
+  }
+
+  @Test("a key that does not fit says so, and changes nothing")
+  func otherKey() async throws {
+    try await Place.with { place in
+      try await place.store().set(tokens)
+      let whole = try place.bytes()
+      let other = place.folder + "/other"
+      try place.put(Array("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n".utf8), in: other)
+      let rows: [(FileKey, FileCredentialsError.Reason)] = [
+        (.file(other), .sealed), (.passphrase("a passphrase"), .otherKind),
+        (.file(place.folder + "/none"), .keyMissing),
+      ]
+      for (key, expected) in rows {
+        let store = place.store(key: key)
+        let calls: [@Sendable () async throws -> Void] = [
+          { _ = try await store.current() }, { try await store.set(.token("new")) }, { try await store.clear() },
+          { _ = try await store.refresh(0, to: nil) },
+        ]
+        for call in calls {
+          let found = await reason(call)
+          #expect(found == expected)
+        }
+        #expect(try place.bytes() == whole)
+      }
+      #expect(!place.exists(place.folder + "/none"))
+    }
+  }
+
+  @Test("another passphrase does not open what one sealed, nor does a key file")
+  func otherPassphrase() async throws {
+    try await Place.with { place in
+      try await place.store(key: .passphrase("correct horse")).set(tokens)
+      let wrong = await reason { _ = try await place.store(key: .passphrase("correct hors")).current() }
+      #expect(wrong == .sealed)
+      let kind = await reason { _ = try await place.store().current() }
+      #expect(kind == .otherKind)
+      let right = try await place.store(key: .passphrase("correct horse")).current()
+      #expect(right.credential == tokens)
+    }
+  }
+
+  @Test("what is too large is neither read nor written, and the old credentials stay")
+  func tooLarge() async throws {
+    try await Place.with { place in
+      let store = place.store()
+      try await store.set(tokens)
+      let written = await reason {
+        try await store.set(.token(Secret(String(repeating: "a", count: 1 << 20))))
+      }
+      #expect(written == .tooLarge)
+      let kept = try await place.store().current()
+      #expect(kept.credential == tokens)
+      try place.put(Array(repeating: 0, count: 1 << 20 + 1))
+      let read = await reason { _ = try await place.store().current() }
+      #expect(read == .tooLarge)
+    }
+  }
+
+  @Test("a store finds a file good again once it is")
+  func repaired() async throws {
+    try await Place.with { place in
+      let store = place.store()
+      try await store.set(tokens)
+      let whole = try place.bytes()
+      try place.put([1, 2, 3])
+      let found = await reason { _ = try await store.current() }
+      #expect(found == .unknownFormat)
+      try place.put(whole)
+      let stored = try await store.current()
+      #expect(stored.credential == tokens)
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import ApusMiddleware
+import Foundation
+import Testing
+
+@testable import ApusCredentials
+
+@Suite("A file of credentials is trusted only where nobody else can change or read it")
+struct FileSafetyTests {
+  private typealias Reason = FileCredentialsError.Reason
+
+  /// What keeps a store from reading and from writing.
+  private func found(in place: Place) async -> (read: Reason?, written: Reason?) {
+    let store = place.store()
+    let read = await reason { _ = try await store.current() }
+    let written = await reason { try await store.set(.token("new")) }
+    return (read, written)
+  }
+
+  @Test("a file that others may read or write is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o660, 0o601])
+  func file(mode: Int) async throws {
+    try await Place.with { place in
+      let early = place.store()
+      try await early.set(.token("token"))
+      #expect(chmod(place.file, mode_t(mode)) == 0)
+      let (read, written) = await found(in: place)
+      #expect(read == .othersHaveAccess && written == .othersHaveAccess)
+      // Who has it in memory notices as well.
+      let noticed = await reason { _ = try await early.current() }
+      #expect(noticed == .othersHaveAccess)
+    }
+  }
+
+  @Test("so is a folder into which others can look or put something", arguments: [0o755, 0o770, 0o711, 0o702])
+  func folder(mode: Int) async throws {
+    try await Place.with { place in
+      try await place.store().set(.token("token"))
+      #expect(chmod(place.folder, mode_t(mode)) == 0)
+      let (read, written) = await found(in: place)
+      #expect(read == .othersHaveAccess && written == .othersHaveAccess)
+    }
+  }
+
+  @Test("so is a key that others may read, and nothing is sealed with it")
+  func key() async throws {
+    try await Place.with { place in
+      try await place.store().set(.token("token"))
+      #expect(chmod(place.keyFile, 0o644) == 0)
+      let (read, written) = await found(in: place)
+      #expect(read == .othersHaveAccess && written == .othersHaveAccess)
+      try FileManager.default.removeItem(atPath: place.file)
+      let new = await reason { try await place.store().set(.token("new")) }
+      #expect(new == .othersHaveAccess)
+      #expect(!place.exists(place.file))
+    }
+  }
+
+  @Test(
+    "so is a file, a folder or a key of another user", .enabled(if: geteuid() == 0, "root alone can give files away"))
+  func owner() async throws {
+    try await Place.with { place in
+      try await place.store().set(.token("token"))
+      for path in [place.file, place.folder, place.keyFile] {
+        #expect(chown(path, 54_321, 54_321) == 0)
+        let (read, written) = await found(in: place)
+        #expect(read == .foreignOwner && written == .foreignOwner, "\(path)")
+        #expect(chown(path, 0, 0) == 0)
+      }
+      let stored = try await place.store().current()
+      #expect(stored.credential == .token("token"))
+    }
+  }
+
+  @Test("a link in the place of a file is not followed", arguments: ["credentials", "credentials.lock", "key"])
+  func link(name: String) async throws {
+    try await Place.with { place in
+      try await place.store().set(.token("token"))
+      let (path, target) = (place.folder + "/" + name, place.folder + "/elsewhere")
+      try FileManager.default.moveItem(atPath: path, toPath: target)
+      #expect(symlink(target, path) == 0)
+      let before = try place.bytes(target)
+      let (read, written) = await found(in: place)
+      #expect(read == (name == "credentials.lock" ? nil : .notAFile))
+      #expect(written == .notAFile)
+      #expect(try place.bytes(target) == before)
+    }
+  }
+
+  @Test("a folder or a pipe in the place of the file is an error, and keeps nobody waiting")
+  func noFile() async throws {
+    try await Place.with { place in
+      try await place.store().set(.token("token"))
+      try FileManager.default.removeItem(atPath: place.file)
+      #expect(mkdir(place.file, 0o700) == 0)
+      let (read, written) = await found(in: place)
+      #expect(read == .notAFile && written == .notAFile)
+      #expect(rmdir(place.file) == 0)
+      #expect(mkfifo(place.file, 0o600) == 0)
+      let (piped, pipedInto) = await found(in: place)
+      #expect(piped == .notAFile && pipedInto == .notAFile)
+    }
+  }
+
+  @Test("a path that names no file is an error", arguments: ["", "/", "/tmp/", ".", "/tmp/..", "/tmp/a\0b"])
+  func noName(path: String) async throws {
+    let store = FileCredentials(at: path, key: .passphrase("passphrase"))
+    let read = await reason { _ = try await store.current() }
+    let written = await reason { try await store.set(.token("new")) }
+    #expect(read == .notAFile && written == .notAFile)
+  }
+
+  @Test("a secret is in no file but the sealed one, and there not to be seen; nor in an error or a dump")
+  func secrets() async throws {
+    let secret = "s3nt1nel-SECRET"
+    try await Place.with { place in
+      for key in [FileKey.file(place.keyFile), .passphrase(Secret(secret))] {
+        let store = place.store(key: key)
+        let credentials: [Credential] = [
+          .token(Secret(secret)), .password(user: secret, Secret(secret)),
+          .tokens(Tokens(access: Secret(secret), refresh: Secret(secret))),
+        ]
+        for credential in credentials {
+          try await store.set(credential)
+          for name in try FileManager.default.contentsOfDirectory(atPath: place.folder) {
+            let content = Data(try place.bytes(place.folder + "/" + name))
+            #expect(content.range(of: Data(secret.utf8)) == nil, "\(name)")
+          }
+        }
+        let stored = try await store.current()
+        for text in [allTexts(of: store), allTexts(of: key), allTexts(of: stored)] { #expect(!text.contains(secret)) }
+        try place.put(try place.bytes() + [0])
+        do {
+          _ = try await store.current()
+          Issue.record("it was read")
+        } catch {
+          #expect(!allTexts(of: error).contains(secret))
+        }
+        try FileManager.default.removeItem(atPath: place.file)
+      }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import ApusMiddleware
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ApusCredentials
+
+@Suite("A file of credentials and its key that change while a process has them in memory")
+struct KeyChangeTests {
+  @Test("once both were removed, what is kept next is sealed with a key that is there")
+  func bothRemoved() async throws {
+    try await Place.with { place in
+      let store = place.store()
+      try await store.set(.token("old"))
+      let old = try place.bytes(place.keyFile)
+      try FileManager.default.removeItem(atPath: place.file)
+      try FileManager.default.removeItem(atPath: place.keyFile)
+      try await store.set(.token("new"))
+      #expect(try place.bytes(place.keyFile) != old)
+      let (mine, theirs) = (try await store.current(), try await place.store().current())
+      #expect(mine == theirs && theirs.credential == .token("new"))
+    }
+  }
+
+  @Test("once another process has made both anew, they are read and written with the new key")
+  func bothReplaced() async throws {
+    try await Place.with { place in
+      let (reader, writer) = (place.store(), place.store())
+      try await place.store().set(.token("old"))
+      for store in [reader, writer] { _ = try await store.current() }
+      try FileManager.default.removeItem(atPath: place.file)
+      try FileManager.default.removeItem(atPath: place.keyFile)
+      try await place.store().set(.token("new"))
+      let read = try await reader.current()
+      #expect(read.credential == .token("new"))
+      try await writer.set(.token("newer"))
+      for store in [reader, writer, place.store()] {
+        let stored = try await store.current()
+        #expect(stored.credential == .token("newer"))
+      }
+    }
+  }
+
+  @Test("nothing is sealed with a key that is no more, and what was read can still be used")
+  func keyRemoved() async throws {
+    try await Place.with { place in
+      let store = place.store()
+      try await store.set(.token("old"))
+      let (old, whole) = (try await store.current(), try place.bytes())
+      try FileManager.default.removeItem(atPath: place.keyFile)
+      let missing = await reason { try await store.set(.token("new")) }
+      #expect(missing == .keyMissing)
+      try place.put(Array("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=".utf8), in: place.keyFile)
+      let other = await reason { _ = try await store.refresh(old.generation, to: .token("new")) }
+      #expect(other == .sealed)
+      #expect(try place.bytes() == whole)
+      let now = try await store.current()
+      #expect(now == old)
+    }
+  }
+
+  @Test(
+    "a key in the place of the credentials, or of a file beside them, is refused however its path is written",
+    arguments: ["credentials", "credentials.new", "credentials.lock", "credentials.lease", "Credentials"])
+  func amongCredentials(name: String) async throws {
+    try await Place.with { place in
+      for path in [place.folder + "/" + name, place.folder + "/../private/./" + name] {
+        let store = place.store(key: .file(path))
+        let written = await reason { try await store.set(.token("token")) }
+        let refreshed = await reason { try await store.exclusively {} }
+        let read = await reason { _ = try await store.current() }
+        #expect(written == .keyAmongCredentials && refreshed == .keyAmongCredentials && read == .keyAmongCredentials)
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder).isEmpty)
+      // In another folder the name is free.
+      let elsewhere = place.folder + "-keys/" + name
+      try await place.store(key: .file(elsewhere)).set(.token("token"))
+      #expect(place.exists(elsewhere))
+    }
+  }
+}
+
+@Suite("A file of credentials that is not there, or not yet")
+struct MissingFileTests {
+  /// Done once.
+  private final class Once: Sendable {
+    private let action = Mutex<(@Sendable () async throws -> Void)?>(nil)
+
+    func will(_ new: @escaping @Sendable () async throws -> Void) {
+      action.withLock { $0 = new }
+    }
+
+    @Sendable func run() async throws {
+      let next = action.withLock { action in
+        defer { action = nil }
+        return action
+      }
+      if let next { try await next() }
+    }
+  }
+
+  @Test("who has found no file does not forget what another task has kept since")
+  func keptMeanwhile() async throws {
+    try await Place.with { place in
+      let once = Once()
+      let clocks = Clocks(clock: place.clock, date: { Date(timeIntervalSince1970: 1_790_000_000) })
+      var ways = FileCredentials.Ways(clocks: clocks)
+      ways.missed = { try await once.run() }
+      let store = FileCredentials(at: place.file, key: .file(place.keyFile), ways: ways)
+      once.will { try await store.set(.token("new")) }
+      let (first, second) = (try await store.current(), try await store.current())
+      let kept = try await place.store().current()
+      #expect(first.credential == .token("new"))
+      #expect(first == second && second == kept)
+    }
+  }
+
+  @Test("who signs out where nothing is kept makes no file, and no folder")
+  func clearing() async throws {
+    try await Place.with { place in
+      let store = place.store()
+      try await store.clear()
+      #expect(!place.exists(place.folder))
+      try await store.set(.token("token"))
+      let old = try await store.current()
+      try FileManager.default.removeItem(atPath: place.file)
+      try await store.clear()
+      #expect(!place.exists(place.file))
+      let gone = try await store.current()
+      #expect(gone.credential == nil && gone.generation > old.generation && gone.principal != old.principal)
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ApusCredentials
+
+@Suite("The locks of a file of credentials")
+struct LeaseTests {
+  private struct Refused: Error {}
+
+  private final class Counts: Sendable {
+    struct Now: Sendable {
+      var inside = 0
+      var most = 0
+      var visits = 0
+    }
+
+    private let counts = Mutex(Now())
+
+    var now: Now { counts.withLock { $0 } }
+
+    func visit() async {
+      counts.withLock { counts in
+        counts.inside += 1
+        counts.visits += 1
+        counts.most = max(counts.most, counts.inside)
+      }
+      for _ in 0..<3 { await Task.yield() }
+      counts.withLock { $0.inside -= 1 }
+    }
+  }
+
+  @Test("one at a time refreshes, of all tasks and all objects of one file")
+  func exclusive() async throws {
+    try await Place.with { place in
+      let (stores, counts) = ((0..<3).map { _ in place.waitingStore() }, Counts())
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<12 {
+          group.addTask { try await stores[number % 3].exclusively { await counts.visit() } }
+        }
+        try await group.waitForAll()
+      }
+      #expect(counts.now.most == 1)
+      #expect(counts.now.visits == 12)
+    }
+  }
+
+  @Test("work that fails gives the lease back, and so does work that is cancelled")
+  func failing() async throws {
+    try await Place.with { place in
+      let (first, second) = (place.store(), place.store())
+      await #expect(throws: Refused.self) { try await first.exclusively { throw Refused() } }
+      let gate = Gate()
+      let task = Task { try await first.exclusively { try await gate.wait() } }
+      try await gate.waitForArrivals(1)
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      // No time passes: it is free at once.
+      try await second.exclusively {}
+    }
+  }
+
+  @Test("while another has the lease it is asked for again, at first often, then ten times a second")
+  func pauses() async throws {
+    try await Place.with { place in
+      let (first, second, gate) = (place.waitingStore(), place.store(), Gate())
+      let holder = Task { try await first.exclusively { try await gate.wait() } }
+      try await gate.waitForArrivals(1)
+      let waiter = Task { try await second.exclusively {} }
+      for pause in [5, 10, 20, 40, 80, 100, 100] {
+        try await place.clock.waitForSleepers(1)
+        let wake = place.clock.nextWake.map { place.clock.now.duration(to: $0) }
+        #expect(wake == .milliseconds(pause))
+        place.clock.advance(by: .milliseconds(pause))
+      }
+      gate.open()
+      try await holder.value
+      try await place.clock.waitForSleepers(1)
+      place.clock.advance(by: .milliseconds(100))
+      try await waiter.value
+    }
+  }
+
+  @Test("who is cancelled while they wait for another object leaves nothing held")
+  func cancelled() async throws {
+    try await Place.with { place in
+      let (first, second, gate) = (place.store(), place.store(), Gate())
+      let holder = Task { try await first.exclusively { try await gate.wait() } }
+      try await gate.waitForArrivals(1)
+      let waiter = Task { try await second.exclusively {} }
+      try await place.clock.waitForSleepers(1)
+      waiter.cancel()
+      await #expect(throws: CancellationError.self) { try await waiter.value }
+      gate.open()
+      try await holder.value
+      try await second.exclusively {}
+    }
+  }
+
+  @Test("writing waits for the one who writes, and not for the one who refreshes; a cancelled task writes what it can")
+  func writing() async throws {
+    try await Place.with { place in
+      let store = place.store()
+      try await store.set(.token("1"))
+      let folder = try #require(try FilePlace(place.file).openFolder())
+      let lock = try await FileLock.take("credentials.lock", in: folder, place.clock)
+      let waiter = Task { try await store.set(.token("lost")) }
+      try await place.clock.waitForSleepers(1)
+      // Who reads waits for nobody.
+      let during = try await place.store().current()
+      #expect(during.credential == .token("1"))
+      waiter.cancel()
+      await #expect(throws: CancellationError.self) { try await waiter.value }
+      lock.release()
+      let late = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        try await store.set(.token("2"))
+      }
+      try await late.value
+      try await store.exclusively { try await store.set(.token("3")) }
+      let stored = try await place.store().current()
+      #expect(stored.credential == .token("3"))
+    }
+  }
+
+  @Test("who waited for a lock whose file was removed meanwhile waits on for the one that has its name")
+  func removedLock() async throws {
+    try await Place.with { place in
+      let (folder, name) = (try FilePlace(place.file).makeFolder(), "credentials.lock")
+      let first = try await FileLock.take(name, in: folder, place.clock)
+      let told = Told<String>()
+      let waiter = Task {
+        let lock = try await FileLock.take(name, in: folder, place.clock)
+        told.add("waiter")
+        lock.release()
+      }
+      try await place.clock.waitForSleepers(1)
+      try FileManager.default.removeItem(atPath: place.folder + "/" + name)
+      let second = try await FileLock.take(name, in: folder, place.clock)
+      first.release()
+      place.clock.advance(by: .milliseconds(5))
+      // It has got the old one, and sleeps for the new one; or it is wrong and has ended.
+      while place.clock.sleepers == 0, told.all.isEmpty { await Task.yield() }
+      told.add("second")
+      second.release()
+      place.clock.advance(by: .seconds(1))
+      try await waiter.value
+      #expect(told.all == ["second", "waiter"])
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import Apus
+import ApusTesting
+import HTTPTypes
+
+/// A call that ends as it should, and everything that anybody can read of it.
+struct SecretBench: Sendable {
+  let authenticator: Authenticator
+  let ending: Ending
+  let stub = StubTransport()
+  let events = Told<UnauthorizedEvent>()
+  /// What was shown on the way.
+  private let shown = Told<ShownText>()
+  private let lines = LogRecorder()
+  private let clock = ManualClock()
+  private let gate = Gate()
+  private let configuration: Configuration
+  private let client: Client
+
+  init(_ secret: SecretCase) {
+    (authenticator, ending) = (secret.authenticator, secret.ending)
+    var configuration = Configuration(baseURL: "https://api.example.com/v1")
+    configuration.authentication = authenticator.authentication()
+    configuration.timeout = nil
+    configuration.onUnauthorized = events.add
+    configuration.settings.runtime.clock = clock
+    configuration.settings.observers = [
+      RequestLogging(lines.logger()), RequestLogging(lines.logger(), showsPaths: true), EntryReader(shown: shown),
+    ]
+    self.configuration = configuration
+    client = Client(configuration: configuration, transport: stub)
+    let server = SecretServer(authenticator: authenticator, ending: ending, gate: gate)
+    stub.on(where: { _, _ in true }, answer: { exchange in server.answer(to: exchange) })
+  }
+
+  private var request: Request<Void> {
+    let request = Request<Void>.get("/users/\(7)").tag("t")
+    return ending == .timedOut ? request.timeout(.seconds(1)) : request
+  }
+
+  /// Makes the call.
+  ///
+  /// - Returns: its error, and all texts.
+  func run() async throws -> (error: CallError?, texts: [ShownText]) {
+    let call = Task { await self.call() }
+    try await meanwhile()
+    let error = await call.value
+    gate.open()
+    try await stub.waitUntilIdle()
+    if let error { show(error) }
+    await showAround()
+    return (error, shown.all + lines.lines.all.map { ShownText("log line", $0) })
+  }
+
+  private func call() async -> CallError? {
+    do throws(CallError) {
+      guard ending == .streamed else {
+        let response = try await client.response(to: request)
+        show("response", response)
+        return nil
+      }
+      try await client.withResponse(to: request) { response in
+        show("streamed response's head", response.head)
+        show("registry while content arrives", client.calls.all)
+        _ = try await response.collect()
+        show("streamed response's end", [response.trailers, response.expectedLength as Any] as [Any])
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// What is done while the call runs.
+  private func meanwhile() async throws {
+    switch ending {
+    case .timedOut, .refreshTimedOut:
+      try await gate.waitForArrivals(1)
+      try await clock.waitForSleepers(1)
+      show("registry while the call waits", client.calls.all)
+      clock.advance(by: ending == .timedOut ? .seconds(1) : .seconds(5))
+    case .cancelled:
+      try await gate.waitForArrivals(1)
+      show("registry while the call waits", [client.calls, client.calls.all] as [Any])
+      client.calls.cancelAll()
+    default: break
+    }
+  }
+
+  // MARK: Texts
+
+  private func show(_ name: String, _ value: Any) {
+    shown.add(ShownText(name, allTexts(of: value)))
+  }
+
+  private func show(_ error: CallError) {
+    for text in error.shownTexts(withContent: ending.isUnreadable) { shown.add(text) }
+  }
+
+  /// What stands around a call, and what was sent.
+  private func showAround() async {
+    show("client", client)
+    show("configuration", configuration)
+    show("environment", client.environment)
+    show("authentications", client.environment.authentications)
+    show("pipeline", configuration.pipeline)
+    show("request", request)
+    for event in events.all { show("event", event) }
+    for exchange in stub.exchanges {
+      show("message", exchange.request)
+      shown.add(ShownText("curl line", exchange.request.curl()))
+    }
+    guard let described = try? await client.message(for: request) else { return }
+    show("described message", described)
+    shown.add(ShownText("described curl line", described.curl()))
+  }
+}
+
+/// Takes down everything that an entry of the registry shows of itself.
+private struct EntryReader: CallObserver {
+  let shown: Told<ShownText>
+
+  func observe(_ event: TraceEvent, of call: CallEntry) {
+    shown.add(ShownText("entry", allTexts(of: call)))
+    shown.add(ShownText("event of the trace", allTexts(of: event)))
+    shown.add(ShownText("trace so far", "\(call.trace) \(call.urlTemplate) \(call.id) \(call.tags) \(call.endpoint)"))
+  }
+}

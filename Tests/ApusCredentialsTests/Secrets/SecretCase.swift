@@ -1,0 +1,16 @@
+import Testing
+
+/// A way to show who calls, and a way for the call to end.
+struct SecretCase: Sendable, CustomTestStringConvertible {
+  let authenticator: Authenticator
+  let ending: Ending
+
+  var testDescription: String { "\(authenticator.rawValue), \(ending.rawValue)" }
+
+  /// All that there can be.
+  static let all: [SecretCase] = Authenticator.allCases.flatMap { authenticator in
+    Ending.allCases.filter { !$0.isOfRefresh || authenticator == .refreshedBearer }.map { ending in
+      SecretCase(authenticator: authenticator, ending: ending)
+    }
+  }
+}

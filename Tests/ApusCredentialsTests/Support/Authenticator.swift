@@ -1,0 +1,78 @@
+import Apus
+import ApusCredentials
+
+/// Every way to show who calls, each with secrets of its own.
+enum Authenticator: String, CaseIterable, Sendable {
+  case bearer, refreshedBearer, basic, digest, keyField, keyParameter, custom
+
+  /// Where a refreshed bearer gets new tokens, below the base URL.
+  static let tokenPath = "/token"
+
+  private static var account: MemoryCredentials {
+    MemoryCredentials(.password(user: Planted.user.secret, Secret(Planted.password.secret)))
+  }
+
+  /// A new one, with credentials of its own.
+  func authentication() -> Authentication {
+    switch self {
+    case .bearer: return .bearer(MemoryCredentials(token: Planted.access.secret))
+    case .refreshedBearer:
+      let tokens = Tokens(access: Secret(Planted.access.secret), refresh: Secret(Planted.refresh.secret))
+      return .bearer(MemoryCredentials(.tokens(tokens)), limit: .seconds(5)) { refresh in
+        try await refresh.send(.newTokens(for: refresh.token))
+      }
+    case .basic: return .basic(Self.account)
+    case .digest: return .digest(Self.account)
+    case .keyField: return .apiKey(MemoryCredentials(token: Planted.key.secret), field: "X-Who")
+    case .keyParameter: return .apiKey(MemoryCredentials(token: Planted.key.secret), queryParameter: "who")
+    case .custom: return .scheme(ThreefoldScheme(), Self.account)
+    }
+  }
+
+  /// What a message shows of them, but for what is computed.
+  var shown: Set<Planted> {
+    switch self {
+    case .bearer, .refreshedBearer: [.access]
+    case .basic, .custom: [.user, .password]
+    case .digest: [.user]
+    case .keyField, .keyParameter: [.key]
+    }
+  }
+
+  /// What a server asks for that would like to be shown them.
+  var challenge: String {
+    switch self {
+    case .bearer, .refreshedBearer: #"Bearer realm="apus", error="invalid_token""#
+    case .basic: #"Basic realm="apus", charset="UTF-8""#
+    case .digest: #"Digest realm="apus", nonce="n0nce", qop="auth", algorithm=SHA-256, opaque="0paque""#
+    case .keyField, .keyParameter, .custom: #"Own realm="apus""#
+    }
+  }
+
+  /// Whether a server has to ask before it is shown anything.
+  var isAsked: Bool { self == .digest }
+}
+
+extension Endpoint where Self == Request<Tokens> {
+  /// Asks for new tokens.
+  static func newTokens(for token: Secret) -> Self {
+    .post("/token", content: .form(["refresh_token": token.value]))
+  }
+}
+
+/// A scheme of an app's own: a name and a password in two fields and a parameter of the query. The name's field is not
+/// marked as sensitive, and nothing in what it is called tells that it should be.
+struct ThreefoldScheme: AuthenticationScheme {
+  var name: String? { nil }
+  var places: [CredentialPlace] { [.field("X-Who"), .field("X-Proof"), .parameter("proof")] }
+
+  func authorize(
+    _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
+  ) throws -> Bool {
+    guard case .password(let user, let password) = credential else { return false }
+    try request.addField(RawField("X-Who", user))
+    try request.addField(RawField("X-Proof", password.value, isSensitive: true))
+    try request.addQuery(["proof": password.value])
+    return true
+  }
+}

@@ -1,0 +1,2 @@
+// For the samples in ApusCredentials' documentation.
+import ApusCredentials
