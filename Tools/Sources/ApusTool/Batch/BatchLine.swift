@@ -52,7 +52,7 @@ struct BatchLine: Sendable, Decodable {
       self = try decoder.decode(BatchLine.self, from: bytes)
     } catch {
       let number = try? decoder.decode(Numbered.self, from: bytes).n
-      throw Unusable(number: number, reason: Self.reason(error))
+      throw Unusable(number: number, reason: DecodingReason.of(error))
     }
     if headers?.contains(where: { $0.count != 2 }) == true {
       throw Unusable(number: n, reason: "headers must be pairs of a name and a value")
@@ -68,17 +68,6 @@ struct BatchLine: Sendable, Decodable {
 
   private struct Numbered: Decodable {
     var n: Int
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    guard let error = error as? DecodingError else { return "it is not JSON" }
-    switch error {
-    case .keyNotFound(let key, _): return "\(key.stringValue) is missing"
-    case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-      guard let key = context.codingPath.first else { return "it is not a JSON object that can be used" }
-      return "\(key.stringValue) has a value that cannot be used"
-    @unknown default: return "it is not JSON"
-    }
   }
 
   /// The request of the line.

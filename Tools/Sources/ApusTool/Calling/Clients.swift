@@ -21,7 +21,7 @@ final class Clients: Sendable {
 
   /// The client for a URL's server.
   ///
-  /// - Throws: `BaseURL.Malformed`
+  /// - Throws: `BaseURL.Malformed`; ``ProfileError`` where it is not the server that the credentials are for.
   func client(for url: TargetURL) throws -> Client {
     let place = Place(origin: url.origin, userInformation: url.userInformation)
     if let client = made.withLock({ $0[place] }) { return client }
@@ -35,6 +35,7 @@ final class Clients: Sendable {
   }
 
   private func make(for url: TargetURL) throws -> Client {
+    try plan.credentials?.check(url.origin)
     var configuration = Configuration(baseURL: try BaseURL(url.origin.description))
     configuration.authentication =
       (plan.credentials ?? url.userInformation.map { CredentialPlan(userInformation: $0) })?.authentication

@@ -10,6 +10,7 @@ struct CurlLine: Sendable {
 
   var text: String {
     var words = [message.curl(redaction: showsSecrets ? nil : Redaction()), "--compressed"]
+    words += digestWords
     if connection.followsRedirects { words += ["--location", "--max-redirs", "10"] }
     if connection.followsRedirects, plan.url.origin.scheme == "https" {
       words += ["--proto-redir", Self.quoted("=https")]
@@ -27,6 +28,14 @@ struct CurlLine: Sendable {
     if plan.includesHead { words.append("--include") }
     if let output = plan.output { words += ["--output", Self.quoted(output)] }
     return words.joined(separator: " ")
+  }
+
+  /// What curl makes the proof of a password of, once the server has said what it wants proven.
+  private var digestWords: [String] {
+    guard case .profile(let signedIn)? = connection.credentials, case .digest = signedIn.profile.account,
+      case .password(let user, let password) = signedIn.credential
+    else { return [] }
+    return ["--digest", "--user", Self.quoted(showsSecrets ? "\(user):\(password.value)" : Redaction.mask)]
   }
 
   private func proxyWords(_ proxy: NIOTransport.Proxy) -> [String] {

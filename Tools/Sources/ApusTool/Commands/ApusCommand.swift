@@ -9,7 +9,9 @@ public struct ApusCommand: AsyncParsableCommand {
     abstract: "Calls HTTP APIs from the command line.",
     discussion: ExitStatus.table,
     version: "apus \(ToolVersion.current)",
-    subcommands: [SendCommand.self, BatchCommand.self])
+    subcommands: [
+      SendCommand.self, BatchCommand.self, LoginCommand.self, LogoutCommand.self, WhoamiCommand.self,
+    ])
 
   /// For the parser, which fills it in.
   /// Made by the parser.

@@ -36,8 +36,8 @@ struct BatchCommand: AsyncParsableCommand {
 
   func run() async throws {
     let openFiles = OpenFiles.raiseLimit()
-    let batch = try Meaning.of {
-      var plan = try connection.plan()
+    let batch = try await Meaning.of {
+      var plan = try await connection.planWithProfile()
       plan.connections = connections
       plan.openFiles = openFiles
       return Batch(

@@ -17,6 +17,11 @@ struct ConnectionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Send the credentials that `apus login` keeps under this name, to their server alone.", valueName: "name"))
+  var profile: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The limit of the whole call, content included. Default for send: none, but limits on each wait.",
       valueName: "seconds"))
   var timeout: Double?
@@ -55,7 +60,19 @@ struct ConnectionOptions: ParsableArguments {
   @Flag(help: "Print the timeline of each call to standard error.")
   var trace = false
 
-  /// How calls reach their server.
+  /// How calls reach their server, and as whom.
+  ///
+  /// - Throws: ``PlanError``, ``InputError``, ``ProfileError``
+  func planWithProfile() async throws -> ConnectionPlan {
+    var plan = try plan()
+    if let profile {
+      let name = try ProfileName(profile)
+      plan.credentials = .profile(try await ProfileStore.current().signedIn(name))
+    }
+    return plan
+  }
+
+  /// How calls reach their server, and as whom unless a profile is to say that.
   ///
   /// - Throws: ``PlanError``, ``InputError``
   func plan() throws -> ConnectionPlan {
@@ -85,11 +102,11 @@ struct ConnectionOptions: ParsableArguments {
   }
 
   private func credentials() throws -> CredentialPlan? {
-    switch (bearer, basic) {
-    case (nil, nil): nil
-    case (let token?, nil): .bearer(Secret(try CredentialPlan.secretText(token)))
-    case (nil, let text?): try CredentialPlan(basic: CredentialPlan.secretText(text))
-    default: throw PlanError("--bearer and --basic exclude each other.")
+    switch (bearer, basic, profile) {
+    case (nil, nil, _): nil
+    case (let token?, nil, nil): .bearer(Secret(try CredentialPlan.secretText(token)))
+    case (nil, let text?, nil): try CredentialPlan(basic: CredentialPlan.secretText(text))
+    default: throw PlanError("--bearer, --basic and --profile exclude each other.")
     }
   }
 }

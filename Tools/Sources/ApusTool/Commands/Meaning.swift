@@ -11,14 +11,15 @@ enum Meaning {
   /// What the body makes of the command line.
   ///
   /// - Throws: `ValidationError`, which prints how the command is used; `ExitCode` once the rest has been said.
-  static func of<Plan>(_ body: () throws -> Plan) throws -> Plan {
+  static func of<Plan>(_ body: () async throws -> Plan) async throws -> Plan {
     do {
-      return try body()
+      return try await body()
     } catch let error as PlanError {
       throw ValidationError(error.description)
-    } catch let error as InputError {
-      DescriptorWriter.standardError().say(Complaint(sentence: error.description).text)
-      throw ExitCode(ExitStatus.input.rawValue)
+    } catch let error where error is InputError || error is ProfileError {
+      let ending = Ending(error)
+      if let complaint = ending.complaint { DescriptorWriter.standardError().say(complaint.text) }
+      throw ExitCode(ending.status.rawValue)
     }
   }
 }

@@ -10,7 +10,7 @@ struct SendCommand: AsyncParsableCommand {
     usage: "apus send [<options>] [<METHOD>] <URL> [<item> ...]",
     discussion: """
       Without a METHOD it is GET, or POST when there is content. A URL without a scheme gets https, or http where it \
-      is of this machine. Items behind the URL:
+      is of this machine; with --profile a path such as /users is enough. Items behind the URL:
         Name:value     a field of the request
         name=text      a member of a JSON object that is sent
         name:=json     the same with a number, true, false, null, an array or an object
@@ -68,7 +68,7 @@ struct SendCommand: AsyncParsableCommand {
   var connection: ConnectionOptions
 
   func run() async throws {
-    let (plan, connection) = try plans()
+    let (plan, connection) = try await plans()
     let sending = Sending(
       plan: plan, connection: connection, terminal: .current(), output: .standardOutput(), error: .standardError())
     let status = await Interruption.during { [curl, showSecrets] in
@@ -80,25 +80,27 @@ struct SendCommand: AsyncParsableCommand {
   /// What the words and options mean.
   ///
   /// - Throws: `ValidationError` for what makes no sense; `ExitCode` for files that cannot be read, which is said.
-  private func plans() throws -> (SendPlan, ConnectionPlan) {
-    try Meaning.of {
-      (try plan(), try connection.plan())
+  private func plans() async throws -> (SendPlan, ConnectionPlan) {
+    try await Meaning.of {
+      let connection = try await self.connection.planWithProfile()
+      return (try plan(relativeTo: connection.credentials?.origin), connection)
     }
   }
 
   /// What is sent, and what becomes of the answer.
   ///
+  /// - Parameter origin: what a URL without scheme and host belongs to; `nil`: there is none.
   /// - Throws: ``PlanError``
-  func plan() throws(PlanError) -> SendPlan {
+  func plan(relativeTo origin: Origin? = nil) throws(PlanError) -> SendPlan {
     let words = try Words(self.words)
     let content = try content(members: words.items)
     let token = words.method ?? (content == .none ? "GET" : "POST")
     guard let method = HTTPRequest.Method(rawValue: token) else { throw PlanError("“\(token)” is no method.") }
     let url: TargetURL
     do {
-      url = try TargetURL(words.url, completesScheme: true)
+      url = try TargetURL(word: words.url, relativeTo: origin)
     } catch {
-      throw PlanError("\(error.description.prefix(1).uppercased())\(error.description.dropFirst()).")
+      throw PlanError(error)
     }
     var plan = SendPlan(method: method, url: url)
     plan.content = content

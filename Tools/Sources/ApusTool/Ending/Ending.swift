@@ -17,6 +17,7 @@ struct Ending: Sendable, Hashable {
     case let error as InputError: self.init(.input, Complaint(sentence: error.description))
     case let error as OutputError:
       self.init(.output, error.isBrokenPipe ? nil : Complaint(sentence: error.description))
+    case let error as ProfileError: self.init(error.status, Complaint(sentence: error.description))
     case let error as PlanError: self.init(.usage, Complaint(sentence: error.description))
     case is CancellationError: self.init(.interrupted, Complaint(sentence: "Interrupted."))
     case let error as TargetURL.Malformed:

@@ -17,7 +17,7 @@ enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
   case rejected = 22
   /// The output could not be written.
   case output = 23
-  /// A file or the input could not be read.
+  /// A file, a profile or the input could not be read.
   case input = 26
   /// A deadline passed.
   case timeout = 28
@@ -42,13 +42,13 @@ enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
   var meaning: String {
     switch self {
     case .accepted: "the answer was accepted: its status is from 200 to 299"
-    case .invalidRequest: "the request cannot be made: URL, field, setting or content"
+    case .invalidRequest: "the request cannot be made: URL, field, setting, content or credentials"
     case .hostNotFound: "the host's name has no address"
     case .connectionFailed: "there is no connection to the server"
     case .malformedResponse: "the answer breaks the rules of HTTP"
     case .rejected: "the server refused: any other status"
     case .output: "the output could not be written"
-    case .input: "a file or the input could not be read"
+    case .input: "a file, a profile or the input could not be read"
     case .timeout: "a deadline passed"
     case .tls: "the secure connection could not be made: certificate, pin or protocol"
     case .broken: "the exchange broke off"

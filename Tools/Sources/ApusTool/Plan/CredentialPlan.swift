@@ -4,6 +4,8 @@ import Apus
 enum CredentialPlan: Sendable, Hashable {
   case bearer(Secret)
   case basic(user: String, Secret)
+  /// Kept by `apus login`.
+  case profile(SignedIn)
 
   /// Reads `USER:PASSWORD`.
   ///
@@ -27,11 +29,25 @@ enum CredentialPlan: Sendable, Hashable {
     value.hasPrefix("@") ? try InputFile.text(String(value.dropFirst())) : value
   }
 
+  /// The only origin they may go to; `nil`: the one of the URL, whichever that is.
+  var origin: Origin? {
+    if case .profile(let signedIn) = self { signedIn.profile.origin } else { nil }
+  }
+
+  /// Looks whether they may go where a URL leads.
+  ///
+  /// - Throws: ``ProfileError/otherOrigin(_:own:asked:)``
+  func check(_ origin: Origin) throws(ProfileError) {
+    guard case .profile(let signedIn) = self, signedIn.profile.origin != origin else { return }
+    throw ProfileError.otherOrigin(signedIn.profile.name, own: signedIn.profile.origin, asked: origin)
+  }
+
   /// As clients take it; it goes to the origin of the URL alone.
   var authentication: Authentication {
     switch self {
     case .bearer(let token): .bearer(MemoryCredentials(.token(token)))
     case .basic(let user, let password): .basic(MemoryCredentials(.password(user: user, password)))
+    case .profile(let signedIn): signedIn.authentication
     }
   }
 }

@@ -6,4 +6,9 @@ struct PlanError: Error, Sendable, Hashable, CustomStringConvertible {
   init(_ description: String) {
     self.description = description
   }
+
+  /// Of a URL that cannot be used.
+  init(_ malformed: TargetURL.Malformed) {
+    self.init("\(malformed.description.prefix(1).uppercased())\(malformed.description.dropFirst()).")
+  }
 }

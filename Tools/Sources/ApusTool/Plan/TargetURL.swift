@@ -50,6 +50,23 @@ struct TargetURL: Sendable, Hashable {
     target = Self.target(rest[end...])
   }
 
+  /// Reads a URL of the command line.
+  ///
+  /// - Parameters:
+  ///   - word: a URL, which may lack its scheme; or a path, where there is an origin.
+  ///   - origin: what a path belongs to; `nil`: nothing is a path.
+  init(word: String, relativeTo origin: Origin?) throws(Malformed) {
+    // Two slashes would begin with a host.
+    if let origin, word.hasPrefix("/"), !word.hasPrefix("//") {
+      try self.init("\(origin)\(word)")
+    } else {
+      try self.init(word, completesScheme: true)
+    }
+  }
+
+  /// Whether what is sent does not leave this machine.
+  var isOfThisMachine: Bool { Self.isThisMachine(origin.host[...]) }
+
   /// A name for the target that traces can show: the path where it is a plain one.
   var endpointName: String {
     let path = String(target.prefix { $0 != "?" })

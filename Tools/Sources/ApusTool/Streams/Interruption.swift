@@ -18,7 +18,10 @@ enum Interruption {
       guard !ignore(number) else { return nil }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
       source.setEventHandler {
-        guard first.take(status) else { _exit(status.rawValue) }
+        guard first.take(status) else {
+          SilentTerminal.endAll()
+          _exit(status.rawValue)
+        }
         task.cancel()
       }
       source.resume()

@@ -16,6 +16,18 @@ final class PseudoTerminal: Sendable {
     (self.own, self.program) = (own, program)
   }
 
+  /// Types a short text.
+  func enter(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = write(own, bytes, bytes.count)
+  }
+
+  /// Whether it shows what is typed.
+  var echoes: Bool {
+    var settings = termios()
+    return tcgetattr(program, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
+  }
+
   /// Everything that was written, once no program has the other end any more.
   func shown() -> String {
     var all = Data()

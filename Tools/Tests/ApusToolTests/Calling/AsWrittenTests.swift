@@ -1,5 +1,6 @@
 import Apus
 import ArgumentParser
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -41,6 +42,22 @@ struct AsWrittenTests {
     #expect(try await message(plan).head.headerFields[.authorization] == "Basic YWRhOnNlY3JldA==")
     connection.credentials = .bearer("t0ken")
     #expect(try await message(plan, connection).head.headerFields[.authorization] == "Bearer t0ken")
+  }
+
+  @Test("credentials of a profile go to its server, and to no other is anything made to be sent")
+  func profile() async throws {
+    let profile = Profile(
+      try ProfileName("work"), origin: Origin(scheme: "http", host: "h", port: 80), account: .bearer,
+      since: Date(timeIntervalSince1970: 0))
+    var connection = ConnectionPlan()
+    connection.credentials = .profile(SignedIn(profile: profile, credential: .token("t0ken")))
+    let message = try await message(plan("http://h/"), connection)
+    #expect(message.head.headerFields[.authorization] == "Bearer t0ken")
+    for url in ["http://h:81/", "https://h/", "http://i/"] {
+      let plan = try plan(url)
+      let error = ProfileError.otherOrigin(profile.name, own: profile.origin, asked: plan.url.origin)
+      await #expect(throws: error) { try await self.message(plan, connection) }
+    }
   }
 
   @Test("one server has one client, another user another")

@@ -55,6 +55,25 @@ struct ExitStatusTests {
     #expect(Ending(CancellationError()).status == .interrupted)
   }
 
+  @Test("what is wrong with a profile has a status and a sentence that names it")
+  func profiles() throws {
+    let (name, reason) = (try ProfileName("work"), "it is not JSON")
+    let origin = Origin(scheme: "https", host: "h.example", port: 443)
+    let errors: [(ProfileError, ApusTool.ExitStatus)] = [
+      (.unknown(name, folder: "/a"), .input), (.damaged(name, path: "/a", reason: reason), .input),
+      (.signedOut(name, origin), .invalidRequest), (.otherOrigin(name, own: origin, asked: origin), .invalidRequest),
+      (.unreadable(name, folder: "/a", reason: reason), .input),
+      (.notKept(name, folder: "/a", reason: reason), .output),
+    ]
+    #expect(Ending(ProfileError.noFolder).status == .input)
+    for (error, status) in errors {
+      let ending = Ending(error)
+      #expect(ending.status == status)
+      let sentence = try #require(ending.complaint).sentence
+      #expect(sentence.contains("“work”") && sentence.hasSuffix("."))
+    }
+  }
+
   @Test("an answer that cannot be written ends with the status of output")
   func handler() async throws {
     let client = Client(baseURL: "http://h.example", transport: AnsweringTransport())
@@ -81,6 +100,9 @@ struct ExitStatusTests {
     for text in [
       ApusCommand.helpMessage(), ApusCommand.helpMessage(for: SendCommand.self, columns: 120),
       ApusCommand.helpMessage(for: BatchCommand.self, columns: 120),
+      ApusCommand.helpMessage(for: LoginCommand.self, columns: 120),
+      ApusCommand.helpMessage(for: LogoutCommand.self, columns: 120),
+      ApusCommand.helpMessage(for: WhoamiCommand.self, columns: 120),
     ] {
       for status in ApusTool.ExitStatus.allCases {
         #expect(text.contains("\(status.rawValue)  \(status.meaning)"), "\(text)")

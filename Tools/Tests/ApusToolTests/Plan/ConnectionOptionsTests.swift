@@ -99,7 +99,17 @@ struct ConnectionOptionsTests {
     #expect(try plan("--basic", "ada:a:b").credentials == .basic(user: "ada", "a:b"))
     #expect(throws: PlanError.self) { try plan("--basic", "ada") }
     #expect(throws: PlanError.self) { try plan("--basic", "a:b", "--bearer", "c") }
+    #expect(throws: PlanError.self) { try plan("--basic", "a:b", "--profile", "c") }
+    #expect(throws: PlanError.self) { try plan("--bearer", "a", "--profile", "c") }
+    #expect(try plan("--profile", "c").credentials == nil)
     #expect(throws: InputError.self) { try plan("--bearer", "@\(file.path).missing") }
+  }
+
+  @Test("a name that no profile can have is refused before any is looked for")
+  func profileName() async throws {
+    await #expect(throws: PlanError.self) {
+      try await ConnectionOptions.parse(["--profile", "../c"]).planWithProfile()
+    }
   }
 
   @Test("the key may stand beside the certificate in one file")

@@ -69,6 +69,37 @@ struct TargetURLTests {
     #expect(throws: TargetURL.Malformed.self) { try TargetURL(text) }
   }
 
+  @Test(
+    "a path belongs to the origin there is, and nothing else does",
+    arguments: [
+      ("/users?a=b", "https://o.example:81/users?a=b"), ("/", "https://o.example:81/"),
+      ("/a@b/http://c/", "https://o.example:81/a@b/http://c/"), ("/../a", "https://o.example:81/a"),
+      ("h.example/a", "https://h.example/a"), ("users", "https://users/"), ("http://h/a", "http://h/a"),
+    ])
+  func relative(word: String, url: String) throws {
+    let origin = Origin(scheme: "https", host: "o.example", port: 81)
+    let target = try TargetURL(word: word, relativeTo: origin)
+    #expect("\(target.origin)\(target.target)" == url)
+    #expect(target.userInformation == nil)
+  }
+
+  @Test("without an origin a path is no URL, and two slashes never begin a path")
+  func noPath() {
+    let origin = Origin(scheme: "https", host: "o.example", port: 81)
+    #expect(throws: TargetURL.Malformed.self) { try TargetURL(word: "/users", relativeTo: nil) }
+    #expect(throws: TargetURL.Malformed.self) { try TargetURL(word: "//h.example/", relativeTo: origin) }
+  }
+
+  @Test(
+    "a URL of this machine is known",
+    arguments: [
+      ("http://localhost:1/", true), ("http://127.1.2.3/", true), ("http://[::1]:81/", true),
+      ("http://127.evil.example/", false), ("http://h.example/", false), ("http://[::2]/", false),
+    ])
+  func thisMachine(text: String, isOfThisMachine: Bool) throws {
+    #expect(try TargetURL(text).isOfThisMachine == isOfThisMachine)
+  }
+
   @Test("what stands before @ is taken out of the URL and decoded")
   func user() throws {
     let url = try TargetURL("http://ada:p%40ss:w@h/a")

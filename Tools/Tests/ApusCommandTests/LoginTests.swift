@@ -1,0 +1,151 @@
+import ApusTestServer
+import Foundation
+import Testing
+
+/// `apus login`, from outside.
+@Suite("apus login", .timeLimit(.minutes(3)))
+struct LoginTests {
+  private let profiles = KeptProfiles()
+
+  @Test("the first line of the standard input is a password, shown to its server")
+  func password() async throws {
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let login = try await profiles.run("login", "work", server.origin, "--basic", "ada", input: "secret\nmore\n")
+      #expect(login.text == "work: signed in to \(server.origin) as ada\n")
+      #expect(login.error == "")
+      #expect(login.status == 0)
+      for _ in 0..<2 {
+        let run = try await profiles.run("send", "--profile", "work", "\(server.origin)/a")
+        #expect(run.text == "hi")
+        #expect(run.error == "")
+      }
+      let basic = "Basic YWRhOnNlY3JldA=="
+      #expect(server.exchanges.map { $0.fields["Authorization"] } == [basic, basic])
+    }
+  }
+
+  @Test("the first line of a file is a token, whatever ends it", arguments: ["t0ken", "t0ken\n", "t0ken\r\nmore\r\n"])
+  func token(content: String) async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID())")
+    try Data(content.utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    try await TestServer.with { _ in
+      .text("hi")
+    } body: { server in
+      let login = try await profiles.run("login", "work", server.origin, "--bearer", "--from", file.path)
+      #expect(login.text == "work: signed in to \(server.origin)\n")
+      _ = try await profiles.run("send", "--profile", "work", server.origin)
+      #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer t0ken"])
+    }
+  }
+
+  @Test("a digest proves the password, and does not show it")
+  func digest() async throws {
+    try await TestServer.with { request in
+      let isProven = request.fields["Authorization"]?.hasPrefix("Digest ") == true
+      let challenge = #"Digest realm="r", nonce="abc", qop="auth", algorithm=SHA-256"#
+      return isProven ? .text("hi") : .text("who?", status: 401, fields: ["WWW-Authenticate": challenge])
+    } body: { server in
+      _ = try await profiles.run("login", "work", server.origin, "--digest", "ada", input: "secret\n")
+      let run = try await profiles.run("send", "--profile", "work", server.origin)
+      #expect(run.text == "hi", "\(run.error)")
+      let shown = try #require(server.exchanges.last?.fields["Authorization"])
+      #expect(shown.contains(#"username="ada""#) && !shown.contains("secret"))
+      let curl = try await profiles.run("send", "--curl", "--profile", "work", server.origin)
+      #expect(curl.text.contains("--digest --user ") && !curl.text.contains("secret"))
+    }
+  }
+
+  @Test("a terminal is asked, and does not show what is typed")
+  func terminal() async throws {
+    let terminal = try PseudoTerminal()
+    let messages = try PipeEnds()
+    let setting = ToolRun.Setting(
+      inputEnd: terminal.program, environment: profiles.environment, error: messages.write)
+    let run = try await ToolRun.of(["login", "work", "h.example", "--basic", "ada"], setting) { _ in
+      #expect(await messages.receive() == "Password of ada for https://h.example: ")
+      terminal.enter("secret\n")
+    }
+    #expect(run.text == "work: signed in to https://h.example as ada\n")
+    #expect(run.status == 0)
+    #expect(terminal.echoes)
+    #expect(terminal.shown() == "")
+  }
+
+  @Test("an interrupt at the question leaves the terminal as it was, and no profile")
+  func interrupted() async throws {
+    let terminal = try PseudoTerminal()
+    let messages = try PipeEnds()
+    let setting = ToolRun.Setting(
+      inputEnd: terminal.program, environment: profiles.environment, error: messages.write)
+    let run = try await ToolRun.of(["login", "work", "h.example", "--bearer"], setting) { process in
+      #expect(await messages.receive() == "Token for https://h.example: ")
+      kill(process, SIGINT)
+    }
+    #expect(run.status == 130)
+    #expect(terminal.echoes)
+    #expect(profiles.contents == [])
+  }
+
+  @Test("what makes no sense is refused, and a secret on the command line with it", arguments: Refused.all)
+  func refused(line: Refused) async throws {
+    let run = try await ToolRun.of(
+      ["login"] + line.arguments, .init(input: Data("t\n".utf8), environment: profiles.environment))
+    #expect(run.status == 64)
+    #expect(run.error.contains(line.reason), "\(run.error)")
+    #expect(!run.error.contains("s3same"))
+    #expect(profiles.contents == [])
+  }
+
+  /// A command line that makes no sense.
+  struct Refused: Sendable {
+    var arguments: [String]
+    var reason: String
+
+    init(_ arguments: String..., reason: String) {
+      (self.arguments, self.reason) = (arguments, reason)
+    }
+
+    static let all = [
+      Refused("work", "h.example", reason: "one of --bearer"),
+      Refused("work", "h.example", "--bearer", "--basic", "ada", reason: "one of --bearer"),
+      Refused("work", "h.example", "--basic", "ada:s3same", reason: "no colon"),
+      Refused("work", "h.example", "--bearer", "t0ken", reason: "nexpected argument"),
+      Refused("work", "https://ada:s3same@h.example", "--bearer", reason: "The URL holds a name or a password"),
+      Refused("work", "http://h.example", "--bearer", reason: "--allow-plain-http"),
+      Refused("work", "h.example/v1", "--bearer", reason: "as in https://h.example."),
+      Refused("work", "ftp://h.example", "--bearer", reason: "The URL cannot be used"),
+      Refused("a/b", "h.example", "--bearer", reason: "The name of a profile"),
+      Refused("Work", "h.example", "--bearer", reason: "has no capitals"),
+      Refused("work", "h.example", "--basic", "", reason: "is not empty"),
+      Refused("work", "h.example", "--bearer", "--from", "", reason: "--from takes"),
+    ]
+  }
+
+  @Test("a secret that cannot be read or shown is refused, and not repeated")
+  func unreadable() async throws {
+    let expected: [([String], String, String)] = [
+      (["--bearer", "--from", "/nowhere/t"], "", "Cannot read /nowhere/t: no such file or directory."),
+      (["--bearer"], "\nt0ken\n", "Cannot read standard input: its first line is empty."),
+      (["--bearer"], "se cret\n", "Cannot read the token: it holds a character that is not allowed."),
+      (["--basic", "ada"], "se\u{7}cret\n", "Cannot read the password: it holds a character that is not allowed."),
+      (["--basic", "ada"], "se\u{9B}cret\n", "Cannot read the password: it holds a character that is not allowed."),
+    ]
+    for (arguments, input, text) in expected {
+      let setting = ToolRun.Setting(input: Data(input.utf8), environment: profiles.environment)
+      let run = try await ToolRun.of(["login", "work", "h.example"] + arguments, setting)
+      #expect(run.status == 26)
+      #expect(run.error == "apus: \(text)\n")
+    }
+    #expect(profiles.contents == [])
+  }
+
+  @Test("credentials go unencrypted to another machine where that is allowed")
+  func plainHTTP() async throws {
+    let run = try await profiles.run(
+      "login", "work", "http://h.example", "--bearer", "--allow-plain-http", input: "t0ken\n")
+    #expect(run.text == "work: signed in to http://h.example\n")
+  }
+}

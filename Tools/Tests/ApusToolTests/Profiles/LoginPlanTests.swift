@@ -1,0 +1,79 @@
+import Apus
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import ApusTool
+
+@Suite("What a command line of login means")
+struct LoginPlanTests {
+  private func plan(_ arguments: String...) throws -> LoginPlan {
+    try LoginCommand.parse(arguments).plan()
+  }
+
+  @Test("name, server and account are taken from it")
+  func parts() throws {
+    let plan = try plan("work", "H.example:8443", "--basic", "ada")
+    #expect(plan.name.description == "work")
+    #expect(plan.origin.description == "https://h.example:8443")
+    #expect(plan.account == .basic(user: "ada"))
+    #expect(plan.prompt == "Password of ada for https://h.example:8443: ")
+    #expect(try self.plan("work", "h.example", "--digest", "ada").account == .digest(user: "ada"))
+    #expect(try self.plan("work", "h.example", "--bearer").prompt == "Token for https://h.example: ")
+  }
+
+  @Test(
+    "plain http is for this machine, and for others where that is allowed",
+    arguments: [
+      ("http://127.0.0.1:80", true), ("http://localhost:81/", true), ("http://[::1]:81", true), ("localhost", true),
+      ("http://127.evil.example", false), ("http://localhost.evil.example", false), ("http://10.0.0.1", false),
+      ("https://h.example", true),
+    ])
+  func plainHTTP(url: String, isTaken: Bool) throws {
+    #expect((try? plan("work", url, "--bearer")) != nil || !isTaken)
+    #expect((try? plan("work", url, "--bearer")) == nil || isTaken)
+    #expect(try plan("work", url, "--bearer", "--allow-plain-http").account == .bearer)
+  }
+
+  @Test(
+    "what is more or less than a server is refused",
+    arguments: ["", "h.example/v1", "h.example/?a", "https://ada@h.example", "ftp://h.example", "/v1", "h.example:0"])
+  func noServer(url: String) {
+    #expect(throws: PlanError.self) { try plan("work", url, "--bearer") }
+  }
+
+  @Test(
+    "an account is one, of a user that there can be",
+    arguments: [
+      [], ["--bearer", "--basic", "ada"], ["--basic", "ada", "--digest", "ada"], ["--basic", "ada:secret"],
+      ["--digest", "a\u{7}"], ["--basic", "a\u{9B}2J"], ["--basic", ""], ["--digest", ""],
+    ])
+  func noAccount(options: [String]) throws {
+    let command = try LoginCommand.parse(["work", "h.example"] + options)
+    #expect(throws: PlanError.self) { try command.plan() }
+  }
+
+  @Test("secrets that no request could show are refused", arguments: ["a b", "ä", "a\t", "a\u{7F}"])
+  func noToken(text: String) throws {
+    let plan = try plan("work", "h.example", "--bearer")
+    #expect(throws: InputError.self) { try plan.check(Secret(text)) }
+    try plan.check("a|b:c")
+  }
+
+  @Test("a password may hold what people type, and no control characters")
+  func password() throws {
+    let plan = try plan("work", "h.example", "--basic", "ada")
+    try plan.check("ä b:c")
+    for secret: Secret in ["a\tb", "a\u{7F}", "a\u{80}", "a\u{9B}2J"] {
+      #expect(throws: InputError.self) { try plan.check(secret) }
+    }
+  }
+
+  @Test("nothing that is parsed can hold a secret: what follows --bearer is another word")
+  func noSecret() {
+    #expect(throws: (any Error).self) { try LoginCommand.parse(["work", "h.example", "--bearer", "t0ken"]) }
+    #expect(throws: (any Error).self) { try LoginCommand.parse(["work", "h.example", "--bearer=t0ken"]) }
+    #expect(throws: (any Error).self) { try LoginCommand.parse(["work", "h.example", "--password", "x"]) }
+  }
+}

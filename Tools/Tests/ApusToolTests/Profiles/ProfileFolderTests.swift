@@ -1,0 +1,53 @@
+import Apus
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import ApusTool
+
+@Suite("Where profiles are")
+struct ProfileFolderTests {
+  @Test(
+    "the environment says where",
+    arguments: [
+      (["APUS_CONFIG_HOME": "/a/", "XDG_CONFIG_HOME": "/b", "HOME": "/c"], "/a"),
+      (["XDG_CONFIG_HOME": "/b//", "HOME": "/c"], "/b/apus"), (["HOME": "/c"], "/c/.config/apus"),
+      (["APUS_CONFIG_HOME": "", "XDG_CONFIG_HOME": "", "HOME": "/c/"], "/c/.config/apus"),
+      (["XDG_CONFIG_HOME": "b", "HOME": "/c"], "/c/.config/apus"), (["APUS_CONFIG_HOME": "a/b"], "a/b"),
+    ] as [([String: String], String)])
+  func path(environment: [String: String], path: String) throws {
+    #expect(try ProfileFolder(environment: environment).path == path)
+  }
+
+  @Test("without a home there is no place", arguments: [[:], ["HOME": ""], ["HOME": "c"]] as [[String: String]])
+  func nowhere(environment: [String: String]) {
+    #expect(throws: ProfileError.noFolder) { try ProfileFolder(environment: environment) }
+  }
+
+  @Test("files are named for profiles, and profiles are known by their files")
+  func names() throws {
+    let folder = ProfileFolder(path: "/a")
+    let name = try ProfileName("x.y")
+    #expect(folder.profile(name) == "/a/profiles/x.y.json")
+    #expect(folder.credentials(of: name, login: "0123456789abcdef") == "/a/credentials/x.y.0123456789abcdef")
+    #expect(folder.secret(of: name, login: "0123456789abcdef") == "/a/credentials/x.y.0123456789abcdef/secret")
+    #expect(ProfileFolder.name(ofProfile: "x.y.json") == name)
+    let owner = try #require(ProfileFolder.owner(ofCredentials: "x.y.0123456789abcdef"))
+    #expect(owner.name == name)
+    #expect(owner.login == "0123456789abcdef")
+  }
+
+  @Test("other files are none of theirs", arguments: ["x", ".json", "x.json.part", ".x.json", "a b.json", "lock"])
+  func foreign(file: String) {
+    #expect(ProfileFolder.name(ofProfile: file) == nil)
+  }
+
+  @Test(
+    "other folders are none of theirs",
+    arguments: [
+      "x", "x.", "x.0123", ".0123456789abcdef", "x.0123456789ABCDEF", "x.0123456789abcdeg", ".x.0123456789abcdef",
+    ])
+  func foreignFolder(folder: String) {
+    #expect(ProfileFolder.owner(ofCredentials: folder) == nil)
+  }
+}

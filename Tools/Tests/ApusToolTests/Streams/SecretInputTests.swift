@@ -1,0 +1,70 @@
+import Apus
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import ApusTool
+
+@Suite("Reading secrets")
+struct SecretInputTests {
+  /// What is read of an input that is written in pieces and then ends.
+  private func secret(_ pieces: [String]) async throws -> Secret {
+    var ends: [Int32] = [0, 0]
+    let result = Foundation.pipe(&ends)
+    try #require(result == 0)
+    let (read, write) = (ends[0], ends[1])
+    defer { close(read) }
+    let writer = DescriptorWriter(write, place: "pipe")
+    async let written: Void = {
+      for piece in pieces { try await writer.write(Data(piece.utf8)) }
+      close(write)
+    }()
+    let secret = try await SecretInput(read, place: "pipe").read(prompt: "never", messages: writer)
+    try await written
+    return secret
+  }
+
+  @Test(
+    "it is the first line, however it arrives",
+    arguments: [
+      (["secret"], "secret"), (["secret\n"], "secret"), (["se", "cret\r", "\nmore\n"], "secret"),
+      (["sec\rret\n"], "sec\rret"), ([" secret \n"], " secret "), (["s\u{FC}", "ß\n"], "s\u{FC}ß"),
+    ])
+  func line(pieces: [String], secret: String) async throws {
+    #expect(try await self.secret(pieces) == Secret(secret))
+  }
+
+  @Test("an empty line is none", arguments: ["", "\n", "\r\n", "\nsecret\n"])
+  func empty(text: String) async throws {
+    await #expect(throws: InputError(place: "pipe", reason: "its first line is empty")) {
+      try await secret([text])
+    }
+  }
+
+  @Test("a file may be one without an end, which is not read for ever, and holds text")
+  func files() async throws {
+    let messages = DescriptorWriter(-1, place: "nothing")
+    await #expect(throws: InputError(place: "/dev/zero", reason: "its first line is too long")) {
+      try await SecretInput(path: "/dev/zero").read(prompt: "", messages: messages)
+    }
+    await #expect(throws: InputError(place: "/nowhere/x", number: ENOENT)) {
+      try await SecretInput(path: "/nowhere/x").read(prompt: "", messages: messages)
+    }
+    let file = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID())")
+    try Data([0x61, 0xFF, 0x0A]).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    await #expect(throws: InputError(place: file.path, reason: "its first line is no text in UTF-8")) {
+      try await SecretInput(path: file.path).read(prompt: "", messages: messages)
+    }
+  }
+
+  @Test("a pipe is no terminal to keep silent")
+  func pipe() throws {
+    var ends: [Int32] = [0, 0]
+    let result = Foundation.pipe(&ends)
+    try #require(result == 0)
+    defer { for end in ends { close(end) } }
+    let isTerminal = try SilentTerminal(ends[0], place: "pipe") != nil
+    #expect(!isTerminal)
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import ApusTool
+
+@Suite("Silent terminals")
+struct SilentTerminalTests {
+  /// What a terminal does with what is typed.
+  private struct Ways: Equatable {
+    var echoes: Bool
+    var quits: cc_t
+    var stops: cc_t
+
+    init(of terminal: Int32) throws {
+      var settings = termios()
+      let result = tcgetattr(terminal, &settings)
+      try #require(result == 0)
+      echoes = settings.c_lflag & tcflag_t(ECHO) != 0
+      let keys = withUnsafeBytes(of: settings.c_cc) { Array($0) }
+      (quits, stops) = (keys[Int(VQUIT)], keys[Int(VSUSP)])
+    }
+  }
+
+  // One test: what ends all of them ends those of other tests too.
+  @Test("nothing is shown, and no key leaves it so, until it ends or the program does")
+  func silence() throws {
+    var (own, program): (Int32, Int32) = (-1, -1)
+    let result = openpty(&own, &program, nil, nil, nil)
+    try #require(result == 0)
+    let ends = [own, program]
+    defer { for end in ends { close(end) } }
+    let before = try Ways(of: program)
+    let none = cc_t(truncatingIfNeeded: fpathconf(program, Int32(_PC_VDISABLE)))
+    #expect(before.echoes && before.quits != none && before.stops != none)
+    for endsAll in [false, true] {
+      let begun = try SilentTerminal(program, place: "terminal")
+      let silence = try #require(begun)
+      let during = try Ways(of: program)
+      #expect(!during.echoes && during.quits == none && during.stops == none)
+      if endsAll { SilentTerminal.endAll() } else { silence.end() }
+      #expect(try Ways(of: program) == before)
+      silence.end()
+    }
+  }
+}
