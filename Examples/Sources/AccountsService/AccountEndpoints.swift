@@ -17,30 +17,27 @@ struct SignIn: Endpoint {
 
   var request: Request<Tokens> {
     let input = SignInInput(email: email, password: password.value)
-    return .post("/sessions", content: .json(input)).json(.snakeCase).credentials(.none)
+    return .post("/sessions", content: .json(input)).credentials(.none)
   }
 }
 
 struct RefreshSession: Endpoint {
   let token: Secret
 
-  var request: Request<Tokens> {
-    .post("/sessions/refresh", content: .json(["refresh_token": token.value])).json(.snakeCase).credentials(.none)
-  }
+  var request: Request<Tokens> { .post("/sessions/refresh", content: .json(["refresh_token": token.value])) }
 }
 
+/// Shows the refresh token and no other, which may have expired.
 struct SignOut: Endpoint {
-  var request: Request<Void> { .delete("/sessions") }
+  let token: Secret
+
+  var request: Request<Void> {
+    .post("/sessions/revoke", content: .json(["refresh_token": token.value])).credentials(.none)
+  }
 }
 
 struct GetAccount: Endpoint {
   var request: Request<Account> { .get("/accounts/me") }
-}
-
-/// What a session is made of; it stays inside this module.
-struct Tokens: Decodable, Sendable {
-  let accessToken: String
-  let refreshToken: String
 }
 
 private struct SignUpInput: Encodable, Sendable {

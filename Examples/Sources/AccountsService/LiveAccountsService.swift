@@ -4,17 +4,21 @@ public import Apus
 ///
 /// The client must stay with that server: the tokens that a sign-in gives belong to it. A client that is switched to
 /// another server needs another service, with credentials of their own.
-public actor LiveAccountsService: AccountsService {
+///
+/// ```swift
+/// let tokens = MemoryCredentials()
+/// let client = Client(baseURL: "https://api.example.com") { $0.authentication = .accounts(tokens) }
+/// let accounts = LiveAccountsService(client: client, credentials: tokens)
+/// ```
+public struct LiveAccountsService: AccountsService {
   private let client: Client
   private let credentials: MemoryCredentials
-  /// Kept apart: it is sent to renew the session and for nothing else.
-  private var refreshToken: Secret?
 
   /// Makes the service.
   ///
   /// - Parameters:
-  ///   - client: talks to the server.
-  ///   - credentials: where the client takes its token from: filled at sign-in, emptied at sign-out.
+  ///   - client: talks to the server, with `Authentication.accounts(_:)`.
+  ///   - credentials: what that takes its tokens from: filled at sign-in.
   public init(client: Client, credentials: MemoryCredentials) {
     self.client = client
     self.credentials = credentials
@@ -27,7 +31,7 @@ public actor LiveAccountsService: AccountsService {
 
   /// Fetches tokens and keeps them.
   public func signIn(email: String, password: Secret) async throws(CallError) {
-    keep(try await client.send(SignIn(email: email, password: password)))
+    credentials.set(try await client.send(SignIn(email: email, password: password)))
   }
 
   /// Fetches the account.
@@ -35,30 +39,13 @@ public actor LiveAccountsService: AccountsService {
     try await client.send(GetAccount())
   }
 
-  /// Exchanges the refresh token for new tokens. One that was signed out meanwhile stays signed out.
-  public func refresh() async throws(CallError) -> Bool {
-    guard let token = refreshToken else { return false }
-    let tokens = try await client.send(RefreshSession(token: token))
-    guard refreshToken == token else { return false }
-    keep(tokens)
-    return true
-  }
-
-  /// Ends the session on the server, and here in any case.
+  /// Forgets the tokens, then ends the session on the server.
   public func signOut() async throws(CallError) {
-    let token = refreshToken
-    defer {
-      // Somebody who signed in while the server was told stays signed in.
-      if refreshToken == token {
-        refreshToken = nil
-        credentials.clear()
-      }
-    }
-    try await client.send(SignOut())
-  }
-
-  private func keep(_ tokens: Tokens) {
-    refreshToken = Secret(tokens.refreshToken)
-    credentials.set(token: tokens.accessToken)
+    var token: Secret?
+    if case .tokens(let tokens)? = credentials.current().credential { token = tokens.refresh }
+    // Here first: the server may be slow, and what a refresh under way gives must find nobody signed in. Credentials in
+    // memory cannot fail to go.
+    try? await client.signOut()
+    if let token { try await client.send(SignOut(token: token)) }
   }
 }

@@ -11,12 +11,18 @@ extension Backend {
     public var database: String?
     /// How long an access token is good for; fractions of a second count.
     public var tokenLifetime: Duration = .seconds(3600)
+    /// Whether clients are told how long that is, in `expires_in`; otherwise a 401 tells them when it is over.
+    public var tellsTokenLifetime = true
+    /// How long a session lasts without a refresh: how long a refresh token is good for.
+    public var sessionLifetime: Duration = .seconds(30 * 24 * 3600)
     /// The key that requests for films must show.
     public var apiKey = "demo-key"
     /// How many friends a new account starts with.
     public var friendsPerAccount = 40
     /// How long every answer is held back; the log's own routes are not.
     public var latency: Duration = .zero
+    /// Holds single answers back until it is told to let them go. Default: one that holds none.
+    public var held = HeldAnswers()
     /// scrypt's N for new passwords, a power of two.
     ///
     /// The default takes 16 MiB and, in a debug build, a third of a second for each sign-up and sign-in. Tests set 2.
@@ -33,6 +39,7 @@ extension Backend {
     func check() throws(InvalidOption) {
       guard (0...65_535).contains(port) else { throw InvalidOption(name: "port") }
       guard tokenLifetime > .zero else { throw InvalidOption(name: "tokenLifetime") }
+      guard sessionLifetime > .zero else { throw InvalidOption(name: "sessionLifetime") }
       guard (2...1_048_576).contains(passwordHashRounds), passwordHashRounds.nonzeroBitCount == 1 else {
         throw InvalidOption(name: "passwordHashRounds")
       }

@@ -18,6 +18,9 @@ struct BackendCommand: AsyncParsableCommand {
   @Option(help: "How long an access token is good for, in seconds.")
   var tokenLifetime = 3600.0
 
+  @Option(help: "How long a session lasts without a refresh, in seconds.")
+  var sessionLifetime = 2_592_000.0
+
   @Option(help: "What the backend calls itself.")
   var name = "backend"
 
@@ -33,6 +36,7 @@ struct BackendCommand: AsyncParsableCommand {
   func validate() throws {
     guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535.") }
     guard (0.001...1e9).contains(tokenLifetime) else { throw ValidationError("--token-lifetime must be positive.") }
+    guard (0.001...1e9).contains(sessionLifetime) else { throw ValidationError("--session-lifetime must be positive.") }
     guard (0...10_000).contains(friends) else { throw ValidationError("--friends must be from 0 to 10000.") }
     guard (0...60_000).contains(latency) else { throw ValidationError("--latency must be from 0 to 60000.") }
   }
@@ -56,6 +60,7 @@ struct BackendCommand: AsyncParsableCommand {
     options.port = port
     options.database = database
     options.tokenLifetime = .seconds(tokenLifetime)
+    options.sessionLifetime = .seconds(sessionLifetime)
     options.name = name
     options.apiKey = apiKey
     options.friendsPerAccount = friends

@@ -51,6 +51,16 @@ extension Claim {
     return texts.isEmpty ? "nothing" : texts.joined(separator: ", ")
   }
 
+  /// How many rows were answered well, whatever else became of others: `200 ×20`.
+  @Sendable
+  static func successes(_ rows: [LoggedExchange]) -> String {
+    outcomes(rows.filter { $0.status == 200 && !$0.clientLeft })
+  }
+
+  /// How many rows there are, whatever became of them.
+  @Sendable
+  static func count(_ rows: [LoggedExchange]) -> String { "\(rows.count)" }
+
   /// Whose credentials the rows carried.
   @Sendable
   static func credentials(_ rows: [LoggedExchange]) -> String {

@@ -21,8 +21,8 @@ public enum Demo {
 
   private static let scenes: [any Scene] = [
     SignUp(), SignIn(), LoadFriends(), TapAgain(), ChangeFriends(), BrowseMovies(), SearchMovies(), SwitchServers(),
-    StalledServer(), NothingThere(), InvalidForm(), MalformedAnswer(), ExpiredToken(), RefusedConnection(), Cancel(),
-    Timeline(), SignOut(),
+    ShortTokens(), LateAnswer(), StalledServer(), NothingThere(), InvalidForm(), MalformedAnswer(), ExpiredToken(),
+    RefusedConnection(), Cancel(), Timeline(), SignOut(),
   ]
 
   /// Plays a scene and reads back what arrived at the servers meanwhile.

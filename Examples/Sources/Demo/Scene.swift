@@ -40,3 +40,12 @@ extension Scene {
     throw UnexpectedOutcome(expected: code)
   }
 }
+
+extension Client {
+  /// Waits until no call runs any more, nor what calls have left behind: a refresh belongs to none of them.
+  func waitUntilIdle() async throws {
+    repeat { try await Task.sleep(for: .milliseconds(20)) } while !calls.isEmpty
+    // What came of the last one is kept a moment later.
+    try await Task.sleep(for: .milliseconds(20))
+  }
+}

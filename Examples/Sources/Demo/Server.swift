@@ -1,3 +1,4 @@
+import AccountsService
 import Apus
 import Backend
 
@@ -7,26 +8,30 @@ struct Server: Sendable {
   let name: String
   /// A client that stays with this server.
   let client: Client
-  /// The token of whoever is signed in there.
+  /// The tokens of whoever is signed in there.
   let tokens: MemoryCredentials
+  /// How often an app was told that somebody has to sign in there.
+  let endedSessions = Tally()
   /// What arrived there.
   let log: any ServerLog
 
   /// Makes a server of its address.
   init(_ name: String, at baseURL: BaseURL, log: any ServerLog) {
     let tokens = MemoryCredentials()
+    let endedSessions = endedSessions
     self.name = name
     self.tokens = tokens
     self.log = log
     client = Client(baseURL: baseURL) {
       $0.environment.name = name
-      $0.authentication = .bearer(tokens)
+      $0.authentication = .accounts(tokens)
+      $0.onUnauthorized = { _ in endedSessions.add() }
     }
   }
 
-  /// What the log shows of the token; `none` when nobody is signed in.
+  /// What the log shows of the access token; `none` when nobody is signed in.
   var fingerprint: String {
-    guard case .token(let token)? = tokens.current().credential else { return "none" }
-    return "bearer:\(Backend.fingerprint(of: token.value))"
+    guard case .tokens(let tokens)? = tokens.current().credential else { return "none" }
+    return "bearer:\(Backend.fingerprint(of: tokens.access.value))"
   }
 }

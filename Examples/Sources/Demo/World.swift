@@ -11,9 +11,11 @@ struct World: Sendable {
   let staging: Server
   /// Where they are switched to.
   let production: Server
-  /// A server whose time can leap ahead, and that goes down.
+  /// A server whose tokens live three seconds, whose time can leap ahead, and that goes down.
   let fleeting: Server
   let clock: LeapClock
+  /// Holds answers of the fleeting server back.
+  let held: HeldAnswers
   /// The one client of the friends app; it is switched between servers.
   let app: Client
   let accounts: any AccountsService
@@ -32,21 +34,21 @@ struct World: Sendable {
   var servers: [Server] { [staging, production, fleeting] }
 
   init(_ options: DemoOptions, stage: Stage) async throws {
-    let clock = LeapClock()
+    let (clock, held) = (LeapClock(), HeldAnswers())
     var backends: [Backend] = []
     var servers: [Server] = []
     for (name, address) in [("staging", options.stagingURL), ("production", options.productionURL), ("fleeting", nil)] {
       if let address {
         servers.append(try await Server.running(name, at: address))
       } else {
-        let backend = try await Backend.start(Self.settings(name, options, clock))
+        let backend = try await Backend.start(Self.settings(name, options, clock, held))
         backends.append(backend)
         servers.append(
           Server(name, at: try BaseURL(backend.baseURL), log: InProcessLog(log: backend.log)))
       }
     }
     self.stage = stage
-    self.clock = clock
+    (self.clock, self.held) = (clock, held)
     self.backends = backends
     (staging, production, fleeting) = (servers[0], servers[1], servers[2])
     app = try Client(baseURL: BaseURL("\(staging.client.environment.baseURL)"))
@@ -61,16 +63,22 @@ struct World: Sendable {
     person = Person(email: "ada.\(UInt32.random(in: 0 ... .max))@example.com")
   }
 
-  /// Only the fleeting server's tokens are short-lived; it alone is asked a second time after they expired.
-  private static func settings(_ name: String, _ options: DemoOptions, _ clock: LeapClock) -> Backend.Options {
+  /// How long an access token of the fleeting server is good for.
+  static let tokenLifetime = Duration.seconds(3)
+
+  /// Only the fleeting server's tokens are short-lived, and only its answers are held.
+  private static func settings(
+    _ name: String, _ options: DemoOptions, _ clock: LeapClock, _ held: HeldAnswers
+  ) -> Backend.Options {
     var settings = Backend.Options()
     settings.name = name
     settings.apiKey = options.apiKey
     settings.latency = options.latency
     settings.passwordHashRounds = options.passwordHashRounds
     if name == "fleeting" {
-      settings.tokenLifetime = .seconds(60)
+      settings.tokenLifetime = tokenLifetime
       settings.now = { clock.now }
+      settings.held = held
     }
     return settings
   }

@@ -45,6 +45,19 @@ import Testing
     #expect(Claim.credentials(rows) == "bearer:a, bearer:b, none")
   }
 
+  @Test("answers that are well are told alone, and rows by their number")
+  func successes() throws {
+    let rows = try rows(
+      #""method":"GET","path":"/a","status":200,"client_left":false"#,
+      #""method":"GET","path":"/a","status":401,"client_left":false"#,
+      #""method":"GET","path":"/a","status":200,"client_left":true"#,
+      #""method":"GET","path":"/a","status":200,"client_left":false"#)
+    #expect(Claim.successes(rows) == "200 ×2")
+    #expect(Claim.successes([]) == "nothing")
+    #expect(Claim.count(rows) == "4")
+    #expect(Claim.count([]) == "0")
+  }
+
   @Test("only rows of the subject count, and a row too many is seen")
   func matching() throws {
     let rows = try rows(

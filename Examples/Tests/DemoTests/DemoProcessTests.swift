@@ -39,6 +39,11 @@ import Testing
     #expect(ending.output.contains("expectations are met."))
     #expect(!ending.output.contains("✗"))
     #expect(!ending.output.contains("\u{1B}"))
+    // One refresh for each end of a token, and none that signs somebody in again.
+    #expect(ending.output.contains("20 calls in 7.0 seconds, none failed"))
+    for name in ["short-tokens", "refreshes", "late-answer", "stays-out", "session-over"] {
+      #expect(ending.output.contains("✓ \(name) "), "\(name)")
+    }
     #if os(Linux)
       // What SwiftNIO's transport tells in a trace, and no other does here.
       #expect(ending.output.contains("on a connection in use before") || ending.output.contains("on a new connection"))

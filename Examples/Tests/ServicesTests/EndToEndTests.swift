@@ -24,6 +24,7 @@ import Testing
       let error = await #expect(throws: CallError.self) { try await site.accounts.account() }
       #expect(error?.status == 401)
       #expect(site.backend.log.rows { $0.path == "/accounts/me" }.map(\.credential) == [token, nil])
+      #expect(site.backend.log.rows { $0.path == "/sessions/revoke" }.map(\.status) == [204])
     }
   }
 
@@ -40,7 +41,7 @@ import Testing
 
   @Test("a friend is added, grouped, listed and removed")
   func friends() async throws {
-    try await withSite(friends: 0) { site in
+    try await withSite(.testing { $0.friendsPerAccount = 0 }) { site in
       try await site.signIn()
       guard case .accepted(let grace) = try await site.friends.add(NewFriend(name: "Grace")) else {
         Issue.record("the friend was not accepted")
@@ -60,7 +61,7 @@ import Testing
 
   @Test("all pages of friends hold every friend once")
   func pages() async throws {
-    try await withSite(friends: 23) { site in
+    try await withSite(.testing { $0.friendsPerAccount = 23 }) { site in
       try await site.signIn()
       var sizes: [Int] = []
       var ids: Set<Friend.ID> = []
@@ -76,7 +77,7 @@ import Testing
 
   @Test("a list without friends is one empty page")
   func emptyList() async throws {
-    try await withSite(friends: 0) { site in
+    try await withSite(.testing { $0.friendsPerAccount = 0 }) { site in
       try await site.signIn()
       var count = 0
       for try await page in site.friends.pages(in: nil) {
@@ -117,15 +118,20 @@ import Testing
     }
   }
 
-  @Test("an expired session is renewed on request")
+  @Test("friends and account are there after their token expired, and nobody noticed")
   func expiry() async throws {
-    try await withSite(tokenLifetime: .nanoseconds(1)) { site in
+    let time = ServerTime()
+    try await withSite(.testing { $0.now = { time.now } }) { site in
       try await site.signIn()
-      let expired = site.fingerprint
-      let error = await #expect(throws: CallError.self) { try await site.accounts.account() }
-      #expect(error?.errorDescription == "The access token expired.")
-      #expect(try await site.accounts.refresh())
-      #expect(site.fingerprint != expired)
+      let first = site.fingerprint
+      time.advance(by: .seconds(3600))
+      #expect(try await site.friends.latestFriends(in: nil).totalResults == 40)
+      let second = site.fingerprint
+      time.advance(by: .seconds(3600))
+      #expect(try await site.accounts.account().name == "Ada")
+      #expect(Set([first, second, site.fingerprint]).count == 3)
+      #expect(site.refreshes.map(\.status) == [200, 200])
+      #expect(site.events.all.isEmpty)
     }
   }
 

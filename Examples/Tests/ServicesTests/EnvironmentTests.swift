@@ -6,7 +6,7 @@ import Testing
 @Suite struct EnvironmentTests {
   @Test("a client is switched while its calls are in flight, and nothing crosses over")
   func switching() async throws {
-    try await withSite(latency: .milliseconds(150)) { staging in
+    try await withSite(.testing { $0.latency = .milliseconds(150) }) { staging in
       try await withSite { production in
         try await staging.signIn()
         try await production.signIn()
@@ -34,7 +34,7 @@ import Testing
   @Test("two clients at once keep to their servers")
   func twoClients() async throws {
     try await withSite { staging in
-      try await withSite(friends: 3) { production in
+      try await withSite(.testing { $0.friendsPerAccount = 3 }) { production in
         try await staging.signIn()
         try await production.signIn()
         async let here = staging.friends.latestFriends(in: nil)

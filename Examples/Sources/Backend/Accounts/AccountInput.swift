@@ -32,7 +32,7 @@ struct SignInInput: Decodable, Sendable {
   }
 }
 
-/// What a client sends for a new pair of tokens.
+/// What a client sends for a new pair of tokens, and to sign out.
 struct RefreshInput: Decodable, Sendable {
   var refreshToken: String?
 

@@ -6,7 +6,8 @@ import Hummingbird
 /// - `POST /accounts` `{name, email, password}`: 201 `{id, name, email}`
 /// - `GET /accounts/me`: `{id, name, email}`
 /// - `POST /sessions` `{email, password}`: 201 `{access_token, refresh_token, expires_in, token_type}`
-/// - `POST /sessions/refresh` `{refresh_token}`: the same, with status 200
+/// - `POST /sessions/refresh` `{refresh_token}`: the same, with status 200; 400 with `"error": "invalid_grant"`
+/// - `POST /sessions/revoke` `{refresh_token}`: 204; its session's tokens are void. The same for one that is unknown
 /// - `DELETE /sessions`: 204; the session's tokens are void
 struct AccountRoutes {
   let accounts: AccountStore
@@ -18,6 +19,7 @@ struct AccountRoutes {
     routes.on(.get, "/accounts/me", gatekeeper.guarding { _, _, principal in .json(principal.account) })
     routes.on(.post, "/sessions", signIn)
     routes.on(.post, "/sessions/refresh", refresh)
+    routes.on(.post, "/sessions/revoke", revoke)
     routes.on(
       .delete, "/sessions",
       gatekeeper.guarding { _, _, principal in
@@ -47,15 +49,26 @@ struct AccountRoutes {
   @Sendable
   private func refresh(_ request: Request, _ context: BackendContext) async throws -> Response {
     let token = OpaqueToken(text: try await Content.decode(RefreshInput.self, from: request).validated())
-    let realm = gatekeeper.realm
     switch try await gatekeeper.sessions.refresh(token) {
-    case .valid(let tokens):
-      return uncached(.json(tokens))
+    case .valid(let renewal):
+      context.exchange?.identified(as: renewal.account)
+      return uncached(.json(renewal.tokens))
     case .reused:
-      throw Challenge.invalidToken(realm: realm, "The refresh token was used before; its session has ended.")
-    case .unknown, .expired:
-      throw Challenge.invalidToken(realm: realm, "The refresh token is not valid.")
+      throw Problem.invalidGrant("The session has ended: its refresh token was used twice. Sign in again.")
+    case .expired:
+      throw Problem.invalidGrant("The session has expired. Sign in again.")
+    case .unknown:
+      throw Problem.invalidGrant("The session has ended. Sign in again.")
     }
+  }
+
+  /// Whoever signs out has a refresh token, and perhaps no access token that is still good. Nobody learns whether there
+  /// was a session (RFC 7009, section 2.2).
+  @Sendable
+  private func revoke(_ request: Request, _: BackendContext) async throws -> Response {
+    let token = OpaqueToken(text: try await Content.decode(RefreshInput.self, from: request).validated())
+    try await gatekeeper.sessions.end(sessionOf: token)
+    return .noContent
   }
 
   /// Tokens must not stay in any cache (RFC 6749, section 5.1).

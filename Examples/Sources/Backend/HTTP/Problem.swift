@@ -5,6 +5,8 @@ struct Problem: Error, Equatable {
   var status: HTTPResponse.Status
   /// What was wrong with this very request, for a person to read.
   var detail: String
+  /// A code for programs to read, where a standard wants one besides the status.
+  var error: String?
   /// What was wrong with single members of the content.
   var errors: [FieldError] = []
   /// Fields that belong to the refusal, such as `WWW-Authenticate` or `Allow`.

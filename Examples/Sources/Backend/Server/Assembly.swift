@@ -17,7 +17,8 @@ struct Assembly {
     var logger = Logger(label: "backend.server")
     logger.logLevel = .critical
     return Application(
-      responder: ExchangeResponder(router: routes.responder(), connections: connections, latency: options.latency),
+      responder: ExchangeResponder(
+        router: routes.responder(), connections: connections, latency: options.latency, held: options.held),
       server: RecordedServer(connections: connections, log: log, now: options.now).builder,
       configuration: ApplicationConfiguration(
         address: .hostname("127.0.0.1", port: options.port), serverName: options.name),
@@ -27,7 +28,10 @@ struct Assembly {
 
   private var routes: Routes {
     let films = FilmStore(database: database)
-    let sessions = SessionStore(database: database, now: options.now, lifetime: options.tokenLifetime)
+    let sessions = SessionStore(
+      database: database, now: options.now,
+      lifetimes: TokenLifetimes(
+        access: options.tokenLifetime, refresh: options.sessionLifetime, isTold: options.tellsTokenLifetime))
     let gatekeeper = Gatekeeper(sessions: sessions, realm: options.name)
     let accounts = AccountStore(
       database: database, now: options.now, hashRounds: options.passwordHashRounds,

@@ -1,11 +1,12 @@
 import HTTPTypes
 import Hummingbird
 
-/// Stands before the router: finds the exchange's connection, adds the latency, notes the answer.
+/// Stands before the router: finds the exchange's connection, adds the latency, holds the answer, notes it.
 struct ExchangeResponder<Router: HTTPResponder<BackendContext>>: HTTPResponder {
   let router: Router
   let connections: Connections
   let latency: Duration
+  let held: HeldAnswers
 
   func respond(to request: Request, context: BackendContext) async throws -> Response {
     var context = context
@@ -14,6 +15,7 @@ struct ExchangeResponder<Router: HTTPResponder<BackendContext>>: HTTPResponder {
       try await context.pause(for: latency)
     }
     var response = try await router.respond(to: request, context: context)
+    await held.pass("\(request.method.rawValue) \(request.uri.path)")
     // Content after the answer to HEAD would be taken for the next answer.
     if request.method == .head { response = response.createHeadResponse() }
     // Before the head is written, so that a client that has the answer finds the status in the log.

@@ -7,6 +7,7 @@ enum Schema {
     migrator.registerMigration("accounts", migrate: createAccounts)
     migrator.registerMigration("friends", migrate: createFriends)
     migrator.registerMigration("films", migrate: createFilms)
+    migrator.registerMigration("pairs", migrate: countPairs)
     return migrator
   }
 
@@ -33,6 +34,24 @@ enum Schema {
       table.primaryKey("hash", .blob)
       table.column("session_id", .integer).notNull().indexed().references("sessions", onDelete: .cascade)
       table.column("used", .boolean).notNull().defaults(to: false)
+    }
+  }
+
+  /// Tokens come in pairs, see ``SessionStore``. Sessions of before end: nobody noted which of their tokens were shown.
+  @Sendable
+  private static func countPairs(_ db: GRDB.Database) throws {
+    for table in ["access_tokens", "refresh_tokens", "sessions"] { try db.execute(sql: "DELETE FROM \(table)") }
+    try db.alter(table: "sessions") { table in
+      table.add(column: "pairs", .integer).notNull().defaults(to: 0)
+      table.add(column: "shown", .integer).notNull().defaults(to: 0)
+    }
+    try db.alter(table: "access_tokens") { table in
+      table.add(column: "pair", .integer).notNull().defaults(to: 0)
+    }
+    try db.alter(table: "refresh_tokens") { table in
+      table.drop(column: "used")
+      table.add(column: "pair", .integer).notNull().defaults(to: 0)
+      table.add(column: "expires_at", .double).notNull().defaults(to: 0)
     }
   }
 

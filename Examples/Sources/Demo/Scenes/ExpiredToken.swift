@@ -1,26 +1,27 @@
 import AccountsService
 import Apus
 
-/// A session that is over, and renewed.
+/// A session that is over for good: one sentence for the person, one event for the app, and only signing in helps.
 struct ExpiredToken: Scene {
-  let title = "What goes wrong: an expired session"
+  let title = "What goes wrong: a session that is over"
 
   func play(in world: World) async throws -> [Claim] {
-    let stage = world.stage
-    let server = world.fleeting
-    let person = world.person
+    let (stage, server, person) = (world.stage, world.fleeting, world.person)
     let accounts = LiveAccountsService(client: server.client, credentials: server.tokens)
-    _ = try await accounts.signUp(SignUpForm(name: person.name, email: person.email, password: person.password))
     try await accounts.signIn(email: person.email, password: person.password)
     _ = try await accounts.account()
-    stage.say("Ada is signed in; a token lasts a minute here. Two minutes later …")
-    world.clock.leap(by: .seconds(120))
+    let before = server.endedSessions.count
+    stage.say("Ada is signed in; a session lasts a month without her here. Two months later …")
+    world.clock.leap(by: .seconds(60 * 24 * 3600))
     try await showFailure(.rejected, on: stage) { try await accounts.account() }
-    guard try await accounts.refresh() else { throw UnexpectedRejection() }
-    stage.say("the session is renewed: \(try await accounts.account().name) is back")
+    let times = server.endedSessions.count - before
+    stage.say("times the app was told to show its sign-in: \(times)")
+    try await accounts.signIn(email: person.email, password: person.password)
+    stage.say("\(try await accounts.account().name) signs in and is back")
     return [
       Claim(name: "expired", server: server, subject: "GET /accounts/me", expected: "200, 401, 200"),
-      Claim(name: "renewed", server: server, subject: "POST /sessions/refresh", expected: "200"),
+      Claim(name: "not-renewed", server: server, subject: "POST /sessions/refresh", expected: "400"),
+      .app("session-over", "told that somebody has to sign in", expected: "1", shown: "\(times)"),
     ]
   }
 }

@@ -12,7 +12,7 @@ struct SignOut: Scene {
     let friends = world.friends
     try await showFailure(.rejected, on: world.stage) { try await friends.latestFriends(in: nil) }
     return [
-      Claim(name: "sign-out", server: world.staging, subject: "DELETE /sessions", expected: "204"),
+      Claim(name: "sign-out", server: world.staging, subject: "POST /sessions/revoke", expected: "204"),
       Claim(name: "signed-out", server: world.staging, subject: "GET /friends", expected: "401"),
       Claim(
         name: "no-token", server: world.staging, subject: "GET /friends", expected: "none",

@@ -64,12 +64,13 @@ import Testing
     await #expect(throws: (any Error).self) { try await Backend.start(options) }
   }
 
-  @Test(arguments: ["port", "tokenLifetime", "passwordHashRounds"])
+  @Test(arguments: ["port", "tokenLifetime", "sessionLifetime", "passwordHashRounds"])
   func `an option out of its range is named`(name: String) async {
     var options = Backend.Options()
     switch name {
     case "port": options.port = 70_000
     case "tokenLifetime": options.tokenLifetime = .zero
+    case "sessionLifetime": options.sessionLifetime = .zero
     default: options.passwordHashRounds = 3
     }
     await #expect(throws: Backend.InvalidOption(name: name)) { try await Backend.start(options) }

@@ -13,8 +13,9 @@ struct RandomRequests {
     "__log", "1", "2", "32710", "-1", "99999999999999999999", "%2F", "%00", "%", "..", "*", "{id}", "", ":id", "é",
   ]
   private static let paths = [
-    "/accounts", "/accounts/me", "/sessions", "/sessions/refresh", "/friends", "/friends/1", "/friends/1/category",
-    "/friends/categories", "/3/movie/popular", "/3/movie/32710", "/3/search/movie", "/__log", "/faults/flaky", "/",
+    "/accounts", "/accounts/me", "/sessions", "/sessions/refresh", "/sessions/revoke", "/friends", "/friends/1",
+    "/friends/1/category", "/friends/categories", "/3/movie/popular", "/3/movie/32710", "/3/search/movie", "/__log",
+    "/faults/flaky", "/",
   ]
   private static let names = ["page", "per_page", "category", "query", "api_key", "after", "count", "key", "", "%zz"]
   private static let values = [

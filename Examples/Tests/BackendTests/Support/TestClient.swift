@@ -10,6 +10,21 @@ struct TestClient: Sendable {
     try await send("POST", target, json: json, token: token)
   }
 
+  /// Asks for new tokens.
+  func refresh(_ token: String) async throws -> Answer {
+    try await post("/sessions/refresh", #"{"refresh_token": "\#(token)"}"#)
+  }
+
+  /// Asks for new tokens and gets them.
+  func refreshed(_ tokens: SignedIn) async throws -> SignedIn {
+    try SignedIn(try await refresh(tokens.refresh).json())
+  }
+
+  /// The status for whoever shows an access token.
+  func status(with token: String) async throws -> Int {
+    try await get("/accounts/me", token: token).status
+  }
+
   func send(
     _ method: String, _ target: String, json: String? = nil, token: String? = nil, fields: [String] = []
   ) async throws -> Answer {

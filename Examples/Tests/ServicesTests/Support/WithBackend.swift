@@ -7,18 +7,29 @@ import MoviesService
 /// A backend and the services that talk to it.
 struct Site: Sendable {
   let backend: Backend
-  let tokens = MemoryCredentials()
+  let tokens: MemoryCredentials
+  let authentication: Authentication
   let client: Client
   let accounts: any AccountsService
   let friends: any FriendsService
   let movies: any MoviesService
+  /// What the app was told of sessions that are over.
+  let events = Events()
 
-  init(_ backend: Backend) throws {
-    let tokens = tokens
+  /// - Parameter clock: what the app tells the age of its tokens by.
+  init(_ backend: Backend, clock: any MonotonicClock = SystemClock()) throws {
+    let tokens = MemoryCredentials(clock: clock)
+    let events = events
+    let authentication = Authentication.accounts(tokens)
     self.backend = backend
+    self.tokens = tokens
+    self.authentication = authentication
     client = Client(baseURL: try BaseURL(backend.baseURL)) {
       $0.environment.name = backend.name
-      $0.authentication = .bearer(tokens)
+      $0.authentication = authentication
+      $0.onUnauthorized = { events.add($0) }
+      // Hundreds of calls at once on a small machine may take long.
+      $0.timeout = .seconds(300)
     }
     accounts = LiveAccountsService(client: client, credentials: tokens)
     friends = LiveFriendsService(client: client)
@@ -36,31 +47,41 @@ struct Site: Sendable {
     try await accounts.signIn(email: email, password: "correct horse")
   }
 
-  /// What the log shows of the token.
+  /// What the log shows of the access token.
   var fingerprint: String? {
-    guard case .token(let token)? = tokens.current().credential else { return nil }
-    return "bearer:\(Backend.fingerprint(of: token.value))"
+    guard case .tokens(let tokens)? = tokens.current().credential else { return nil }
+    return "bearer:\(Backend.fingerprint(of: tokens.access.value))"
   }
+
+  /// What the server was asked for new tokens.
+  var refreshes: [LoggedExchange] { backend.log.rows { $0.path == "/sessions/refresh" } }
 
   struct NotSignedUp: Error {}
 }
 
 /// Runs a test against a backend of its own.
+///
+/// - Parameter clock: what the app tells the age of its tokens by.
 func withSite(
-  latency: Duration = .zero, friends: Int = 40, tokenLifetime: Duration = .seconds(3600),
+  _ options: Backend.Options = .testing(), clock: any MonotonicClock = SystemClock(),
   _ test: (Site) async throws -> Void
 ) async throws {
-  var options = Backend.Options()
-  options.passwordHashRounds = 2
-  options.latency = latency
-  options.friendsPerAccount = friends
-  options.tokenLifetime = tokenLifetime
   let backend = try await Backend.start(options)
   do {
-    try await test(try Site(backend))
+    try await test(try Site(backend, clock: clock))
   } catch {
     await backend.stop()
     throw error
   }
   await backend.stop()
+}
+
+extension Backend.Options {
+  /// A free port and cheap passwords.
+  static func testing(_ change: (inout Backend.Options) -> Void = { _ in }) -> Backend.Options {
+    var options = Backend.Options()
+    options.passwordHashRounds = 2
+    change(&options)
+    return options
+  }
 }

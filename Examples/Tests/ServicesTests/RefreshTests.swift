@@ -1,0 +1,165 @@
+import AccountsService
+import Apus
+import ApusTesting
+import Backend
+import FriendsService
+import Testing
+
+/// Tokens that end under calls, on a real server and over the platform's transport.
+@Suite struct RefreshTests {
+  private static let lifetime = Duration.seconds(60)
+  private static let path = "/friends/categories"
+  private static let refresh = "POST /sessions/refresh"
+
+  private let time = ServerTime()
+  private let clock = ManualClock()
+
+  private func options(_ change: (inout Backend.Options) -> Void = { _ in }) -> Backend.Options {
+    .testing { options in
+      options.tokenLifetime = Self.lifetime
+      options.now = { [time] in time.now }
+      change(&options)
+    }
+  }
+
+  /// All access tokens that there are end now, for the server and for an app that knows how long they live.
+  private func expire() {
+    time.advance(by: Self.lifetime)
+    clock.advance(by: Self.lifetime)
+  }
+
+  /// Makes calls at once, which must not fail.
+  private func load(_ count: Int, from services: any FriendsService...) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<count {
+        let friends = services[index % services.count]
+        group.addTask { _ = try await friends.categories() }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test(
+    "two hundred calls at once meet the end of their token, time and again: one refresh each time, and none fails",
+    arguments: [false, true])
+  func storm(isLifetimeKnown: Bool) async throws {
+    let (calls, rounds) = (200, 3)
+    try await withSite(options { $0.tellsTokenLifetime = isLifetimeKnown }, clock: clock) { site in
+      try await site.signIn()
+      for round in 1...rounds {
+        expire()
+        try await load(calls, from: site.friends)
+        #expect(site.refreshes.count == round)
+      }
+      #expect(site.refreshes.allSatisfy { $0.status == 200 && $0.credential == nil })
+      let rows = site.backend.log.rows { $0.path == Self.path }
+      #expect(rows.count { $0.status == 200 } == calls * rounds)
+      // Who knows when a token ends shows none that has ended; who does not shows the first one, too.
+      let refused = rows.count { $0.status == 401 }
+      #expect((refused == 0) == isLifetimeKnown)
+      #expect(Set(rows.map(\.credential)).count == (isLifetimeKnown ? rounds : rounds + 1))
+      #expect(site.events.all.isEmpty)
+    }
+  }
+
+  @Test("two clients that share an authentication make one refresh")
+  func twoClients() async throws {
+    try await withSite(options()) { site in
+      try await site.signIn()
+      let other = Client(baseURL: site.client.environment.baseURL) {
+        $0.authentication = site.authentication
+        $0.timeout = .seconds(300)
+      }
+      for round in 1...3 {
+        expire()
+        try await load(50, from: site.friends, LiveFriendsService(client: other))
+        #expect(site.refreshes.map(\.status) == Array(repeating: 200, count: round))
+      }
+    }
+  }
+
+  @Test("who signs out while a refresh hangs stays signed out, whatever the server answers at last")
+  func signOut() async throws {
+    let options = options()
+    try await withSite(options) { site in
+      try await site.signIn()
+      expire()
+      options.held.hold(Self.refresh)
+      let friends = site.friends
+      let call = Task { try await friends.categories() }
+      await options.held.waitForAnswers(1)
+      try await site.accounts.signOut()
+      let error = await #expect(throws: CallError.self) { try await call.value }
+      #expect(error?.status == 401)
+      options.held.release()
+      while !site.client.calls.isEmpty { await Task.yield() }
+      for _ in 0..<3 {
+        let later = await #expect(throws: CallError.self) { try await friends.categories() }
+        #expect(later?.status == 401)
+      }
+      #expect(site.tokens.current().credential == nil)
+      let credentials = site.backend.log.rows { $0.path == Self.path }.map(\.credential)
+      #expect(credentials.dropFirst() == [nil, nil, nil])
+      #expect(site.refreshes.count == 1)
+    }
+  }
+
+  @Test("when the server refuses to refresh everybody reads the same, and the app is told once")
+  func refused() async throws {
+    let options = options()
+    try await withSite(options) { site in
+      try await site.signIn()
+      try await signOutElsewhere(site)
+      options.held.hold(Self.refresh)
+      let friends = site.friends
+      let calls = (0..<20).map { _ in Task { try await friends.categories() } }
+      // Everybody waits for the one answer before it comes.
+      while site.client.calls.all.count(where: isWaiting) < 20 { await Task.yield() }
+      await options.held.waitForAnswers(1)
+      options.held.release()
+      var sentences: [String] = []
+      for call in calls {
+        let error = await #expect(throws: CallError.self) { try await call.value }
+        sentences.append(error?.sentence ?? "none")
+      }
+      #expect(sentences == Array(repeating: "The session has ended. Sign in again.", count: 20))
+      #expect(site.events.all.count == 1)
+      #expect(site.tokens.current().credential == nil)
+      #expect(site.refreshes.map(\.status) == [400])
+      // Signing in is all it takes.
+      try await site.accounts.signIn(email: "ada@example.com", password: "correct horse")
+      try await load(1, from: friends)
+    }
+  }
+
+  @Test("an app that ended before it kept new tokens goes on with the old ones")
+  func lost() async throws {
+    try await withSite(options()) { site in
+      try await site.signIn()
+      guard case .tokens(let tokens)? = site.tokens.current().credential, let token = tokens.refresh else {
+        Issue.record("nobody is signed in")
+        return
+      }
+      let refresh = Request<Tokens>.post("/sessions/refresh", content: .json(["refresh_token": token.value]))
+      _ = try await site.client.send(refresh.credentials(.none))
+      expire()
+      try await load(10, from: site.friends)
+      #expect(site.refreshes.map(\.status) == [200, 200])
+      #expect(site.events.all.isEmpty)
+    }
+  }
+
+  /// Ends the session from another device: the app learns it from the server alone.
+  private func signOutElsewhere(_ site: Site) async throws {
+    let tokens = MemoryCredentials(site.tokens.current().credential)
+    let client = Client(baseURL: site.client.environment.baseURL) { $0.authentication = .accounts(tokens) }
+    try await LiveAccountsService(client: client, credentials: tokens).signOut()
+  }
+
+  /// Whether a call waits for another token.
+  private func isWaiting(_ call: CallEntry) -> Bool {
+    call.trace.events.contains { event in
+      if case .awaitingCredentials = event.kind { true } else { false }
+    }
+  }
+}
