@@ -7,7 +7,7 @@ import Measuring
 /// own, where nothing was freed before that could be used again.
 enum Waiting {
   static func compare(calls: Int) throws {
-    let server = try Nginx()
+    let server = try Nginx(mebibytes: 16)
     defer { server.stop() }
     let idle = try One.figures(of: ["kept", "tasks", "\(server.port)", "\(calls)"])
     let waiting = try One.figures(of: ["kept", "calls", "\(server.port)", "\(calls)"])
@@ -27,8 +27,8 @@ enum Waiting {
     guard arguments[0] == "calls" else {
       return print(try await growth(of: count) { try await Task.sleep(for: .seconds(3600)) })
     }
-    try await api.withResponse(to: Request<Content>.get("/users/\(7)")) { _ in
-      // The one connection is in use for as long as this runs.
+    // So much that nobody reads keeps the one connection in use for as long as this runs.
+    try await api.withResponse(to: Request<Content>.get("/big").timeout(.seconds(3600))) { _ in
       let each = try await growth(of: count, registeredAt: api) {
         _ = try await api.send(Request<Small>.get("/users/\(7)").timeout(.seconds(3600)))
       }

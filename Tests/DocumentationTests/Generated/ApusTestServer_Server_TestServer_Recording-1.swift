@@ -42,6 +42,10 @@ private let api = Client(baseURL: "https://api.example.com/v1")
 
 private let tokens = MemoryCredentials(token: "secret")
 
+private let key = MemoryCredentials(token: "secret")
+
+private let operators = MemoryCredentials(.password(user: "ada", "secret"))
+
 private let me = 1
 
 private let id = 1

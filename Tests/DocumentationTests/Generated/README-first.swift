@@ -41,6 +41,10 @@ private let api = Client(baseURL: "https://api.example.com/v1")
 
 private let tokens = MemoryCredentials(token: "secret")
 
+private let key = MemoryCredentials(token: "secret")
+
+private let operators = MemoryCredentials(.password(user: "ada", "secret"))
+
 private let me = 1
 
 private let id = 1
@@ -57,16 +61,15 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-private extension Endpoint where Self == Request<[User]> {
-  static func friends(of id: User.ID) -> Self { .get("/users/\(id)/friends") }
-}
+private func friends(of id: User.ID) -> Request<[User]> { .get("/users/\(id)/friends") }
 
 private func sample() async throws {
-  let tokens = MemoryCredentials(token: "…")
-  let api = Client(baseURL: "https://api.example.com/v1") { $0.authentication = .bearer(tokens) }
-
+  let tokens = MemoryCredentials()  // what a sign-in gives is set here
+  let api = Client(baseURL: "https://api.example.com/v1") {
+    $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }  // one refresh for any number of 401s
+  }
   do throws(CallError) {
-    print(try await api.send(.friends(of: me).latestWins("friends")))  // a newer call supersedes this one
+    print(try await api.send(friends(of: me).latestWins("friends")))  // a newer call supersedes this one
   } catch {
     if !error.isCancellation { print(error.sentence) }  // a sentence for a person; `error` is a CallError
   }

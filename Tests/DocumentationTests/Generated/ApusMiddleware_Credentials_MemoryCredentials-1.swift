@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// The sample '1' of Sources/ApusMiddleware/Authentication/MemoryCredentials.swift. Written by `make samples`; do not edit.
+// The sample '1' of Sources/ApusMiddleware/Credentials/MemoryCredentials.swift. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
@@ -42,6 +42,10 @@ private let api = Client(baseURL: "https://api.example.com/v1")
 
 private let tokens = MemoryCredentials(token: "secret")
 
+private let key = MemoryCredentials(token: "secret")
+
+private let operators = MemoryCredentials(.password(user: "ada", "secret"))
+
 private let me = 1
 
 private let id = 1
@@ -63,7 +67,7 @@ private func sample() async throws {
   var environment = Environment(baseURL: "https://api.example.com/v1")
   environment.authentication = .bearer(tokens)
   tokens.set(token: "mF_9.B5f-4.1JqM")  // signed in: the next call carries it
-  tokens.clear()                        // signed out: none does
+  tokens.clear()                        // signed out: none does, see also `client.signOut()`
   _ = tokens
   _ = environment
 }
