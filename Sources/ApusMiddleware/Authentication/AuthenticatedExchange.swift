@@ -67,7 +67,9 @@ struct AuthenticatedExchange {
   ///   failed with.
   mutating func message() async throws -> RequestMessage {
     var message = request
-    for (place, index) in order().enumerated() {
+    let order = order()
+    for place in candidates.indices {
+      let index = order?[place] ?? place
       let candidate = candidates[index]
       let isAsked = candidate.authentication.parts.realm == nil || candidate.challenge != nil
       // What others have added may be in its place.
@@ -75,8 +77,8 @@ struct AuthenticatedExchange {
         candidates[index].stored = try await current(candidate.authentication)
         try show(index, on: &message)
       } else {
-        // Whose they are is settled now: a later answer is for nobody else.
-        candidates[index].stored = try await candidate.authentication.read()
+        // Whose they are is settled now: a later answer is for nobody else. What cannot be read may not be needed.
+        candidates[index].stored = try? await candidate.authentication.read()
       }
     }
     if context.values[CredentialUseKey.self] == .required, context.delivery != .described,
@@ -132,13 +134,13 @@ struct AuthenticatedExchange {
   private static let missing = TransportError(
     .declined, requestState: .notSent, detail: "the call needs credentials, and there are none")
 
-  /// Who has been asked where the message goes comes first, the better that is known the earlier.
-  private mutating func order() -> [Int] {
+  /// Who has been asked where the message goes comes first, the better that is known the earlier; `nil`: as they are.
+  private mutating func order() -> [Int]? {
     for index in candidates.indices {
       guard let known = candidates[index].authentication.parts.spaces.challenge(for: request) else { continue }
       (candidates[index].challenge, candidates[index].depth) = (known.challenge, known.depth)
     }
-    guard candidates.count > 1 else { return [0] }
+    guard candidates.count > 1 else { return nil }
     return candidates.indices.sorted {
       (candidates[$0].depth, -$0) > (candidates[$1].depth, -$1)
     }

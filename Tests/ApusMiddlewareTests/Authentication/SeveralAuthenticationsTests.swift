@@ -117,6 +117,16 @@ struct SeveralAuthenticationsTests {
     #expect(events.all.map(\.generation) == [operators.current().generation])
   }
 
+  @Test("credentials that nobody asks for may be unreadable")
+  func unreadableSpare() async throws {
+    let stub = StubTransport.answering()
+    let stuck = StuckSource()
+    stuck.isReadable.withLock { $0 = false }
+    let api = client(stub, [.bearer(tokens), .basic(stuck, realm: "operations")])
+    try await api.send(Request<Void>.get("/"))
+    #expect(stub.exchanges.first?.fields[.authorization] == "Bearer t0ken")
+  }
+
   @Test("a refusal is told of the authentication that the server asked for")
   func blame() async throws {
     let stub = StubTransport()
@@ -205,14 +215,16 @@ private struct SigningScheme: AuthenticationScheme {
   }
 }
 
-/// A source that cannot be cleared.
+/// A source that cannot be cleared, and may not be readable.
 private final class StuckSource: CredentialSource {
   struct Stuck: Error {}
 
   let credential = Mutex<Credential?>(.token("stuck"))
+  let isReadable = Mutex(true)
 
-  func current() -> StoredCredential {
-    StoredCredential(credential.withLock { $0 }, generation: 1, principal: 1)
+  func current() throws -> StoredCredential {
+    guard isReadable.withLock({ $0 }) else { throw Stuck() }
+    return StoredCredential(credential.withLock { $0 }, generation: 1, principal: 1)
   }
   func set(_ credential: Credential) {}
   func clear() throws { throw Stuck() }
