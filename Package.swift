@@ -12,7 +12,8 @@ let settings: [SwiftSetting] = [
 ]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let crypto = Target.Dependency.product(
+  name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Credentials"]))
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 /// SwiftNIO is compiled only where the `NIO` trait asks for it.
@@ -22,9 +23,9 @@ func nio(_ product: String, package: String = "swift-nio") -> Target.Dependency 
 
 /// Whether the host is a Linux machine: there `URLSession` is not needed by default.
 #if os(Linux)
-  let defaultTraits: Set<String> = ["NIO"]
+  let defaultTraits: Set<String> = ["NIO", "Credentials"]
 #else
-  let defaultTraits: Set<String> = ["NIO", "URLSession"]
+  let defaultTraits: Set<String> = ["NIO", "URLSession", "Credentials"]
 #endif
 
 let package = Package(
@@ -43,6 +44,7 @@ let package = Package(
   traits: [
     .trait(name: "NIO", description: "Parts built on SwiftNIO: its transport, the loopback test server."),
     .trait(name: "URLSession", description: "The URLSession transport as the default of `Apus`, where NIO's is not."),
+    .trait(name: "Credentials", description: "`ApusCredentials`: digest, and stores that outlive the process."),
     .trait(name: "ServiceLifecycle", description: "NIO's transport as a service of swift-service-lifecycle."),
     .default(enabledTraits: defaultTraits),
   ],

@@ -1,72 +1,74 @@
-import Crypto
+#if Credentials
+  import Crypto
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  /// What stands before the sealed content of a file: which version it is, and what key opens it.
+  ///
+  /// | bytes | |
+  /// |---|---|
+  /// | 8 | `ApusCred` |
+  /// | 1 | the version, 1 |
+  /// | 1 | the kind of key: 0 a key file, 1 a passphrase |
+  /// | 4 | rounds of the derivation, the highest byte first |
+  /// | 16 | salt of the derivation |
+  ///
+  /// After it come a nonce of 12 bytes, the encrypted content and a tag of 16 bytes (AES-256-GCM); the tag covers the
+  /// header too.
+  enum SealHeader: Hashable, Sendable {
+    case keyFile
+    case passphrase(salt: [UInt8], rounds: UInt32)
+
+    private static let mark = Array("ApusCred".utf8)
+    private static let version: UInt8 = 1
+    private static let length = 30
+
+    private var bytes: [UInt8] {
+      var bytes = Self.mark
+      bytes.append(Self.version)
+      switch self {
+      case .keyFile: bytes.append(contentsOf: [UInt8](repeating: 0, count: Self.length - bytes.count))
+      case .passphrase(let salt, let rounds):
+        bytes.append(1)
+        withUnsafeBytes(of: rounds.bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: salt)
+      }
+      return bytes
+    }
+
+    /// The header of a file; `nil`: the file is something else, or a later version's.
+    init?(of file: [UInt8]) {
+      let header = Array(file.prefix(Self.length))
+      guard header.count == Self.length, header.starts(with: Self.mark), header[8] == Self.version else { return nil }
+      switch header[9] {
+      case 0: self = .keyFile
+      case 1:
+        let rounds = header[10..<14].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        guard 1...PassphraseKey.mostRounds ~= rounds else { return nil }
+        self = .passphrase(salt: Array(header[14...]), rounds: rounds)
+      default: return nil
+      }
+    }
+
+    /// A new file: this header, and content that is sealed with a nonce of its own.
+    func sealed(_ content: Data, with key: SymmetricKey) throws -> [UInt8] {
+      var file = bytes
+      let box = try AES.GCM.seal(content, using: key, authenticating: file)
+      file.append(contentsOf: box.nonce)
+      file.append(contentsOf: box.ciphertext)
+      file.append(contentsOf: box.tag)
+      return file
+    }
+
+    /// The content of a file with this header; `nil`: the key does not fit or the file is damaged.
+    func opened(_ file: [UInt8], with key: SymmetricKey) -> Data? {
+      guard let box = try? AES.GCM.SealedBox(combined: file.dropFirst(Self.length)) else { return nil }
+      // What the file itself says, so that bits which mean nothing count too.
+      return try? AES.GCM.open(box, using: key, authenticating: file.prefix(Self.length))
+    }
+  }
 #endif
-
-/// What stands before the sealed content of a file: which version it is, and what key opens it.
-///
-/// | bytes | |
-/// |---|---|
-/// | 8 | `ApusCred` |
-/// | 1 | the version, 1 |
-/// | 1 | the kind of key: 0 a key file, 1 a passphrase |
-/// | 4 | rounds of the derivation, the highest byte first |
-/// | 16 | salt of the derivation |
-///
-/// After it come a nonce of 12 bytes, the encrypted content and a tag of 16 bytes (AES-256-GCM); the tag covers the
-/// header too.
-enum SealHeader: Hashable, Sendable {
-  case keyFile
-  case passphrase(salt: [UInt8], rounds: UInt32)
-
-  private static let mark = Array("ApusCred".utf8)
-  private static let version: UInt8 = 1
-  private static let length = 30
-
-  private var bytes: [UInt8] {
-    var bytes = Self.mark
-    bytes.append(Self.version)
-    switch self {
-    case .keyFile: bytes.append(contentsOf: [UInt8](repeating: 0, count: Self.length - bytes.count))
-    case .passphrase(let salt, let rounds):
-      bytes.append(1)
-      withUnsafeBytes(of: rounds.bigEndian) { bytes.append(contentsOf: $0) }
-      bytes.append(contentsOf: salt)
-    }
-    return bytes
-  }
-
-  /// The header of a file; `nil`: the file is something else, or a later version's.
-  init?(of file: [UInt8]) {
-    let header = Array(file.prefix(Self.length))
-    guard header.count == Self.length, header.starts(with: Self.mark), header[8] == Self.version else { return nil }
-    switch header[9] {
-    case 0: self = .keyFile
-    case 1:
-      let rounds = header[10..<14].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-      guard 1...PassphraseKey.mostRounds ~= rounds else { return nil }
-      self = .passphrase(salt: Array(header[14...]), rounds: rounds)
-    default: return nil
-    }
-  }
-
-  /// A new file: this header, and content that is sealed with a nonce of its own.
-  func sealed(_ content: Data, with key: SymmetricKey) throws -> [UInt8] {
-    var file = bytes
-    let box = try AES.GCM.seal(content, using: key, authenticating: file)
-    file.append(contentsOf: box.nonce)
-    file.append(contentsOf: box.ciphertext)
-    file.append(contentsOf: box.tag)
-    return file
-  }
-
-  /// The content of a file with this header; `nil`: the key does not fit or the file is damaged.
-  func opened(_ file: [UInt8], with key: SymmetricKey) -> Data? {
-    guard let box = try? AES.GCM.SealedBox(combined: file.dropFirst(Self.length)) else { return nil }
-    // What the file itself says, so that bits which mean nothing count too.
-    return try? AES.GCM.open(box, using: key, authenticating: file.prefix(Self.length))
-  }
-}
