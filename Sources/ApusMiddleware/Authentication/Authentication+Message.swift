@@ -26,7 +26,7 @@ extension Authentication {
   /// Whether the present task refreshes the credentials: what it sends would wait for itself.
   var isAtWork: Bool { parts.refresher.map { RefreshWork.isDone(by: $0) } ?? false }
 
-  /// Names of the fields that show credentials, in lower case, but for `Authorization`.
+  /// Names of the fields that show credentials, in lower case.
   var fieldNames: [String] {
     parts.scheme.places.compactMap { place in
       if case .field(let name) = place { return name.lowercased() }
