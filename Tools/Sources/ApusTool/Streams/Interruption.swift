@@ -12,33 +12,68 @@ enum Interruption {
     // Who reads our output may go away: then writing fails, and nothing else happens.
     signal(SIGPIPE, SIG_IGN)
     let first = FirstSignal()
-    let task = Task { await work() }
-    let statuses = [(SIGHUP, ExitStatus.hungUp), (SIGINT, .interrupted), (SIGTERM, .terminated)]
-    let sources = statuses.compactMap { number, status -> (any DispatchSourceSignal)? in
-      guard !ignore(number) else { return nil }
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
-      source.setEventHandler {
-        guard first.take(status) else {
-          SilentTerminal.endAll()
-          _exit(status.rawValue)
-        }
-        task.cancel()
-      }
-      source.resume()
-      return source
+    let (preparation, prepared) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      // Work that had begun before could be ended half done, with the terminal left silent.
+      for await _ in preparation {}
+      return await work()
     }
+    let statuses = [(SIGHUP, ExitStatus.hungUp), (SIGINT, .interrupted), (SIGTERM, .terminated)]
+    var sources: [any DispatchSourceSignal] = []
+    for (number, status) in statuses where !isIgnored(number) {
+      sources.append(
+        await source(of: number) {
+          guard first.take(status) else {
+            SilentTerminal.endAll()
+            _exit(status.rawValue)
+          }
+          task.cancel()
+        })
+    }
+    prepared.finish()
     let ending = await task.value
     for source in sources { source.cancel() }
     return first.status ?? ending
   }
 
-  /// Ignores a signal, which a source then tells of.
-  ///
-  /// - Returns: whether it was ignored before.
-  private static func ignore(_ number: Int32) -> Bool {
-    let before: (@convention(c) (Int32) -> Void)? = signal(number, SIG_IGN)
-    let ignored: (@convention(c) (Int32) -> Void)? = SIG_IGN
-    return unsafeBitCast(before, to: Int.self) == unsafeBitCast(ignored, to: Int.self)
+  /// Tells of a signal, which from then on ends the program no more.
+  private static func source(
+    of number: Int32, _ handler: @escaping @Sendable () -> Void
+  ) async -> any DispatchSourceSignal {
+    let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
+    source.setEventHandler(handler: handler)
+    await withCheckedContinuation { continuation in
+      source.setRegistrationHandler { continuation.resume() }
+      source.resume()
+    }
+    #if canImport(Darwin)
+      // The kernel tells of it and still does what it always does. Elsewhere the source has a handler of its own.
+      signal(number, SIG_IGN)
+    #endif
+    return source
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0 else { return false }
+    return action.isIgnored
+  }
+}
+
+extension sigaction {
+  /// Whether the signal does nothing.
+  var isIgnored: Bool { handler == unsafeBitCast(SIG_IGN, to: Int.self) }
+
+  /// Whether it ends the program.
+  var isDefault: Bool { handler == unsafeBitCast(SIG_DFL, to: Int.self) }
+
+  /// The address of what handles it, or a number in its place.
+  private var handler: Int {
+    #if canImport(Darwin)
+      unsafeBitCast(__sigaction_u.__sa_handler, to: Int.self)
+    #else
+      unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self)
+    #endif
   }
 }
 
