@@ -43,7 +43,7 @@
       }
     }
 
-    @Test("any bytes in place of an answer make a value or an error, never a trap or a hang", .timeLimit(.minutes(20)))
+    @Test("any bytes in place of an answer make a value or an error, never a trap or a hang", .timeLimit(.minutes(2)))
     func fuzzedAnswers() async throws {
       try await TestServer.with {
         .raw(Self.garbage(UInt64($0.path.dropFirst()) ?? 0))

@@ -54,25 +54,17 @@ enum Interruption {
   }
 
   private static func isIgnored(_ number: Int32) -> Bool {
-    var action = sigaction()
-    guard sigaction(number, nil, &action) == 0 else { return false }
-    return action.isIgnored
+    handler(of: number) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
-}
 
-extension sigaction {
-  /// Whether the signal does nothing.
-  var isIgnored: Bool { handler == unsafeBitCast(SIG_IGN, to: Int.self) }
-
-  /// Whether it ends the program.
-  var isDefault: Bool { handler == unsafeBitCast(SIG_DFL, to: Int.self) }
-
-  /// The address of what handles it, or a number in its place.
-  private var handler: Int {
+  /// The address of what handles a signal, or what stands in its place, such as `SIG_IGN`; `nil`: there is no such signal.
+  static func handler(of number: Int32) -> Int? {
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0 else { return nil }
     #if canImport(Darwin)
-      unsafeBitCast(__sigaction_u.__sa_handler, to: Int.self)
+      return unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self)
     #else
-      unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self)
+      return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
     #endif
   }
 }
