@@ -9,6 +9,8 @@ final class Call: DeadlineTarget {
   let client: ClientState
   let prepared: PreparedEnvironment
   let startInstant: MonotonicInstant
+  /// When it must be over by what it is made in; `nil`: no limit.
+  private let inheritedDeadline: MonotonicInstant?
   let delivery: CallContext.Delivery
   private let state: Mutex<CallState>
   private let reporter: EventReporter?
@@ -21,6 +23,7 @@ final class Call: DeadlineTarget {
     id = request.description.options.id ?? CallID(serial: serial)
     prepared = caller.prepared
     startInstant = client.runtime.clock.now
+    inheritedDeadline = caller.inheritedDeadline
     state = Mutex(CallState(reportsConnections: client.reportsConnections))
     // A message that is only described is no call to anybody else.
     reporter = client.observers.isEmpty || delivery == .described ? nil : EventReporter(client.observers)
@@ -35,10 +38,18 @@ final class Call: DeadlineTarget {
   var contentLimit: Int { options.contentLimit ?? client.settings.contentLimit }
   var context: CallContext { CallContext(call: self, values: options.values, delivery: delivery) }
   var entry: CallEntry { CallEntry(call: self) }
+  /// Whether it shares with calls of its id.
+  var joins: Bool { options.duplicates == .join && id.isNamed }
+  /// Whether it shares with whatever call asks for the same.
+  var coalesces: Bool { options.coalesces ?? client.settings.coalesces }
   var attempts: Int { snapshot(\.attempts) }
+  var deadline: Deadline? { snapshot(\.deadline).map { Deadline($0, on: runtime.clock) } }
   var cancellationReason: CancellationReason? { snapshot(\.reason) }
   var progress: (phase: CallPhase, requestState: RequestState) { state.withLock { ($0.phase, $0.requestState) } }
   var trace: Trace { Trace(id: id, endpoint: endpoint.description, events: snapshot(\.events)) }
+
+  /// The attempts that failed, also those of a shared exchange that outlived the call: its trace has ended with it.
+  var failedAttempts: [FailedAttempt] { trace.failedAttempts + snapshot(\.lateAttempts) }
 
   func snapshot<Part>(_ part: (borrowing CallState) -> Part) -> Part {
     state.withLock { part($0) }
@@ -46,8 +57,9 @@ final class Call: DeadlineTarget {
 
   // MARK: Events
 
-  func record(_ kind: TraceEvent.Kind, attempt: Int = 1) {
-    if append(TraceEvent(kind: kind, instant: runtime.clock.now, attempt: attempt)) { announce() }
+  /// - Parameter instant: when it happened. Default: `nil`, now.
+  func record(_ kind: TraceEvent.Kind, attempt: Int = 1, at instant: MonotonicInstant? = nil) {
+    if append(TraceEvent(kind: kind, instant: instant ?? runtime.clock.now, attempt: attempt)) { announce() }
   }
 
   /// Writes the first event, with the instant that the call's limits count from.
@@ -65,7 +77,10 @@ final class Call: DeadlineTarget {
 
   private func append(_ event: TraceEvent) -> Bool {
     state.withLock { state in
-      guard !state.isEnded else { return false }
+      guard !state.isEnded else {
+        state.appendLate(event.kind)
+        return false
+      }
       state.append(event)
       reporter?.enqueue(event)
       return true
@@ -145,6 +160,21 @@ final class Call: DeadlineTarget {
     if let deadline = snapshot(\.deadline), deadline <= instant { return }
     let key = client.timer.schedule(self, at: instant)
     if let superfluous = state.withLock({ $0.limit(to: instant, key) }) { client.timer.cancel(superfluous) }
+  }
+
+  /// The context to begin with, with the deadline that the call inherits.
+  ///
+  /// - Throws: ``CallError`` when that has passed already: nothing is sent then.
+  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  func limitedContext() throws -> CallContext {
+    var context = context
+    guard let inheritedDeadline else { return context }
+    if inheritedDeadline <= runtime.clock.now {
+      deadlinePassed()
+      try checkCancellation()
+    }
+    context.limit(to: inheritedDeadline)
+    return context
   }
 
   func deadlinePassed() {

@@ -1,7 +1,8 @@
 extension CallError {
   /// A coarse kind, for apps that only tell a few cases apart.
   public enum Category: String, Sendable, Hashable, CaseIterable {
-    /// No way to the server: no network, no address, no connection.
+    /// No way to the server for now: no network, no address, no connection, or what holds calls back on this side lets
+    /// none through (a circuit, a rate limit, a queue). Try later, where ``CallError/retryAfter`` says when, then.
     case offline
     /// Cancelled or superseded.
     case cancelled
@@ -15,7 +16,7 @@ extension CallError {
     case encoding
     /// The answer is not what the endpoint promises.
     case decoding
-    /// The request cannot be made.
+    /// The request cannot be made, or was declined for another reason than that there is no way now.
     case invalidRequest
     /// The app's own closure threw.
     case handler
@@ -31,7 +32,9 @@ extension CallError {
     case .broken, .tls, .malformedResponse, .contentTooLarge: .notReported
     case .encoding: .encoding
     case .decoding: .decoding
-    case .invalidRequest, .declined: .invalidRequest
+    case .invalidRequest: .invalidRequest
+    // Who was held back has made no mistake.
+    case .declined: storage.subject == .control ? .offline : .invalidRequest
     case .handler: .handler
     }
   }

@@ -39,7 +39,10 @@ extension CallError {
     let state = call.progress
     var facts = Facts(
       code: reason.code, phase: state.phase, requestState: state.requestState, cancellation: reason)
-    if case .deadline(let phase) = reason { facts.phase = phase }
+    if case .deadline(let phase) = reason {
+      facts.phase = phase
+      if phase == .waiting { facts.detail = call.snapshot(\.waitedFor) }
+    }
     self.init(facts, call: call)
   }
 }
@@ -67,20 +70,10 @@ extension CallError.Facts {
     requestState = error.requestState
     detail = error.detail
     underlying = error.underlying
-    switch error.kind {
-    case .offline: code = .offline
-    case .hostNotFound: code = .hostNotFound
-    case .connectionFailed: code = .connectionFailed
-    case .tls: code = .tls
-    case .broken: code = .broken
-    case .malformedResponse: code = .malformedResponse
-    case .contentTooLarge: code = .contentTooLarge
-    case .declined: code = .declined
-    case .unsupported: code = .invalidRequest
-    case .timedOut(let phase):
-      code = .timeout
-      self.phase = phase
-    }
+    retryAfter = error.retryAfter
+    code = error.code
+    subject = error.subject
+    if case .timedOut(let phase) = error.kind { self.phase = phase }
   }
 
   /// Takes over why another call failed that this one needed, for example one that fetches a token. Phase, state
@@ -89,6 +82,7 @@ extension CallError.Facts {
     detail = "needed another call, which failed (\(error.code.rawValue): \(error.endpoint))"
     guard !error.isCancellation else { return }
     code = error.code
+    subject = error.storage.subject
     place = error.place
     cancellation = error.cancellation
     rejection = error.rejection

@@ -21,6 +21,10 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     if !detail.isEmpty { parts.append(place.map { "\(detail) at \($0)" } ?? detail) }
     parts.append("\(requestState.rawValue) while \(phase.rawValue)")
     if let retryAfter { parts.append("retry after \(retryAfter)") }
+    // That a failure is no passing one is plain from its code.
+    if case .end(let reason)? = failedAttempts.last?.decision, reason != .notTemporary {
+      parts.append("not tried again \(reason)")
+    }
     return parts.joined(separator: ", ")
   }
 

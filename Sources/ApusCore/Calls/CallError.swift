@@ -11,8 +11,10 @@ public struct CallError: Error, Sendable {
     case invalidRequest
     /// The content or the query cannot be encoded.
     case encoding
-    /// Apus did not start the call: its id is in use, it needs credentials and there are none, the transport is shut down
-    /// or too many wait for a connection.
+    /// Apus did not start the call, or did not go on with it. Its id is in use, it needs credentials and there are
+    /// none, or the transport is shut down. Or calls are held back for now, and the category is
+    /// ``CallError/Category/offline``: a circuit is open, a rate limit would let it pass too late, or too many wait for
+    /// their turn or for a connection.
     case declined
     /// The device has no network.
     case offline
@@ -52,6 +54,7 @@ public struct CallError: Error, Sendable {
     let content: Content?
     let retryAfter: Duration?
     let underlying: (any Error)?
+    let subject: TransportError.Subject
     let call: Call
 
     init(_ facts: Facts, call: Call) {
@@ -65,6 +68,7 @@ public struct CallError: Error, Sendable {
       content = facts.content
       retryAfter = facts.retryAfter
       underlying = facts.underlying
+      subject = facts.subject
       self.call = call
     }
   }
@@ -81,6 +85,7 @@ public struct CallError: Error, Sendable {
     var content: Content?
     var retryAfter: Duration?
     var underlying: (any Error)?
+    var subject = TransportError.Subject.server
   }
 
   let storage: Storage
@@ -107,7 +112,7 @@ public struct CallError: Error, Sendable {
   public var rejection: Rejection? { storage.rejection }
   /// The content of the refused or undecodable answer, at most ``contentLimit`` bytes of it.
   public var content: Content? { storage.content }
-  /// How long the server asks to wait before the next try (RFC 9110 §10.2.3).
+  /// How long to wait before the next try, as the server asks (RFC 9110 §10.2.3) or a middleware that refused the call.
   public var retryAfter: Duration? { storage.retryAfter }
   /// Where in a value, for example `items[3].title`, for `encoding` and `decoding`.
   public var place: String? { storage.place }

@@ -12,7 +12,7 @@ extension Call {
       // 2. Lower the description to a complete, validated message. Everything below is concrete.
       let message = try lowered()
       // 3. Through the middlewares to the transport and back: the response to the last attempt.
-      let response = try await Next(path: path, index: 0)(message, context: context)
+      let response = try await Next(path: path, index: 0)(message, context: limitedContext())
       // 4. Is it an answer or a refusal? A message that is only described has neither.
       guard isAccepted(response) else { throw try await refusal(response, of: request.description) }
       // 5. Make the outcome: where the bytes are, or, of many, where that holds up nobody.
@@ -33,7 +33,7 @@ extension Call {
     return message
   }
 
-  private var path: Path { client.path(joining: options.duplicates == .join && delivery == .buffered) }
+  private var path: Path { client.path(joining: delivery == .buffered && (joins || coalesces)) }
 
   @inline(never)  // As above.
   private func isAccepted(_ response: ResponseMessage) -> Bool {

@@ -10,7 +10,7 @@ public final class CallRegistry: Sendable {
   init() {}
 
   /// All running calls, oldest first.
-  public var all: [CallEntry] { state.withLock { $0.all }.map(\.entry) }
+  public var all: [CallEntry] { calls { _ in true } }
 
   /// How many calls are running.
   public var count: Int { state.withLock { $0.count } }
@@ -22,11 +22,11 @@ public final class CallRegistry: Sendable {
   public func calls(id: CallID) -> [CallEntry] { find(id).map(\.entry) }
 
   /// The running calls with a tag, oldest first.
-  public func calls(tag: Tag) -> [CallEntry] { all.filter { $0.tags.contains(tag) } }
+  public func calls(tag: Tag) -> [CallEntry] { calls { $0.options.tags.contains(tag) } }
 
   /// The running calls of an endpoint type, oldest first.
   public func calls(endpoint type: (any Endpoint.Type)) -> [CallEntry] {
-    all.filter { $0.endpoint.type.map { ObjectIdentifier($0) } == ObjectIdentifier(type) }
+    calls { $0.endpoint.type.map { ObjectIdentifier($0) } == ObjectIdentifier(type) }
   }
 
   /// Cancels the calls with an id; answers how many there were.
@@ -57,6 +57,11 @@ public final class CallRegistry: Sendable {
     let own = entries.filter { !$0.call.options.values[SharedWorkKey.self] }
     for entry in own { entry.cancel() }
     return own.count
+  }
+
+  /// Looks through all of them without holding anybody up, and puts those alone in order that it finds.
+  private func calls(where matches: (Call) -> Bool) -> [CallEntry] {
+    state.withLock { $0.all }.filter(matches).sorted { $0.serial < $1.serial }.map(\.entry)
   }
 
   private func find(_ id: CallID) -> [Call] {

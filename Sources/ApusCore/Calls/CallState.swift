@@ -11,6 +11,8 @@ struct CallState {
   private(set) var attempts = 0
   private(set) var events: [TraceEvent] = []
   private(set) var droppedEvents = 0
+  /// Attempts that failed when the call had ended, in an exchange for which others still wait.
+  private(set) var lateAttempts: [FailedAttempt] = []
   var message: RequestMessage?
   private(set) var head: HTTPResponse?
   private(set) var trailers = HTTPFields()
@@ -22,6 +24,8 @@ struct CallState {
   private(set) var canceller: (any Cancellable)?
   private(set) var deadline: MonotonicInstant?
   private var deadlineKey: DeadlineTimer.Key?
+  /// Whether the server can have seen the request in an attempt that failed.
+  private var hasBeenSent = false
   /// Whether another call's exchange is this one's too.
   private var sharesExchange = false
   /// Whether the transport tells when an exchange gets its connection (``Transport/reportsConnections``).
@@ -93,11 +97,18 @@ struct CallState {
     if events.count < Self.eventLimit { events.append(event) } else { droppedEvents += 1 }
   }
 
+  /// Keeps of what happens after the end what others need to know that share the exchange.
+  mutating func appendLate(_ kind: TraceEvent.Kind) {
+    guard sharesExchange, case .attemptFailed(let attempt) = kind, lateAttempts.count < Self.eventLimit else { return }
+    lateAttempts.append(attempt)
+  }
+
   private mutating func advance(to event: TraceEvent) {
     switch event.kind {
     // Between two hops a call waits as it does before the first.
-    case .prepared, .redirected, .awaitingCredentials: phase = .waiting
+    case .prepared, .redirected, .awaitingCredentials, .queued: phase = .waiting
     case .joined: shareExchange()
+    case .attemptFailed(let attempt): take(attempt)
     case .exchangeStarted:
       phase = .connecting
       attempts = max(attempts, event.attempt)
@@ -112,6 +123,13 @@ struct CallState {
     case .sendProgress(let sent, let expected): (sentBytes, expectedSendBytes) = (sent, expected)
     default: break
     }
+  }
+
+  /// Between two attempts a call waits as it does before the first, but what an earlier one sent stays sent.
+  private mutating func take(_ attempt: FailedAttempt) {
+    guard case .again = attempt.decision else { return }
+    phase = .waiting
+    if attempt.wasSent { hasBeenSent = true }
   }
 
   /// Keeps the head that the pipeline gave in the end: a stored answer's, for one, which came by no exchange.
@@ -138,9 +156,10 @@ struct CallState {
   /// Whether the server can have seen the request, as far as the phase tells.
   var requestState: RequestState {
     if head != nil { return .answered }
+    let mayBeSent = sharesExchange || hasBeenSent
     switch phase {
-    case .preparing, .waiting: return sharesExchange ? .maybeSent : .notSent
-    case .connecting where reportsConnections: return sharesExchange || hasConnected ? .maybeSent : .notSent
+    case .preparing, .waiting: return mayBeSent ? .maybeSent : .notSent
+    case .connecting where reportsConnections: return mayBeSent || hasConnected ? .maybeSent : .notSent
     default: return .maybeSent
     }
   }

@@ -7,6 +7,7 @@ public enum DuplicatePolicy: Sendable, Hashable {
   /// The running calls end as superseded, the new one runs: latest wins.
   case replace
   /// The new call shares the running one's exchange when both send the same message; each decodes for
-  /// itself, has its own deadline and can be cancelled alone.
+  /// itself, has its own deadline and can be cancelled alone. The exchange has none, see
+  /// ``Endpoint/coalesced(_:)``.
   case join
 }

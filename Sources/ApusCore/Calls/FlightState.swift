@@ -1,21 +1,27 @@
 /// One exchange that several calls wait for: pure, its shell resumes the waiters that it answers.
 ///
 /// It ends with its result, or when the last waiter has left; one waiter leaving changes nothing for others.
-struct FlightState<Waiter> {
-  enum Joining {
+struct FlightState<Waiter: Sendable>: Sendable {
+  enum Joining: Sendable {
     case waits
     case resume(Waiter, with: Result<ResponseMessage, any Error>)
   }
 
+  private let terms: FlightTerms
   private var waiters: [UInt64: Waiter] = [:]
   private var expected: Set<UInt64> = []
   private var left: Set<UInt64> = []
   private var result: Result<ResponseMessage, any Error>?
   private var isAbandoned = false
 
-  /// A call wants in; answers `false` when the flight is over, or is being cancelled since all have left it.
-  mutating func expect(_ id: UInt64) -> Bool {
-    guard result == nil, !isAbandoned else { return false }
+  init(terms: FlightTerms = .named) {
+    self.terms = terms
+  }
+
+  /// A call wants in; answers `false` when the flight is over, is being cancelled since all have left it, or has come
+  /// too far for another one to join.
+  mutating func expect(_ id: UInt64, at progress: AnswerProgress = AnswerProgress()) -> Bool {
+    guard result == nil, !isAbandoned, terms.admit(at: progress) else { return false }
     expected.insert(id)
     return true
   }
@@ -43,6 +49,7 @@ struct FlightState<Waiter> {
     guard self.result == nil else { return [] }
     self.result = result
     defer { waiters = [:] }
-    return Array(waiters.values)
+    // In an order, so that what follows can be repeated.
+    return waiters.sorted { $0.key < $1.key }.map(\.value)
   }
 }

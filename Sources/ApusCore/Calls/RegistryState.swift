@@ -9,7 +9,7 @@ struct RegistryState<Member> {
   }
 
   private var members: [UInt64: Member] = [:]
-  private var named: [CallID: [UInt64]] = [:]
+  private var named: [CallID: Set<UInt64>] = [:]
 
   var isEmpty: Bool { members.isEmpty && named.isEmpty }
   var count: Int { members.count }
@@ -18,10 +18,9 @@ struct RegistryState<Member> {
   mutating func admit(_ member: Member, serial: UInt64, id: CallID, policy: DuplicatePolicy) -> Admission {
     var superseded: [Member] = []
     if id.isNamed {
-      let running = named[id, default: []]
-      if policy == .refuse, !running.isEmpty { return .refused }
-      if policy == .replace { superseded = running.compactMap { members[$0] } }
-      named[id] = running + [serial]
+      if policy == .refuse, named[id] != nil { return .refused }
+      if policy == .replace { superseded = members(named: id) }
+      named[id, default: []].insert(serial)
     }
     members[serial] = member
     return .admitted(superseding: superseded)
@@ -30,15 +29,15 @@ struct RegistryState<Member> {
   /// Takes a call out; its id is free at once.
   mutating func remove(serial: UInt64, id: CallID) {
     guard members.removeValue(forKey: serial) != nil, id.isNamed else { return }
-    named[id]?.removeAll { $0 == serial }
+    named[id]?.remove(serial)
     if named[id]?.isEmpty == true { named[id] = nil }
   }
 
-  /// All calls, oldest first.
-  var all: [Member] { members.sorted { $0.key < $1.key }.map(\.value) }
+  /// All calls, in no order.
+  var all: [Member] { Array(members.values) }
 
   /// The calls with a name, oldest first.
-  func members(named id: CallID) -> [Member] { named[id, default: []].compactMap { members[$0] } }
+  func members(named id: CallID) -> [Member] { named[id, default: []].sorted().compactMap { members[$0] } }
 
   /// The call with a serial number.
   func member(serial: UInt64) -> Member? { members[serial] }

@@ -2,7 +2,8 @@ extension Client {
   /// Sends an endpoint and lets a closure read the content of its answer while it arrives.
   ///
   /// The closure runs where the caller runs. The response ends with it: what it did not read is given up.
-  /// The call stays registered, cancellable and under its deadline until then.
+  /// The call stays registered, cancellable and under its deadline until then; calls that the closure makes end at
+  /// that deadline at the latest.
   ///
   /// - Throws: ``CallError``; an error of the closure arrives with the code `handler` and as `underlying`.
   public func withResponse<E: Endpoint, Output>(
@@ -33,10 +34,26 @@ extension Client {
     try await withTaskCancellationHandler {
       // Captured, so that this runs where the caller runs: it would run on the global pool, and `body` with it.
       _ = isolation
-      var response = StreamedResponse(head: message.head, content: message.content, call: call)
-      return try await body(&response)
+      return try await hand(message, of: call, to: body)
     } onCancel: {
       call.cancel(.caller)
     }
+  }
+
+  /// Runs the closure; calls that it makes inherit the deadline of this one.
+  private func hand<Output>(
+    _ message: ResponseMessage, of call: Call, isolation: isolated (any Actor)? = #isolation,
+    to body: (inout StreamedResponse) async throws -> Output
+  ) async throws -> Output {
+    guard let deadline = call.deadline else {
+      var response = StreamedResponse(head: message.head, content: message.content, call: call)
+      return try await body(&response)
+    }
+    return try await DeadlineScope.perform(until: deadline) { () async throws -> Output in
+      // As above.
+      _ = isolation
+      var response = StreamedResponse(head: message.head, content: message.content, call: call)
+      return try await body(&response)
+    }.get()
   }
 }

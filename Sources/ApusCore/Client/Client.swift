@@ -4,8 +4,8 @@
 /// servers; nothing is shared between clients.
 public struct Client: Sendable {
   let state: ClientState
-  /// The environment of this value's calls; `nil`: the one that all copies share.
-  private var own: PreparedEnvironment?
+  /// The call that this value's calls are made for; `nil`: none, and the environment is the one that all copies share.
+  private var origin: CallOrigin?
 
   /// Makes a client of its parts. `Apus` has an initialiser that chooses them for you.
   ///
@@ -21,14 +21,29 @@ public struct Client: Sendable {
     state = ClientState(environment: environment, pipeline: pipeline, transport: transport, settings: settings)
   }
 
-  /// The client of a call, in the call's environment.
-  init(of call: Call) {
+  /// The client of a call, in the call's environment; its calls must be over at `deadline`.
+  init(of call: Call, until deadline: MonotonicInstant?) {
     state = call.client
-    own = call.prepared
+    origin = CallOrigin(call.prepared, until: deadline)
+  }
+
+  /// The same for calls that serve others, too: no deadline that is in force here binds them, only what they are made
+  /// in from now on.
+  init(sharedOf call: Call) {
+    state = call.client
+    origin = CallOrigin(call.prepared, until: nil, unbinding: DeadlineScope.here)
   }
 
   /// The environment of calls that begin now, prepared.
-  var prepared: PreparedEnvironment { own ?? state.currentEnvironment }
+  var prepared: PreparedEnvironment { origin?.prepared ?? state.currentEnvironment }
+
+  /// When calls that are made here must be over, by what they are made in and for.
+  var inheritedDeadline: MonotonicInstant? {
+    guard let origin else { return Deadline.current?.instant(on: state.runtime.clock) }
+    let here = DeadlineScope.inherited(except: origin.unbinding)?.instant(on: state.runtime.clock)
+    guard let own = origin.deadline else { return here }
+    return here.map { min($0, own) } ?? own
+  }
 
   /// The running calls.
   public var calls: CallRegistry { state.registry }

@@ -4,6 +4,11 @@ public struct ClientSettings: Sendable {
   public var coding = CodingOptions()
   /// The most bytes of content that a call takes into memory. Default: 64 MiB.
   public var contentLimit = 64 << 20
+  /// Whether calls that say nothing else share an exchange with calls that ask for the same, see
+  /// ``Endpoint/coalesced(_:)``, also for what becomes of their deadlines. Default: no.
+  public var coalesces = false
+  /// How far calls share that did not name each other.
+  public var coalescing = CoalescingLimits()
   /// The sentences of errors. Default: English.
   public var errorTexts = ErrorTexts.english
   /// Told every event of every call, in this order.

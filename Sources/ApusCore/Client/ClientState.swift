@@ -7,6 +7,8 @@ final class ClientState: Sendable {
   let timer: DeadlineTimer
   let spawner: TaskSpawner
   let reportsConnections: Bool
+  /// What calls pass that say nothing else. Kept for its slots, which a path has none of.
+  let pipeline: Pipeline
   private let path: Path
   private let joiningPath: Path
   private let environment: Mutex<PreparedEnvironment>
@@ -20,12 +22,14 @@ final class ClientState: Sendable {
     reportsConnections = transport.reportsConnections
     path = Path(middlewares: pipeline.middlewares, transport: transport)
     var joining = pipeline
-    joining.insert(JoinCalls(spawner: spawner), .after(.coalescing))
+    joining.insert(JoinCalls(spawner: spawner, limits: settings.coalescing), .after(.coalescing))
     joiningPath = Path(middlewares: joining.middlewares, transport: transport)
+    self.pipeline = settings.coalesces ? joining : pipeline
   }
 
   var runtime: Runtime { settings.runtime }
   var observers: [any CallObserver] { settings.observers }
+  var transport: any Transport { path.transport }
 
   /// The environment for calls that begin now.
   var currentEnvironment: PreparedEnvironment { environment.withLock { $0 } }

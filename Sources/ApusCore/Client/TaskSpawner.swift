@@ -23,6 +23,14 @@ struct TaskSpawner: Sendable {
     return spawn(operation)
   }
 
+  /// Starts a task for several calls that need the same: as ``spawn(_:)``, but bound by no deadline that whoever began
+  /// it inherits.
+  func spawnShared<Success: Sendable>(
+    _ operation: @escaping @Sendable @concurrent () async -> Success
+  ) -> Task<Success, Never> {
+    DeadlineScope.without { spawn(operation) }
+  }
+
   /// Starts a task that inherits nothing: for work that serves many calls and must outlive its first one.
   func spawnDetached<Success: Sendable>(
     _ operation: @escaping @Sendable @concurrent () async -> Success

@@ -4,6 +4,9 @@ public struct CallOptions: Sendable {
   public var id: CallID?
   /// What happens when a running call has the same id.
   public var duplicates: DuplicatePolicy = .allow
+  /// Whether it shares the exchange of any call that asks for the same, see ``Endpoint/coalesced(_:)``; `nil`: as the
+  /// client does.
+  public var coalesces: Bool?
   /// Tags to find and cancel the call by.
   public var tags: [Tag] = []
   /// The time limit of the whole call; `nil`: the client's.

@@ -34,6 +34,11 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   public var detail: String
   /// The platform's own error.
   public var underlying: (any Error)?
+  /// How long to wait before it makes sense to try again, where whoever refused knows. Default: `nil`.
+  public var retryAfter: Duration?
+  /// What failed: a circuit breaker counts nothing but ``Subject/server``, and where it is ``Subject/content`` nothing
+  /// is tried again. Default: ``Subject/server``.
+  public var subject = Subject.server
 
   /// Makes an error.
   public init(_ kind: Kind, requestState: RequestState, detail: String = "", underlying: (any Error)? = nil) {
@@ -46,6 +51,15 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   /// The error for content of more bytes than a call takes (``CallContext/contentLimit``).
   public static func contentTooLarge(limit: Int) -> TransportError {
     TransportError(.contentTooLarge, requestState: .answered, detail: "the content exceeds \(limit) bytes")
+  }
+
+  /// The error of an attempt whose time was up (``CallContext/attemptDeadline``) before the head of its answer came.
+  ///
+  /// - Parameters:
+  ///   - phase: what took so long.
+  ///   - requestState: whether the request had left.
+  public static func attemptTimedOut(in phase: CallPhase, requestState: RequestState) -> TransportError {
+    TransportError(.timedOut(phase), requestState: requestState, detail: "the time of the attempt was up")
   }
 
   /// Kind, state and detail.

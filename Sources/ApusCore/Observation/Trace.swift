@@ -35,7 +35,9 @@ public struct Trace: Sendable, CustomStringConvertible {
   }
 
   static func milliseconds(_ duration: Duration) -> String {
-    let (seconds, attoseconds) = duration.components
+    // Times that mean for ever must not trap.
+    let limit = Duration.seconds(Int64.max / 1_000_000 - 1)
+    let (seconds, attoseconds) = min(max(duration, .zero - limit), limit).components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     let fraction = String(microseconds % 1000)
     return "\(microseconds / 1000)." + String(repeating: "0", count: max(0, 3 - fraction.count)) + fraction

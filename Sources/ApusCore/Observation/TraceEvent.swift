@@ -10,6 +10,12 @@ public struct TraceEvent: Sendable, Hashable {
     case joined(serial: UInt64)
     /// An attempt begins.
     case attemptStarted
+    /// An attempt failed, and this was decided.
+    indirect case attemptFailed(FailedAttempt)
+    /// The call waits for its turn, for this reason.
+    case queued(WaitingCause)
+    /// It has its turn, after so long.
+    case admitted(after: Duration)
     /// Credentials were put on the message; the generation tells one set of credentials from the next.
     case authorized(generation: UInt64)
     /// The server did not accept the credentials of this generation.

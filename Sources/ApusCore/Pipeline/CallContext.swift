@@ -19,6 +19,9 @@ public struct CallContext: Sendable {
   public let delivery: Delivery
   /// The instant after which the exchange must not go on; content obeys it too. `nil`: no limit.
   public internal(set) var deadline: MonotonicInstant?
+  /// The instant by which the head of the present attempt's answer must be there, see ``limitAttempt(to:)``. `nil`: no
+  /// limit of its own, or ``deadline`` is nearer.
+  public internal(set) var attemptDeadline: MonotonicInstant?
   /// Whether a middleware further out follows redirects, see ``follows(_:)``.
   public var followsRedirects = false
   /// Whether other calls wait for this exchange, too, so that the end of this one does not end it.
@@ -40,6 +43,10 @@ public struct CallContext: Sendable {
   public var startInstant: MonotonicInstant { call.startInstant }
   /// The present instant of the client's clock.
   public var now: MonotonicInstant { call.runtime.clock.now }
+  /// What the call does now, as its trace tells: while it is `preparing` or `waiting` no exchange is under way. What
+  /// ends a call early does not change it. Where calls share an exchange it is that of the one that began it,
+  /// and stays what it was when that one ended.
+  public var phase: CallPhase { call.snapshot(\.phase) }
   /// The client's clock.
   public var clock: any MonotonicClock { call.runtime.clock }
   /// 64 bits from the client's source of randomness.
@@ -77,8 +84,14 @@ public struct CallContext: Sendable {
   }
 
   /// The client that the call is made with, in the call's environment: for calls that a middleware makes by itself, as
-  /// one that fetches a token. They have limits, a trace and an entry in the registry of their own.
-  public var client: Client { Client(of: call) }
+  /// one that fetches a key. They have limits, a trace and an entry in the registry of their own, and end at the
+  /// ``nearestDeadline`` of this call at the latest. Made where this call has its turn already, they wait for one of
+  /// their own, which others may hold that wait for the same: mark them with ``SharedWorkKey`` there.
+  public var client: Client { Client(of: call, until: nearestDeadline) }
+
+  /// The same for calls that serve others, too, as one that fetches a token: no single call's deadline binds them,
+  /// and of `withDeadline` only what begins after this.
+  public var sharedClient: Client { Client(sharedOf: call) }
 
   /// Throws when the exchange is not to begin.
   ///
@@ -87,6 +100,12 @@ public struct CallContext: Sendable {
   func checkCancellation() throws {
     try Task.checkCancellation()
     if !isShared { try call.checkCancellation() }
+  }
+
+  /// Takes over the failed attempts of the call whose exchange this one shares, also those that failed when it had
+  /// ended.
+  func takeAttempts(of leader: Call) {
+    for attempt in leader.failedAttempts { call.record(.attemptFailed(attempt), attempt: attempt.attempt) }
   }
 
   func keep(_ message: RequestMessage) {
@@ -105,20 +124,12 @@ public struct CallContext: Sendable {
     call.received(count)
   }
 
-  /// Ends the call with a timeout once the clock reaches `instant`, unless it has ended before.
-  ///
-  /// An earlier deadline stays in force. The deadline covers everything: waiting, exchanges, content.
-  public mutating func limit(to instant: MonotonicInstant) {
-    if let deadline, deadline <= instant { return }
-    deadline = instant
-    call.setDeadline(instant)
-  }
-
   /// The same call seen from work that several calls share: no single caller's deadline binds it.
-  func shared() -> CallContext {
+  func shared(by sharers: Sharers) -> CallContext {
     var copy = self
-    copy.deadline = nil
+    (copy.deadline, copy.attemptDeadline) = (nil, nil)
     copy.isShared = true
+    copy.values[SharersKey.self] = sharers
     return copy
   }
 }

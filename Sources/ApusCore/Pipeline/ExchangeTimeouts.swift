@@ -1,8 +1,8 @@
 /// How long the parts of one call's exchanges may take, where that is to be other than what its transport does anyway.
 ///
 /// Set with `request.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(120)))`; the limit of the whole
-/// call is `timeout`. A call that passes one fails with the code `timeout` and the phase it was in. Each is `nil` by
-/// default: the transport's own limit. One that is not positive is passed at once.
+/// call is `timeout`, that of an attempt `attemptTimeout`. A call that passes one fails with the code `timeout` and the
+/// phase it was in. Each is `nil` by default: the transport's own limit. One that is not positive is passed at once.
 ///
 /// `NIOTransport` keeps them without a task. `URLSessionTransport` has no such limits and keeps none of them.
 public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {

@@ -33,8 +33,13 @@ final class Path: Sendable {
   @inline(never)  // What it needs for a moment would be kept for as long as the exchange lasts.
   private func begin(_ request: RequestMessage, _ context: CallContext) throws {
     try context.checkCancellation()
+    // What waited ahead of it may have taken all of its time.
+    let now = context.now
+    if let end = context.attemptDeadline, end <= now {
+      throw TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)
+    }
     context.keep(request)
-    if context.delivery != .described { context.record(.exchangeStarted) }
+    if context.delivery != .described { context.call.record(.exchangeStarted, attempt: context.attempt, at: now) }
   }
 
   /// The response with its content in memory, unless it is to be read as it comes.

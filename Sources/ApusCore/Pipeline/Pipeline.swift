@@ -15,12 +15,12 @@ public struct Pipeline: Sendable, CustomStringConvertible {
     public static let beforeTransport = Position.before(.transport)
   }
 
-  private struct Entry: Sendable {
+  struct Entry: Sendable {
     let slot: Slot
     let middleware: any Middleware
   }
 
-  private var entries: [Entry] = []
+  private(set) var entries: [Entry] = []
 
   /// Makes an empty pipeline: calls go straight to the transport.
   public init() {}

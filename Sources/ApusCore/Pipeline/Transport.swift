@@ -3,8 +3,12 @@
 /// A transport returns for every status and judges none. It follows no redirect, keeps no cookies, no
 /// cache and no credentials. When the calling task is cancelled it closes the exchange and throws
 /// `CancellationError` without delay. Every other failure is a ``TransportError`` that says whether the
-/// request was sent. It obeys the context's deadline no less than cancellation. Content it returns may
-/// still arrive; nobody but the transport touches the connection.
+/// request was sent. Content it returns may still arrive; nobody but the transport touches the connection.
+///
+/// The deadline of a call cancels its task. That of the attempt (``CallContext/attemptDeadline``) does not: a
+/// transport looks at its clock, or has itself told (``CallContext/alarm(for:)``), and when the time is up before the
+/// head of the answer is there it closes the exchange and throws
+/// ``TransportError/attemptTimedOut(in:requestState:)``. It says nothing of content.
 public protocol Transport: Sendable {
   /// Whether it records ``TraceEvent/Kind/connected(reused:)`` before anything of a request is sent, so that a call that
   /// ends earlier is known not to be sent. A transport that does so looks once more, after it has recorded the event and

@@ -1,11 +1,5 @@
 import Synchronization
 
-/// Something that a deadline ends.
-protocol DeadlineTarget: AnyObject, Sendable {
-  /// The deadline that was set for it has passed.
-  func deadlinePassed()
-}
-
 /// Tells targets when their instants have come, with one sleeping task however many deadlines are set.
 ///
 /// A call that ends in time costs an insertion and a removal. The task exists only while a deadline is

@@ -22,6 +22,7 @@ struct CallStateTests {
       (TraceEvent.Kind.started, CallPhase.preparing, RequestState.notSent), (.prepared, .waiting, .notSent),
       (.exchangeStarted, .connecting, .maybeSent), (.requestSent, .awaitingHead, .maybeSent),
       (.headArrived(status: 200), .receiving, .maybeSent), (.contentArrived(length: 1), .decoding, .maybeSent),
+      (.queued(.held), .waiting, .notSent),
     ])
   func phases(kind: TraceEvent.Kind, phase: CallPhase, requestState: RequestState) {
     var state = CallState()

@@ -9,6 +9,61 @@ struct FlightStateTests {
   private let result = Result<ResponseMessage, any Error>.success(
     ResponseMessage(head: HTTPResponse(status: .accepted)))
 
+  private enum Step: Sendable {
+    case come(UInt64)
+    /// Comes when an answer has begun that is not to be kept.
+    case comeLate(UInt64)
+    case wait(UInt64)
+    case leave(UInt64)
+    case complete
+  }
+
+  private static let rows: [[(Step, String)]] = [
+    [(.come(1), "in"), (.wait(1), "waits"), (.complete, "answers [1]"), (.come(2), "not in")],
+    [(.come(1), "in"), (.come(2), "in"), (.wait(2), "waits"), (.wait(1), "waits"), (.complete, "answers [1, 2]")],
+    // One leaves, the other does not notice.
+    [
+      (.come(1), "in"), (.wait(1), "waits"), (.come(2), "in"), (.wait(2), "waits"), (.leave(1), "answers 1"),
+      (.come(3), "in"), (.complete, "answers [2]"), (.wait(3), "result"),
+    ],
+    // Cancelled before it waits.
+    [(.come(1), "in"), (.come(2), "in"), (.leave(1), "nobody"), (.wait(1), "cancelled"), (.wait(2), "waits")],
+    // The last leaves: nobody comes in any more.
+    [(.come(1), "in"), (.wait(1), "waits"), (.leave(1), "answers 1, abandoned"), (.come(2), "not in")],
+    [(.come(1), "in"), (.leave(1), "nobody, abandoned"), (.complete, "answers []"), (.wait(1), "cancelled")],
+    // It is over before somebody waits, who then leaves: too late.
+    [(.come(1), "in"), (.complete, "answers []"), (.wait(1), "result"), (.leave(1), "nobody")],
+    [(.come(1), "in"), (.wait(1), "waits"), (.complete, "answers [1]"), (.complete, "answers []")],
+    // Who never came cannot leave, and nobody leaves twice.
+    [(.come(1), "in"), (.leave(2), "nobody"), (.come(2), "in"), (.leave(2), "nobody"), (.leave(2), "nobody")],
+    [(.come(1), "in"), (.comeLate(2), "not in"), (.come(3), "in")],
+  ]
+
+  @Test("each step answers who is to be resumed, and what became of whoever comes", arguments: rows.indices)
+  func table(row: Int) {
+    var state = FlightState<UInt64>(terms: FlightTerms(bytes: 10, takesNoStore: false))
+    for (index, (step, expected)) in Self.rows[row].enumerated() {
+      #expect(answer(to: step, &state) == expected, "step \(index): \(step)")
+    }
+  }
+
+  private func answer(to step: Step, _ state: inout FlightState<UInt64>) -> String {
+    switch step {
+    case .come(let id): return state.expect(id) ? "in" : "not in"
+    case .comeLate(let id): return state.expect(id, at: AnswerProgress(isNoStore: true)) ? "in" : "not in"
+    case .wait(let id):
+      switch state.wait(id, id: id) {
+      case .waits: return "waits"
+      case .resume(_, .success): return "result"
+      case .resume(_, .failure): return "cancelled"
+      }
+    case .leave(let id):
+      let (waiter, isAbandoned) = state.leave(id)
+      return (waiter.map { "answers \($0)" } ?? "nobody") + (isAbandoned ? ", abandoned" : "")
+    case .complete: return "answers \(state.complete(result))"
+    }
+  }
+
   @Test("in any order each who waits is answered once, and it is given up when the last has left", arguments: 0..<300)
   func model(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)

@@ -35,7 +35,7 @@ struct RegistryStateTests {
         #expect(superseded == (policy == .replace ? running : []))
         model.append(Entry(serial: serial, id: id))
       }
-      #expect(state.all == model.map(\.serial))
+      #expect(state.all.sorted() == model.map(\.serial))
       #expect(state.count == model.count)
       for name in 0..<3 {
         let id = CallID("\(name)")

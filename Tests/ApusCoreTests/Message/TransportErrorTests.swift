@@ -31,6 +31,15 @@ import Testing
     }
   }
 
+  @Test("Who was held back on this side has made no mistake: there is no way for now", arguments: [true, false])
+  func heldBack(isControl: Bool) async {
+    let thrown = TransportError(.declined, requestState: .notSent)
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .failure(isControl ? thrown.about(.control) : thrown)).send(Request<Void>.get("/x"))
+    }
+    #expect(error?.code == .declined && error?.category == (isControl ? .offline : .invalidRequest))
+  }
+
   @Test(
     "A timeout names the phase it happened in", arguments: [CallPhase.connecting, .awaitingHead, .receiving, .waiting])
   func phases(phase: CallPhase) async {
@@ -65,6 +74,8 @@ import Testing
     #expect(TransportError(.tls, requestState: .notSent).description == "tls (notSent)")
     #expect(
       TransportError(.broken, requestState: .maybeSent, detail: "reset").description == "broken (maybeSent): reset")
+    #expect(TransportError(.tls, requestState: .notSent).subject == .server)
+    #expect(TransportError(.tls, requestState: .notSent).about(.content).subject == .content)
     #expect(TransportError.contentTooLarge(limit: 5).detail == "the content exceeds 5 bytes")
   }
 

@@ -5,11 +5,19 @@ import Testing
 
 @Suite("A trace as text")
 struct TraceTextTests {
+  private static let instant = MonotonicInstant(sinceStart: .zero)
   private static let texts: [(kind: TraceEvent.Kind, text: String)] = [
-    (.started, "started"), (.prepared, "request prepared"), (.joined(serial: 7), "joined the exchange of call #7"),
+    (
+      .attemptFailed(
+        FailedAttempt(
+          2, in: instant...instant, .answered(status: 503), .again(after: .milliseconds(1050), .serverDelay))),
+      "attempt failed with status 503: again after 1050.000 ms, as the server asks"
+    ), (.started, "started"), (.prepared, "request prepared"), (.joined(serial: 7), "joined the exchange of call #7"),
     (.attemptStarted, "attempt started"), (.authorized(generation: 3), "credentials of generation 3 added"),
     (.unauthorized(generation: 3), "credentials of generation 3 not accepted"),
     (.awaitingCredentials(generation: 3), "waits for other credentials than those of generation 3"),
+    (.queued(.origin(limit: 5)), "waits for its turn: 5 calls to its server at a time"),
+    (.admitted(after: .microseconds(40_250)), "has its turn after 40.250 ms"),
     (.exchangeStarted, "exchange started"), (.connected(reused: true), "on a connection in use before"),
     (.connected(reused: false), "on a new connection"), (.requestSent, "request sent"),
     (.headArrived(status: 503), "answered with status 503"),
@@ -61,12 +69,15 @@ struct TraceTextTests {
     case .firstByteArrived: 21
     case .redirected: 22
     case .awaitingCredentials: 23
+    case .attemptFailed: 24
+    case .queued: 25
+    case .admitted: 26
     }
   }
 
   @Test("every kind of event has its text")
   func kinds() {
-    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...23))
+    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...26))
     for (kind, text) in Self.texts { #expect(kind.description == text) }
     #expect(Set(Self.texts.map(\.text)).count == Self.texts.count)
   }

@@ -1,0 +1,55 @@
+import HTTPTypes
+
+/// How far the answer of an exchange may have come for another call to join it: pure.
+struct FlightTerms: Sendable, Hashable {
+  /// Calls that name each other take whatever comes of the one that runs.
+  static let named = FlightTerms(bytes: .max, takesNoStore: true)
+
+  /// So many bytes may be there or be announced.
+  let bytes: Int64
+  /// Whether an answer may have begun that is not to be kept for anybody else.
+  let takesNoStore: Bool
+
+  /// Whether another call may join.
+  func admit(at progress: AnswerProgress) -> Bool {
+    progress.bytes <= bytes && (takesNoStore || !progress.isNoStore)
+  }
+}
+
+/// How far an answer has come, as far as it matters to who joins.
+struct AnswerProgress: Sendable, Hashable {
+  /// Those that are there, or are announced.
+  var bytes: Int64 = 0
+  /// Whether its head is there and forbids to keep it (RFC 9111 §5.2.2.5).
+  var isNoStore = false
+}
+
+extension AnswerProgress {
+  /// Takes what is known of an answer.
+  ///
+  /// - Parameters:
+  ///   - head: that of the answer; `nil`: it is not there.
+  ///   - received: bytes of its content.
+  init(_ head: HTTPResponse?, received: Int64) {
+    bytes = received
+    guard let fields = head?.headerFields else { return }
+    bytes = max(received, fields[.contentLength].flatMap { Int64($0) } ?? 0)
+    isNoStore = fields[values: .cacheControl].contains(where: Self.hasNoStore)
+  }
+
+  private static func hasNoStore(_ line: String) -> Bool {
+    line.split(separator: ",").contains { directive in
+      directive.utf8.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }.lowercasedEqual("no-store".utf8)
+    }
+  }
+}
+
+extension CallState {
+  /// How far the answer has come of the exchange that another call may join.
+  var answerProgress: AnswerProgress {
+    // Until the next exchange begins, what is known is of an attempt that failed. A call that has ended is not told
+    // when one begins, so there the last that is known counts.
+    if phase == .waiting, !isEnded { return AnswerProgress() }
+    return AnswerProgress(head, received: receivedBytes)
+  }
+}

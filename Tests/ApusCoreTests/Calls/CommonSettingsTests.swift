@@ -1,0 +1,67 @@
+import Testing
+
+@testable import ApusCore
+
+@Suite("Settings that calls have in common")
+struct CommonSettingsTests {
+  private enum Level: ContextKey { static var defaultValue: Int { 0 } }
+  private enum Name: ContextKey { static var defaultValue: String? { nil } }
+  private enum Ratio: ContextKey { static var defaultValue: Double { 0 } }
+  private enum Hook: ContextKey { static var defaultValue: (@Sendable () -> Void)? { nil } }
+  private enum Urgency: ContextKey {
+    static var defaultValue: Int { 0 }
+    static var tellsCallsApart: Bool { false }
+  }
+
+  private func settings(_ change: (inout ContextValues) -> Void = { _ in }) -> CommonSettings? {
+    var values = ContextValues()
+    change(&values)
+    return CommonSettings(values)
+  }
+
+  @Test("the same values are the same, in whatever order they were set")
+  func same() throws {
+    let none = try #require(settings())
+    #expect(none == settings())
+    let first = try #require(
+      settings {
+        $0[Level.self] = 1
+        $0[Name.self] = "n"
+      })
+    let second = try #require(
+      settings {
+        $0[Name.self] = "m"
+        $0[Level.self] = 1
+        $0[Name.self] = "n"
+      })
+    #expect(first == second)
+    #expect(first.hashValue == second.hashValue)
+  }
+
+  @Test("other values are not, neither is a value beside none")
+  func different() throws {
+    let all = [
+      settings(), settings { $0[Level.self] = 1 }, settings { $0[Level.self] = 2 }, settings { $0[Ratio.self] = 1 },
+      settings { $0[Name.self] = "n" }, settings { $0[Name.self] = "m" },
+      settings {
+        $0[Level.self] = 1
+        $0[Name.self] = "n"
+      },
+    ]
+    #expect(!all.contains(nil))
+    #expect(Set(all).count == all.count)
+  }
+
+  @Test("what does not tell calls apart is not looked at")
+  func ignored() {
+    #expect(settings { $0[Urgency.self] = 1 } == settings { $0[Urgency.self] = 2 })
+    #expect(settings { $0[Urgency.self] = 1 } == settings())
+    #expect(Level.tellsCallsApart && !Urgency.tellsCallsApart)
+  }
+
+  @Test("what cannot be compared, or is not even equal to itself, is like nothing else")
+  func incomparable() {
+    #expect(settings { $0[Hook.self] = {} } == nil)
+    #expect(settings { $0[Ratio.self] = .nan } == nil)
+  }
+}

@@ -1,0 +1,14 @@
+import Testing
+
+@Suite("Shared exchanges: any order of events")
+struct FlightInterleavingTests {
+  @Test(
+    "each call joins, begins or goes alone as it ought to, is told once, and nothing is left",
+    arguments: 0..<150 as Range<UInt64>)
+  func random(seed: UInt64) {
+    var world = FlightWorld(seed: seed)
+    for _ in 0..<200 { world.step() }
+    world.finish()
+    #expect(world.problems.isEmpty, "seed \(seed): \(world.problems.first ?? "")")
+  }
+}

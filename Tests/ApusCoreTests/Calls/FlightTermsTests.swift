@@ -1,0 +1,81 @@
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+
+private let start = MonotonicInstant(sinceStart: .zero)
+
+@Suite("How far an answer may have come for another call to join")
+struct FlightTermsTests {
+  @Test(
+    "an answer is not to be kept when a directive says so, however it is written",
+    arguments: [
+      ("no-store", true), ("No-Store", true), ("max-age=60, no-store", true), ("private,\tno-store , x", true),
+      ("no-cache", false), ("no-stores", false), ("", false), ("x-no-store", false), ("private=\"x-no-store\"", false),
+    ])
+  func noStore(line: String, isNoStore: Bool) {
+    let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: line])
+    #expect(AnswerProgress(head, received: 0).isNoStore == isNoStore)
+    var fields = HTTPFields()
+    fields[values: .cacheControl] = ["private", line]
+    #expect(AnswerProgress(HTTPResponse(status: .ok, headerFields: fields), received: 0).isNoStore == isNoStore)
+  }
+
+  @Test("its size is what is there or what is announced, whichever is more")
+  func size() {
+    func bytes(_ announced: String?, _ received: Int64) -> Int64 {
+      var head = HTTPResponse(status: .ok)
+      head.headerFields[.contentLength] = announced
+      return AnswerProgress(head, received: received).bytes
+    }
+    #expect(bytes(nil, 7) == 7)
+    #expect(bytes("9", 7) == 9)
+    #expect(bytes("5", 7) == 7)
+    #expect(bytes("many", 7) == 7)
+    #expect(AnswerProgress(nil, received: 3) == AnswerProgress(bytes: 3))
+  }
+
+  @Test("up to the limit calls join, beyond it they do not; those that name each other always do")
+  func limits() {
+    let terms = FlightTerms(bytes: 10, takesNoStore: false)
+    let rows: [(AnswerProgress, Bool)] = [
+      (AnswerProgress(), true), (AnswerProgress(bytes: 10), true), (AnswerProgress(bytes: 11), false),
+      (AnswerProgress(bytes: 0, isNoStore: true), false), (AnswerProgress(bytes: 11, isNoStore: true), false),
+    ]
+    for (progress, isAdmitted) in rows {
+      #expect(terms.admit(at: progress) == isAdmitted, "\(progress)")
+      #expect(FlightTerms.named.admit(at: progress), "\(progress)")
+    }
+  }
+
+  @Test(
+    "while another attempt is waited for, nothing is known of its answer; of a call that has ended the last counts",
+    arguments: waits)
+  func betweenAttempts(kind: TraceEvent.Kind) {
+    func append(_ kind: TraceEvent.Kind, to state: inout CallState) {
+      state.append(TraceEvent(kind: kind, instant: start, attempt: 1))
+    }
+    let known = AnswerProgress(bytes: 3, isNoStore: true)
+    var state = CallState()
+    #expect(state.answerProgress == AnswerProgress())
+    append(.exchangeStarted, to: &state)
+    state.headArrived(HTTPResponse(status: .ok, headerFields: [.cacheControl: "no-store"]))
+    append(.headArrived(status: 200), to: &state)
+    _ = state.received(3)
+    #expect(state.answerProgress == known)
+    append(kind, to: &state)
+    #expect(state.answerProgress == AnswerProgress())
+    var ended = state
+    _ = ended.end(.succeeded, at: start)
+    #expect(ended.answerProgress == known)
+    append(.exchangeStarted, to: &state)
+    #expect(state.answerProgress == AnswerProgress())
+    _ = state.received(5)
+    #expect(state.answerProgress == AnswerProgress(bytes: 5))
+  }
+
+  private static let waits: [TraceEvent.Kind] = [
+    .awaitingCredentials(generation: 1), .queued(.held),
+    .attemptFailed(FailedAttempt(1, in: start...start, .answered(status: 503), .again(after: .zero, .backOff))),
+  ]
+}

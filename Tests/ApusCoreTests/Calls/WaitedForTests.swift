@@ -1,0 +1,37 @@
+import Testing
+
+@testable import ApusCore
+
+@Suite("What a call waited for when its time was up")
+struct WaitedForTests {
+  private static let now = MonotonicInstant(sinceStart: .zero)
+  private static let origin = Origin(scheme: "https", host: "x.test", port: 443)
+  private static let failed = FailedAttempt(
+    1, in: now...now, .answered(status: 503), .again(after: .seconds(1), .backOff))
+
+  @Test(
+    "the last thing that happened tells it",
+    arguments: [
+      (.queued(.total(limit: 5)), "waited for its turn (5 calls at a time)"),
+      (.queued(.rateLimit), "waited for its turn (the rate limit)"),
+      (.queued(.network), "waited for a network"),
+      (.awaitingCredentials(generation: 1), "waited for other credentials"),
+      (.attemptFailed(failed), "waited for its next attempt"),
+      (.redirected(status: 302, from: origin, to: origin), "waited to follow a redirect"),
+      (.prepared, ""), (.exchangeStarted, ""), (.admitted(after: .zero), ""),
+    ] as [(TraceEvent.Kind, String)])
+  func last(kind: TraceEvent.Kind, text: String) {
+    var state = CallState()
+    state.append(TraceEvent(kind: .queued(.held), instant: Self.now, attempt: 1))
+    state.append(TraceEvent(kind: kind, instant: Self.now, attempt: 1))
+    #expect(state.waitedFor == text)
+    _ = state.cancel(at: Self.now) { .deadline($0) }
+    _ = state.end(.failed(.timeout), at: Self.now)
+    #expect(state.waitedFor == text)
+  }
+
+  @Test("a call to which nothing has happened waited for nothing")
+  func nothing() {
+    #expect(CallState().waitedFor == "")
+  }
+}

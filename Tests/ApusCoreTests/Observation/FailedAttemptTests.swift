@@ -1,0 +1,74 @@
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+
+@Suite("Attempts that failed")
+struct FailedAttemptTests {
+  private let start = MonotonicInstant(sinceStart: .seconds(1))
+
+  private func attempt(
+    _ cause: FailedAttempt.Cause, _ decision: FailedAttempt.Decision = .again(after: .seconds(1), .backOff)
+  ) -> FailedAttempt {
+    FailedAttempt(1, in: start...start.advanced(by: .milliseconds(80)), cause, decision)
+  }
+
+  private func event(_ kind: TraceEvent.Kind) -> TraceEvent {
+    TraceEvent(kind: kind, instant: start, attempt: 1)
+  }
+
+  @Test("each says how it failed and what was decided, and every reason has its text")
+  func text() {
+    #expect("\(attempt(.answered(status: 500)))" == "status 500: again after 1000.000 ms, a time drawn by lot")
+    let last = attempt(.failed(.broken, .maybeSent), .end(.notIdempotent))
+    #expect("\(last)" == "broken (maybeSent): not again, since the server may have acted on it already")
+    #expect(last.duration == .milliseconds(80))
+    let pauses = FailedAttempt.PauseReason.allCases.map { "\($0)" }
+    let ends = FailedAttempt.EndReason.allCases.map { "\($0)" }
+    #expect(Set(pauses + ends).count == pauses.count + ends.count)
+  }
+
+  @Test("a trace gives them in their order")
+  func trace() {
+    let attempts = [attempt(.answered(status: 500)), attempt(.answered(status: 503), .end(.attemptsUsedUp))]
+    let events = [event(.started), event(.attemptFailed(attempts[0])), event(.decoded)]
+    let trace = Trace(id: "load", endpoint: "GET /", events: events + [event(.attemptFailed(attempts[1]))])
+    #expect(trace.failedAttempts == attempts)
+  }
+
+  @Test(
+    "between two attempts a call waits, and what was sent before stays sent",
+    arguments: [
+      (FailedAttempt.Cause.failed(.connectionFailed, .notSent), RequestState.notSent),
+      (.failed(.broken, .maybeSent), .maybeSent), (.answered(status: 503), .maybeSent),
+    ])
+  func waiting(cause: FailedAttempt.Cause, state: RequestState) {
+    var call = CallState(reportsConnections: true)
+    for kind in [TraceEvent.Kind.prepared, .exchangeStarted] { call.append(event(kind)) }
+    call.append(event(.attemptFailed(attempt(cause))))
+    #expect(call.phase == .waiting && call.requestState == state)
+    call.append(event(.exchangeStarted))
+    #expect(call.phase == .connecting && call.requestState == state)
+  }
+
+  @Test("after the last attempt a call is where that one was")
+  func last() {
+    var call = CallState()
+    for kind in [TraceEvent.Kind.prepared, .exchangeStarted, .requestSent] { call.append(event(kind)) }
+    call.append(event(.attemptFailed(attempt(.failed(.broken, .maybeSent), .end(.attemptsUsedUp)))))
+    #expect(call.phase == .awaitingHead)
+  }
+
+  @Test(
+    "a delay in milliseconds wins where it can be read",
+    arguments: [
+      ("1500", .milliseconds(1500)), ("0", .zero), ("1.5", .seconds(7)), ("", .seconds(7)), ("-3", .seconds(7)),
+      ("99999999999999999999", .seconds(1 << 31)),
+    ] as [(String, Duration)])
+  func milliseconds(text: String, delay: Duration) throws {
+    let name = try #require(HTTPField.Name("Retry-After-Ms"))
+    let head = HTTPResponse(status: .serviceUnavailable, headerFields: [.retryAfter: "7", name: text])
+    #expect(ResponseMessage(head: head).retryAfter == delay)
+    #expect(ResponseMessage(head: HTTPResponse(status: .ok)).retryAfter == nil)
+  }
+}

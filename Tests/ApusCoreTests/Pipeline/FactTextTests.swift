@@ -1,0 +1,48 @@
+import Testing
+
+@testable import ApusCore
+
+@Suite("Facts as text")
+struct FactTextTests {
+  private static let texts: [(fact: Fact, text: String)] = [
+    (.totalLimit(.seconds(30)), "30 s in all"), (.totalLimit(nil), "no limit in all"),
+    (.attemptLimit(.milliseconds(2500)), "2.5 s an attempt"), (.attemptLimit(nil), "no limit of an attempt"),
+    (.attempts(1), "1 attempt"), (.attempts(3), "3 attempts"),
+    (.pauses(first: .milliseconds(200), longest: .seconds(20)), "pauses up to 200 ms doubling to 20 s"),
+    (.serverDelay(upTo: .seconds(60), isClamped: false), "a server's delay up to 60 s"),
+    (.serverDelay(upTo: .seconds(5), isClamped: true), "a server's delay cut to 5 s"),
+    (.budget(capacity: 500, cost: 14), "budget 500 at 14 an attempt"), (.budget(capacity: 500, cost: 0), "no budget"),
+    (.permits(perOrigin: 5, total: 64), "5 at a time to one origin, 64 in all"),
+    (.permits(perOrigin: 64, total: .max), "64 at a time to one origin"),
+    (.permits(perOrigin: .max, total: 64), "64 at a time"),
+    (.permits(perOrigin: .max, total: .max), "any number at a time"),
+    (.rate(interval: .milliseconds(100), burst: 10), "1 request every 100 ms after 10 at once"),
+    (.failureRatio(0.5, minimum: 10, window: .seconds(30)), "opens at 0.5 failed of at least 10 in 30 s"),
+    (.failuresInARow(1), "opens after 1 failure in a row"), (.failuresInARow(5), "opens after 5 failures in a row"),
+    (.connections(perOrigin: 16, total: 256), "16 connections to one origin, 256 in all"),
+    (.connections(perOrigin: .max, total: .max), "any number of connections"),
+    (.time("idle limit", .seconds(60)), "idle limit 60 s"), (.time("idle limit", nil), "idle limit none"),
+    (.setting("queue", "7"), "queue 7"), (.setting("none", ""), "none"),
+    (.setting("of two\nlines", "each\r\nas\u{2028}one"), "of two lines each as one"),
+  ]
+
+  @Test("each is told in a few words, on one line", arguments: texts.indices)
+  func text(index: Int) {
+    let (fact, text) = Self.texts[index]
+    #expect(fact.description == text)
+  }
+
+  private static let times: [(time: Duration, text: String)] = [
+    (.zero, "0 s"), (.nanoseconds(1), "1 ns"), (.nanoseconds(999), "999 ns"), (.nanoseconds(1500), "1.5 µs"),
+    (.microseconds(20), "20 µs"), (.milliseconds(200), "200 ms"), (.microseconds(1005), "1.005 ms"),
+    (.seconds(1), "1 s"), (.milliseconds(1050), "1.05 s"), (.seconds(600), "600 s"), (.seconds(-1), "less than 0 s"),
+    (.seconds(Int64.max), "endless"), (.seconds(Int64.min), "less than 0 s"),
+    (Duration(secondsComponent: 0, attosecondsComponent: 1), "0 s"),
+  ]
+
+  @Test("times are told as people write them", arguments: times.indices)
+  func time(index: Int) {
+    let (time, text) = Self.times[index]
+    #expect(time.plainText == text)
+  }
+}

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import ApusCore
+
+@Suite("Who shares an exchange")
+struct SharersTests {
+  @Test("its members are those who came and have not gone, in order")
+  func members() {
+    var state = SharersState<String, Int>()
+    for (serial, name) in [(3, "a"), (1, "b"), (2, "c")] {
+      let told = state.join(name, UInt64(serial))
+      #expect(told.isEmpty)
+    }
+    #expect(state.members == ["a", "b", "c"])
+    state.leave(1)
+    state.leave(1)
+    state.leave(9)
+    #expect(state.members == ["a", "c"])
+  }
+
+  @Test("those that listen are told of each that comes, until they end it")
+  func listening() {
+    var state = SharersState<String, Int>()
+    let (first, second) = (state.listen(10), state.listen(20))
+    #expect(first != second)
+    var told = [state.join("a", 1)]
+    state.endListening(first)
+    state.endListening(first)
+    told.append(state.join("b", 2))
+    state.endListening(second)
+    told.append(state.join("c", 3))
+    #expect(told == [[10, 20], [20], []])
+  }
+
+  @Test("whoever begins to listen is told of those who are there as well")
+  func late() {
+    let sharers = Sharers()
+    let told = Log<TaskPriority>()
+    sharers.join(member(.low), serial: 1)
+    let listening = sharers.listen { told.add($0.taskPriority) }
+    sharers.join(member(.high), serial: 2)
+    sharers.leave(1)
+    listening.end()
+    sharers.join(member(.medium), serial: 3)
+    #expect(told.entries == [.low, .high])
+    #expect(sharers.members.map(\.taskPriority) == [.high, .medium])
+  }
+
+  private func member(_ priority: TaskPriority) -> Sharers.Member {
+    Sharers.Member(values: ContextValues(), taskPriority: priority)
+  }
+}
