@@ -1,0 +1,45 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Priorities")
+struct CallPriorityTests {
+  @Test(
+    "a task's priority is the default of its calls",
+    arguments: [
+      (TaskPriority.background, CallPriority.background), (.utility, .low), (.low, .low), (.medium, .normal),
+      (.high, .high), (.userInitiated, .high), (TaskPriority(rawValue: 0), .background),
+      (TaskPriority(rawValue: 255), .high),
+    ])
+  func tasks(priority: TaskPriority, expected: CallPriority) {
+    #expect(CallPriority(priority) == expected)
+  }
+
+  @Test("they are ordered")
+  func order() {
+    #expect(CallPriority.allCases.sorted() == [.background, .low, .normal, .high, .immediate])
+  }
+
+  @Test("calls go as their endpoints say, else as the tasks that make them")
+  func defaults() async throws {
+    let (stub, scheduler, gate) = (StubTransport(), Scheduler(SchedulingLimits(total: 1)), Gate())
+    stub.onAny(answer: .status(204))
+    stub.on(.get, "/v1/first", answer: .status(204).waiting(for: gate))
+    let api = TestClient().scheduled(by: scheduler).over(stub)
+    let first = Task { try await api.send(.step("first")) }
+    try await stub.waitForExchanges(1)
+    var tasks: [Task<Void, any Error>] = []
+    for (priority, name) in [(TaskPriority.utility, "low"), (.medium, "normal"), (.high, "high")] {
+      tasks.append(Task.detached(priority: priority) { try await api.send(.step(name)) })
+      await scheduler.waitForWaiting(tasks.count)
+    }
+    tasks.append(Task { try await api.send(.step("immediate").priority(.immediate)) })
+    await scheduler.waitForWaiting(tasks.count)
+    gate.open()
+    try await first.value
+    for task in tasks { try await task.value }
+    #expect(stub.exchanges.map(\.target) == ["first", "immediate", "high", "normal", "low"].map { "/v1/\($0)" })
+  }
+}

@@ -1,0 +1,76 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@testable import ApusMiddleware
+
+/// Has one call wait at a gate, without its permit, before it is sent.
+private struct WaitsElsewhere: Middleware {
+  let gate: Gate
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    if context.tags.contains("elsewhere") { try await context.withoutPermit { try await gate.wait() } }
+    return try await next(request, context: context)
+  }
+}
+
+@Suite("Scheduling: waiting without a permit")
+struct PausedPermitTests {
+  private let stub = StubTransport.answering()
+  private let elsewhere = Gate()
+
+  private func api(_ scheduler: Scheduler?) -> Client {
+    let elsewhere = elsewhere
+    var client = TestClient()
+    // Only where calls may wait for credentials does any of them let go of its permit.
+    client.environment.authentication = .bearer(MemoryCredentials(token: "t"))
+    client.customize = {
+      if let scheduler { $0.insert(Scheduling(scheduler), .after(.scheduling)) }
+      $0.insert(WaitsElsewhere(gate: elsewhere), .after(.credentials))
+    }
+    return client.over(stub)
+  }
+
+  @Test("while a call waits for something else, others run in its place; then it waits for its turn again")
+  func others() async throws {
+    let (scheduler, gate) = (Scheduler(SchedulingLimits(total: 1)), Gate())
+    let api = api(scheduler)
+    stub.on(.get, "/v1/slow", answer: .status(204).waiting(for: gate))
+    let paused = Task { try await api.response(to: .step("paused").tag("elsewhere")) }
+    try await elsewhere.waitForArrivals(1)
+    #expect(scheduler.running == 0)
+    try await api.send(.step("other"))
+    let slow = Task { try await api.send(.step("slow")) }
+    try await gate.waitForArrivals(1)
+    elsewhere.open()
+    await scheduler.waitForWaiting(1)
+    gate.open()
+    try await slow.value
+    let trace = try await paused.value.trace
+    #expect(trace.events.contains { $0.kind == .queued(.total(limit: 1)) })
+    #expect(stub.exchanges.map(\.target) == ["/v1/other", "/v1/slow", "/v1/paused"])
+    #expect(scheduler.running == 0)
+  }
+
+  @Test("a call that is cancelled meanwhile gives back what it does not have")
+  func cancelled() async throws {
+    let scheduler = Scheduler(SchedulingLimits(total: 1))
+    let api = api(scheduler)
+    let paused = Task { await failure { try await api.send(.step("paused").tag("elsewhere")) } }
+    try await elsewhere.waitForArrivals(1)
+    api.calls.cancelAll()
+    #expect(await paused.value?.isCancellation == true)
+    #expect(scheduler.running == 0)
+    try await api.send(.ping)
+    #expect(stub.exchanges.count == 1)
+  }
+
+  @Test("without a scheduler nothing is given up")
+  func unscheduled() async throws {
+    let api = api(nil)
+    elsewhere.open()
+    try await api.send(.step("paused").tag("elsewhere"))
+    #expect(stub.exchanges.count == 1)
+  }
+}

@@ -1,0 +1,99 @@
+import ApusCore
+
+@testable import ApusMiddleware
+
+/// The state of a scheduler, with names for those that come, and what became of them.
+struct SchedulerBench {
+  private(set) var state: SchedulerState
+  /// The present instant, in seconds.
+  var seconds = 0
+  /// Who got a turn, in order.
+  private(set) var started: [String] = []
+  private(set) var late: [String] = []
+  private(set) var refusals: [String: SchedulingRefusal] = [:]
+  private(set) var causes: [String: WaitingCause] = [:]
+  private var tickets: [String: SchedulerState.Ticket] = [:]
+
+  init(_ limits: SchedulingLimits) {
+    state = SchedulerState(limits)
+  }
+
+  private var now: MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
+
+  static func newcomer(at host: String = "a") -> SchedulerState.Newcomer {
+    SchedulerState.Newcomer(origin: OriginKey(Origin(scheme: "https", host: host, port: 443)))
+  }
+
+  mutating func enter(
+    _ name: String, at host: String = "a", _ change: (inout SchedulerState.Newcomer) -> Void = { _ in }
+  ) {
+    var newcomer = Self.newcomer(at: host)
+    change(&newcomer)
+    take(state.enter(newcomer, now: now), name)
+    settle()
+  }
+
+  mutating func enter(_ name: String, at host: String = "a", _ priority: CallPriority) {
+    enter(name, at: host) { $0.priority = priority }
+  }
+
+  mutating func leave(_ names: String...) {
+    for name in names {
+      if let ticket = tickets[name] { state.leave(ticket, now: now) }
+      settle()
+    }
+  }
+
+  mutating func giveUp(_ name: String) -> Bool {
+    guard let ticket = tickets[name] else { return false }
+    let waited = state.giveUp(ticket)
+    settle()
+    return waited
+  }
+
+  mutating func pause(_ name: String) {
+    if let ticket = tickets[name] { state.pause(ticket) }
+    settle()
+  }
+
+  mutating func resume(_ name: String) {
+    if let ticket = tickets[name] { take(state.resume(ticket, now: now), name) }
+    settle()
+  }
+
+  mutating func change(_ change: (inout SchedulerState) -> Void) {
+    change(&state)
+    settle()
+  }
+
+  private mutating func take(_ admission: SchedulerState.Admission, _ name: String) {
+    switch admission {
+    case .runs(let ticket):
+      tickets[name] = ticket
+      started.append(name)
+    case .waits(let ticket, let cause):
+      tickets[name] = ticket
+      causes[name] = cause
+    case .refused(let refusal): refusals[name] = refusal
+    }
+  }
+
+  private mutating func settle() {
+    while let decision = state.next(now: now) {
+      let name = tickets.first { $0.value == decision.ticket }?.key ?? "nobody"
+      switch decision.verdict {
+      case .runs: started.append(name)
+      case .late: late.append(name)
+      }
+    }
+  }
+}
+
+extension SchedulingLimits {
+  /// Limits with something else changed.
+  func with(_ change: (inout SchedulingLimits) -> Void) -> SchedulingLimits {
+    var limits = self
+    change(&limits)
+    return limits
+  }
+}

@@ -1,0 +1,177 @@
+import ApusCore
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Scheduler: deadlines")
+struct SchedulerDeadlineTests {
+  private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
+
+  @Test("whoever waits past their deadline is told at the next step, and takes nobody's place")
+  func passed() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    bench.enter("0")
+    bench.enter("short") { $0.deadline = at(5) }
+    bench.enter("long") { $0.deadline = at(50) }
+    bench.enter("endless")
+    bench.seconds = 5
+    bench.leave("0")
+    #expect(bench.late == ["short"])
+    #expect(bench.started == ["0", "long"])
+    bench.leave("short", "long", "endless")
+    #expect(bench.state.isIdle)
+  }
+
+  @Test("one that comes too late and would have to wait is refused at once")
+  func passedOnArrival() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    bench.seconds = 5
+    bench.enter("0") { $0.deadline = at(4) }
+    bench.enter("1") { $0.deadline = at(5) }
+    #expect(bench.started == ["0"])
+    #expect(bench.refusals == ["1": .late])
+    bench.leave("0")
+    #expect(bench.state.isIdle)
+  }
+
+  /// A busy server that takes ten seconds for a call.
+  private func slow(refusing: Bool, calls: Int = TypicalTime.least) -> SchedulerBench {
+    var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2).with { $0.refusesHopeless = refusing })
+    bench.enter("always")
+    for number in 0..<calls {
+      bench.enter("\(number)")
+      bench.seconds += 10
+      bench.leave("\(number)")
+    }
+    bench.enter("running")
+    return bench
+  }
+
+  @Test("with less left than half of the calls took, one is not sent in vain", arguments: [true, false])
+  func hopeless(refusing: Bool) {
+    var bench = slow(refusing: refusing)
+    let now = bench.seconds
+    bench.enter("hopeless") { $0.deadline = at(now + 9) }
+    bench.enter("waiting in vain") { $0.deadline = at(now + 14) }
+    bench.enter("hopeful") { $0.deadline = at(now + 30) }
+    #expect(bench.refusals == (refusing ? ["hopeless": .late] : [:]))
+    bench.seconds += 6
+    bench.leave("running")
+    #expect(bench.late == (refusing ? ["waiting in vain"] : []))
+    #expect(bench.started.last == (refusing ? "hopeful" : "hopeless"))
+  }
+
+  @Test("a few calls say nothing, nor does an origin that was idle meanwhile")
+  func unknown() {
+    var few = slow(refusing: true, calls: TypicalTime.least - 1)
+    let now = few.seconds
+    few.enter("short") { $0.deadline = at(now + 1) }
+    #expect(few.refusals.isEmpty)
+    var idle = slow(refusing: true)
+    idle.leave("always", "running")
+    #expect(idle.state.isIdle)
+    idle.enter("0")
+    idle.enter("1")
+    let later = idle.seconds
+    idle.enter("short") { $0.deadline = at(later + 1) }
+    #expect(idle.refusals.isEmpty)
+  }
+
+  @Test("a server that has become slower while one waited is seen when its turn comes")
+  func slower() {
+    var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2))
+    bench.enter("always")
+    bench.enter("0")
+    bench.enter("short", .low)
+    bench.enter("impatient") {
+      $0.deadline = at(100)
+      $0.priority = .background
+    }
+    // All of them go ahead of it.
+    for number in 1...20 { bench.enter("\(number)", .immediate) }
+    var last = "0"
+    while last != "20" {
+      bench.seconds += last == "0" ? 1 : 4
+      bench.leave(last)
+      last = bench.started.last ?? "20"
+    }
+    bench.leave("20")
+    #expect(bench.started.last == "short")
+    bench.seconds = 98
+    bench.leave("short")
+    #expect(bench.late == ["impatient"])
+  }
+
+  @Test("a server that has become faster while one waited is seen before it is told that its time is up")
+  func faster() {
+    var bench = slow(refusing: true)
+    let now = bench.seconds
+    bench.enter("patient") {
+      $0.deadline = at(now + 30)
+      $0.priority = .background
+    }
+    // All of them go ahead of it, and take no time.
+    for number in 1...50 { bench.enter("quick \(number)", .immediate) }
+    bench.leave("running")
+    for number in 1...49 { bench.leave("quick \(number)") }
+    bench.seconds += 21
+    bench.leave("quick 50")
+    #expect(bench.late.isEmpty)
+    #expect(bench.started.last == "patient")
+  }
+
+  @Test("where one at a time runs, one whose turn comes too late is told and not sent in vain")
+  func oneAtATime() {
+    var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 1))
+    bench.enter("0")
+    for number in 1...TypicalTime.least {
+      bench.enter("\(number)")
+      bench.seconds += 10
+      bench.leave("\(number - 1)")
+    }
+    let now = bench.seconds
+    bench.enter("in vain") { $0.deadline = at(now + 15) }
+    bench.enter("hopeful") { $0.deadline = at(now + 30) }
+    bench.seconds += 10
+    bench.leave("\(TypicalTime.least)")
+    #expect(bench.late == ["in vain"])
+    #expect(bench.started.last == "hopeful")
+  }
+
+  @Test("one that waits for an origin where none has run for long is not measured by what calls there took")
+  func idleOrigin() {
+    var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2))
+    for number in 0..<TypicalTime.least {
+      bench.enter("\(number)")
+      // Keeps what is known of the origin.
+      if number == 0 {
+        bench.change { $0.hold("held") }
+        bench.enter("waits") {
+          $0.tags = ["held"]
+          $0.deadline = at(105)
+        }
+      }
+      bench.seconds += 10
+      bench.leave("\(number)")
+    }
+    bench.seconds = 100
+    bench.change { $0.release("held") }
+    #expect(bench.late.isEmpty)
+    #expect(bench.started.last == "waits")
+  }
+
+  @Test("the typical time is one that half of the calls keep")
+  func typical() {
+    var typical = TypicalTime()
+    for _ in 1..<TypicalTime.least {
+      typical.add(.milliseconds(100))
+      #expect(typical.known == nil)
+    }
+    typical.add(.milliseconds(100))
+    #expect(typical.known == .milliseconds(100))
+    typical.add(.seconds(100))
+    #expect(typical.known == .microseconds(112_500))
+    for _ in 0..<100 { typical.add(.milliseconds(10)) }
+    #expect(typical.known == .milliseconds(10))
+  }
+}

@@ -1,0 +1,55 @@
+import ApusTesting
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Scheduler: any order of events")
+struct SchedulerInterleavingTests {
+  @Test(
+    "limits hold, the next is always who ought to be, nobody is forgotten, and nothing is left",
+    arguments: 0..<120 as Range<UInt64>)
+  func random(seed: UInt64) {
+    var world = SchedulerWorld(seed: seed)
+    for _ in 0..<250 { world.step() }
+    world.finish()
+    #expect(world.problems.isEmpty, "seed \(seed): \(world.problems.first ?? "")")
+  }
+
+  @Test("some are told that they are late before their time is up, where that is wanted")
+  func hopeless() {
+    var told = [0, 0]
+    for seed in 0..<40 as Range<UInt64> {
+      var world = SchedulerWorld(seed: seed)
+      for _ in 0..<250 { world.step() }
+      told[world.limits.refusesHopeless ? 1 : 0] += world.hopeless
+    }
+    #expect(told[0] == 0 && told[1] > 0, "\(told)")
+  }
+
+  @Test("numbers leave a heap in the order of their ranks", arguments: 0..<50 as Range<UInt64>)
+  func heap(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var heap = IndexedHeap<Int>()
+    var ranks: [Int: Int] = [:]
+    for _ in 0..<300 {
+      let id = Int.random(in: 0..<40, using: &random)
+      if Int.random(in: 0..<3, using: &random) == 0 {
+        heap.remove(id)
+        ranks[id] = nil
+      } else {
+        let rank = Int.random(in: 0..<100, using: &random)
+        heap.set(id, to: rank)
+        ranks[id] = rank
+      }
+      #expect(heap.count == ranks.count)
+      #expect(heap.first?.rank == ranks.values.min())
+    }
+    while let first = heap.first {
+      #expect(first.rank == ranks.values.min())
+      #expect(ranks[first.id] == first.rank)
+      heap.remove(first.id)
+      ranks[first.id] = nil
+    }
+    #expect(ranks.isEmpty)
+  }
+}

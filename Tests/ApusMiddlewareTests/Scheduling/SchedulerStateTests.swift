@@ -1,0 +1,181 @@
+import ApusCore
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Scheduler: its state")
+struct SchedulerStateTests {
+  @Test("as many run as the total and each origin allow, and whoever waits is told for what")
+  func limits() {
+    var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 1))
+    bench.enter("a1", at: "a")
+    bench.enter("a2", at: "a")
+    bench.enter("b1", at: "b")
+    bench.enter("c1", at: "c")
+    #expect(bench.started == ["a1", "b1"])
+    #expect(bench.causes == ["a2": .origin(limit: 1), "c1": .total(limit: 2)])
+    #expect(bench.state.running == 2)
+    #expect(bench.state.waiting == 2)
+    bench.leave("b1")
+    #expect(bench.started == ["a1", "b1", "c1"])
+    bench.leave("a1", "c1", "a2")
+    #expect(bench.started == ["a1", "b1", "c1", "a2"])
+    #expect(bench.state.isIdle)
+  }
+
+  @Test("the presets are those of apps and servers")
+  func presets() {
+    #expect(SchedulingLimits.apps.total == 64)
+    #expect(SchedulingLimits.apps.perOrigin == 5)
+    #expect(SchedulingLimits.servers.total == .max)
+    #expect(SchedulingLimits.servers.perOrigin == 64)
+    #expect(SchedulingLimits.apps.queue == 100_000)
+  }
+
+  @Test("an origin may have a limit of its own, and no limit is below one")
+  func ownLimit() {
+    var bench = SchedulerBench(
+      SchedulingLimits(total: 10, perOrigin: 0).with {
+        $0.origins = [Origin(scheme: "https", host: "b", port: 443): 2]
+      })
+    for name in ["a1", "a2", "a3"] { bench.enter(name, at: "a") }
+    for name in ["b1", "b2", "b3"] { bench.enter(name, at: "b") }
+    #expect(bench.started == ["a1", "b1", "b2"])
+  }
+
+  @Test("the urgent go first, and of the same urgency whoever came first")
+  func priorities() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1))
+    bench.enter("first")
+    for (round, seconds) in [(1, 0), (2, 1)] {
+      bench.seconds = seconds
+      for priority in CallPriority.allCases { bench.enter("\(priority)\(round)", priority) }
+    }
+    bench.leave("first")
+    for _ in 0..<10 { if let last = bench.started.last { bench.leave(last) } }
+    let expected = CallPriority.allCases.reversed().flatMap { ["\($0)1", "\($0)2"] }
+    #expect(bench.started == ["first"] + expected)
+    #expect(bench.state.isIdle)
+  }
+
+  @Test(
+    "one is overtaken only by those that come within ten seconds for each step between them",
+    arguments: CallPriority.allCases, CallPriority.allCases)
+  func ageing(older: CallPriority, newer: CallPriority) {
+    let bound = 10 * max(0, newer.rawValue - older.rawValue)
+    for seconds in [0, 1, 5, 9, 10, 11, 19, 20, 21, 30, 39, 40, 41] {
+      var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1))
+      bench.enter("first")
+      bench.enter("older", older)
+      bench.seconds = seconds
+      bench.enter("newer", newer)
+      bench.leave("first")
+      let next = seconds < bound ? "newer" : "older"
+      #expect(bench.started == ["first", next], "after \(seconds) s")
+    }
+  }
+
+  @Test("whatever comes, one that waits has its turn within the bound, and one call's time")
+  func bound() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1))
+    bench.enter("0", .immediate)
+    bench.enter("patient", .background)
+    // Twice as many as can be served.
+    for second in 1...60 {
+      bench.seconds = second
+      bench.enter("\(second)", .immediate)
+      bench.enter("\(second)'", .immediate)
+      if let last = bench.started.last { bench.leave(last) }
+      if bench.started.contains("patient") { break }
+    }
+    // Those that came within its forty seconds are ahead of it: of 78, 60 have had their turns.
+    #expect(!bench.started.contains("patient"))
+    while bench.started.last != "patient", bench.seconds < 1000 {
+      bench.seconds += 1
+      bench.enter("late \(bench.seconds)", .immediate)
+      if let last = bench.started.last { bench.leave(last) }
+    }
+    let ahead = bench.started.dropLast()
+    #expect(bench.started.last == "patient")
+    #expect(ahead.allSatisfy { (Int($0.prefix { $0 != "'" }) ?? 1000) < 40 })
+  }
+
+  @Test("a slow origin holds up no other, however many wait for it")
+  func skipOver() {
+    var bench = SchedulerBench(SchedulingLimits(total: 10, perOrigin: 2))
+    for number in 0..<500 { bench.enter("slow \(number)", at: "slow", .immediate) }
+    for number in 0..<20 {
+      bench.enter("fast \(number)", at: "fast", .background)
+      bench.leave("fast \(number)")
+    }
+    #expect(bench.started == ["slow 0", "slow 1"] + (0..<20).map { "fast \($0)" })
+    #expect(bench.state.waiting == 498)
+  }
+
+  @Test("so many wait and no more; none where nobody is to wait", arguments: [0, 3])
+  func queue(limit: Int) {
+    var bench = SchedulerBench(SchedulingLimits(total: 1).with { $0.queue = limit })
+    for number in 0...limit + 1 { bench.enter("\(number)") }
+    #expect(bench.refusals == ["\(limit + 1)": .queueFull(limit: limit)])
+    #expect(bench.state.waiting == limit)
+    bench.leave("0")
+    bench.enter("next")
+    #expect(bench.refusals.count == 1)
+  }
+
+  @Test("whoever gives up is passed over, from wherever they stand", arguments: ["1", "2", "3"])
+  func givingUp(name: String) {
+    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    for name in ["0", "1", "2", "3"] { bench.enter(name) }
+    let waited = bench.giveUp(name)
+    let again = bench.giveUp(name)
+    let ran = bench.giveUp("0")
+    #expect([waited, again, ran] == [true, false, false])
+    #expect(bench.state.waiting == 2)
+    bench.leave(name)
+    for name in ["0", "1", "2", "3"] { bench.leave(name) }
+    #expect(bench.started == ["0", "1", "2", "3"].filter { $0 != name })
+    #expect(bench.state.isIdle)
+  }
+
+  @Test("a permit is given back once, and a ticket that is used up changes nothing")
+  func leavingTwice() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    for name in ["0", "1", "2"] { bench.enter(name) }
+    bench.leave("0", "0", "0")
+    #expect(bench.started == ["0", "1"])
+    bench.pause("0")
+    bench.resume("0")
+    #expect(bench.state.running == 1)
+    bench.leave("2", "1")
+    #expect(bench.state.isIdle)
+  }
+
+  @Test("one that pauses lets another go, and is the next but for those that have waited long")
+  func pausing() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    bench.enter("paused", .background)
+    for name in ["1", "2", "3"] { bench.enter(name, .high) }
+    bench.pause("paused")
+    #expect(bench.started == ["paused", "1"])
+    bench.resume("paused")
+    #expect(bench.state.waiting == 3)
+    bench.leave("1")
+    #expect(bench.started == ["paused", "1", "paused"])
+    bench.leave("paused", "2", "3")
+    #expect(bench.state.isIdle)
+  }
+
+  @Test("one that ends while it has no permit gives none back")
+  func endingWhilePaused() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    bench.enter("paused")
+    bench.enter("1")
+    bench.pause("paused")
+    bench.leave("paused")
+    bench.enter("2")
+    #expect(bench.started == ["paused", "1"])
+    bench.leave("1", "2")
+    #expect(bench.state.isIdle)
+  }
+}

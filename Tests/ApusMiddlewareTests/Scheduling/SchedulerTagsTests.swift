@@ -1,0 +1,98 @@
+import ApusCore
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Scheduler: tags")
+struct SchedulerTagsTests {
+  @Test("so many with a tag run; those with another, or none, go past them")
+  func limits() {
+    var bench = SchedulerBench(SchedulingLimits(total: 10, perOrigin: 10, tags: ["images": 2, "thumbs": 1]))
+    for number in 0..<4 { bench.enter("image \(number)") { $0.tags = ["images"] } }
+    bench.enter("thumb 0") { $0.tags = ["thumbs"] }
+    bench.enter("both") { $0.tags = ["thumbs", "other", "images", "images"] }
+    bench.enter("list") { $0.tags = ["lists"] }
+    #expect(bench.started == ["image 0", "image 1", "thumb 0", "list"])
+    #expect(bench.causes["image 2"] == .tag(limit: 2))
+    bench.leave("thumb 0")
+    #expect(bench.started.count == 4)
+    bench.leave("image 0", "image 1")
+    #expect(bench.started.suffix(2) == ["image 2", "image 3"])
+    bench.leave("image 2")
+    #expect(bench.started.last == "both")
+    bench.leave("image 3", "both", "list")
+    #expect(bench.state.isIdle)
+  }
+
+  @Test("a tag that is held waits, also where it had come before; it goes on in order once it is released")
+  func holding() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    bench.enter("0") { $0.tags = ["images"] }
+    for number in 1...3 {
+      bench.enter("image \(number)") { $0.tags = ["images"] }
+      bench.enter("text \(number)") { $0.tags = ["texts"] }
+    }
+    bench.change { $0.hold("images") }
+    #expect(bench.state.isHolding("images"))
+    #expect(!bench.state.isHolding("texts"))
+    bench.enter("image 4") { $0.tags = ["big", "images"] }
+    #expect(bench.causes["image 4"] == .held)
+    bench.leave("0", "text 1", "text 2", "text 3")
+    #expect(bench.started == ["0", "text 1", "text 2", "text 3"])
+    #expect(bench.state.running == 0)
+    bench.change { $0.release("images") }
+    bench.leave("image 1", "image 2", "image 3", "image 4")
+    #expect(bench.started.suffix(4) == ["image 1", "image 2", "image 3", "image 4"])
+    #expect(bench.state.isIdle)
+    #expect(bench.state.tagSlots.isEmpty)
+  }
+
+  @Test("who is held keeps their place, however often a tag is held and released")
+  func holdingAgain() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    bench.enter("0")
+    for round in 0..<5 {
+      bench.enter("image \(round)") { $0.tags = ["images"] }
+      bench.enter("text \(round)")
+      bench.change { round.isMultiple(of: 2) ? $0.hold("images") : $0.release("images") }
+    }
+    bench.change { $0.release("images") }
+    for _ in 0...10 { if let last = bench.started.last { bench.leave(last) } }
+    #expect(bench.started == ["0"] + (0..<5).flatMap { ["image \($0)", "text \($0)"] })
+    #expect(bench.state.isIdle)
+  }
+
+  @Test("everything is held and released; a tag that is held stays so")
+  func everything() {
+    var bench = SchedulerBench(SchedulingLimits(total: 3))
+    bench.enter("0")
+    bench.change { $0.isHeld = true }
+    bench.change { $0.hold("images") }
+    bench.enter("1")
+    bench.enter("2") { $0.tags = ["images"] }
+    bench.leave("0")
+    #expect(bench.started == ["0"])
+    #expect(bench.causes["1"] == .held)
+    bench.change { $0.isHeld = false }
+    #expect(bench.started == ["0", "1"])
+    bench.leave("2", "1")
+    #expect(bench.state.isIdle)
+    bench.change { $0.release("images") }
+    #expect(bench.state.tagSlots.isEmpty)
+  }
+
+  @Test("one that paused before its tag was held does not come back before it is released")
+  func pausedBefore() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    bench.enter("0") { $0.tags = ["images"] }
+    bench.pause("0")
+    bench.change { $0.hold("images") }
+    bench.resume("0")
+    #expect(bench.causes["0"] == .held)
+    #expect(bench.state.waiting == 1)
+    bench.change { $0.release("images") }
+    #expect(bench.state.running == 1)
+    bench.leave("0")
+    #expect(bench.state.isIdle)
+  }
+}

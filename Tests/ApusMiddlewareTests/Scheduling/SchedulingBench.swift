@@ -1,0 +1,24 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+
+extension TestClient {
+  /// The same with its calls scheduled.
+  func scheduled(by scheduler: Scheduler) -> TestClient {
+    var client = self
+    client.customize = { $0.insert(Scheduling(scheduler), .after(.scheduling)) }
+    return client
+  }
+}
+
+extension Scheduler {
+  /// Waits until so many wait.
+  func waitForWaiting(_ count: Int) async {
+    while waiting < count { await Task.yield() }
+  }
+}
+
+extension Endpoint where Self == Request<Void> {
+  /// Asks for nothing, under a name.
+  static func step(_ name: String) -> Self { .get("/\(name)") }
+}

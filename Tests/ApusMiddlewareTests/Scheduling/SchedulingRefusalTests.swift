@@ -1,0 +1,126 @@
+import ApusCore
+import ApusTesting
+import Synchronization
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Scheduling: calls that get no turn")
+struct SchedulingRefusalTests {
+  private let stub = StubTransport()
+  private let clock = ManualClock()
+  private let gate = Gate()
+
+  private func client(_ scheduler: Scheduler, timeout: Duration? = nil) -> TestClient {
+    var client = TestClient()
+    client.timeout = timeout
+    client.settings.runtime.clock = clock
+    return client.scheduled(by: scheduler)
+  }
+
+  /// A scheduler that lets one call run at a time.
+  private func single(_ change: (inout SchedulingLimits) -> Void = { _ in }) -> Scheduler {
+    Scheduler(SchedulingLimits(total: 1).with(change))
+  }
+
+  /// The server answers once the gate is open.
+  private func answerLate() {
+    stub.onAny(answer: .status(204).waiting(for: gate))
+  }
+
+  @Test("one more than may wait is refused, and nothing of it is sent")
+  func queueFull() async throws {
+    answerLate()
+    let scheduler = single { $0.queue = 1 }
+    let api = client(scheduler).over(stub)
+    let first = Task { try await api.send(.ping) }
+    try await stub.waitForExchanges(1)
+    let second = Task { try await api.send(.ping) }
+    await scheduler.waitForWaiting(1)
+    let error = try #require(await failure { try await api.send(.ping) })
+    #expect(error.code == .declined)
+    #expect(error.requestState == .notSent)
+    #expect(error.underlying as? SchedulingRefusal == .queueFull(limit: 1))
+    gate.open()
+    try await first.value
+    try await second.value
+    #expect(stub.exchanges.count == 2)
+  }
+
+  @Test("the deadline of the call counts the waiting, and the error says where it was")
+  func deadline() async throws {
+    answerLate()
+    let scheduler = single()
+    let api = client(scheduler, timeout: .seconds(30)).over(stub)
+    let first = Task { try await api.send(.ping.timeout(.seconds(60))) }
+    try await stub.waitForExchanges(1)
+    let second = Task { await failure { try await api.send(.ping) } }
+    await scheduler.waitForWaiting(1)
+    clock.advance(by: .seconds(30))
+    let error = try #require(await second.value)
+    #expect(error.code == .timeout)
+    #expect(error.phase == .waiting)
+    #expect(error.requestState == .notSent)
+    #expect(scheduler.waiting == 0)
+    gate.open()
+    try await first.value
+    #expect(scheduler.running == 0)
+  }
+
+  @Test("one that is told that it is too late says so in its trace, and for how long it waited")
+  func toldLate() async throws {
+    let scheduler = single()
+    let begin = clock.now
+    let admission = scheduler.shared.withLock { $0.state.enter(SchedulerBench.newcomer(), now: begin) }
+    guard case .runs(let ticket) = admission else {
+      Issue.record("the only one does not run")
+      return
+    }
+    let api = client(scheduler, timeout: .seconds(30)).over(stub)
+    let call = Task { await failure { try await api.send(.ping.tag("waits")) } }
+    await scheduler.waitForWaiting(1)
+    // From here on its wait is counted.
+    while api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.total(limit: 1)) {
+      await Task.yield()
+    }
+    clock.advance(by: .seconds(20))
+    // The place becomes free when its time is up; nobody else tells it so, since its clock has not come so far.
+    scheduler.leave(ticket, at: begin.advanced(by: .seconds(30)))
+    let error = try #require(await call.value)
+    #expect(error.code == .timeout && error.phase == .waiting)
+    #expect(error.underlying as? SchedulingRefusal == .late)
+    #expect(error.trace.description.contains("its turn came too late, after ms: 20000"))
+    #expect(stub.exchanges.isEmpty)
+    #expect(scheduler.running == 0 && scheduler.waiting == 0)
+  }
+
+  @Test("a call that is cancelled while it waits is not sent, and takes nobody's place")
+  func cancelled() async throws {
+    answerLate()
+    let scheduler = single()
+    let api = client(scheduler).over(stub)
+    let first = Task { try await api.send(.ping) }
+    try await stub.waitForExchanges(1)
+    let second = Task { await failure { try await api.send(.ping.tag("images")) } }
+    await scheduler.waitForWaiting(1)
+    let third = Task { try await api.send(.ping) }
+    await scheduler.waitForWaiting(2)
+    #expect(api.calls.cancel(tag: "images") == 1)
+    #expect(await second.value?.isCancellation == true)
+    gate.open()
+    try await first.value
+    try await third.value
+    #expect(stub.exchanges.count == 2)
+    #expect(scheduler.running == 0 && scheduler.waiting == 0)
+  }
+
+  @Test("one whose turn comes too late has timed out where it waited")
+  func late() {
+    let error = SchedulingRefusal.late.error
+    #expect(error.kind == .timedOut(.waiting))
+    #expect(error.requestState == .notSent)
+    #expect(error.underlying as? SchedulingRefusal == .late)
+    #expect(error.detail == "its turn came too late")
+    #expect("\(SchedulingRefusal.queueFull(limit: 3))" == "3 calls wait for their turn already")
+  }
+}

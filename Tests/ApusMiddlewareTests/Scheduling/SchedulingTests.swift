@@ -1,0 +1,158 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import Testing
+
+@Suite("Scheduling")
+struct SchedulingTests {
+  private let stub = StubTransport()
+  private let clock = ManualClock()
+  private let gate = Gate()
+
+  private func client(_ scheduler: Scheduler) -> TestClient {
+    var client = TestClient()
+    client.settings.runtime.clock = clock
+    return client.scheduled(by: scheduler)
+  }
+
+  /// A scheduler that lets one call run at a time.
+  private let single = Scheduler(SchedulingLimits(total: 1))
+
+  /// The server answers once the gate is open.
+  private func answerLate() {
+    stub.onAny(answer: .status(204).waiting(for: gate))
+  }
+
+  @Test("never more run than the limit, and all are answered")
+  func bounded() async throws {
+    let counted = Counted(inside: Told<Int>())
+    let scheduler = Scheduler(SchedulingLimits(total: 3, perOrigin: 3))
+    stub.onAny(answer: .status(204))
+    var client = client(scheduler)
+    let scheduling = client.customize
+    client.customize = {
+      scheduling(&$0)
+      $0.insert(counted, .beforeTransport)
+    }
+    let api = client.over(stub)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<60 { group.addTask { try await api.send(.ping) } }
+      try await group.waitForAll()
+    }
+    var (now, most) = (0, 0)
+    for change in counted.inside.all {
+      now += change
+      most = max(most, now)
+    }
+    #expect(now == 0 && most <= 3)
+    #expect(stub.exchanges.count == 60)
+    #expect(scheduler.running == 0 && scheduler.waiting == 0)
+  }
+
+  @Test("a call that waits says so, and its trace tells for what and for how long")
+  func trace() async throws {
+    answerLate()
+    let scheduler = single
+    let api = client(scheduler).over(stub)
+    let first = Task { try await api.send(.step("first")) }
+    try await stub.waitForExchanges(1)
+    let second = Task { try await api.response(to: .step("second").tag("waits")) }
+    await scheduler.waitForWaiting(1)
+    while api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.total(limit: 1)) {
+      await Task.yield()
+    }
+    #expect(api.calls.calls(tag: "waits").first?.phase == .waiting)
+    clock.advance(by: .milliseconds(40))
+    gate.open()
+    try await first.value
+    let trace = try await second.value.trace
+    #expect(trace.events.contains { $0.kind == .admitted(after: .milliseconds(40)) })
+  }
+
+  @Test("a call that need not wait has nothing of it in its trace")
+  func untroubled() async throws {
+    stub.onAny(answer: .status(204))
+    let trace = try await client(Scheduler()).over(stub).response(to: .ping).trace
+    #expect(trace.events.map(\.kind).prefix(3) == [.started, .prepared, .exchangeStarted])
+  }
+
+  @Test("an answer that is streamed keeps its permit until its content is over", arguments: [true, false])
+  func streamed(isReadToTheEnd: Bool) async throws {
+    stub.onAny(answer: .pieces(["a", "b"]))
+    let scheduler = single
+    let api = client(scheduler).over(stub)
+    let running = try await api.withResponse(to: Request<String>.get("/s")) { (response: inout StreamedResponse) in
+      _ = try await response.next()
+      let running = scheduler.running
+      while isReadToTheEnd, try await response.next() != nil {}
+      return running
+    }
+    #expect(running == 1)
+    #expect(scheduler.running == 0)
+    try await api.send(.step("s"))
+  }
+
+  @Test("images are held while a list loads")
+  func held() async throws {
+    stub.onAny(answer: .status(204))
+    let scheduler = Scheduler(.apps)
+    let api = client(scheduler).over(stub)
+    scheduler.hold("images")
+    #expect(scheduler.isHolding("images"))
+    let images = (0..<8).map { number in Task { try await api.send(.step("image\(number)").tag("images")) } }
+    await scheduler.waitForWaiting(8)
+    try await api.send(.step("list"))
+    #expect(stub.exchanges.map(\.target) == ["/v1/list"])
+    scheduler.release("images")
+    for image in images { try await image.value }
+    #expect(stub.exchanges.count == 9)
+    #expect(!scheduler.isHolding("images"))
+  }
+
+  @Test("while everything is held, messages are described and shared work is done all the same")
+  func exempt() async throws {
+    stub.onAny(answer: .status(204))
+    let scheduler = Scheduler()
+    let api = client(scheduler).over(stub)
+    scheduler.holdEverything()
+    #expect(scheduler.isHoldingEverything)
+    _ = try await api.message(for: .ping)
+    try await api.send(.ping.setting(SharedWorkKey.self, true))
+    let call = Task { try await api.send(.ping) }
+    await scheduler.waitForWaiting(1)
+    #expect(stub.exchanges.count == 1)
+    scheduler.releaseEverything()
+    try await call.value
+    #expect(!scheduler.isHoldingEverything)
+  }
+
+  @Test("clients that share a scheduler share its limits, a slow origin holds up no other")
+  func shared() async throws {
+    answerLate()
+    let scheduler = Scheduler(SchedulingLimits(total: 10, perOrigin: 1))
+    let slow = client(scheduler).over(stub)
+    let calls = (0..<3).map { _ in Task { try await slow.send(.ping) } }
+    await scheduler.waitForWaiting(2)
+    var another = TestClient("https://other.example.com")
+    another.settings.runtime.clock = clock
+    let other = another.scheduled(by: scheduler).over(StubTransport.answering())
+    for _ in 0..<5 { try await other.send(.ping) }
+    #expect(scheduler.waiting == 2)
+    gate.open()
+    for call in calls { try await call.value }
+    #expect(scheduler.running == 0)
+  }
+}
+
+/// Tells who comes and who goes.
+private struct Counted: Middleware {
+  let inside: Told<Int>
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    inside.add(1)
+    for _ in 0..<3 { await Task.yield() }
+    let response = try await next(request, context: context)
+    inside.add(-1)
+    return response
+  }
+}

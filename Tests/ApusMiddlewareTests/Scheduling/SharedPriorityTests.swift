@@ -1,0 +1,102 @@
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+@testable import ApusMiddleware
+
+@Suite("Scheduling: exchanges that calls share")
+struct SharedPriorityTests {
+  private let stub = StubTransport.answering()
+  private let scheduler = Scheduler(SchedulingLimits(total: 1))
+  private let gate = Gate()
+  private let shared = Request<Void>.step("shared").coalesced()
+  private let api: Client
+
+  init() {
+    stub.on(.get, "/v1/first", answer: .status(204).waiting(for: gate))
+    var client = TestClient()
+    client.settings.runtime.clock = ManualClock()
+    api = client.scheduled(by: scheduler).over(stub)
+  }
+
+  private func start(_ request: Request<Void>) -> Task<CallError?, Never> {
+    Task { [api] in await failure { try await api.send(request) } }
+  }
+
+  private var joined: Int {
+    api.calls.all.count { $0.trace.events.contains { if case .joined = $0.kind { true } else { false } } }
+  }
+
+  private var queued: Int {
+    api.calls.all.count { $0.trace.events.contains { if case .queued = $0.kind { true } else { false } } }
+  }
+
+  /// One call runs; then a shared one of low priority waits, and behind it one that is normal.
+  private func waiting() async throws -> [Task<CallError?, Never>] {
+    var calls = [start(.step("first"))]
+    try await gate.waitForArrivals(1)
+    let requests: [Request<Void>] = [shared.priority(.low), .step("other").priority(.normal)]
+    for request in requests {
+      calls.append(start(request))
+      while queued < calls.count - 1 { await Task.yield() }
+    }
+    return calls
+  }
+
+  @Test(
+    "one that joins makes it as urgent as itself, though it waits already", arguments: [CallPriority.high, .background])
+  func joins(priority: CallPriority) async throws {
+    var calls = try await waiting()
+    calls.append(start(shared.priority(priority)))
+    while joined < 1 { await Task.yield() }
+    #expect(scheduler.waiting == 2)
+    gate.open()
+    for call in calls { #expect(await call.value == nil) }
+    let order = priority == .high ? ["first", "shared", "other"] : ["first", "other", "shared"]
+    #expect(stub.exchanges.map(\.target) == order.map { "/v1/\($0)" })
+    #expect(scheduler.running == 0 && scheduler.waiting == 0)
+  }
+
+  @Test("it keeps its place when the urgent one leaves, and is given up when all have")
+  func leaves() async throws {
+    var calls = try await waiting()
+    calls.append(start(shared.priority(.immediate)))
+    while joined < 1 { await Task.yield() }
+    calls[3].cancel()
+    #expect(await calls[3].value?.isCancellation == true)
+    #expect(scheduler.waiting == 2)
+    gate.open()
+    for call in calls.prefix(3) { #expect(await call.value == nil) }
+    #expect(stub.exchanges.map(\.target) == ["/v1/first", "/v1/shared", "/v1/other"])
+  }
+
+  @Test("one that waits for its turn does so no longer once all have left it")
+  func abandoned() async throws {
+    let calls = try await waiting()
+    calls[1].cancel()
+    #expect(await calls[1].value?.isCancellation == true)
+    while scheduler.waiting > 1 { await Task.yield() }
+    gate.open()
+    for index in [0, 2] { #expect(await calls[index].value == nil) }
+    #expect(stub.exchanges.map(\.target) == ["/v1/first", "/v1/other"])
+    #expect(scheduler.running == 0)
+  }
+
+  @Test("an attempt is as urgent as the most urgent of those that wait for it when it comes")
+  func attempts() {
+    let sharers = Sharers()
+    var newcomer = SchedulerBench.newcomer()
+    newcomer.priority = .immediate
+    #expect(newcomer.forMostUrgent(of: nil).priority == .immediate)
+    #expect(newcomer.forMostUrgent(of: sharers).priority == .immediate)
+    var values = ContextValues()
+    values[CallPriorityKey.self] = .low
+    sharers.join(Sharers.Member(values: values, taskPriority: .high), serial: 1)
+    #expect(newcomer.forMostUrgent(of: sharers).priority == .low)
+    sharers.join(Sharers.Member(values: ContextValues(), taskPriority: .medium), serial: 2)
+    #expect(newcomer.forMostUrgent(of: sharers).priority == .normal)
+    sharers.leave(2)
+    #expect(newcomer.forMostUrgent(of: sharers).priority == .low)
+  }
+}
