@@ -78,6 +78,9 @@ public final class Credentials: Middleware {
 
   // MARK: Events
 
+  /// Whether anybody is told.
+  var tellsOfRefusals: Bool { onUnauthorized != nil }
+
   /// Tells that a server does not take credentials, unless they were replaced meanwhile: an answer may be late.
   func report(_ subject: RefreshSubject) async {
     guard onUnauthorized != nil else { return }

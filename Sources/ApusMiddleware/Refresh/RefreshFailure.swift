@@ -1,15 +1,21 @@
 import ApusCore
 
-/// What whoever waits for a refresh gets when it fails: the reason, without what a server said in confidence.
+/// What whoever waits for a refresh gets when it fails: the reason, without what a server said in confidence. It is
+/// about credentials: the server that the call is for has not failed.
 enum RefreshFailure {
   /// The time of a refresh was up.
   static var overdue: any Error {
-    TransportError(.timedOut(.waiting), requestState: .notSent, detail: "the refresh took too long")
+    TransportError(.timedOut(.waiting), requestState: .notSent, detail: "the refresh took too long").about(.credentials)
+  }
+
+  /// The time of an attempt was up while it waited.
+  static var attemptOver: any Error {
+    TransportError.attemptTimedOut(in: .waiting, requestState: .notSent).about(.credentials)
   }
 
   /// Credentials are no good, and nobody knows why any more.
   static var unknown: any Error {
-    TransportError(.declined, requestState: .notSent, detail: "the refresh failed")
+    TransportError(.declined, requestState: .notSent, detail: "the refresh failed").about(.credentials)
   }
 
   /// An error of the refresh as that of a call that needed it.
@@ -19,14 +25,18 @@ enum RefreshFailure {
     case let error as CallError where error.code == .decoding || error.code == .malformedResponse:
       let place = error.place.map { " at \($0)" } ?? ""
       return TransportError(
-        .malformedResponse, requestState: .notSent, detail: "the answer to the refresh could not be read\(place)")
-    case is CallError, is TransportError: return error
+        .malformedResponse, requestState: .notSent, detail: "the answer to the refresh could not be read\(place)"
+      ).about(.credentials)
+    case is CallError: return error
+    case let error as TransportError: return error.about(.credentials)
     case is RefreshRefusal:
       return TransportError(.declined, requestState: .notSent, detail: "the session is over", underlying: error)
+        .about(.credentials)
     // An own type of the app, and a cancellation that was nobody's of those who wait.
     default:
       return TransportError(
-        .declined, requestState: .notSent, detail: "the refresh failed: \(type(of: error))", underlying: error)
+        .declined, requestState: .notSent, detail: "the refresh failed: \(type(of: error))", underlying: error
+      ).about(.credentials)
     }
   }
 

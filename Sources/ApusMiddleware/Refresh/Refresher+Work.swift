@@ -24,7 +24,7 @@ extension Refresher {
     }
     let context = subject.context
     context.record(.note("refreshes the credentials of generation", Int64(clamping: flight.generation)))
-    let refresh = Refresh(credential, context.client, ServerClock(context.clock))
+    let refresh = Refresh(credential, context.sharedClient, ServerClock(context.clock))
     let running = Running(flight: flight, refresh: refresh, clock: context.clock, subject: subject)
     context.spawnDetached { await self.run(running) }
   }

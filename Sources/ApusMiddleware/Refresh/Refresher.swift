@@ -163,12 +163,17 @@ final class Refresher: Sendable {
     case .waitFor(let flight): begin(flight, for: subject)
     }
     subject.context.record(.awaitingCredentials(generation: subject.generation))
-    if case .failed(let failure) = try await told(waiter) { throw failed(failure, subject) }
+    // Others run meanwhile: the refresh may need what this call has.
+    try await subject.context.withoutPermit {
+      if case .failed(let failure) = try await told(waiter, subject.context) { throw failed(failure, subject) }
+    }
     return true
   }
 
-  private func told(_ waiter: Waiter) async throws -> Told {
-    try await withTaskCancellationHandler {
+  private func told(_ waiter: Waiter, _ context: CallContext) async throws -> Told {
+    let alarm = context.alarm(for: RefreshPatience(of: waiter, with: self))
+    defer { alarm?.cancel() }
+    return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let told: Result<Told, any Error>? = shared.withLock { shared in
           switch shared.waits[waiter] {
@@ -192,11 +197,30 @@ final class Refresher: Sendable {
     }
   }
 
+  /// The time of a waiter's attempt is up. The refresh goes on, for whoever else waits.
+  func giveUp(_ waiter: Waiter) {
+    let told = Told.failed(Failure(generation: 0, error: RefreshFailure.attemptOver))
+    let continuation = shared.withLock { shared -> CheckedContinuation<Told, any Error>? in
+      switch shared.waits[waiter] {
+      case .waiting(let continuation)?:
+        shared.state.left(waiter)
+        shared.waits[waiter] = nil
+        return continuation
+      case .expected?:
+        shared.state.left(waiter)
+        shared.waits[waiter] = .told(told)
+        return nil
+      case .told?, nil: return nil
+      }
+    }
+    continuation?.resume(returning: told)
+  }
+
   /// Tells waiters what came of what they wait for.
   func tell(_ whom: (inout Shared) -> (Set<Waiter>, Told)) {
     let (continuations, told) = shared.withLock { shared in
       let (waiters, told) = whom(&shared)
-      let continuations = waiters.compactMap { waiter -> CheckedContinuation<Told, any Error>? in
+      let continuations = waiters.sorted().compactMap { waiter -> CheckedContinuation<Told, any Error>? in
         if case .waiting(let continuation)? = shared.waits.removeValue(forKey: waiter) { return continuation }
         shared.waits[waiter] = .told(told)
         return nil

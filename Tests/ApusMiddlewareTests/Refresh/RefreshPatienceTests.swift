@@ -1,0 +1,63 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import Testing
+
+@Suite("Refresh: how long an attempt waits for it")
+struct RefreshPatienceTests {
+  private let gate = Gate()
+  private let ping = Request<String>.get("/ping")
+
+  private func client(_ bench: RefreshBench) -> Client {
+    var client = TestClient()
+    client.environment.authentication = .bearer(bench.tokens, limit: .seconds(300)) {
+      try await $0.send(.newTokens(for: $0.token).attemptTimeout(nil))
+    }
+    client.settings.runtime = Runtime(clock: bench.clock)
+    client.customize = { $0.insert(AttemptDeadline(), .after(.attemptDeadline)) }
+    return client.over(bench.stub)
+  }
+
+  @Test(
+    "an attempt whose time is up waits no longer, and takes nothing from those that wait on",
+    arguments: [true, false])
+  func givesUp(knowsExpiry: Bool) async throws {
+    let bench = RefreshBench(gate: gate, lifetime: knowsExpiry ? .seconds(100) : nil)
+    let api = client(bench)
+    if knowsExpiry { bench.clock.advance(by: .seconds(200)) } else { bench.expire() }
+    let hasty = Task { [ping] in await failure { try await api.send(ping.attemptTimeout(.seconds(3))) } }
+    try await gate.waitForArrivals(1)
+    let patient = Task { [ping] in try await api.send(ping.attemptTimeout(.seconds(200))) }
+    while !api.calls.isWaitingForCredentials(2) { await Task.yield() }
+    bench.clock.advance(by: .seconds(3))
+    let error = try #require(await hasty.value)
+    #expect(error.code == .timeout && error.phase == .waiting)
+    // A server that has refused the old token has answered.
+    #expect(error.requestState == (knowsExpiry ? .notSent : .answered))
+    #expect(error.cancellation == nil)
+    gate.open()
+    let text = try await patient.value
+    #expect(text == "ok ")
+    #expect(bench.refreshes == 1)
+    #expect(bench.tokens.current().generation == 1)
+  }
+
+  @Test("a refresh does not end with the deadline of the call that began it")
+  func sharedWork() async throws {
+    let bench = RefreshBench(gate: gate)
+    let api = client(bench)
+    bench.expire()
+    let hasty = Task { [ping] in
+      await api.withDeadline(.seconds(3)) { await failure { try await api.send(ping) } }
+    }
+    try await gate.waitForArrivals(1)
+    while !api.calls.isWaitingForCredentials(1) { await Task.yield() }
+    bench.clock.advance(by: .seconds(3))
+    #expect(await hasty.value?.cancellation == .deadline(.waiting))
+    gate.open()
+    while bench.tokens.current().generation == 0 { await Task.yield() }
+    let text = try await api.send(ping)
+    #expect(text == "ok ")
+    #expect(bench.refreshes == 1)
+  }
+}

@@ -1,0 +1,178 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Retry: ending, streaming, joining and the budget")
+struct RetryEndingTests {
+  private let bench = RetryBench()
+  private var stub: StubTransport { bench.stub }
+  private var clock: ManualClock { bench.clock }
+
+  // MARK: Ending a pause
+
+  @Test("a call that is cancelled while it pauses ends at once, and what it sent before stays sent")
+  func cancelled() async throws {
+    let cases: [(StubAnswer, RequestState)] = [
+      (.lost, .maybeSent), (.busy(), .answered),
+      (.failure(TransportError(.offline, requestState: .notSent)), .notSent),
+    ]
+    for (answer, state) in cases {
+      bench.answer(answer)
+      let api = bench.client()
+      let before = stub.exchanges.count
+      async let outcome = failure { try await api.send(.ping) }
+      try await clock.waitForSleepers(1)
+      api.calls.cancelAll()
+      let error = try #require(await outcome)
+      #expect(error.code == .cancelled && error.phase == .waiting && error.requestState == state)
+      #expect(error.failedAttempts.map(\.decision) == [.again(after: .milliseconds(100), .backOff)])
+      #expect(stub.exchanges.count == before + 1 && clock.sleepers == 0 && api.calls.isEmpty)
+    }
+  }
+
+  @Test("the deadline ends an attempt, and what was tried before is kept")
+  func deadline() async throws {
+    bench.answer(.busy(), .stalled)
+    let api = bench.client(timeout: .seconds(5))
+    async let outcome = failure { try await api.send(.ping) }
+    // The pause and the deadline.
+    try await clock.waitForSleepers(2)
+    clock.advance(by: .milliseconds(100))
+    while api.calls.all.first?.phase != .awaitingHead { await Task.yield() }
+    clock.advance(by: .seconds(5))
+    let error = try #require(await outcome)
+    #expect(error.code == .timeout && error.phase == .awaitingHead && error.attempts == 2)
+    #expect(error.failedAttempts.map(\.attempt) == [1])
+    try await stub.waitUntilIdle()
+  }
+
+  // MARK: Streams
+
+  @Test("a streamed answer is judged by its head: a refusal is given up unread, what the app reads is never repeated")
+  func streaming() async throws {
+    bench.answer(
+      .pieces(["no"], gate: Gate(), status: 503), .pieces(["a", "b"]).brokenOff(after: 1), .pieces(["a", "b"]))
+    let clock = clock
+    let api = bench.client()
+    let passing = Task {
+      try await clock.waitForSleepers(1)
+      clock.advanceToNextWake()
+    }
+    let read = Told<Int>()
+    let error = try #require(
+      await failure {
+        try await api.withResponse(to: Request<String>.get("/ping")) { (response: inout StreamedResponse) in
+          while let piece = try await response.next() { read.add(piece.count) }
+        }
+      })
+    try await passing.value
+    #expect(read.all == [1] && stub.exchanges.map(\.outcome) == [.cancelled, .failed])
+    #expect(error.failedAttempts.map(\.attempt) == [1])
+  }
+
+  @Test("buffered content that breaks off is fetched again, once it is safe")
+  func brokenContent() async throws {
+    bench.answer(.pieces(["a", "b"]).brokenOff(after: 1), .pieces(["a", "b"]))
+    let clock = clock
+    let passing = Task {
+      try await clock.waitForSleepers(1)
+      clock.advanceToNextWake()
+    }
+    let response = try await bench.client().response(to: Request<String>.get("/ping"))
+    try await passing.value
+    #expect(response.value == "ab")
+    #expect(response.trace.failedAttempts.map(\.cause) == [.failed(.broken, .answered)])
+  }
+
+  // MARK: Joining
+
+  @Test("calls that share an exchange share its attempts, and each tells of them")
+  func joined() async throws {
+    let gate = Gate()
+    bench.answer(.busy().waiting(for: gate), .json("7"))
+    let api = bench.client()
+    let request = Request<Int>.get("/ping").id("one", whenRunning: .join)
+    async let first = api.response(to: request)
+    try await gate.waitForArrivals(1)
+    async let second = api.response(to: request)
+    while !api.calls.all.contains(where: { Self.hasJoined($0) }) { await Task.yield() }
+    gate.open()
+    try await clock.waitForSleepers(1)
+    clock.advanceToNextWake()
+    let responses = try await [first, second]
+    #expect(responses.map(\.value) == [7, 7] && stub.exchanges.count == 2)
+    for response in responses {
+      #expect(response.trace.failedAttempts.map(\.cause) == [.answered(status: 503)])
+    }
+  }
+
+  private static func hasJoined(_ call: CallEntry) -> Bool {
+    call.trace.events.contains { event in
+      if case .joined = event.kind { return true }
+      return false
+    }
+  }
+
+  @Test("a shared pause goes on as long as somebody waits, and ends with the last")
+  func leaving() async throws {
+    bench.answer(.busy(), .json("7"))
+    let api = bench.client()
+    let request = Request<Int>.get("/ping").id("one", whenRunning: .join)
+    let first = Task { await failure { try await api.send(request) } }
+    try await clock.waitForSleepers(1)
+    let second = Task { await failure { try await api.send(request) } }
+    while !api.calls.all.contains(where: { Self.hasJoined($0) }) { await Task.yield() }
+    first.cancel()
+    #expect(await first.value?.code == .cancelled)
+    #expect(clock.sleepers == 1)
+    second.cancel()
+    #expect(await second.value?.code == .cancelled)
+    while clock.sleepers > 0 { await Task.yield() }
+    #expect(stub.exchanges.count == 1 && api.calls.isEmpty)
+  }
+
+  // MARK: The budget
+
+  @Test("where the budget is used up the first error is the call's, and says so")
+  func budget() async throws {
+    var budget = RetryBudget()
+    budget.capacity = 20
+    let api = bench.client(budget: budget)
+    bench.answer(.busy())
+    let first = try #require(await bench.outcome(api))
+    #expect(
+      first.failedAttempts.map(\.decision) == [.again(after: .milliseconds(100), .backOff), .end(.budgetExhausted)])
+    let second = try #require(await bench.outcome(api))
+    #expect(second.status == 503 && second.isRetryBudgetExhausted && second.attempts == 1)
+    bench.answer(.status(204))
+    for _ in 0..<8 { try await api.send(.ping) }
+    bench.answer(.busy(), .status(204))
+    // 6 were left, 8 were given back.
+    #expect(await bench.outcome(api) == nil)
+  }
+
+  // MARK: Its place
+
+  @Test("it stands between what runs once a call and what runs once an attempt")
+  func place() async throws {
+    bench.answer(.busy(), .busy(), .status(204))
+    let (outer, inner) = (Told<Int>(), Told<Int>())
+    let api = bench.client {
+      $0.insert(Counting(passes: outer), .beforeRetry)
+      $0.insert(Counting(passes: inner), .afterRetry)
+    }
+    #expect(await bench.outcome(api) == nil)
+    #expect(outer.all == [1] && inner.all == [1, 2, 3])
+  }
+}
+
+private struct Counting: Middleware {
+  let passes: Told<Int>
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    passes.add(context.attempt)
+    return try await next(request, context: context)
+  }
+}

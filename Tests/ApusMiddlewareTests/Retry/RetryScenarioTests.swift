@@ -1,0 +1,167 @@
+import ApusCore
+import Testing
+
+@testable import ApusMiddleware
+
+/// What a call meets, one after the other, and what follows: the pause, and what is left of the budget.
+struct RetryScenario: Sendable, CustomTestStringConvertible {
+  struct Step: Sendable {
+    /// `nil`: the attempt succeeds.
+    let failure: AttemptFailure?
+    let decision: RetryDecision?
+    let quota: Int
+
+    static func status(_ status: Int, after delay: Duration? = nil, _ decision: RetryDecision, quota: Int) -> Step {
+      Step(failure: .answered(.init(status: status, delay: delay)), decision: decision, quota: quota)
+    }
+
+    static func notSent(_ decision: RetryDecision, quota: Int) -> Step {
+      Step(failure: .notSent(.connectionFailed), decision: decision, quota: quota)
+    }
+
+    static func broken(_ decision: RetryDecision, quota: Int) -> Step {
+      Step(failure: .unknown(.broken, .maybeSent), decision: decision, quota: quota)
+    }
+
+    static func success(quota: Int) -> Step { Step(failure: nil, decision: nil, quota: quota) }
+  }
+
+  let name: String
+  var policy = RetryPolicy(base: .seconds(1))
+  var capacity = 500
+  /// What others have spent before.
+  var spent = 0
+  var remaining: Duration?
+  let steps: [Step]
+
+  var testDescription: String { name }
+
+  init(_ name: String, _ steps: [Step], _ change: (inout RetryScenario) -> Void = { _ in }) {
+    self.name = name
+    self.steps = steps
+    change(&self)
+  }
+
+  static func pause(_ seconds: Int) -> RetryDecision { .again(after: .seconds(seconds), .backOff) }
+}
+
+@Suite("Retry: answers, and the pauses and quotas that follow")
+struct RetryScenarioTests {
+  private static let pauses: [RetryScenario] = [
+    RetryScenario(
+      "it succeeds in the end, and gives the last cost back",
+      [
+        .status(500, RetryScenario.pause(1), quota: 486), .status(500, RetryScenario.pause(2), quota: 472),
+        .success(quota: 486),
+      ]),
+    RetryScenario(
+      "it fails until the attempts are used up",
+      [
+        .status(502, RetryScenario.pause(1), quota: 486), .broken(RetryScenario.pause(2), quota: 472),
+        .status(502, .end(.attemptsUsedUp), quota: 472),
+      ]),
+    RetryScenario(
+      "pauses double",
+      [
+        .status(500, RetryScenario.pause(1), quota: 486), .status(500, RetryScenario.pause(2), quota: 472),
+        .status(500, RetryScenario.pause(4), quota: 458), .status(500, RetryScenario.pause(8), quota: 444),
+        .status(500, .end(.attemptsUsedUp), quota: 444),
+      ]
+    ) { $0.policy.attempts = 5 },
+    RetryScenario(
+      "pauses have a longest",
+      [
+        .status(500, RetryScenario.pause(1), quota: 486), .status(500, RetryScenario.pause(2), quota: 472),
+        .status(500, RetryScenario.pause(3), quota: 458), .status(500, RetryScenario.pause(3), quota: 444),
+      ]
+    ) { ($0.policy.attempts, $0.policy.longestPause) = (5, .seconds(3)) },
+    RetryScenario(
+      "what was not sent goes out at once, once, for nothing, and counts from then on",
+      [
+        .notSent(.again(after: .zero, .notSent), quota: 500), .notSent(RetryScenario.pause(1), quota: 486),
+        .notSent(RetryScenario.pause(2), quota: 472), .notSent(.end(.attemptsUsedUp), quota: 472),
+      ]),
+    RetryScenario(
+      "what was not sent gives nothing back that it did not take",
+      [.notSent(.again(after: .zero, .notSent), quota: 490), .success(quota: 491)]
+    ) { $0.spent = 10 },
+  ]
+
+  private static let budgets: [RetryScenario] = [
+    RetryScenario(
+      "the budget is used up after one attempt",
+      [.status(500, RetryScenario.pause(1), quota: 0), .status(502, .end(.budgetExhausted), quota: 0)]
+    ) { $0.capacity = 14 },
+    RetryScenario(
+      "less than an attempt costs is not spent", [.status(500, .end(.budgetExhausted), quota: 13)]
+    ) { $0.capacity = 13 },
+    RetryScenario(
+      "there is no budget at all", [.status(500, .end(.budgetExhausted), quota: 0)]
+    ) { $0.capacity = 0 },
+    RetryScenario("success at once gives a little back", [.success(quota: 487)]) { $0.spent = 14 },
+    RetryScenario("success gives no more back than there can be", [.success(quota: 500)]),
+    RetryScenario(
+      "too many requests cost less and pause longer",
+      [
+        .status(429, .again(after: .seconds(1), .throttled), quota: 495),
+        .status(429, .again(after: .seconds(2), .throttled), quota: 490), .success(quota: 495),
+      ]
+    ) { $0.policy.base = .milliseconds(50) },
+    RetryScenario(
+      "what is not tried again costs nothing",
+      [.status(404, .end(.notTemporary), quota: 500)]),
+  ]
+
+  private static let delays: [RetryScenario] = [
+    RetryScenario(
+      "the server's time is waited, and a tenth more at most",
+      [.status(503, after: .seconds(5), .again(after: .milliseconds(5500), .serverDelay), quota: 486)]),
+    RetryScenario(
+      "a pause is no shorter since the server would take it sooner",
+      [.status(503, after: .zero, RetryScenario.pause(1), quota: 486)]),
+    RetryScenario(
+      "the longest time that is waited",
+      [.status(503, after: .seconds(60), .again(after: .seconds(66), .serverDelay), quota: 486)]),
+    RetryScenario(
+      "longer than that is not waited at all",
+      [.status(503, after: .milliseconds(60_001), .end(.serverDelayTooLong), quota: 500)]),
+    RetryScenario(
+      "for ever is not waited", [.status(429, after: .seconds(1 << 31), .end(.serverDelayTooLong), quota: 500)]),
+    RetryScenario(
+      "a long time may be cut short",
+      [.status(503, after: .seconds(30), .again(after: .milliseconds(5500), .serverDelay), quota: 486)]
+    ) { $0.policy.serverDelay = .clamped(to: .seconds(5)) },
+    RetryScenario(
+      "a pause that ends before the deadline", [.status(500, RetryScenario.pause(1), quota: 486)]
+    ) { $0.remaining = .milliseconds(1001) },
+    RetryScenario(
+      "a pause that ends with the deadline", [.status(500, .end(.deadlineTooNear), quota: 500)]
+    ) { $0.remaining = .seconds(1) },
+    RetryScenario(
+      "a time that the server asks for and the deadline does not leave",
+      [.status(503, after: .seconds(5), .end(.deadlineTooNear), quota: 500)]
+    ) { $0.remaining = .seconds(5) },
+    RetryScenario(
+      "no time at all", [.notSent(.end(.deadlineTooNear), quota: 500)]
+    ) { $0.remaining = .zero },
+  ]
+
+  @Test("each step has its pause and its quota", arguments: pauses + budgets + delays)
+  func scenario(_ scenario: RetryScenario) {
+    let origin = Origin(scheme: "https", host: "a.example", port: 443)
+    var budget = RetryBudgetState(capacity: scenario.capacity)
+    if scenario.spent > 0 { _ = budget.withdraw(scenario.spent, at: origin) }
+    var state = RetryState(scenario.policy, .standard, RetryState.Subject(isIdempotent: true, isKeyed: false))
+    // The lot that gives the longest pause.
+    let moment = RetryState.Moment(remaining: scenario.remaining, lot: 1, isReplayable: true)
+    for step in scenario.steps {
+      if let failure = step.failure {
+        let decision = state.decision(after: failure, moment) { budget.withdraw($0, at: origin) }
+        #expect(decision == step.decision)
+      } else {
+        budget.deposit(state.lastCost ?? RetryBudget.standard.refund, at: origin)
+      }
+      #expect(budget.rest(at: origin) == step.quota)
+    }
+  }
+}

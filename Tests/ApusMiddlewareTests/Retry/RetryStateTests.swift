@@ -1,0 +1,213 @@
+import ApusCore
+import HTTPTypes
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Retry: what follows from a failure")
+struct RetryStateTests {
+  typealias Subject = RetryState.Subject
+
+  /// Calls as they differ here.
+  enum Kind: CaseIterable {
+    case idempotent, plain, keyed
+
+    var subject: Subject { Subject(isIdempotent: self == .idempotent, isKeyed: self == .keyed) }
+  }
+
+  private static let backOff = RetryDecision.again(after: .milliseconds(100), .backOff)
+  private static let throttled = RetryDecision.again(after: .milliseconds(500), .throttled)
+  private static let atOnce = RetryDecision.again(after: .zero, .notSent)
+
+  private func decision(
+    _ failure: AttemptFailure, _ kind: Kind, isReplayable: Bool = true,
+    _ change: (inout RetryPolicy) -> Void = { _ in }
+  ) -> RetryDecision {
+    var policy = RetryPolicy.interactive
+    change(&policy)
+    var state = RetryState(policy, .standard, kind.subject)
+    let moment = RetryState.Moment(remaining: nil, lot: 0.5, isReplayable: isReplayable)
+    return state.decision(after: failure, moment) { _ in true }
+  }
+
+  private func refused(_ status: Int, after delay: Duration? = nil, _ verdict: Bool? = nil) -> AttemptFailure {
+    .answered(AttemptFailure.Answer(status: status, delay: delay, verdict: verdict))
+  }
+
+  // MARK: Statuses
+
+  @Test("statuses of a passing kind are tried again where that is safe", arguments: [408, 425, 500, 502, 503, 504])
+  func passing(status: Int) {
+    #expect(decision(refused(status), .idempotent) == Self.backOff)
+    #expect(decision(refused(status), .keyed) == Self.backOff)
+    #expect(decision(refused(status), .plain) == .end(.notIdempotent))
+  }
+
+  @Test("too many requests have a longer pause")
+  func tooMany() {
+    #expect(decision(refused(429), .idempotent) == Self.throttled)
+    #expect(decision(refused(429), .plain) == .end(.notIdempotent))
+  }
+
+  @Test(
+    "what would be refused again is not tried again",
+    arguments: [400, 401, 403, 404, 410, 412, 413, 422, 501, 505, 511], Kind.allCases)
+  func lasting(status: Int, kind: Kind) {
+    #expect(decision(refused(status), kind) == .end(.notTemporary))
+  }
+
+  @Test("a conflict is tried again only with a key: the first attempt is still at work")
+  func conflict() {
+    #expect(decision(refused(409), .keyed) == Self.backOff)
+    #expect(decision(refused(409), .idempotent) == .end(.notTemporary))
+    #expect(decision(refused(409), .plain) == .end(.notTemporary))
+  }
+
+  @Test("content that is too large is tried again only where the server says when")
+  func tooLarge() {
+    let asked = decision(refused(413, after: .seconds(2)), .idempotent)
+    #expect(asked == .again(after: .milliseconds(2100), .serverDelay))
+  }
+
+  @Test("a message that came to the wrong place goes out once more at once, whatever it is", arguments: Kind.allCases)
+  func misdirected(kind: Kind) {
+    #expect(decision(refused(421), kind) == Self.atOnce)
+    #expect(decision(refused(421), kind) { $0.attempts = 1 } == Self.atOnce)
+    var state = RetryState(.interactive, .standard, kind.subject)
+    let moment = RetryState.Moment(lot: 0.5, isReplayable: true)
+    let decisions = (0..<2).map { _ in state.decision(after: refused(421), moment) { _ in true } }
+    #expect(decisions == [Self.atOnce, .end(.notTemporary)])
+  }
+
+  @Test("statuses of the app's own choice count like the others")
+  func ownStatuses() {
+    #expect(decision(refused(404), .idempotent) { $0.statuses = [404] } == Self.backOff)
+    #expect(decision(refused(503), .idempotent) { $0.statuses = [404] } == .end(.notTemporary))
+  }
+
+  @Test("what is not safe is tried again where the server says that it did nothing, and the app agrees")
+  func didNothing() {
+    let delay = Duration.seconds(1)
+    for status in [429, 503] {
+      #expect(decision(refused(status, after: delay), .plain) == .end(.notIdempotent))
+      let agreed = decision(refused(status, after: delay), .plain) { $0.repeatsUnsafe = true }
+      #expect(agreed == .again(after: .milliseconds(1050), .serverDelay))
+      #expect(decision(refused(status), .plain) { $0.repeatsUnsafe = true } == .end(.notIdempotent))
+    }
+    #expect(decision(refused(500, after: delay), .plain) { $0.repeatsUnsafe = true } == .end(.notIdempotent))
+  }
+
+  @Test("what the server says of trying again counts more than status and method", arguments: Kind.allCases)
+  func verdict(kind: Kind) {
+    #expect(decision(refused(400, true), kind) == Self.backOff)
+    #expect(decision(refused(503, true), kind) == Self.backOff)
+    #expect(decision(refused(503, false), kind) == .end(.refusedByServer))
+    #expect(decision(refused(421, false), kind) == .end(.refusedByServer))
+    // What cannot be sent again cannot be asked for.
+    #expect(decision(refused(400, true), kind, isReplayable: false) == .end(.contentNotReplayable))
+  }
+
+  // MARK: No answer
+
+  @Test(
+    "what was not sent goes out once more at once, whatever it is",
+    arguments: [CallError.Code.hostNotFound, .connectionFailed, .broken, .timeout], Kind.allCases)
+  func notSent(code: CallError.Code, kind: Kind) {
+    #expect(decision(.notSent(code), kind) == Self.atOnce)
+    #expect(decision(.notSent(code), kind, isReplayable: false) == .end(.contentNotReplayable))
+  }
+
+  @Test("without a network nothing is tried at once", arguments: Kind.allCases)
+  func offline(kind: Kind) {
+    #expect(decision(.notSent(.offline), kind) == Self.backOff)
+  }
+
+  @Test("what had no network costs nothing, and counts: no server is spared by that")
+  func offlineIsFree() {
+    var state = RetryState(.interactive, .standard, Kind.idempotent.subject)
+    let moment = RetryState.Moment(lot: 0.5, isReplayable: true)
+    var costs: [Int] = []
+    let failures = [AttemptFailure.notSent(.offline), .unknown(.offline, .maybeSent), .notSent(.offline)]
+    let decisions = failures.map { failure in
+      state.decision(after: failure, moment) {
+        costs.append($0)
+        return true
+      }
+    }
+    #expect(costs == [0, RetryBudget.standard.cost] && decisions.last == .end(.attemptsUsedUp))
+  }
+
+  @Test(
+    "what may have been acted on is tried again only where that is safe",
+    arguments: [RequestState.maybeSent, .answered])
+  func unknown(state: RequestState) {
+    #expect(decision(.unknown(.broken, state), .idempotent) == Self.backOff)
+    #expect(decision(.unknown(.timeout, state), .keyed) == Self.backOff)
+    #expect(decision(.unknown(.broken, state), .plain) == .end(.notIdempotent))
+    #expect(decision(.unknown(.broken, state), .idempotent, isReplayable: false) == .end(.contentNotReplayable))
+  }
+
+  @Test(
+    "errors fall into their classes",
+    arguments: [
+      (TransportError(.connectionFailed, requestState: .notSent), AttemptFailure.notSent(.connectionFailed)),
+      (TransportError(.broken, requestState: .notSent), .notSent(.broken)),
+      (TransportError(.broken, requestState: .maybeSent), .unknown(.broken, .maybeSent)),
+      (TransportError(.broken, requestState: .answered), .unknown(.broken, .answered)),
+      (TransportError(.timedOut(.connecting), requestState: .notSent), .notSent(.timeout)),
+      (TransportError(.timedOut(.awaitingHead), requestState: .maybeSent), .unknown(.timeout, .maybeSent)),
+      (TransportError(.timedOut(.waiting), requestState: .notSent), .lasting(.timeout, .notSent)),
+      (TransportError(.broken, requestState: .notSent).about(.content), .lasting(.broken, .notSent)),
+      (TransportError(.broken, requestState: .maybeSent).about(.content), .lasting(.broken, .maybeSent)),
+      (TransportError(.broken, requestState: .maybeSent).about(.credentials), .unknown(.broken, .maybeSent)),
+      (TransportError(.tls, requestState: .notSent), .lasting(.tls, .notSent)),
+      (TransportError(.declined, requestState: .notSent), .lasting(.declined, .notSent)),
+      (TransportError(.unsupported, requestState: .notSent), .lasting(.invalidRequest, .notSent)),
+      (TransportError(.malformedResponse, requestState: .answered), .lasting(.malformedResponse, .answered)),
+      (TransportError(.contentTooLarge, requestState: .answered), .lasting(.contentTooLarge, .answered)),
+    ] as [(TransportError, AttemptFailure)])
+  func classes(error: TransportError, failure: AttemptFailure) {
+    #expect(AttemptFailure(error) == failure)
+    if case .lasting = failure { #expect(decision(failure, .idempotent) == .end(.notTemporary)) }
+  }
+
+  @Test(
+    "a verdict is a word; anything else says nothing",
+    arguments: [("true", true), ("FALSE", false), ("", nil), ("yes", nil), ("1", nil)] as [(String, Bool?)])
+  func verdictText(text: String, verdict: Bool?) throws {
+    let name = try #require(HTTPField.Name("X-Should-Retry"))
+    let head = HTTPResponse(status: .badRequest, headerFields: [name: text, .retryAfter: "3"])
+    let failure = AttemptFailure(ResponseMessage(head: head), verdictFields: RetryPolicy.standardVerdictFields)
+    #expect(failure == refused(400, after: .seconds(3), verdict))
+    let deaf = AttemptFailure(ResponseMessage(head: head), verdictFields: [])
+    #expect(deaf == refused(400, after: .seconds(3)))
+  }
+
+  // MARK: Limits that make no sense
+
+  @Test("limits that make no sense do no harm")
+  func absurd() {
+    let negative = decision(refused(500), .idempotent) { ($0.base, $0.longestPause) = (.seconds(-1), .seconds(-5)) }
+    #expect(negative == .again(after: .zero, .backOff))
+    #expect(decision(refused(500), .idempotent) { $0.attempts = -3 } == .end(.attemptsUsedUp))
+    var policy = RetryPolicy(attempts: 100, base: .seconds(Int64.max))
+    policy.longestPause = .seconds(Int64.max)
+    var state = RetryState(policy, .standard, Kind.idempotent.subject)
+    let moment = RetryState.Moment(lot: 0, isReplayable: true)
+    for _ in 1..<100 {
+      let next = state.decision(after: refused(500), moment) { _ in true }
+      #expect(next == .again(after: .zero, .backOff))
+    }
+    let last = state.decision(after: refused(500), moment) { _ in true }
+    #expect(last == .end(.attemptsUsedUp))
+  }
+
+  @Test("a pause without end can be told, too")
+  func endless() {
+    let endless = decision(refused(500), .idempotent) {
+      ($0.base, $0.longestPause) = (.seconds(Int64.max), .seconds(Int64.max))
+    }
+    let text = "\(endless)"
+    #expect(text.hasPrefix("again after 9") && text.hasSuffix(" ms, a time drawn by lot"), "\(text)")
+  }
+}
