@@ -3,9 +3,10 @@ public import ApusCore
 /// Limits a whole call: waiting, every attempt, every redirect and the content count.
 ///
 /// The call's own `timeout` wins over the default. Calls that stream have no limit unless they set one: how long
-/// a transfer may take is not known beforehand. It costs no task (see ``CallContext/limit(to:)``).
+/// a transfer may take is not known beforehand. A deadline that the call inherits (``ApusCore/withDeadline(_:on:_:)``)
+/// stays in force where it is nearer. It costs no task (see ``CallContext/limit(to:)``).
 public struct TotalDeadline: Middleware {
-  private let standard: Duration?
+  let standard: Duration?
 
   /// Makes the deadline.
   ///

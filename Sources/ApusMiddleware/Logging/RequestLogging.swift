@@ -9,8 +9,8 @@ public import Logging
 /// shown as its template, or as sent with the query's values masked; fields and content are never logged.
 public struct RequestLogging: CallObserver {
   private let logger: Logger
-  private let level: Logger.Level
-  private let showsPaths: Bool
+  let level: Logger.Level
+  let showsPaths: Bool
 
   /// Makes the observer.
   ///

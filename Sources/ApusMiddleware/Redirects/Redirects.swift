@@ -12,7 +12,7 @@ import HTTPTypes
 /// - Content of a redirect is not read, beyond a little to keep its connection.
 /// - Nothing in the trace or an error tells where to but the origin.
 public struct Redirects: Middleware {
-  private let standard: RedirectPolicy
+  let standard: RedirectPolicy
 
   /// Makes the middleware.
   ///

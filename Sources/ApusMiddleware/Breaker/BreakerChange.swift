@@ -1,0 +1,12 @@
+/// A circuit that does something else with calls from now on.
+public struct BreakerChange: Sendable, Hashable {
+  /// Whose circuit it is.
+  public let scope: BreakerScope
+  /// What it does now.
+  public let status: BreakerStatus
+
+  init(_ scope: BreakerScope, _ status: BreakerStatus) {
+    self.scope = scope
+    self.status = status
+  }
+}

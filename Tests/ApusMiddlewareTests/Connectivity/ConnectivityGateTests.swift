@@ -1,0 +1,253 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// A source that a test tells what to say.
+private final class ToldSource: ConnectivitySource {
+  private struct State {
+    var report: (@Sendable (ConnectivityStatus) -> Void)?
+    var stops = 0
+  }
+
+  private let state = Mutex(State())
+
+  var stops: Int { state.withLock { $0.stops } }
+
+  func start(_ report: @escaping @Sendable (ConnectivityStatus) -> Void) {
+    state.withLock { $0.report = report }
+  }
+
+  func stop() {
+    state.withLock { $0.stops += 1 }
+  }
+
+  func tell(_ status: ConnectivityStatus) {
+    let report = state.withLock { $0.report }
+    report?(status)
+  }
+}
+
+/// Passes every message on as the second attempt.
+private struct SecondAttempt: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    context.attempt = 2
+    return try await next(request, context: context)
+  }
+}
+
+@Suite("Connectivity: whole calls")
+struct ConnectivityGateTests {
+  private let clock = ManualClock()
+  private let stub = StubTransport.answering()
+  private let source = ToldSource()
+  private let connectivity: Connectivity
+  private let offline = StubAnswer.failure(TransportError(.offline, requestState: .notSent))
+
+  init() {
+    connectivity = Connectivity(source)
+  }
+
+  private func api(
+    _ policy: ConnectivityPolicy = .pauseRetries, timeout: Duration? = nil, isRetried: Bool = false
+  ) -> Client {
+    var client = TestClient()
+    client.timeout = timeout
+    client.settings.runtime.clock = clock
+    client.customize = { [connectivity] in
+      if isRetried { $0.insert(SecondAttempt(), .after(.retry)) }
+      $0.insert(ConnectivityGate(connectivity, policy), .before(.scheduling))
+    }
+    return client.over(stub)
+  }
+
+  @Test("a call fails fast where there is known to be no network, and is tried again now and then")
+  func failFast() async throws {
+    let api = api(.failFast)
+    source.tell(.offline)
+    let error = try #require(await failure { try await api.send(.ping) })
+    #expect(error.code == .offline && error.requestState == .notSent)
+    #expect(error.trace.description.contains("not tried, there is no network"))
+    #expect(stub.exchanges.isEmpty)
+    clock.advance(by: .seconds(30))
+    try await api.send(.ping)
+    #expect(connectivity.status == .online)
+  }
+
+  @Test("a call waits until there is a network, and goes then")
+  func wait() async throws {
+    let api = api()
+    source.tell(.offline)
+    let call = Task { try await api.response(to: .ping.connectivity(.wait)).trace }
+    try await clock.waitForSleepers(1)
+    #expect(connectivity.waiting == 1)
+    clock.advance(by: .seconds(3))
+    source.tell(.online)
+    #expect(try await call.value.description.contains("waited for a network, ms: 3000"))
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test("a call waits within its deadline only")
+  func deadline() async throws {
+    let api = api(.wait, timeout: .seconds(10))
+    source.tell(.offline)
+    async let outcome = failure { try await api.send(.ping) }
+    try await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(10))
+    let error = try #require(await outcome)
+    #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
+    #expect(connectivity.waiting == 0)
+    #expect(stub.exchanges.isEmpty)
+  }
+
+  @Test("a call that found by trying that there is no network waits as well, and says so when its time is up")
+  func deadlineAfterTrying() async throws {
+    let api = api(.wait, timeout: .milliseconds(500))
+    stub.onAny(answer: offline)
+    async let outcome = failure { try await api.send(.ping) }
+    try await clock.waitForSleepers(2)
+    clock.advance(by: .milliseconds(500))
+    let error = try #require(await outcome)
+    #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
+    #expect("\(error)".contains("waited for a network"))
+    #expect(stub.exchanges.count == 1 && connectivity.waiting == 0)
+  }
+
+  @Test("a call that waits and is cancelled leaves nothing behind")
+  func cancelled() async throws {
+    let api = api(.wait)
+    source.tell(.offline)
+    let call = Task { await failure { try await api.send(.ping) } }
+    try await clock.waitForSleepers(1)
+    call.cancel()
+    #expect(await call.value?.code == .cancelled)
+    #expect(connectivity.waiting == 0)
+    #expect(api.calls.isEmpty)
+  }
+
+  @Test("without a source calls find out, wait, and try one at a time")
+  func outcomes() async throws {
+    let api = api(.wait)
+    stub.onAny(answer: offline)
+    let calls = (0..<3).map { _ in Task { await failure { try await api.send(.ping) } } }
+    while connectivity.waiting < 3 { await Task.yield() }
+    for _ in 0..<2 {
+      try await clock.waitForSleepers(1)
+      let count = stub.exchanges.count
+      clock.advanceToNextWake()
+      try await stub.waitForExchanges(count + 1)
+      while connectivity.waiting < 3 { await Task.yield() }
+      #expect(stub.exchanges.count == count + 1)
+    }
+    #expect(connectivity.status == .offline)
+    stub.onAny(answer: .status(204))
+    source.tell(.online)
+    for call in calls { #expect(await call.value == nil) }
+  }
+
+  @Test("a call that alone finds no network pauses longer each time, however often others reach what they call")
+  func unreachableAmongOthers() async throws {
+    let api = api(.wait)
+    stub.on(.get, "/v1/away", answer: offline)
+    let call = Task { await failure { try await api.send(Request<Void>.get("/away")) } }
+    try await clock.waitForSleepers(1)
+    source.tell(.online)
+    try await stub.waitForExchanges(2)
+    try await clock.waitForSleepers(1)
+    for (tries, pause) in [(2, 1), (3, 2), (4, 4)] {
+      source.tell(.online)
+      try await clock.waitForSleepers(1)
+      clock.advance(by: .milliseconds(pause * 1000 - 1))
+      #expect(stub.exchanges.count == tries)
+      clock.advance(by: .milliseconds(1))
+      try await clock.waitForSleepers(1)
+      #expect(stub.exchanges.count == tries + 1)
+    }
+    call.cancel()
+    #expect(await call.value?.code == .cancelled)
+  }
+
+  @Test("one that fails fast is not tried again, and its error has the platform's own")
+  func failsOnce() async throws {
+    struct Unreachable: Error {}
+    stub.onAny(answer: .failure(TransportError(.offline, requestState: .notSent, underlying: Unreachable())))
+    var client = TestClient()
+    client.settings.runtime.clock = clock
+    client.customize = { [connectivity] in
+      $0.insert(Retry(), .after(.retry))
+      $0.insert(ConnectivityGate(connectivity, .failFast), .before(.scheduling))
+    }
+    let api = client.over(stub)
+    let error = try #require(await failure { try await api.send(.ping) })
+    #expect(error.code == .offline && error.underlying is Unreachable)
+    #expect(error.failedAttempts.map(\.decision) == [.end(.notTemporary)])
+    #expect(stub.exchanges.count == 1)
+    let once = try #require(await failure { try await api.send(.ping.retry(.none)) })
+    #expect(once.code == .offline && once.underlying == nil)
+  }
+
+  @Test("a first attempt is tried whatever is known, a further one waits")
+  func pauseRetries() async throws {
+    source.tell(.offline)
+    stub.onAny(answer: offline)
+    #expect(await failure { try await api().send(.ping) }?.code == .offline)
+    #expect(stub.exchanges.count == 1)
+    let again = api(isRetried: true)
+    let call = Task { try await again.send(.ping) }
+    try await clock.waitForSleepers(1)
+    #expect(stub.exchanges.count == 1)
+    stub.onAny(answer: .status(204))
+    source.tell(.unknown)
+    try await call.value
+  }
+
+  @Test("work for many others is never held up")
+  func sharedWork() async throws {
+    source.tell(.offline)
+    let api = api(.failFast, isRetried: true)
+    try await api.send(.ping.setting(SharedWorkKey.self, true))
+    #expect(connectivity.status == .online)
+  }
+
+  @Test("other failures say nothing of the network, an answer of any status does")
+  func findings() async throws {
+    let api = api(.wait)
+    for kind in [TransportError.Kind.connectionFailed, .hostNotFound, .tls, .broken, .timedOut(.awaitingHead)] {
+      stub.onAny(answer: .failure(TransportError(kind, requestState: .notSent)))
+      _ = await failure { try await api.send(.ping) }
+      #expect(connectivity.status == .unknown)
+    }
+    stub.onAny(answer: .status(500))
+    _ = await failure { try await api.send(.ping) }
+    #expect(connectivity.status == .online)
+  }
+
+  @Test("who observes sees what is known and each change, until it is over")
+  func observing() async {
+    let source = ToldSource()
+    var connectivity: Connectivity? = Connectivity(source)
+    var statuses = connectivity?.statuses.makeAsyncIterator()
+    let first = await statuses?.next()
+    source.tell(.offline)
+    let second = await statuses?.next()
+    source.tell(.offline)
+    source.tell(.online)
+    let third = await statuses?.next()
+    #expect([first, second, third] == [.unknown, .offline, .online])
+    connectivity = nil
+    let last = await statuses?.next()
+    #expect(last == nil)
+    #expect(source.stops == 1)
+    source.tell(.offline)
+  }
+
+  @Test("a message that is only described asks nobody")
+  func described() async throws {
+    source.tell(.offline)
+    #expect(try await api(.failFast).message(for: .ping).target == "/v1/ping")
+    #expect(connectivity.status == .offline)
+  }
+}

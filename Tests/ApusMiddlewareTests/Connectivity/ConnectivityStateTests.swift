@@ -1,0 +1,240 @@
+import ApusCore
+import ApusTesting
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Connectivity: its state")
+struct ConnectivityStateTests {
+  typealias State = ConnectivityState
+
+  private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
+
+  private func arrive(
+    _ state: inout State, _ waiter: UInt64, _ policy: ConnectivityPolicy = .wait, at seconds: Int
+  ) -> State.Decision {
+    state.arrive(waiter, policy, isFirst: false, now: at(seconds))
+  }
+
+  /// Lets one more through.
+  private func pass(_ state: inout State, at seconds: Int) throws -> State.Permit {
+    let decision = arrive(&state, 1000, .failFast, at: seconds)
+    guard case .pass(let permit) = decision else { throw Refused() }
+    return permit
+  }
+
+  private struct Refused: Error {}
+
+  @Test("as long as nothing says that there is no network everybody passes", arguments: ConnectivityPolicy.allCases)
+  func passing(policy: ConnectivityPolicy) {
+    for status in [ConnectivityStatus.unknown, .online] {
+      var state = State()
+      _ = state.report(status)
+      guard case .pass(let permit) = arrive(&state, 0, policy, at: 0) else {
+        Issue.record("held up")
+        return
+      }
+      #expect(!permit.isProbe)
+    }
+  }
+
+  @Test("offline, one is refused, one waits, and one waits from its second attempt on")
+  func offline() {
+    var state = State()
+    #expect(state.report(.offline) == .init(change: .offline))
+    #expect(state.report(.offline) == .init())
+    let refused = arrive(&state, 0, .failFast, at: 0)
+    let waiting = arrive(&state, 1, .wait, at: 0)
+    let second = arrive(&state, 2, .pauseRetries, at: 0)
+    #expect([refused, waiting, second] == [.refuse, .wait, .wait])
+    let first = state.arrive(3, .pauseRetries, isFirst: true, now: at(0))
+    #expect(first != .wait && first != .refuse)
+    #expect(state.waiters.all == [1, 2])
+    state.leave(1)
+    let online = state.report(.online)
+    #expect(online.change == .online && online.released.map(\.waiter) == [2])
+    #expect(state.waiters.isEmpty)
+  }
+
+  @Test("a call that finds no network makes it known, and one that gets an answer the opposite, whatever a source says")
+  func findings() throws {
+    var state = State()
+    let permit = try pass(&state, at: 0)
+    #expect(state.found(.nothing, permit, now: at(0)) == .init())
+    #expect(state.found(.unreachable, permit, now: at(0)) == .init(change: .offline))
+    #expect(state.found(.reached, permit, now: at(0)) == .init(change: .online))
+    // It had begun before the network was there.
+    #expect(state.found(.unreachable, permit, now: at(0)) == .init())
+    #expect(state.status == .online)
+  }
+
+  @Test("one after the other tries, ever more rarely, until one gets through")
+  func probing() throws {
+    var state = State()
+    let permit = try pass(&state, at: 0)
+    _ = state.found(.unreachable, permit, now: at(0))
+    for waiter in 0..<9 as Range<UInt64> {
+      let decision = arrive(&state, waiter, at: 0)
+      #expect(decision == .wait)
+    }
+    var time = 0
+    for (number, pause) in [1, 2, 4, 8, 16, 30, 30].enumerated() {
+      #expect(state.wake == at(time + pause))
+      #expect(state.timePassed(at(time + pause - 1)) == .init())
+      time += pause
+      let probes = state.timePassed(at(time)).released
+      let probe = try #require(probes.permit(of: UInt64(number)))
+      #expect(probes.count == 1 && probe.isProbe)
+      #expect(state.timePassed(at(time)) == .init())
+      #expect(state.found(.unreachable, probe, now: at(time)) == .init())
+    }
+    let probes = state.timePassed(at(time + 30)).released
+    let probe = try #require(probes.permit(of: 7))
+    let online = state.found(.reached, probe, now: at(time + 30))
+    #expect(online.change == .online && online.released.map(\.waiter) == [8])
+  }
+
+  @Test("a probe that is cancelled, or never ends, gives its place to the next")
+  func abandoned() throws {
+    var state = State()
+    _ = state.report(.offline)
+    for waiter in 0..<4 as Range<UInt64> {
+      let decision = arrive(&state, waiter, at: 0)
+      #expect(decision == .wait)
+    }
+    let first = try #require(state.timePassedCopy(at(30)).released.permit(of: 0))
+    _ = state.timePassed(at(30))
+    let second = try #require(state.abandonedCopy(first).released.permit(of: 1))
+    _ = state.abandoned(first)
+    #expect(state.abandoned(first) == .init())
+    #expect(state.wake == at(60))
+    let third = state.timePassed(at(60)).released
+    #expect(third.map(\.waiter) == [2])
+    // What the one that was given up finds out at last counts all the same.
+    #expect(state.found(.reached, second, now: at(61)).change == .online)
+  }
+
+  @Test("what breaks off after the head says nothing of the network, a whole answer does")
+  func errors() {
+    let table: [(TransportError.Kind, State.Finding)] = [
+      (.offline, .unreachable), (.broken, .nothing), (.timedOut(.receiving), .nothing),
+      (.malformedResponse, .reached), (.contentTooLarge, .reached),
+    ]
+    for (kind, finding) in table {
+      #expect(State.Finding(TransportError(kind, requestState: .answered)) == finding, "\(kind)")
+    }
+    #expect(State.Finding(CancellationError()) == .untried)
+    for subject in [TransportError.Subject.control, .content] {
+      #expect(State.Finding(TransportError(.declined, requestState: .notSent).about(subject)) == .untried)
+      #expect(State.Finding(TransportError(.offline, requestState: .notSent).about(subject)) == .unreachable)
+    }
+    #expect(State.Finding(TransportError(.broken, requestState: .maybeSent).about(.content)) == .nothing)
+    #expect(State.Finding(TransportError(.declined, requestState: .notSent).about(.credentials)) == .nothing)
+  }
+
+  @Test("a probe that ends otherwise has the next one pause, one that tried nothing gives it its place")
+  func endings() throws {
+    let table: [(State.Finding, [UInt64])] = [(.nothing, []), (.untried, [1])]
+    for (finding, next) in table {
+      var state = State()
+      _ = state.report(.offline)
+      for waiter in 0..<3 as Range<UInt64> { _ = arrive(&state, waiter, at: 0) }
+      let probe = try #require(state.timePassedCopy(at(30)).released.permit(of: 0))
+      _ = state.timePassed(at(30))
+      let consequence = state.found(finding, probe, now: at(31))
+      #expect(consequence.released.map(\.waiter) == next)
+      #expect(state.wake == at(61))
+    }
+  }
+
+  /// The probe that is under way, and until when the others leave it to that one.
+  private struct Probing {
+    var permit: State.Permit?
+    var until = 0
+
+    mutating func ended(_ permit: State.Permit) {
+      if self.permit == permit { self.permit = nil }
+    }
+
+    /// Answers whether another one may begin.
+    ///
+    /// - Parameter time: for how long it is the only one.
+    mutating func begins(_ permit: State.Permit, at second: Int, for time: Int = 30) -> Bool {
+      guard permit.isProbe else { return true }
+      defer { (self.permit, until) = (permit, second + time) }
+      return self.permit == nil || second >= until
+    }
+  }
+
+  @Test(
+    "in any order of events nobody waits while there is a network, and one at a time tries",
+    arguments: 0..<40 as Range<UInt64>)
+  func interleavings(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var state = State()
+    var waiting: Set<UInt64> = []
+    var running: [State.Permit] = []
+    var probing = Probing()
+    var second = 0
+    for waiter in 0..<400 as Range<UInt64> {
+      var consequence = State.Consequence()
+      var isAbandoned = false
+      switch random.next() % 8 {
+      case 0..<3:
+        let policy = ConnectivityPolicy.allCases[Int(random.next() % 3)]
+        switch state.arrive(waiter, policy, isFirst: random.next() % 2 == 0, now: at(second)) {
+        case .pass(let permit):
+          running.append(permit)
+          #expect(probing.begins(permit, at: second) == true, "seed \(seed), step \(waiter)")
+        case .wait: waiting.insert(waiter)
+        case .refuse: #expect(policy == .failFast && state.status == .offline, "seed \(seed)")
+        }
+      case 3, 4:
+        guard !running.isEmpty else { continue }
+        let permit = running.remove(at: Int(random.next() % UInt64(running.count)))
+        let finding = [State.Finding.reached, .unreachable, .unreachable, .nothing, .untried][Int(random.next() % 5)]
+        probing.ended(permit)
+        isAbandoned = random.next() % 8 == 0
+        consequence = isAbandoned ? state.abandoned(permit) : state.found(finding, permit, now: at(second))
+        if finding == .reached, !isAbandoned { #expect(state.status == .online, "seed \(seed)") }
+      case 5 where random.next() % 4 == 0: consequence = state.report(random.next() % 2 == 0 ? .offline : .unknown)
+      case 6:
+        guard let leaving = waiting.sorted().randomElement(using: &random) else { continue }
+        waiting.remove(leaving)
+        state.leave(leaving)
+      default:
+        second += Int(random.next() % 20)
+        if let wake = state.wake, wake <= at(second) { consequence = state.timePassed(at(second)) }
+      }
+      #expect(consequence.released.allSatisfy { waiting.contains($0.waiter) }, "seed \(seed)")
+      waiting.subtract(consequence.released.map(\.waiter))
+      if consequence.change != nil { probing.permit = nil }
+      for release in consequence.released {
+        // Nobody looks at the clock for one that left: the next one's time counts from when that one's came.
+        #expect(probing.begins(release.permit, at: second, for: isAbandoned ? 0 : 30) == true, "seed \(seed)")
+      }
+      running += consequence.released.map(\.permit)
+      #expect(Set(state.waiters.all) == waiting, "seed \(seed), step \(waiter)")
+      #expect(state.status == .offline || waiting.isEmpty, "seed \(seed), step \(waiter)")
+      #expect(waiting.isEmpty || state.wake != nil, "seed \(seed), step \(waiter): nothing wakes who waits")
+    }
+  }
+}
+
+extension ConnectivityState {
+  fileprivate func timePassedCopy(_ now: MonotonicInstant) -> Consequence {
+    var copy = self
+    return copy.timePassed(now)
+  }
+
+  fileprivate func abandonedCopy(_ permit: Permit) -> Consequence {
+    var copy = self
+    return copy.abandoned(permit)
+  }
+}
+
+extension [ConnectivityState.Release] {
+  fileprivate func permit(of waiter: ConnectivityState.Waiter) -> ConnectivityState.Permit? {
+    first { $0.waiter == waiter }?.permit
+  }
+}

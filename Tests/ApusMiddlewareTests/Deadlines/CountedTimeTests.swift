@@ -1,0 +1,112 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+/// Whatever a call waits for counts for its deadline.
+@Suite("What counts for the deadline of a call")
+struct CountedTimeTests {
+  private let clock = ManualClock()
+  private let stub = StubTransport()
+
+  /// A client whose calls have 30 seconds.
+  private func client(_ customize: @escaping (inout Pipeline) -> Void) -> TestClient {
+    var client = TestClient()
+    client.settings.runtime.clock = clock
+    client.settings.runtime.random = { 0x8000_0000_0000_0000 }
+    client.timeout = .seconds(30)
+    client.customize = customize
+    return client
+  }
+
+  @Test("the queue")
+  func queue() async throws {
+    let gate = Gate()
+    stub.onAny(answer: .status(204).waiting(for: gate))
+    let scheduler = Scheduler(SchedulingLimits(total: 1, perOrigin: 1))
+    let api = client { $0.insert(Scheduling(scheduler), .after(.scheduling)) }.over(stub)
+    let running = Task { try await api.send(.ping.timeout(.seconds(300))) }
+    try await gate.waitForArrivals(1)
+    async let outcome = failure { try await api.send(.ping) }
+    while scheduler.waiting == 0 { await Task.yield() }
+    clock.advance(by: .seconds(30))
+    let error = try #require(await outcome)
+    #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
+    #expect(error.detail.contains("its turn"))
+    #expect(error.trace.duration == .seconds(30))
+    gate.open()
+    try await running.value
+  }
+
+  @Test("the pause between two attempts")
+  func backOff() async throws {
+    let busy = StubAnswer.status(503, fields: [.retryAfter: "3"]).after(.seconds(25))
+    stub.on(.get, "/v1/ping", answers: [busy, .stalled])
+    let api = client { $0.insert(Retry(.interactive), .after(.retry)) }.over(stub)
+    async let outcome = failure { try await api.send(.ping) }
+    // The timer, and the server; then the pause of 3.15 seconds.
+    try await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(25))
+    try await clock.waitForSleepers(2)
+    clock.advance(by: .milliseconds(3150))
+    try await stub.waitForExchanges(2)
+    clock.advance(by: .milliseconds(1850))
+    let error = try #require(await outcome)
+    #expect(error.cancellation == .deadline(.awaitingHead) && error.requestState == .maybeSent)
+    #expect(error.failedAttempts.map(\.cause) == [.answered(status: 503)])
+    #expect(error.trace.duration == .seconds(30))
+  }
+
+  @Test("a refresh")
+  func refresh() async throws {
+    let gate = Gate()
+    let bench = RefreshBench(gate: gate)
+    bench.expire()
+    var limited = client { _ in }
+    limited.settings.runtime.clock = bench.clock
+    limited.environment.authentication = .bearer(bench.tokens, limit: .seconds(300)) {
+      try await $0.send(.newTokens(for: $0.token).timeout(.seconds(300)))
+    }
+    let api = limited.over(bench.stub)
+    async let outcome = failure { try await api.send(Request<String>.get("/ping")) }
+    try await gate.waitForArrivals(1)
+    while !api.calls.isWaitingForCredentials(1) { await Task.yield() }
+    bench.clock.advance(by: .seconds(30))
+    let error = try #require(await outcome)
+    #expect(error.cancellation == .deadline(.waiting))
+    #expect(error.detail == "waited for other credentials")
+    #expect(error.trace.duration == .seconds(30))
+    gate.open()
+    while bench.tokens.current().generation == 0 { await Task.yield() }
+  }
+
+  @Test("redirects")
+  func redirects() async throws {
+    stub.on(.get, "/v1/ping", answer: .status(302, fields: [.location: "/v1/next"]).after(.seconds(20)))
+    stub.on(.get, "/v1/next", answer: .status(204).after(.seconds(20)))
+    let api = client { $0.insert(Redirects(), .after(.redirects)) }.over(stub)
+    async let outcome = failure { try await api.send(.ping) }
+    for (count, seconds) in [(1, 20), (2, 10)] {
+      try await stub.waitForExchanges(count)
+      try await clock.waitForSleepers(2)
+      clock.advance(by: .seconds(seconds))
+    }
+    let error = try #require(await outcome)
+    #expect(error.cancellation == .deadline(.awaitingHead))
+    #expect(error.trace.duration == .seconds(30))
+  }
+
+  @Test("the turn by the rate limit, which is refused at once when it would come too late")
+  func rateLimit() async throws {
+    stub.onAny(answer: .status(204))
+    let api = client { $0.insert(RateLimiter(RateLimit(1, per: .seconds(20))), .after(.rateLimit)) }.over(stub)
+    try await api.send(.ping)
+    let second = Task { try await api.send(.ping) }
+    try await clock.waitForSleepers(2)
+    let error = try #require(await failure { try await api.send(.ping) })
+    #expect(error.code == .declined && error.retryAfter == .seconds(40))
+    clock.advance(by: .seconds(20))
+    try await second.value
+  }
+}

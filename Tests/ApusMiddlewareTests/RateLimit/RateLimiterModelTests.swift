@@ -1,0 +1,206 @@
+import ApusCore
+import ApusTesting
+import Testing
+
+@testable import ApusMiddleware
+
+/// The rules once more, in the plainest way, for a bucket of three that gets a token a second.
+private struct Oracle {
+  struct Claim {
+    let waiter: UInt64
+    let cost: Int
+    let deadline: Int?
+  }
+
+  /// Tokens, counted as seconds go by.
+  struct Bucket {
+    var second = 0
+    /// Fewer than none: somebody took what was not there.
+    var tokens = 3
+
+    mutating func wait(until later: Int) {
+      guard later > second else { return }
+      tokens = min(3, tokens + later - second)
+      second = later
+    }
+
+    /// Takes tokens as soon as they are there, and more than fit in from a full bucket. Answers when that is.
+    mutating func take(_ cost: Int) -> Int {
+      while tokens < min(cost, 3) { wait(until: second + 1) }
+      tokens -= cost
+      return second
+    }
+  }
+
+  let capacity: Int
+  var second = 0
+  var pausedUntil = 0
+  /// What those left who have gone.
+  var bucket = Bucket()
+  /// Who waits, in order.
+  var line: [Claim] = []
+
+  /// The bucket as the first in line finds it, or whoever comes where nobody waits.
+  private var ahead: Bucket {
+    var ahead = bucket
+    ahead.wait(until: max(second, pausedUntil))
+    return ahead
+  }
+
+  /// When one goes where nobody is before it.
+  func turn(of claim: Claim) -> Int {
+    var ahead = ahead
+    return ahead.take(claim.cost)
+  }
+
+  /// Somebody comes, and stands behind all who wait.
+  mutating func arrive(_ claim: Claim) -> RateLimiterState.Decision {
+    var ahead = ahead
+    for other in line { _ = ahead.take(other.cost) }
+    let turn = ahead.take(claim.cost)
+    if line.isEmpty, turn <= second {
+      bucket = ahead
+      return .pass
+    }
+    if let deadline = claim.deadline, deadline <= turn { return .late(Self.at(turn)) }
+    guard line.count < capacity else { return .full(Self.at(turn)) }
+    line.append(claim)
+    return line.count == 1 ? .first : .queue
+  }
+
+  /// The first in line goes.
+  mutating func go() {
+    let claim = line.removeFirst()
+    bucket = ahead
+    _ = bucket.take(claim.cost)
+  }
+
+  /// Somebody takes tokens that need not be there.
+  mutating func force(_ cost: Int) -> RateLimiterState.Delay {
+    bucket.wait(until: second)
+    bucket.tokens -= cost
+    return delayed()
+  }
+
+  /// The server asks for a pause.
+  mutating func pause(until later: Int) -> RateLimiterState.Delay {
+    pausedUntil = max(pausedUntil, later)
+    return delayed()
+  }
+
+  /// Whoever would go too late now leaves, and those behind it go the earlier for that.
+  private mutating func delayed() -> RateLimiterState.Delay {
+    var delay = RateLimiterState.Delay()
+    var ahead = ahead
+    var staying: [Claim] = []
+    for claim in line {
+      let before = ahead
+      let turn = ahead.take(claim.cost)
+      if let deadline = claim.deadline, deadline <= turn {
+        ahead = before
+        delay.late[claim.waiter] = Self.at(turn)
+      } else {
+        staying.append(claim)
+      }
+    }
+    if staying.first?.waiter != line.first?.waiter { delay.next = staying.first?.waiter }
+    line = staying
+    return delay
+  }
+
+  static func at(_ second: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(second)) }
+}
+
+@Suite("Rate limiter: beside a model")
+struct RateLimiterModelTests {
+  /// How often something happened that does not happen often.
+  private struct Rare: Equatable {
+    var late = 0
+    var full = 0
+    var forcedOut = 0
+    var pausedOut = 0
+  }
+
+  @Test(
+    "in any order of events nobody overtakes, the pace is kept, and whoever would be late is told",
+    arguments: 0..<40 as Range<UInt64>)
+  func interleavings(seed: UInt64) {
+    _ = run(seed)
+  }
+
+  @Test("some come too late, or where too many wait, and others are told later that they are late")
+  func variety() {
+    var rare = Rare()
+    for seed in 0..<40 as Range<UInt64> {
+      let some = run(seed)
+      rare.late += some.late
+      rare.full += some.full
+      rare.forcedOut += some.forcedOut
+      rare.pausedOut += some.pausedOut
+    }
+    #expect(min(rare.late, rare.full, rare.forcedOut, rare.pausedOut) > 0, "\(rare)")
+  }
+
+  private func run(_ seed: UInt64) -> Rare {
+    var random = SeededGenerator(seed: seed)
+    // In every other world there is hardly room to wait.
+    let capacity = seed % 2 == 0 ? 1000 : 3
+    var state = RateLimiterState(RateLimit(3, per: .seconds(3)), capacity: capacity)
+    var oracle = Oracle(capacity: capacity)
+    var rare = Rare()
+    for waiter in 0..<300 as Range<UInt64> {
+      let now = Oracle.at(oracle.second)
+      let place: Comment = "seed \(seed), waiter \(waiter)"
+      switch random.next() % 10 {
+      case 0..<4:
+        let decision = arrive(waiter, &state, &oracle, &random)
+        #expect(decision.0 == decision.1, place)
+        if case .late = decision.0 { rare.late += 1 }
+        if case .full = decision.0 { rare.full += 1 }
+      case 4 where !oracle.line.isEmpty:
+        let index = Int(random.next() % UInt64(oracle.line.count))
+        let next = state.leave(oracle.line.remove(at: index).waiter)
+        #expect(next == (index == 0 ? oracle.line.first?.waiter : nil), place)
+      case 5 where random.next() % 4 == 0:
+        let until = oracle.second + Int(random.next() % 8)
+        let delay = state.pause(until: Oracle.at(until), at: now)
+        #expect(delay == oracle.pause(until: until), place)
+        rare.pausedOut += delay.late.count
+      case 6 where random.next() % 4 == 0:
+        let cost = 1 + Int(random.next() % 5)
+        let delay = state.force(cost, at: now)
+        #expect(delay == oracle.force(cost), place)
+        rare.forcedOut += delay.late.count
+      default: oracle.second += 1
+      }
+      goOn(&state, &oracle, place)
+    }
+    return rare
+  }
+
+  /// Somebody comes who wants one token or more, more than fit in at times. What it is told, and what it ought to be.
+  private func arrive(
+    _ waiter: UInt64, _ state: inout RateLimiterState, _ oracle: inout Oracle, _ random: inout SeededGenerator
+  ) -> (RateLimiterState.Decision, RateLimiterState.Decision) {
+    let deadline = random.next() % 3 == 0 ? oracle.second + Int(random.next() % 12) : nil
+    let cost = random.next() % 3 == 0 ? 1 + Int(random.next() % 5) : 1
+    let claim = RateLimiterState.Claim(waiter: waiter, cost: cost, deadline: deadline.map(Oracle.at))
+    return (
+      state.arrive(claim, at: Oracle.at(oracle.second)),
+      oracle.arrive(.init(waiter: waiter, cost: cost, deadline: deadline))
+    )
+  }
+
+  /// Everybody goes whose turn it is.
+  private func goOn(_ state: inout RateLimiterState, _ oracle: inout Oracle, _ place: Comment) {
+    while let first = oracle.line.first {
+      let turn = oracle.turn(of: first)
+      let look = state.look(first.waiter, at: Oracle.at(oracle.second))
+      #expect(look.turn == (turn <= oracle.second ? .pass : .until(Oracle.at(turn))), place)
+      guard look.turn == .pass else { break }
+      oracle.go()
+      #expect(look.next == oracle.line.first?.waiter, place)
+    }
+    #expect(state.count == oracle.line.count, place)
+  }
+}

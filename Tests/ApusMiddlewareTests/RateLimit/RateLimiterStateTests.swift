@@ -1,0 +1,137 @@
+import ApusCore
+import Testing
+
+@testable import ApusMiddleware
+
+@Suite("Rate limiter: its state")
+struct RateLimiterStateTests {
+  typealias State = RateLimiterState
+
+  private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
+
+  /// One token a second, three at once.
+  private func state(capacity: Int = 100) -> State {
+    State(RateLimit(3, per: .seconds(3)), capacity: capacity)
+  }
+
+  @Test("after a quiet time as many go at once as fit in, then one by one as the tokens come back")
+  func bucket() {
+    var bucket = TokenBucket(RateLimit(3, per: .seconds(3)))
+    for _ in 0..<3 {
+      #expect(bucket.availability(of: 1, at: at(10)) == at(10))
+      bucket.take(1, at: at(10))
+    }
+    #expect(bucket.availability(of: 1, at: at(10)) == at(11))
+    #expect(bucket.availability(of: 3, at: at(10)) == at(13))
+    // More than fits in waits for a full bucket and leaves it in debt.
+    #expect(bucket.availability(of: 5, at: at(10)) == at(13))
+    bucket.take(5, at: at(13))
+    #expect(bucket.availability(of: 1, at: at(13)) == at(16))
+    #expect(!bucket.isFull(at: at(17)) && bucket.isFull(at: at(18)))
+    // It never holds more than fits in.
+    #expect(bucket.availability(of: 3, at: at(1000)) == at(1000))
+    bucket.take(3, at: at(1000))
+    #expect(bucket.availability(of: 1, at: at(1000)) == at(1001))
+  }
+
+  @Test("absurd limits and costs do no harm")
+  func absurd() {
+    var bucket = TokenBucket(RateLimit(.max, per: .zero, burst: .max))
+    bucket.take(.max, at: at(0))
+    #expect(bucket.availability(of: .min, at: at(1)) == at(1))
+    bucket = TokenBucket(RateLimit(0, per: .seconds(Int64.max), burst: -1))
+    bucket.take(.max, at: at(0))
+    #expect(bucket.availability(of: 1, at: at(0)) > at(1_000_000))
+  }
+
+  @Test("who comes waits behind those who came before, and goes when its tokens are there")
+  func order() {
+    var state = state()
+    for waiter in 0..<3 as Range<UInt64> { #expect(state.arrive(.init(waiter: waiter), at: at(0)) == .pass) }
+    #expect(state.arrive(.init(waiter: 3, cost: 2), at: at(0)) == .first)
+    #expect(state.arrive(.init(waiter: 4), at: at(0)) == .queue)
+    #expect(state.look(3, at: at(0)).turn == .until(at(2)))
+    // Though one token is there, it is not its turn.
+    #expect(state.look(4, at: at(1)).turn == .gone)
+    #expect(state.look(3, at: at(2)) == .init(turn: .pass, next: 4))
+    #expect(state.look(4, at: at(2)).turn == .until(at(3)))
+    #expect(state.look(4, at: at(3)) == .init(turn: .pass, next: nil))
+    #expect(state.count == 0)
+  }
+
+  @Test("who leaves makes room for those behind")
+  func leaving() {
+    var state = state()
+    state.force(3, at: at(0))
+    for waiter in 0..<3 as Range<UInt64> { _ = state.arrive(.init(waiter: waiter, cost: 3), at: at(0)) }
+    #expect(state.leave(1) == nil)
+    #expect(state.leave(0) == 2)
+    #expect(state.leave(0) == nil)
+    #expect(state.look(2, at: at(0)).turn == .until(at(3)))
+    #expect(state.count == 1)
+  }
+
+  @Test("any number may come and leave while the first one waits: the order stays, and nothing of them is kept")
+  func comingAndLeaving() {
+    var state = state()
+    state.force(3, at: at(0))
+    for waiter in [0, 1] as [UInt64] { _ = state.arrive(.init(waiter: waiter), at: at(0)) }
+    for waiter in 2..<1000 as Range<UInt64> {
+      let decision = state.arrive(.init(waiter: waiter), at: at(0))
+      #expect(decision == .queue)
+      let next = state.leave(waiter)
+      #expect(next == nil)
+      #expect(state.lineLength < 100)
+    }
+    #expect(state.look(0, at: at(1)) == .init(turn: .pass, next: 1))
+    #expect(state.look(1, at: at(2)) == .init(turn: .pass, next: nil))
+    #expect(state.count == 0 && state.lineLength == 0)
+  }
+
+  @Test("whose turn would come too late is told at once, and so is one too many")
+  func refused() {
+    var state = state(capacity: 1)
+    state.force(3, at: at(0))
+    #expect(state.arrive(.init(waiter: 0, deadline: at(1)), at: at(0)) == .late(at(1)))
+    #expect(state.arrive(.init(waiter: 1, deadline: at(2)), at: at(0)) == .first)
+    #expect(state.arrive(.init(waiter: 2, deadline: at(2)), at: at(0)) == .late(at(2)))
+    #expect(state.arrive(.init(waiter: 3, deadline: at(3)), at: at(0)) == .full(at(2)))
+  }
+
+  @Test("who goes ahead without waiting holds up the others, and those who would be late then are told")
+  func forced() {
+    var state = state()
+    state.force(3, at: at(0))
+    for waiter in 0..<3 as Range<UInt64> {
+      _ = state.arrive(.init(waiter: waiter, deadline: at(3 + Int(waiter))), at: at(0))
+    }
+    // They go at 1, 2 and 3.
+    #expect(state.force(1, at: at(0)) == .init())
+    #expect(state.force(1, at: at(0)) == .init(late: [0: at(3)], next: 1))
+    #expect(state.look(0, at: at(0)).turn == .gone)
+    #expect(state.look(1, at: at(0)).turn == .until(at(3)))
+    #expect(state.count == 2)
+  }
+
+  @Test("a pause that a server asks for holds everybody up, and lets those go at once who cannot wait for its end")
+  func pausing() {
+    var state = state()
+    state.force(3, at: at(0))
+    _ = state.arrive(.init(waiter: 0, deadline: at(5)), at: at(0))
+    _ = state.arrive(.init(waiter: 1, deadline: at(20)), at: at(0))
+    _ = state.arrive(.init(waiter: 2), at: at(0))
+    #expect(state.pause(until: at(10), at: at(0)) == .init(late: [0: at(10)], next: 1))
+    #expect(state.pause(until: at(7), at: at(0)) == .init())
+    #expect(state.look(0, at: at(1)).turn == .gone)
+    #expect(state.look(1, at: at(1)).turn == .until(at(10)))
+    #expect(!state.isIdle(at: at(9)))
+    #expect(state.look(1, at: at(10)) == .init(turn: .pass, next: 2))
+    #expect(state.look(2, at: at(10)) == .init(turn: .pass, next: nil))
+    // Without a limit of one's own it is all there is.
+    var free = State(nil, capacity: 10)
+    #expect(free.pause(until: at(5), at: at(0)) == .init())
+    #expect(free.arrive(.init(waiter: 0), at: at(1)) == .first)
+    #expect(free.look(0, at: at(5)) == .init(turn: .pass, next: nil))
+    #expect(free.isIdle(at: at(5)))
+  }
+}
