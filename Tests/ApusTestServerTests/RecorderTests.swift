@@ -28,6 +28,23 @@
       #expect(recorder.record.exchanges[exchange].outcome == .shutDown)
     }
 
+    @Test("An answer that is cut on its way is none before anybody can see the connection's end")
+    func lastBytesAreCut() throws {
+      let exchanges = try (0..<2).map { try #require(recorder.began(head, connection: $0)) }
+      recorder.finish(exchanges[0], .answered)
+      for connection in 0..<2 { recorder.cut(connection) }
+      #expect(exchanges.map { recorder.record.exchanges[$0].outcome } == [.serverClosed, .serverClosed])
+      #expect(recorder.record.inFlight == 0)
+      recorder.settle(exchanges[0], failure: .clientClosed)
+      #expect(recorder.record.exchanges[exchanges[0]].outcome == .serverClosed)
+
+      let whole = try #require(recorder.began(head, connection: 2))
+      recorder.finish(whole, .answered)
+      recorder.settle(whole, failure: nil)
+      recorder.cut(2)
+      #expect(recorder.record.exchanges[whole].outcome == .answered)
+    }
+
     @Test("Only the connection's end settles an answer that failed while in flight")
     func failsInFlight() throws {
       let exchange = try #require(recorder.began(head, connection: 0))

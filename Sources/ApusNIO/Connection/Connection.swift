@@ -36,6 +36,11 @@
       perform { $0.abandon(exchange) }
     }
 
+    /// The time of its attempt is up: ends the exchange wherever it is, unless the head of its answer is there.
+    func endAttempt(of exchange: Exchange) {
+      perform { $0.endAttempt(of: exchange) }
+    }
+
     /// Closes a connection that nobody uses.
     func close() {
       perform { $0.closeIdle() }

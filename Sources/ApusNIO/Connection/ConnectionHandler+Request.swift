@@ -147,11 +147,14 @@
     /// Whoever makes the content gave up: the server must not take for complete what it has.
     func failContent(of exchange: Exchange, _ error: any Error) {
       guard self.exchange === exchange else { return }
-      switch error {
-      case is Upload.LengthMismatch: fail(.broken, "the content has another length than was announced", error)
-      case is FileUnreadable: fail(.broken, "the file to send cannot be read", error)
-      default: fail(.broken, "the content to send could not be made", error)
-      }
+      let detail =
+        switch error {
+        case is Upload.LengthMismatch: "the content has another length than was announced"
+        case is FileUnreadable: "the file to send cannot be read"
+        default: "the content to send could not be made"
+        }
+      fail(
+        TransportError(.broken, requestState: state.requestState, detail: detail, underlying: error).about(.content))
     }
   }
 #endif

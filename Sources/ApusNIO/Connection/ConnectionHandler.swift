@@ -99,6 +99,16 @@
       abort()
     }
 
+    /// Ends the exchange, unless the head of its answer is there.
+    func endAttempt(of exchange: Exchange) {
+      // It may have gone to another connection meanwhile.
+      guard self.exchange === exchange else { return exchange.deadlinePassed() }
+      guard state.response != .head else { return }
+      let phase: CallPhase = state.request == .complete ? .awaitingHead : .connecting
+      let error = TransportError.attemptTimedOut(in: phase, requestState: state.requestState)
+      fail(error.kind, error.detail)
+    }
+
     // MARK: Ending
 
     /// Closes the socket without any farewell: TLS would wait for the peer's.
@@ -163,8 +173,11 @@
 
     /// Ends the exchange and closes the connection.
     func fail(_ kind: TransportError.Kind, _ detail: String, _ underlying: (any Error)? = nil) {
+      fail(TransportError(kind, requestState: state.requestState, detail: detail, underlying: underlying))
+    }
+
+    func fail(_ error: TransportError) {
       guard let exchange else { return }
-      let error = TransportError(kind, requestState: state.requestState, detail: detail, underlying: underlying)
       let content = incoming.content
       state.broken()
       clear()

@@ -7,7 +7,7 @@
   ///
   /// What happens on the wire is the connection's business. This is the part that two sides touch, the caller's task,
   /// which may be cancelled at any time, and the connection's event loop; whoever comes first ends it.
-  final class Exchange: Sendable {
+  final class Exchange: DeadlineTarget {
     typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
 
     private struct Shared {
@@ -88,6 +88,18 @@
       let error = TransportError(
         .timedOut(.connecting), requestState: .notSent, detail: "waiting for a connection took too long")
       fail(error, onlyWhileWaiting: true)
+    }
+
+    /// The time of its attempt is up: it ends, unless the head of the answer is there.
+    func deadlinePassed() {
+      fail(.attemptTimedOut(in: .connecting, requestState: .notSent), onlyWhileWaiting: true)
+      switch shared.withLock({ $0.state.place }) {
+      // It may have got its connection a moment before. Only that knows how far it is.
+      case .on(let connection): connection.endAttempt(of: self)
+      // It has lost that meanwhile, and waits for another.
+      case .queued: deadlinePassed()
+      case .nowhere, .over: break
+      }
     }
 
     /// Ends it wherever it is; a connection it is on is closed.

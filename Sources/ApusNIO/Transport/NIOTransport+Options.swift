@@ -23,7 +23,7 @@
       /// `ExchangeTimeouts` are one call's own.
       public var connectTimeout: Duration? = .seconds(10)
       /// How long the head of the answer may take from the moment the request has left. `nil`: for ever. Default: 60
-      /// seconds.
+      /// seconds. A client of `Apus` limits most attempts to 10 seconds by default, which is nearer.
       public var firstByteTimeout: Duration? = .seconds(60)
       /// How long no byte may move while content is on its way, in either direction. Time in which nobody wants to
       /// read, or in which content to send is still being made, does not count. `nil`: for ever. Default: 20 seconds.

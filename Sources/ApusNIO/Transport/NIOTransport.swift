@@ -32,8 +32,14 @@
     public func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
       try Task.checkCancellation()
       let exchange = Exchange(try PreparedRequest(request, core: core), context: context, core: core)
+      var alarm: DeadlineAlarm?
+      defer { alarm?.cancel() }
       return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { exchange.begin($0) }
+        try await withCheckedThrowingContinuation {
+          exchange.begin($0)
+          // Only now: before, there is nothing to end.
+          alarm = context.alarm(for: exchange)
+        }
       } onCancel: {
         exchange.cancel()
       }

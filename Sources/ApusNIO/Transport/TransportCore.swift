@@ -203,7 +203,8 @@
     fileprivate func error(after failure: TransportError?) -> TransportError {
       switch self {
       case .dialFailed: failure ?? TransportError(.connectionFailed, requestState: .notSent)
-      case .queueFull: TransportError(.declined, requestState: .notSent, detail: "too many wait for a connection")
+      case .queueFull:
+        TransportError(.declined, requestState: .notSent, detail: "too many wait for a connection").about(.control)
       case .shutDown: .shutDown
       }
     }

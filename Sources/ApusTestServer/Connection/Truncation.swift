@@ -12,9 +12,10 @@
     private var rest: Int
     private var isCut = false
     private let channel: any Channel
-    private let onCut: () -> Void
+    /// Told before the last bytes leave whether they are all that was written so far.
+    private let onCut: (_ isWhole: Bool) -> Void
 
-    init(after length: Int, of channel: any Channel, onCut: @escaping () -> Void) {
+    init(after length: Int, of channel: any Channel, onCut: @escaping (_ isWhole: Bool) -> Void) {
       self.rest = length
       self.channel = channel
       self.onCut = onCut
@@ -33,7 +34,7 @@
       isCut = true
       let isWhole = bytes.readableBytes == rest
       // Whoever reads the last byte finds the end recorded.
-      if !isWhole { onCut() }
+      onCut(isWhole)
       guard let last = bytes.readSlice(length: rest) else { return }
       let left = context.eventLoop.makePromise(of: Void.self)
       context.writeAndFlush(wrapOutboundOut(last), promise: left)

@@ -66,7 +66,9 @@
         try await flush()
         guard length > 0 else { return try await end(with: .cut) }
         try await insert { [channel, connection, recorder] in
-          Truncation(after: length, of: channel) { recorder.ended(connection, .serverClosed) }
+          Truncation(after: length, of: channel) { isWhole in
+            if isWhole { recorder.ended(connection, .serverClosed) } else { recorder.cut(connection) }
+          }
         }
       case .close, .cut, .halfClose, .reset:
         return try await end(with: step)

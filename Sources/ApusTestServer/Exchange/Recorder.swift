@@ -102,6 +102,18 @@
       }
     }
 
+    /// Some of what is being sent does not leave: an exchange that counted as answered, as long as its last bytes were
+    /// on their way, is none.
+    func cut(_ connection: Int) {
+      watched.update { record in
+        guard let exchange = record.latest[connection] else { return }
+        record.finish(exchange, .serverClosed)
+        record.update(exchange) {
+          if $0.outcome == .answered, !$0.isSettled { $0.outcome = .serverClosed }
+        }
+      }
+    }
+
     /// Marks every exchange in flight with `outcome` and returns the connections, to be closed by the caller.
     func closeAll(_ outcome: Exchange.Outcome, isShutDown: Bool) -> [any Channel] {
       watched.update { record in

@@ -21,9 +21,12 @@ extension ExchangeState.Failure {
     case .contentTooLarge:
       return TransportError.contentTooLarge(limit: contentLimit)
     case .tornContent:
-      if let error = platformError as? TransportError { return error }
+      if let error = platformError as? TransportError { return error.about(.content) }
       return TransportError(
-        .broken, requestState: state, detail: "the content to send could not be made", underlying: platformError)
+        .broken, requestState: state, detail: "the content to send could not be made", underlying: platformError
+      ).about(.content)
+    case .attemptOver(let phase, let requestState):
+      return TransportError.attemptTimedOut(in: phase, requestState: requestState)
     case .untrusted(let reason):
       return TransportError(.tls, requestState: .notSent, detail: reason)
     case .platform:

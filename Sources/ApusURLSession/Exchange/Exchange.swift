@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// The platform's own waiting is not used at all: whoever waits is answered here, and the task is stopped
 /// after that, because on Linux a stopped task does not always say so.
-final class Exchange: Sendable {
+final class Exchange: DeadlineTarget {
   typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
 
   private struct State {
@@ -62,6 +62,14 @@ final class Exchange: Sendable {
 
   func end(_ failure: ExchangeState.Failure) {
     perform { $0.machine.end(failure) }
+  }
+
+  /// The time of the attempt is up.
+  func deadlinePassed() {
+    perform { state in
+      let hasSentAll = state.hasSentAll
+      return state.machine.attemptEnded(hasSentAll: hasSentAll)
+    }
   }
 
   /// The content to send cannot be completed.

@@ -1,3 +1,5 @@
+import ApusCore
+
 /// Where an exchange is, and what its events lead to: pure, the exchange performs the actions it answers.
 ///
 /// Every wait is answered exactly once: the wait for the answer by ``Action/answer`` or ``Action/fail(_:)``, content
@@ -43,6 +45,8 @@ struct ExchangeState {
     case tornContent
     /// The server, or the client's own identity, cannot be trusted; says why.
     case untrusted(String)
+    /// The time of its attempt was up, in this phase.
+    case attemptOver(CallPhase, RequestState)
   }
 
   private enum Stage {
@@ -97,6 +101,17 @@ struct ExchangeState {
     case .awaitingHead: return [.fail(failure)] + cancelTask()
     case .receiving: return [isBuffered ? .fail(failure) : .failContent(failure)] + cancelTask()
     case .ended: return []
+    }
+  }
+
+  /// The time of its attempt is up, which is that of the head, not of the content.
+  ///
+  /// - Parameter hasSentAll: whether the request is known to have left.
+  mutating func attemptEnded(hasSentAll: Bool) -> [Action] {
+    switch stage {
+    case .created: return end(.attemptOver(.connecting, .notSent))
+    case .awaitingHead: return end(.attemptOver(hasSentAll ? .awaitingHead : .connecting, .maybeSent))
+    case .receiving, .ended: return []
     }
   }
 

@@ -20,6 +20,7 @@ extension ContentStream {
   private static func wrongLength(_ length: Int64) -> TransportError {
     TransportError(
       .broken, requestState: .maybeSent,
-      detail: "the content to send does not have the \(length) bytes that were announced")
+      detail: "the content to send does not have the \(length) bytes that were announced"
+    ).about(.content)
   }
 }

@@ -18,7 +18,7 @@ enum OutgoingContent: Sendable {
   init(_ content: MessageContent, in context: CallContext) async throws {
     switch content {
     case .bytes(let data) where !data.isEmpty: self = .bytes(data)
-    case .file(let file) where file.length > 0: self = .file(URL(fileURLWithPath: file.path))
+    case .file(let file) where file.length > 0: self = .file(try Self.url(of: file))
     case .stream(let stream):
       #if canImport(Security)
         self = .stream(PieceMaker(stream))
@@ -27,6 +27,22 @@ enum OutgoingContent: Sendable {
       #endif
     default: self = .none
     }
+  }
+
+  /// Looks at the file once more: a session tells of one that is gone or was cut as of a connection that broke.
+  private static func url(of file: ContentFile) throws -> URL {
+    let found: ContentFile
+    do {
+      found = try ContentFile(path: file.path)
+    } catch {
+      throw failure("the file to send cannot be read", error)
+    }
+    guard found.length == file.length else { throw failure("the content has another length than was announced") }
+    return URL(fileURLWithPath: file.path)
+  }
+
+  private static func failure(_ detail: String, _ cause: (any Error)? = nil) -> TransportError {
+    TransportError(.broken, requestState: .notSent, detail: detail, underlying: cause).about(.content)
   }
 
   /// A task that does not run yet.

@@ -61,11 +61,14 @@ final class Spool: OutgoingStream {
 
   /// Makes the content of a stream.
   ///
-  /// - Throws: what making it throws, as a ``TransportError`` that says that nothing was sent; `CancellationError` at
-  ///   once when the task is cancelled, even when whoever makes the content does not notice.
+  /// - Throws: what making it throws, as a ``TransportError`` that says that nothing was sent, and that of an attempt
+  ///   whose time is up; `CancellationError` at once when the task is cancelled. Both even when whoever makes the
+  ///   content does not notice.
   static func fill(from stream: ContentStream, in context: CallContext) async throws -> Spool {
     let outcome = Outcome()
     let work = context.spawn { outcome.settle(await result(of: stream)) }
+    let alarm = context.alarm(for: SpoolLimit(of: work, outcome))
+    defer { alarm?.cancel() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { outcome.wait($0) }
     } onCancel: {
@@ -79,13 +82,14 @@ final class Spool: OutgoingStream {
       return .success(try await collect(stream))
     } catch var error as TransportError {
       error.requestState = .notSent
-      return .failure(error)
+      return .failure(error.about(.content))
     } catch is CancellationError {
       return .failure(CancellationError())
     } catch {
       return .failure(
         TransportError(
-          .broken, requestState: .notSent, detail: "the content to send could not be made", underlying: error))
+          .broken, requestState: .notSent, detail: "the content to send could not be made", underlying: error
+        ).about(.content))
     }
   }
 
@@ -124,7 +128,22 @@ final class Spool: OutgoingStream {
   }
 
   private static func failure(_ what: String) -> TransportError {
-    TransportError(.broken, requestState: .notSent, detail: "the content to send \(what)")
+    TransportError(.broken, requestState: .notSent, detail: "the content to send \(what)").about(.content)
+  }
+}
+
+/// Gives content up when the time of its attempt is up before it is made.
+private final class SpoolLimit: DeadlineTarget {
+  private let work: Task<Void, Never>
+  private let outcome: Outcome
+
+  init(of work: Task<Void, Never>, _ outcome: Outcome) {
+    (self.work, self.outcome) = (work, outcome)
+  }
+
+  func deadlinePassed() {
+    work.cancel()
+    outcome.settle(.failure(TransportError.attemptTimedOut(in: .connecting, requestState: .notSent)))
   }
 }
 

@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// On Linux there are gaps, each with its name in ``knownGaps``.
 public final class URLSessionTransport: Transport {
-  private let options: Options
+  let options: Options
   private let sessions: Sessions
 
   /// Makes a transport; nothing is opened yet.
@@ -34,6 +34,8 @@ public final class URLSessionTransport: Transport {
     try options.trust.checkSupport()
     let prepared = try await PreparedRequest(request, userAgent: options.userAgent, in: context)
     let exchange = try sessions.exchange(for: prepared, context: context)
+    let alarm = context.alarm(for: exchange)
+    defer { alarm?.cancel() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { exchange.start($0) }
     } onCancel: {

@@ -20,7 +20,9 @@ struct SecretBench: Sendable {
     (authenticator, ending) = (secret.authenticator, secret.ending)
     var configuration = Configuration(baseURL: "https://api.example.com/v1")
     configuration.authentication = authenticator.authentication()
-    configuration.timeout = nil
+    (configuration.timeout, configuration.attemptTimeout) = (nil, nil)
+    // The clock stands still, and so would a pause.
+    configuration.retry = .none
     configuration.onUnauthorized = events.add
     configuration.settings.runtime.clock = clock
     configuration.settings.observers = [

@@ -13,6 +13,7 @@
       let baseURL = BaseURL(stringLiteral: "https://127.0.0.1:\(server.port)")
       let api = Client(baseURL: baseURL, transport: Unsecured(transport: NIOTransport())) {
         $0.timeout = .seconds(300)
+        $0.attemptTimeout = nil
         $0.redirects = .follow(allowsInsecure: followsInsecure)
         $0.authentication = authenticator.authentication()
       }

@@ -37,6 +37,7 @@
     func client(configure: (inout Configuration) -> Void = { _ in }) -> Client {
       Client(baseURL: BaseURL(stringLiteral: origin), transport: NIOTransport()) {
         $0.timeout = .seconds(300)
+        $0.attemptTimeout = nil
         configure(&$0)
       }
     }

@@ -132,6 +132,33 @@
       }
     }
 
+    @Test("content that fails is told as the content's failure, and not as the server's")
+    func subject() async throws {
+      struct OutOfPaper: Error {}
+      let file = FileManager.default.temporaryDirectory.appending(path: "gone-\(UUID())")
+      try Data(count: 100).write(to: file)
+      let missing = MessageContent.file(try ContentFile(path: file.path))
+      try FileManager.default.removeItem(at: file)
+      let contents: [RequestContent] = [
+        RequestContent(nil) { _ in missing }, .stream(ContentStream(isReplayable: false) { { throw OutOfPaper() } }),
+        .stream(ContentStream(length: 5, isReplayable: false) { { nil } }),
+      ]
+      try await TestServer.with { _ in
+        .text("")
+      } body: { server in
+        try await NIOTransport.with { transport in
+          var pipeline = Pipeline()
+          pipeline.insert(NamingSubject(), .beforeTransport)
+          let environment = Environment(baseURL: try BaseURL(server.origin))
+          let client = Client(environment: environment, pipeline: pipeline, transport: transport)
+          for content in contents {
+            let error = await failure { try await client.send(message(.put).content(content)) }
+            #expect(error?.code == .broken && error?.detail == "content")
+          }
+        }
+      }
+    }
+
     @Test("hundreds of megabytes come and go no faster than they are taken", arguments: [false, true])
     func large(isSecure: Bool) async throws {
       let authority = try TestAuthority.shared()
@@ -152,6 +179,18 @@
           #expect(count == length)
           #expect(server.exchanges.first?.contentLength == length)
         }
+      }
+    }
+  }
+
+  /// Has an error's detail say what failed.
+  private struct NamingSubject: Middleware {
+    func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+      do {
+        return try await next(request, context: context)
+      } catch var error as TransportError {
+        error.detail = error.subject.rawValue
+        throw error
       }
     }
   }

@@ -74,6 +74,7 @@ struct URLErrorMeaningTests {
       (.malformed, true, .malformedResponse, .answered), (.headless, false, .malformedResponse, .maybeSent),
       (.contentTooLarge, true, .contentTooLarge, .answered), (.tornContent, false, .broken, .maybeSent),
       (.untrusted("no key"), false, .tls, .notSent), (.platform, false, .broken, .maybeSent),
+      (.attemptOver(.connecting, .notSent), false, .timedOut(.connecting), .notSent),
     ] as [(ExchangeState.Failure, Bool, TransportError.Kind, RequestState)])
   func own(failure: ExchangeState.Failure, hasHead: Bool, kind: TransportError.Kind, state: RequestState) throws {
     let error = try #require(failure.error(nil, hasHead: hasHead, contentLimit: 10) as? TransportError)
@@ -91,5 +92,8 @@ struct URLErrorMeaningTests {
     let reason = TransportError(.broken, requestState: .maybeSent, detail: "too short")
     let error = ExchangeState.Failure.tornContent.error(reason, hasHead: false, contentLimit: 1)
     #expect((error as? TransportError)?.detail == "too short")
+    #expect((error as? TransportError)?.subject == .content)
+    let bare = ExchangeState.Failure.tornContent.error(nil, hasHead: false, contentLimit: 1)
+    #expect((bare as? TransportError)?.subject == .content)
   }
 }

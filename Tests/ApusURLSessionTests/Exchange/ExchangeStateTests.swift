@@ -1,3 +1,4 @@
+import ApusCore
 import Testing
 
 @testable import ApusURLSession
@@ -8,7 +9,7 @@ struct ExchangeStateTests {
 
   /// What can happen to an exchange.
   enum Event: String, CaseIterable, Sendable {
-    case start, head, followedHead, piece, tooMuch, redirect, redirectRefused, challenge, cancel, shutDown
+    case start, head, followedHead, piece, tooMuch, redirect, redirectRefused, challenge, cancel, shutDown, attemptEnd
     case endWell, endBadly, endCancelled
 
     func apply(to state: inout ExchangeState) -> [Action] {
@@ -25,6 +26,7 @@ struct ExchangeStateTests {
         return []
       case .cancel: return state.end(.cancelled)
       case .shutDown: return state.end(.shutDown)
+      case .attemptEnd: return state.attemptEnded(hasSentAll: true)
       case .endWell: return state.taskEnded(withError: false, isCancellation: false)
       case .endBadly: return state.taskEnded(withError: true, isCancellation: false)
       case .endCancelled: return state.taskEnded(withError: true, isCancellation: true)
@@ -80,6 +82,27 @@ struct ExchangeStateTests {
     .buffered(
       "a cancellation before the start is told at the start, and nothing runs",
       [(.cancel, [.cancelTask]), (.start, [.fail(.cancelled)]), (.endCancelled, [.forget])]),
+    .buffered(
+      "an attempt whose time is up before the head fails, and stops the task",
+      [
+        (.start, [.resumeTask]), (.attemptEnd, [.fail(.attemptOver(.awaitingHead, .maybeSent)), .cancelTask]),
+        (.attemptEnd, []), (.head, []), (.endCancelled, [.forget]),
+      ]),
+    .buffered(
+      "an attempt whose time is up before the start has sent nothing",
+      [
+        (.attemptEnd, [.cancelTask]), (.start, [.fail(.attemptOver(.connecting, .notSent))]),
+        (.endCancelled, [.forget]),
+      ]),
+    .streamed(
+      "the time of an attempt means nothing once the head is there",
+      [
+        (.start, [.resumeTask]), (.head, [.answer]), (.attemptEnd, []), (.piece, [.deliver]),
+        (.endWell, [.finishContent, .forget]),
+      ]),
+    .buffered(
+      "the time of an attempt means nothing for content that is collected",
+      [(.start, [.resumeTask]), (.head, [.reportHead]), (.attemptEnd, []), (.endWell, [.answer, .forget])]),
     .buffered(
       "a task that ends before the start is told at the start",
       [(.endBadly, [.forget]), (.start, [.fail(.platform)])]),
@@ -172,6 +195,16 @@ struct ExchangeStateTests {
     }
   }
 
+  @Test(
+    "the phase of an attempt whose time is up says whether the request is known to have left",
+    arguments: [true, false])
+  func attemptPhase(hasSentAll: Bool) {
+    var state = ExchangeState(isBuffered: true)
+    _ = state.start()
+    let actions = state.attemptEnded(hasSentAll: hasSentAll)
+    #expect(actions.first == .fail(.attemptOver(hasSentAll ? .awaitingHead : .connecting, .maybeSent)))
+  }
+
   @Test("answers every wait exactly once, in every order of four events", arguments: [true, false])
   func everyOrder(isBuffered: Bool) {
     var orders = 0
@@ -184,7 +217,7 @@ struct ExchangeStateTests {
       for event in Event.allCases { explore(events + [event]) }
     }
     explore([])
-    #expect(orders == 28_561)
+    #expect(orders == 38_416)
   }
 
   /// Whoever waits comes first or after one event; the task ends at last, as every task does.

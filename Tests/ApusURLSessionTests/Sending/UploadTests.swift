@@ -92,9 +92,54 @@ struct UploadTests {
     }
   }
 
+  @Test("content that fails is told as the content's failure, and not as the server's")
+  func subject() async throws {
+    struct OutOfPaper: Error {}
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("gone-\(UUID().uuidString)")
+    try Data(count: 100).write(to: file)
+    let missing = try ContentFile(path: file.path)
+    try FileManager.default.removeItem(at: file)
+    let other = FileManager.default.temporaryDirectory.appendingPathComponent("cut-\(UUID().uuidString)")
+    try Data(count: 100).write(to: other)
+    let cut = try ContentFile(path: other.path)
+    try Data(count: 50).write(to: other)
+    defer { try? FileManager.default.removeItem(at: other) }
+    let contents: [RequestContent] = [
+      .stream(ContentStream(isReplayable: false) { { throw OutOfPaper() } }),
+      .stream(ContentStream(length: 5, isReplayable: false) { { nil } }),
+      RequestContent(nil) { _ in .file(missing) }, RequestContent(nil) { _ in .file(cut) },
+    ]
+    try await TestServer.with { _ in
+      .text("")
+    } body: { server in
+      var pipeline = Pipeline()
+      pipeline.insert(NamingSubject(), .beforeTransport)
+      let client = Client(
+        environment: Environment(baseURL: try BaseURL(server.origin)), pipeline: pipeline,
+        transport: URLSessionTransport())
+      for content in contents {
+        let request = message(.put).content(content)
+        let error = try #require(await errorOf { try await client.send(request) } as? CallError)
+        #expect(error.code == .broken && error.detail == "content")
+      }
+    }
+  }
+
   private func spools() throws -> Set<String> {
     let names = try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
     return Set(names.filter { $0.hasPrefix("apus-content-") })
+  }
+}
+
+/// Has an error's detail say what failed.
+private struct NamingSubject: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    do {
+      return try await next(request, context: context)
+    } catch var error as TransportError {
+      error.detail = error.subject.rawValue
+      throw error
+    }
   }
 }
 

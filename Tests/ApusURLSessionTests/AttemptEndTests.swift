@@ -1,0 +1,93 @@
+import ApusCore
+import ApusTestServer
+import ApusURLSession
+import Foundation
+import HTTPTypes
+import Testing
+
+import class ApusTesting.ManualClock
+
+/// Gives every attempt a second.
+private struct ShortAttempts: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    context.limitAttempt(to: context.now.advanced(by: .seconds(1)))
+    return try await next(request, context: context)
+  }
+}
+
+@Suite("The time of an attempt")
+struct AttemptEndTests {
+  private let clock = ManualClock()
+
+  private func limited(_ server: TestServer, _ transport: URLSessionTransport) throws -> Client {
+    var pipeline = Pipeline()
+    pipeline.insert(ShortAttempts(), .after(.attemptDeadline))
+    var settings = ClientSettings()
+    settings.runtime.clock = clock
+    return Client(
+      environment: Environment(baseURL: try BaseURL(server.origin)), pipeline: pipeline, transport: transport,
+      settings: settings)
+  }
+
+  @Test("a server that stays silent: the request may have been sent, and the connection is closed")
+  func silent() async throws {
+    try await TestServer.with { _ in
+      .stalled
+    } body: { server in
+      let transport = URLSessionTransport()
+      defer { transport.shutDown() }
+      let client = try limited(server, transport)
+      let call = Task { await errorOf { try await client.send(message()) } }
+      let exchange = try await server.exchange()
+      clock.advance(by: .seconds(1))
+      let error = try #require(await call.value as? CallError)
+      #expect(error.code == .timeout && error.requestState == .maybeSent && error.cancellation == nil)
+      #expect(error.phase == .connecting || error.phase == .awaitingHead)
+      try await server.waitForClientClose(of: exchange)
+    }
+  }
+
+  @Test("content that is not made in time: it was being sent")
+  func sending() async throws {
+    try await TestServer.with { _ in
+      .text("")
+    } body: { server in
+      let transport = URLSessionTransport()
+      defer { transport.shutDown() }
+      let client = try limited(server, transport)
+      let (asked, never) = (Gate(), Gate())
+      let content = ContentStream(isReplayable: false) {
+        {
+          asked.open()
+          try await never.wait()
+          return nil
+        }
+      }
+      let call = Task { await errorOf { try await client.send(message(.put).content(.stream(content))) } }
+      try await asked.wait()
+      clock.advance(by: .seconds(1))
+      let error = try #require(await call.value as? CallError)
+      #expect(error.code == .timeout && error.phase == .connecting)
+    }
+  }
+
+  @Test("content that comes after the head may take any time")
+  func content() async throws {
+    let gate = Gate()
+    try await TestServer.with { _ in
+      Reply.text("hello").waiting(for: gate, at: .content(2))
+    } body: { server in
+      let transport = URLSessionTransport()
+      defer { transport.shutDown() }
+      let text = try await limited(server, transport).withResponse(to: message()) { response in
+        var all = try await response.next() ?? Data()
+        clock.advance(by: .seconds(60))
+        gate.open()
+        while let piece = try await response.next() { all.append(piece) }
+        return String(decoding: all, as: UTF8.self)
+      }
+      #expect(text == "hello")
+    }
+  }
+}
