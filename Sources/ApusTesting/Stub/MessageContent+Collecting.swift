@@ -22,6 +22,7 @@ extension MessageContent {
         all = try Data(contentsOf: URL(fileURLWithPath: file.path))
       } catch {
         throw TransportError(.broken, requestState: .notSent, detail: "the file cannot be read", underlying: error)
+          .about(.content)
       }
       onProgress(Int64(all.count))
     case .stream(let stream):
@@ -29,7 +30,8 @@ extension MessageContent {
     }
     if let length, length != Int64(all.count) {
       throw TransportError(
-        .broken, requestState: .maybeSent, detail: "the content has \(all.count) bytes, announced were \(length)")
+        .broken, requestState: .maybeSent, detail: "the content has \(all.count) bytes, announced were \(length)"
+      ).about(.content)
     }
     return all
   }
@@ -44,6 +46,7 @@ extension MessageContent {
       }
     } catch  where !(error is CancellationError) {
       throw TransportError(.broken, requestState: .maybeSent, detail: "the content broke off", underlying: error)
+        .about(.content)
     }
     return all
   }

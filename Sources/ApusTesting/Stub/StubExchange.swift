@@ -17,7 +17,7 @@ public struct StubExchange: Sendable, Identifiable {
     case answered
     /// It failed as the answer said.
     case failed
-    /// Its call was cancelled, or the content of the answer was given up.
+    /// Its call was cancelled, the time of its attempt was up, or the content of the answer was given up.
     case cancelled
     /// No rule matched.
     case unmatched

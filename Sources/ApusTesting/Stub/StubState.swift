@@ -38,10 +38,17 @@ struct StubState: Sendable {
     return exchanges.count - 1
   }
 
-  mutating func complete(_ number: Int, _ content: Data) {
-    exchanges[number].content = content
-    if !exchanges[number].request.content.isEmpty { exchanges[number].request.content = .bytes(content) }
-    exchanges[number].isRequestComplete = true
+  /// An exchange whose request has been sent with all of its content.
+  func exchange(_ number: Int, with content: Data) -> StubExchange {
+    var exchange = exchanges[number]
+    exchange.content = content
+    if !exchange.request.content.isEmpty { exchange.request.content = .bytes(content) }
+    exchange.isRequestComplete = true
+    return exchange
+  }
+
+  mutating func complete(_ exchange: StubExchange) {
+    exchanges[exchange.id] = exchange
   }
 
   /// The next answer of a rule; `nil` when there is none.

@@ -14,6 +14,9 @@ import HTTPTypes
 /// Of several rules that match, the one added last counts, so that a test can replace what its set-up said. A call
 /// that no rule matches fails with a ``TransportError`` that names its method and path template. Calls and tests may
 /// use a stub from any thread.
+///
+/// It keeps the limit of an attempt (`CallContext.attemptDeadline`); a function that makes an answer is not
+/// interrupted, its answer then comes too late.
 public final class StubTransport: Transport {
   /// What a rule answers when all its answers are used up.
   public enum Afterwards: Sendable, Hashable {
@@ -50,13 +53,17 @@ public final class StubTransport: Transport {
     -> ResponseMessage
   {
     let content = try await request.content.collected { context.sent(total: $0, expected: request.content.length) }
-    watched.update { $0.complete(number, content) }
-    let exchange = watched.read { $0.exchanges[number] }
+    let exchange = watched.read { $0.exchange(number, with: content) }
     guard let rule = watched.read(\.rules).last(where: { $0.matches(exchange.request, context) }) else {
-      watched.update { $0.end(number, .unmatched) }
+      watched.update {
+        $0.complete(exchange)
+        $0.end(number, .unmatched)
+      }
       throw refusal("no answer is stubbed for", exchange)
     }
     context.record(.requestSent)
+    // After that: whoever waits for the exchange finds its call waiting for the answer.
+    watched.update { $0.complete(exchange) }
     let answer: StubAnswer
     switch rule.script {
     case .made(let make):
@@ -71,7 +78,12 @@ public final class StubTransport: Transport {
   }
 
   private func perform(_ answer: StubAnswer, _ number: Int, _ context: CallContext) async throws -> ResponseMessage {
-    for step in answer.opening { _ = try await step.perform(on: context.clock) }
+    do {
+      try await StubLimit.perform(answer.opening, in: context)
+    } catch is StubLimit.Passed {
+      watched.update { $0.end(number, .cancelled) }
+      throw TransportError.attemptTimedOut(in: .awaitingHead, requestState: .maybeSent)
+    }
     try Task.checkCancellation()
     let hasContent = watched.update { $0.answer(number, answer.head.status.code) }
     guard hasContent else {

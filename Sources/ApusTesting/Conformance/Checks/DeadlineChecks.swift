@@ -48,6 +48,27 @@ extension TransportConformance {
       try requireTimeout(await call.result, .answered)
       try await bench.server.waitForClose("/")
     },
+    Check("ends at the limit of the attempt while it waits for the head, and gives the exchange up") { bench in
+      await bench.server.answer("/", ConformanceReply([.hold]))
+      try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
+        let limited = limitedAttempt(context)
+        let exchange = Task { try await bench.transport.send(request, context: limited) }
+        _ = try await bench.server.waitForRequest("/")
+        bench.clock.advance(by: .seconds(2))
+        try requireAttemptTimeout(await exchange.result)
+        try await bench.server.waitForClose("/")
+      }
+    },
+    Check("takes no notice of the limit of the attempt once the head is there") { bench in
+      await bench.server.answer("/", held(after: 1000))
+      let count = try await bench.perform(ConformanceMessage("GET", "/"), .streamed) { request, context in
+        let response = try await bench.transport.send(request, context: limitedAttempt(context))
+        bench.clock.advance(by: .seconds(2))
+        await bench.server.release()
+        return try await response.content.collect(upTo: 1 << 20).count
+      }
+      try require(count, is: 1001, "the content's length")
+    },
     Check("takes no notice of a deadline that does not pass") { bench in
       await bench.server.answer("/", .status(200, content: "in time"))
       let answer = try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
@@ -66,6 +87,24 @@ extension TransportConformance {
       var context = context
       context.limit(to: context.now.advanced(by: .seconds(1)))
       return try await bench.transport.send(request, context: context)
+    }
+  }
+
+  /// A context whose attempt has so little that a transport with a clock of its own comes to its end soon, too.
+  private static func limitedAttempt(_ context: CallContext) -> CallContext {
+    var context = context
+    context.limitAttempt(to: context.now.advanced(by: .milliseconds(100)))
+    return context
+  }
+
+  private static func requireAttemptTimeout(_ result: Result<ResponseMessage, any Error>) throws {
+    do {
+      _ = try result.get()
+      throw ConformanceFailure("the exchange succeeded, though the time of its attempt was up")
+    } catch let error as TransportError {
+      let isNamed = error.kind == .timedOut(.awaitingHead) || error.kind == .timedOut(.connecting)
+      try require(isNamed, "the error's kind is \(error.kind)")
+      try require(error.requestState, is: .maybeSent, "the request's state")
     }
   }
 

@@ -1,0 +1,128 @@
+import ApusCore
+import Testing
+
+@testable import ApusTesting
+
+/// Limits every attempt, and tries none again.
+private struct AttemptLimit: Middleware {
+  let limit: Duration
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    context.limitAttempt(to: context.now.advanced(by: limit))
+    return try await next(request, context: context)
+  }
+}
+
+/// How one call ended.
+private struct Ending: Sendable, Hashable {
+  var code: CallError.Code?
+  var phase: CallPhase?
+  var requestState: RequestState?
+  var after = Duration.zero
+}
+
+extension SimulatedWorld {
+  fileprivate func ending(by api: Client) async -> Ending {
+    var ending = Ending()
+    do throws(CallError) {
+      try await api.send(Request<Void>.get("/"))
+    } catch {
+      (ending.code, ending.phase, ending.requestState) = (error.code, error.phase, error.requestState)
+    }
+    ending.after = now
+    return ending
+  }
+}
+
+@Suite("Simulation: answers that come too late")
+struct SimulatedTimeoutTests {
+  private func pipeline(_ limit: Duration) -> Pipeline {
+    var pipeline = Pipeline()
+    pipeline.insert(AttemptLimit(limit: limit), .after(.attemptDeadline))
+    return pipeline
+  }
+
+  @Test("an attempt ends with its time, in the phase it was in", arguments: [true, false])
+  func phases(leaves: Bool) async throws {
+    let endings = Log<Ending>()
+    _ = try await Simulation(seed: 1).run { world in
+      let server = world.server("api.test") { $0.serviceTime = .constant(.seconds(60)) }
+      // 400 bytes of head take a tenth of a second, or ten.
+      let link = SimulatedLink(bandwidth: leaves ? 4000 : 40)
+      endings.add(await world.ending(by: world.client(of: server, pipeline: pipeline(.seconds(3)), over: link)))
+    }
+    let expected = Ending(
+      code: .timeout, phase: leaves ? .awaitingHead : .connecting, requestState: .maybeSent, after: .seconds(3))
+    #expect(endings.entries == [expected])
+  }
+
+  @Test("an answer in time ends it as ever")
+  func inTime() async throws {
+    let endings = Log<Ending>()
+    _ = try await Simulation(seed: 1).run { world in
+      let server = world.server("api.test") { $0.serviceTime = .constant(.seconds(2)) }
+      endings.add(await world.ending(by: world.client(of: server, pipeline: pipeline(.seconds(3)), over: .ideal)))
+      try await world.sleep(for: .seconds(5))
+    }
+    #expect(endings.entries == [Ending(after: .seconds(2))])
+  }
+
+  @Test("a big answer on a slow link has all the time that it needs once its head is there")
+  func bigAnswer() async throws {
+    let endings = Log<Ending>()
+    _ = try await Simulation(seed: 1).run { world in
+      let server = world.server("api.test") {
+        $0.serviceTime = .constant(.zero)
+        $0.answer = { _ in .bytes(1_199_600) }
+      }
+      let link = SimulatedLink(latency: .constant(.zero), bandwidth: 100_000)
+      let api = world.client(of: server, pipeline: pipeline(.seconds(10)), over: link)
+      endings.add(await world.ending(by: api))
+      // Its head waits for its turn behind another answer, and is too late.
+      world.spawn { try await api.send(Request<Void>.get("/")) }
+      try await world.sleep(for: .milliseconds(100))
+      let limits = ExchangeTimeouts(firstByte: .seconds(3))
+      do throws(CallError) {
+        try await api.send(Request<Void>.get("/").setting(ExchangeTimeouts.self, limits))
+      } catch {
+        endings.add(Ending(code: error.code, phase: error.phase, after: world.now))
+      }
+    }
+    #expect(endings.entries.first == Ending(after: .milliseconds(12_004)))
+    #expect(endings.entries.last?.code == .timeout)
+    #expect(endings.entries.count == 2)
+  }
+
+  @Test("an answer that is lost behind its head breaks off, though the link tells nothing of losses")
+  func lostBehindHead() async throws {
+    let endings = Log<Ending>()
+    _ = try await Simulation(seed: 1).run { world in
+      let server = world.server("api.test") { $0.answer = { _ in .bytes(1_199_600) } }
+      let outage = Duration.seconds(5)..<Duration.seconds(20)
+      var link = SimulatedLink(latency: .constant(.zero), bandwidth: 100_000, outages: [outage])
+      link.stallsOnLoss = true
+      endings.add(await world.ending(by: world.client(of: server, pipeline: pipeline(.seconds(10)), over: link)))
+    }
+    #expect(endings.entries.map(\.code) == [.broken])
+  }
+
+  @Test("the server hears of it, where it listens for that")
+  func leaving() async throws {
+    let worked = Log<String>()
+    _ = try await Simulation(seed: 1).run { world in
+      let server = world.server("api.test") {
+        ($0.capacity, $0.noticesLeaving) = (1, true)
+        $0.serviceTime = .constant(.seconds(10))
+        $0.answer = { request in
+          worked.add(request.target)
+          return .json("{}")
+        }
+      }
+      let api = world.client(of: server, pipeline: pipeline(.seconds(3)), over: .ideal)
+      for _ in 0..<2 { world.spawn { _ = await world.ending(by: api) } }
+      try await world.sleep(for: .seconds(30))
+    }
+    #expect(worked.entries == ["/"])
+  }
+}

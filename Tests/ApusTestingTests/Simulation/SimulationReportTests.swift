@@ -1,0 +1,87 @@
+import ApusCore
+import ApusTesting
+import Testing
+
+@Suite("Simulation: its report")
+struct SimulationReportTests {
+  private static func event(_ milliseconds: Int, _ kind: SimulationEvent.Kind) -> SimulationEvent {
+    SimulationEvent(time: .milliseconds(milliseconds), kind: kind)
+  }
+
+  private static func end(_ milliseconds: Int, began: Int, _ failure: CallError.Code? = nil) -> SimulationEvent {
+    event(milliseconds, .callEnded(client: 1, call: 1, began: .milliseconds(began), failure: failure))
+  }
+
+  private static let sample = SimulationReport(
+    seed: 1, duration: .milliseconds(2500),
+    events: [
+      event(0, .callStarted(client: 1, call: 1)), event(100, .arrived(host: "a", waiting: 0)), end(200, began: 0),
+      event(300, .arrived(host: "a", waiting: 4)), event(310, .arrived(host: "b", waiting: 9)),
+      end(999, began: 199), end(1000, began: 900), end(1100, began: 0, .timeout),
+      event(1200, .arrived(host: "a", waiting: 2)), end(2500, began: 2000),
+    ])
+
+  private var report: SimulationReport { Self.sample }
+
+  @Test("rates are per second, whatever the step")
+  func rates() {
+    #expect(report.answers().values == [2, 1, 1])
+    #expect(report.answers(every: .milliseconds(500)).values == [2, 2, 2, 0, 2])
+    #expect(report.failures().values == [0, 1, 0])
+    #expect(report.load(on: "a").values == [2, 1, 0])
+    #expect(report.queue(on: "a").values == [4, 2, 0])
+    #expect(report.load(on: "c").values == [0, 0, 0])
+    #expect(report.answers(every: .zero).step == .seconds(1))
+  }
+
+  @Test("counts and latencies are those of the calls")
+  func latencies() {
+    #expect(report.successes == 4 && report.failures == 1)
+    #expect(report.latencies() == [100, 200, 500, 800].map { Duration.milliseconds($0) })
+    #expect(report.latency(atShare: 0.5) == .milliseconds(200))
+    #expect(report.latency(atShare: 0.51) == .milliseconds(500))
+    #expect(report.latency(atShare: 1) == .milliseconds(800))
+    #expect(report.latency(atShare: 0) == .milliseconds(100))
+    let first = Duration.zero..<Duration.seconds(1)
+    #expect(report.latencies(in: first) == [.milliseconds(200), .milliseconds(800)])
+    #expect(report.latency(atShare: 0.5, in: Duration.seconds(7)..<Duration.seconds(8)) == nil)
+  }
+
+  @Test("a series tells its mean, its maximum and when it has recovered")
+  func series() {
+    let series = SimulationSeries(step: .seconds(2), values: [9, 9, 1, 0, 8, 2, 8, 9, 10])
+    #expect(series.mean(in: Duration.zero..<Duration.seconds(4)) == 9)
+    #expect(series.mean(in: Duration.seconds(4)..<Duration.seconds(8)) == 0.5)
+    #expect(series.mean(in: Duration.seconds(90)..<Duration.seconds(91)) == 0)
+    #expect(series.maximum == 10)
+    #expect(series.time(ofAtLeast: 8, from: .seconds(4), steps: 1) == .seconds(8))
+    #expect(series.time(ofAtLeast: 8, from: .seconds(4), steps: 3) == .seconds(12))
+    #expect(series.time(ofAtLeast: 8, from: .seconds(4)) == nil)
+  }
+
+  @Test("a script reads it as comma-separated values")
+  func csv() {
+    let short = SimulationSeries(step: .milliseconds(500), values: [1, 2.5])
+    let long = SimulationSeries(step: .milliseconds(500), values: [3, 4, 5])
+    #expect(short.csv("ours") == "seconds,ours\n0.0,1.0\n0.5,2.5\n")
+    #expect(
+      SimulationSeries.csv(["none": short, "ours": long])
+        == "seconds,none,ours\n0.0,1.0,3.0\n0.5,2.5,4.0\n1.0,,5.0\n")
+  }
+
+  @Test("each event is a line")
+  func lines() {
+    let events = [
+      Self.event(1500, .callStarted(client: 2, call: 7)), Self.end(1500, began: 0),
+      Self.end(1500, began: 0, .offline), Self.event(1500, .sent(host: "a", attempt: 2)),
+      Self.event(1500, .lost(host: "a")), Self.event(1500, .down(host: "a")),
+      Self.event(1500, .arrived(host: "a", waiting: 3)), Self.event(1500, .answered(host: "a", status: 503)),
+      Self.event(1500, .note("half is back")),
+    ]
+    let texts = [
+      "client 2: call 7 begins", "client 1: call 1 has its value", "client 1: call 1 fails, offline",
+      "a: attempt 2 leaves", "a: lost", "a: down", "a: arrived, 3 wait", "a: answers 503", "half is back",
+    ]
+    #expect(events.map(\.description) == texts.map { "1.5 seconds: \($0)" })
+  }
+}

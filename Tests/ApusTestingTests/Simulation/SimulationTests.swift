@@ -1,0 +1,185 @@
+import ApusCore
+import Testing
+
+@testable import ApusTesting
+
+@Suite("Simulation: runs")
+struct SimulationTests {
+  /// A busy minute on a bad network: everything that is drawn by chance takes part.
+  @Sendable private static func busyMinute(_ world: SimulatedWorld) async throws {
+    let server = world.server("api.test") {
+      $0.capacity = 8
+      $0.places = 10
+      $0.serviceTime = .exponential(mean: .milliseconds(80))
+      $0.retryAfter = .seconds(1)
+    }
+    server.change(at: .seconds(20)) { $0.capacity = 3 }
+    server.change(at: .seconds(40)) { $0.capacity = 8 }
+    var link = SimulatedLink(latency: .exponential(mean: .milliseconds(30)), loss: 0.02, bandwidth: 100_000)
+    link.outages = [Duration.seconds(30)..<Duration.seconds(32)]
+    for _ in 0..<10 {
+      let api = world.client(of: server, pipeline: .retrying(3, pause: .seconds(1)), over: link)
+      world.every(.exponential(mean: .milliseconds(200)), for: .seconds(60)) { number in
+        _ = try? await api.send(Request<String>.get("/\(number)"))
+      }
+    }
+  }
+
+  @Test("a run is a function of its seed", arguments: [false, true])
+  func reproducible(shuffles: Bool) async throws {
+    let first = try await Simulation(seed: 7, shufflesJobs: shuffles).run(Self.busyMinute)
+    let second = try await Simulation(seed: 7, shufflesJobs: shuffles).run(Self.busyMinute)
+    let other = try await Simulation(seed: 8, shufflesJobs: shuffles).run(Self.busyMinute)
+    #expect(first.log == second.log)
+    #expect(first == second)
+    #expect(first != other)
+    #expect(first.successes + first.failures == first.count { $0.isStart })
+    #expect(first.successes > 1000 && first.failures > 0)
+  }
+
+  @Test("the closure may follow the simulation directly, and what it notes is in the report with its time")
+  func notes() async throws {
+    let report = try await Simulation(seed: 1).run { world in
+      world.at(.seconds(3)) { world.note("three") }
+      try await world.sleep(for: .seconds(5))
+      world.note("five of \(world.seed)")
+      try await world.sleep(until: .seconds(4))
+    }
+    #expect(report.log == "3.0 seconds: three\n5.0 seconds: five of 1\n")
+    #expect(report.duration == .seconds(5))
+    #expect(report.seed == 1)
+  }
+
+  @Test("a deadlock fails the run and names its seed, and its work is cancelled")
+  func stuck() async throws {
+    let gate = Gate()
+    let failureOutcome = await failing(Simulation(seed: 9)) { world in
+      try await world.sleep(for: .seconds(2))
+      try await gate.wait()
+    }
+    let failure = try #require(failureOutcome)
+    guard case .stuck = failure.reason else { throw failure }
+    #expect(failure.seed == 9)
+    #expect("\(failure)".contains("Simulation(seed: 9)"))
+    #expect("\(failure)".contains("after 2.0 seconds"))
+  }
+
+  @Test(
+    "a failed run says how it was made, so that the same order of jobs and the same limit repeat it",
+    arguments: [
+      (Simulation(seed: 9, shufflesJobs: true), "Simulation(seed: 9, shufflesJobs: true) repeats it."),
+      (Simulation(seed: 9, limit: .milliseconds(2500)), "Simulation(seed: 9, limit: .seconds(2.5)) repeats it."),
+    ] as [(Simulation, String)])
+  func repeating(simulation: Simulation, text: String) async throws {
+    let gate = Gate()
+    let outcome = await failing(simulation) { _ in try await gate.wait() }
+    let failure = try #require(outcome)
+    #expect("\(failure)".hasSuffix(": everything waits, and nothing will happen any more. \(text)"))
+  }
+
+  @Test("work that throws fails the run, and the rest is cancelled")
+  func throwing() async throws {
+    struct Wrong: Error {}
+    let ended = Log<String>()
+    let failureOutcome = await failing(Simulation(seed: 1)) { world in
+      world.spawn {
+        do { try await world.sleep(for: .seconds(9)) } catch { ended.add("\(type(of: error))") }
+      }
+      try await world.sleep(for: .seconds(1))
+      throw Wrong()
+    }
+    let failure = try #require(failureOutcome)
+    guard case .threw(let error) = failure.reason else { throw failure }
+    #expect(error is Wrong)
+    #expect(failure.report.duration == .seconds(1))
+    #expect(ended.entries == ["CancellationError"])
+  }
+
+  @Test("a run that does not end in its time, or goes round in circles, fails")
+  func endless() async throws {
+    let longOutcome = await failing(Simulation(seed: 1, limit: .seconds(60))) { world in
+      while true { try await world.sleep(for: .seconds(1)) }
+    }
+    let long = try #require(longOutcome)
+    guard case .endless = long.reason else { throw long }
+    #expect(long.report.duration == .seconds(60))
+    var spinning = Simulation(seed: 1)
+    spinning.stepsAtOneInstant = 1000
+    let roundOutcome = await failing(spinning) { _ in
+      while !Task.isCancelled { await Task.yield() }
+    }
+    let round = try #require(roundOutcome)
+    guard case .spinning = round.reason else { throw round }
+    #expect(round.report.duration == .zero)
+  }
+
+  @Test("work that heeds no cancellation holds nobody up, and what is left open breaks off")
+  func heedless() async throws {
+    struct Wrong: Error {}
+    let codes = Log<CallError.Code>()
+    let outcome = await failing(Simulation(seed: 1)) { world in
+      let server = world.server("api.test") { $0.serviceTime = .constant(.seconds(60)) }
+      let api = world.client(of: server)
+      // Not spawned by the world, so that nothing cancels it.
+      Task(executorPreference: world.executor) {
+        do throws(CallError) {
+          _ = try await api.send(Request<String>.get("/"))
+        } catch {
+          codes.add(error.code)
+        }
+      }
+      world.spawn {
+        for _ in 0..<1000 { try? await world.sleep(for: .seconds(1)) }
+      }
+      try await world.sleep(for: .seconds(5))
+      throw Wrong()
+    }
+    let failure = try #require(outcome)
+    #expect(failure.report.duration == .seconds(5))
+    #expect(codes.entries == [.broken])
+  }
+
+  @Test("a run whose task is cancelled ends")
+  func cancelled() async throws {
+    let run = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await failing(Simulation(seed: 1)) { world in try await world.sleep(for: .seconds(1)) }
+    }
+    let failure = try #require(await run.value)
+    guard case .cancelled = failure.reason else { throw failure }
+  }
+
+  @Test("thousands of calls in a second: a hundred clients, ten seconds, twenty thousand calls")
+  func many() async throws {
+    let report = try await Simulation(seed: 3).run { world in
+      let server = world.server("api.test")
+      for _ in 0..<100 {
+        let api = world.client(of: server)
+        world.every(.constant(.milliseconds(50)), for: .seconds(10)) { _ in
+          try await api.send(Request<Void>.get("/"))
+        }
+      }
+    }
+    #expect(report.successes == 100 * 199)
+    #expect(report.latency(atShare: 1) == .milliseconds(50))
+    #expect(report.load(on: "api.test").mean(in: Duration.seconds(1)..<Duration.seconds(9)) == 2000)
+  }
+
+  private func failing(
+    _ simulation: Simulation, _ body: @escaping @Sendable (SimulatedWorld) async throws -> Void
+  ) async -> SimulationFailure? {
+    do {
+      _ = try await simulation.run(body)
+      return nil
+    } catch {
+      return error as? SimulationFailure
+    }
+  }
+}
+
+extension SimulationEvent.Kind {
+  var isStart: Bool {
+    if case .callStarted = self { return true }
+    return false
+  }
+}

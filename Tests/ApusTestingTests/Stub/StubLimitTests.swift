@@ -1,0 +1,71 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Testing
+
+/// Gives every attempt five seconds.
+private struct ShortAttempts: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    context.limitAttempt(to: context.now.advanced(by: .seconds(5)))
+    return try await next(request, context: context)
+  }
+}
+
+@Suite("A stub and the time of an attempt")
+struct StubLimitTests {
+  private let stub = StubTransport()
+  private let clock = ManualClock()
+  private let api: Client
+  private let text = Request<String>.get("/text")
+
+  init() {
+    var settings = ClientSettings()
+    settings.runtime.clock = clock
+    var pipeline = Pipeline()
+    pipeline.insert(ShortAttempts(), .after(.attemptDeadline))
+    api = Client(
+      environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)
+  }
+
+  @Test("an answer that waits, for a time or a gate, does not come once the time is up", arguments: [true, false])
+  func late(hasGate: Bool) async throws {
+    let answer = StubAnswer.text("late")
+    stub.onAny(answer: hasGate ? answer.waiting(for: Gate()) : answer.after(.seconds(5)))
+    let call = Task { [api, text] in try await api.send(text) }
+    try await stub.waitForExchanges(1)
+    try await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(5))
+    let result = await call.result
+    let error = #expect(throws: CallError.self) { try result.get() }
+    #expect(error?.code == .timeout && error?.phase == .awaitingHead && error?.requestState == .maybeSent)
+    #expect(stub.exchanges.map(\.outcome) == [.cancelled])
+  }
+
+  @Test("an answer in time comes, and its content may take any time")
+  func inTime() async throws {
+    let gate = Gate()
+    stub.onAny(answer: .pieces(["a", "b"], gate: gate).after(.seconds(4)))
+    let call = Task { [api, text] in try await api.send(text) }
+    try await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(4))
+    try await gate.waitForArrivals(1)
+    clock.advance(by: .seconds(60))
+    gate.open()
+    #expect(try await call.value == "ab")
+  }
+
+  @Test("an answer that a function took its time to make comes too late")
+  func made() async throws {
+    let clock = clock
+    stub.on(
+      where: { _, _ in true },
+      answer: { _ in
+        clock.advance(by: .seconds(5))
+        return .text("late")
+      })
+    let result = await Task { [api, text] in try await api.send(text) }.result
+    let error = #expect(throws: CallError.self) { try result.get() }
+    #expect(error?.code == .timeout)
+  }
+}
