@@ -32,12 +32,22 @@ extension Client {
     ///
     /// For other options of a transport make it yourself, and give it to ``init(baseURL:transport:configure:)``.
     public init(baseURL: BaseURL, configure: (inout Configuration) -> Void = { _ in }) {
+      var configuration = Configuration(baseURL: baseURL)
+      configure(&configuration)
       #if NIO && os(Linux)
-        let transport = NIOTransport()
+        var options = NIOTransport.Options()
+        // Whoever has its turn would otherwise wait once more, where nobody goes first.
+        if let limits = configuration.scheduler?.limits {
+          let permits = min(limits.perOrigin, limits.total)
+          if permits <= options.connections {
+            options.connectionsPerOrigin = max(options.connectionsPerOrigin, permits)
+          }
+        }
+        let transport = NIOTransport(options: options)
       #else
         let transport = URLSessionTransport()
       #endif
-      self.init(baseURL: baseURL, transport: transport, configure: configure)
+      self.init(configuration: configuration, transport: transport)
     }
   #endif
 }

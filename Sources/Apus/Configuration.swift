@@ -1,9 +1,9 @@
-/// Everything that can be said about a client, each with a default that suits an app.
+/// Everything that can be said about a client, each with a default that suits an app; on Linux, a server (``Use``).
 ///
 /// ```swift
 /// let api = Client(baseURL: "https://api.example.com/v1") {
 ///   $0.authentication = .bearer(tokens)
-///   $0.timeout = .seconds(10)
+///   $0.timeout = .seconds(60)
 /// }
 /// ```
 public struct Configuration: Sendable {
@@ -11,8 +11,30 @@ public struct Configuration: Sendable {
   public var environment: Environment
   /// Coders, limits, texts, observers, surroundings.
   public var settings = ClientSettings()
-  /// The limit of a whole call that sets none; `nil`: no limit. Default: 30 seconds.
+  /// The limit of a whole call that sets none: waiting, all attempts and the content count; `nil`: no limit. Calls that
+  /// stream have none unless they set one. Default: 30 seconds.
   public var timeout: Duration? = .seconds(30)
+  /// The limit of one attempt of calls that set none, from its turn to the head of its answer; `nil`: no limit. It does
+  /// not hold where more than 1 MiB of content is sent, or content of unknown length, nor for calls that set
+  /// ``ApusCore/ExchangeTimeouts/firstByte``. Default: 10 seconds.
+  public var attemptTimeout: Duration? = .seconds(10)
+  /// Which failures are tried again by calls that do not say so themselves. Default: see ``Use``.
+  public var retry = RetryPolicy.interactive
+  /// How much is tried again at one server, all calls together. Default: ``RetryBudget/standard``.
+  public var retryBudget = RetryBudget.standard
+  /// How many calls run at a time, and which go first; `nil`: all at once, as they come. One for several clients has
+  /// them share its limits. Default: one of its own for each configuration that is made, see ``Use``.
+  public var scheduler: Scheduler?
+  /// Refuses calls to servers that keep failing; `nil`: none are refused. One for several clients has them share what
+  /// they know. Default: one of its own for each configuration that is made, see ``Use``.
+  public var breaker: CircuitBreaker?
+  /// Keeps the pace that servers ask for, or one of its own; `nil`: there is none. Default: `nil`.
+  public var rateLimiter: RateLimiter?
+  /// What is known of the device's network; `nil`: nothing, every call finds out for itself. Default: `nil`.
+  public var connectivity: Connectivity?
+  /// What calls that do not say so themselves do while there is no network, where ``connectivity`` is set. Default:
+  /// ``ConnectivityPolicy/pauseRetries``.
+  public var connectivityPolicy = ConnectivityPolicy.pauseRetries
   /// Which redirects are followed by calls that do not say so themselves. Default: up to 10, never from https to http.
   public var redirects: RedirectPolicy = .follow
   /// Writes a line for each call's beginning and end; `nil`: no logging. Default: `nil`.
@@ -22,9 +44,10 @@ public struct Configuration: Sendable {
   /// Changes the assembled pipeline, for example `{ $0.insert(signing, .beforeTransport) }`. Default: no change.
   public var customizePipeline: @Sendable (inout Pipeline) -> Void = { _ in }
 
-  /// The defaults for a server.
+  /// The defaults for a server, as suits the platform: ``Use/server`` on Linux, ``Use/app`` elsewhere.
   public init(baseURL: BaseURL) {
     environment = Environment(baseURL: baseURL)
+    suit(.platform)
   }
 
   /// How calls show who is calling; belongs to the environment.
@@ -43,6 +66,13 @@ public struct Configuration: Sendable {
   public var query: Query {
     get { environment.query }
     set { environment.query = newValue }
+  }
+
+  /// Whether safe calls that ask for the same at the same time share one exchange, where they do not say so themselves
+  /// (``ApusCore/Endpoint/coalesced(_:)``). Its bounds are in `settings.coalescing`. Default: no.
+  public var coalesces: Bool {
+    get { settings.coalesces }
+    set { settings.coalesces = newValue }
   }
 
   /// Sets a field on every request that does not set it itself; a secret is marked as sensitive, see ``RawField``.

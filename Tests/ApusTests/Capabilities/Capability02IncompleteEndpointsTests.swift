@@ -73,7 +73,8 @@
         let structure = try await api.send(GetUser(id: 1))
         let enumeration = try await api.send(UserAPI.user(1), as: User.self)
         let served = try await service.user(1)
-        _ = [inline, dot, structure, enumeration, served]
+        let modified = try await api.send(GetUser(id: 1).priority(.high).retry(.none).timeout(.seconds(5)))
+        _ = [inline, dot, structure, enumeration, served, modified]
         """)
       #expect(result.status == 0, "\(result.output)")
     }
@@ -105,6 +106,18 @@
       #expect(result.status != 0)
       #expect(result.output.contains("error: "), "\(result.output)")
       #expect(["convert", "conform", "equivalent"].contains { result.output.contains($0) }, "\(result.output)")
+    }
+
+    @Test(
+      "a modifier's value of the wrong type does not compile",
+      arguments: [
+        #"_ = try await api.send(GetUser(id: 7).priority("high"))"#, "_ = try await api.send(GetUser(id: 7).retry(3))",
+        "_ = try await api.send(GetUser(id: 7).timeout(5))",
+      ])
+    func wrongModifier(line: String) async throws {
+      let result = try await compile(line)
+      #expect(result.status != 0)
+      #expect(result.output.contains("cannot convert value of type"), "\(result.output)")
     }
 
     @Test("in the enum style a call that names no type does not compile")

@@ -5,7 +5,9 @@ import Testing
 @Suite("12: services over an injected client")
 struct Capability12ServicesTests {
   private let stub = StubTransport()
-  private var friends: RemoteFriends { RemoteFriends(api: Client(baseURL: "https://example.test", transport: stub)) }
+  private var friends: RemoteFriends {
+    RemoteFriends(api: Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none })
+  }
 
   @Test("a service is tested with a stub: what it sends, and what it makes of the answer")
   func stubbed() async throws {

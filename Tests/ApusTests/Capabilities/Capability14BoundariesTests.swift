@@ -59,15 +59,19 @@
     }
 
     @Test(
-      "what differs between platforms stands at the edges: core and middlewares ask for no platform, the umbrella once")
+      "what differs between platforms stands at the edges: core asks for none, the middlewares for the network's source"
+    )
     func platforms() async throws {
       let condition = /#(?:if|elseif)\s+.*(?:os\(|canImport\((?!FoundationEssentials\)))/
       var atTheEdges = 0
       for target in ["ApusCore", "ApusMiddleware", "Apus", "ApusTesting", "ApusURLSession"] {
         for (name, text) in try sources(of: target) {
           let lines = text.split(separator: "\n").filter { $0.firstMatch(of: condition) != nil }
-          // Where the platform's transport is chosen.
-          let isEdge = target == "ApusURLSession" || name == "Client+Configuration.swift"
+          // Where a platform's transport, defaults and source of connectivity are, or are chosen.
+          let isEdge =
+            target == "ApusURLSession" || name.contains("/Apple/")
+            || ["Client+Configuration.swift", "Configuration+Use.swift", "Connectivity/Connectivity+System.swift"]
+              .contains(name)
           if isEdge { atTheEdges += lines.count } else { #expect(lines == [], "\(name)") }
         }
       }

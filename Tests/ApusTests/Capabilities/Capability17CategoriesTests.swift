@@ -34,7 +34,7 @@ struct Capability17CategoriesTests {
   func transportErrors(row: Row) async throws {
     let stub = StubTransport()
     stub.onAny(answer: .failure(TransportError(row.kind, requestState: .maybeSent, underlying: Cause())))
-    let api = Client(baseURL: "https://example.test", transport: stub)
+    let api = Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none }
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.code == row.code)
     #expect(error.category == row.category)

@@ -22,6 +22,12 @@ struct Capability19OneOutcomeTests {
     func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
   }
 
+  /// Waits until no call has or awaits a permit: what calls share goes on for a moment after the last of them has left.
+  private func settled(_ scheduler: Scheduler) async -> Bool {
+    for _ in 0..<100_000 where scheduler.running + scheduler.waiting > 0 { await Task.yield() }
+    return scheduler.running + scheduler.waiting == 0
+  }
+
   @Test("of 10,000 mixed calls with random cancels each ends once, and nothing is left behind")
   func storm() async throws {
     let stub = StubTransport()
@@ -31,8 +37,15 @@ struct Capability19OneOutcomeTests {
     stub.on(.get, "/pieces", answer: .pieces([#"{"id":1,"#, #""name":"a"}"#]))
     stub.on(.get, "/broken", answer: .pieces(["{"]).brokenOff(after: 1))
     stub.on(.get, "/stalled", answer: .stalled)
-    let counter = Counter()
-    let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.observers = [counter] }
+    let (counter, scheduler) = (Counter(), Scheduler(.apps))
+    let api = Client(baseURL: "https://example.test", transport: stub) {
+      $0.suit(.app)
+      $0.scheduler = scheduler
+      $0.retry.base = .milliseconds(1)
+      // Open, it would refuse most of them.
+      $0.breaker = nil
+      $0.settings.observers = [counter]
+    }
     let paths: [RequestPath] = ["/good", "/bad", "/refused", "/pieces", "/broken", "/stalled", "/\("..")"]
     let policies: [DuplicatePolicy] = [.allow, .refuse, .replace, .join]
     let outcomes = Counts()
@@ -58,6 +71,9 @@ struct Capability19OneOutcomeTests {
     #expect(outcomes.count(of: 0) == 10_000)
     #expect(api.calls.isEmpty)
     try await stub.waitUntilIdle()
+    #expect(await settled(scheduler))
+    // Some were tried again, and some stood in line.
+    #expect(stub.exchanges.contains { $0.attempt > 1 })
     // A call that was cancelled, refused or lost a race has ended once, like any other.
     #expect(counter.ends.all.count == 10_000)
     #expect(counter.ends.all.values.allSatisfy { $0 == 1 })

@@ -15,7 +15,8 @@
 
     @Test("a refused connection: nothing was sent, and the sentence says the server cannot be reached")
     func refused() async throws {
-      let api = Client(baseURL: BaseURL(stringLiteral: "http://127.0.0.1:\(try await closedPort())"))
+      let baseURL = BaseURL(stringLiteral: "http://127.0.0.1:\(try await closedPort())")
+      let api = Client(baseURL: baseURL) { $0.retry = .none }
       let error = try #require(await failure { try await api.send(.ping) })
       #expect(error.code == .connectionFailed)
       #expect(error.category == .offline)
@@ -26,7 +27,7 @@
     @Test("a name without an address is told apart from a refused connection")
     func unknownHost() async throws {
       // A name that can have no address (RFC 6761 §6.4), whether or not there is a network to ask.
-      let api = Client(baseURL: "http://apus.invalid")
+      let api = Client(baseURL: "http://apus.invalid") { $0.retry = .none }
       let error = try #require(await failure { try await api.send(.ping) })
       #expect([.hostNotFound, .offline].contains(error.code))
       #expect(error.category == .offline)
@@ -37,7 +38,7 @@
     #if os(Linux)
       @Test("no way to the network is told apart from a refused connection, in a sentence of its own")
       func offline() async throws {
-        let api = Client(baseURL: "http://255.255.255.255")
+        let api = Client(baseURL: "http://255.255.255.255") { $0.retry = .none }
         let error = try #require(await failure { try await api.send(.ping) })
         #expect(error.category == .offline)
         #expect(error.requestState == .notSent)
@@ -63,8 +64,18 @@
       // Another server may take a port between its closing and the call: then it is shown with the next one.
       for _ in 0..<20 {
         let port = try await closedPort()
-        let api = Client(baseURL: BaseURL(stringLiteral: "http://127.0.0.1:\(port)")) { $0.timeout = .seconds(300) }
-        guard await failure({ try await api.send(.ping) })?.code == .connectionFailed else { continue }
+        let api = Client(baseURL: BaseURL(stringLiteral: "http://127.0.0.1:\(port)")) {
+          $0.timeout = .seconds(300)
+          $0.attemptTimeout = nil
+          $0.retry = .none
+          // Refuses whatever it believes to be without a network.
+          $0.connectivity = Connectivity()
+          $0.connectivityPolicy = .failFast
+          $0.breaker = nil
+        }
+        var refusals = 0
+        for _ in 0..<10 where await failure({ try await api.send(.ping) })?.code == .connectionFailed { refusals += 1 }
+        guard refusals == 10 else { continue }
         guard let server = try? await TestServer.start(options: .init(port: port), { _ in .status(204) }) else {
           continue
         }

@@ -52,13 +52,17 @@
     func order() {
       var configuration = Configuration(baseURL: "https://example.test")
       configure(&configuration)
-      // Both are in the slot of retry, each at the end it was put to.
+      // Two are in the slot of retry besides its own, each at the end it was put to.
       #expect(
         "\(configuration.pipeline)" == """
           validation: CommonParameters
           totalDeadline: TotalDeadline
           retry: RetryOnce
+          retry: Retry
           retry: AddField
+          scheduling: Scheduling
+          attemptDeadline: AttemptDeadline
+          breaker: CircuitBreaker
           redirects: Redirects
           credentials: Credentials
           transport: Sign

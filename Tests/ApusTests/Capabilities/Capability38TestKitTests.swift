@@ -22,7 +22,7 @@ struct Capability38TestKitTests {
   @Test("a stub answers by method, target and endpoint, one after the other, and a call it does not know fails")
   func stub() async throws {
     let stub = StubTransport()
-    let api = Client(baseURL: "https://example.test", transport: stub)
+    let api = Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none }
     stub.on(.get, "/a", answers: [.status(503), .text("a")])
     stub.on(template: "GET /users/{}", answer: .text("user"))
     #expect(await failure { try await api.send(Request<String>.get("/a")) }?.status == 503)
@@ -39,6 +39,7 @@ struct Capability38TestKitTests {
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.settings.runtime.clock = clock
       $0.timeout = .seconds(60)
+      $0.attemptTimeout = nil
     }
     async let answer = api.response(to: Request<String>.get("/a"))
     try await stub.waitForExchanges(1)
@@ -54,7 +55,10 @@ struct Capability38TestKitTests {
   private func outcome(cancelledAfter jobs: Int) async -> (CallError.Code?, jobs: Int) {
     let (stub, executor) = (StubTransport(), ManualExecutor())
     stub.onAny(answer: .text("x"))
-    let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.runtime.executor = executor }
+    let api = Client(baseURL: "https://example.test", transport: stub) {
+      $0.settings.runtime.executor = executor
+      $0.attemptTimeout = nil
+    }
     let call = Task(executorPreference: executor) { await failure { try await api.send(Request<String>.get("/a")) } }
     executor.run(jobs: jobs)
     api.calls.cancelAll()

@@ -12,7 +12,7 @@ import Testing
 @Suite("Faults of answers that are absent")
 struct AnswerFaultsTests {
   private let stub = StubTransport()
-  private var api: Client { Client(baseURL: "https://example.test", transport: stub) }
+  private var api: Client { Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none } }
 
   @Test("an accepted answer of the wrong shape gives an error, not nothing")
   func neitherValueNorError() async throws {

@@ -8,7 +8,10 @@ struct CallFaultsTests {
   private let gate = Gate()
 
   private func client() -> Client {
-    Client(baseURL: "https://example.test", transport: stub) { $0.timeout = .seconds(300) }
+    Client(baseURL: "https://example.test", transport: stub) {
+      $0.timeout = .seconds(300)
+      $0.attemptTimeout = nil
+    }
   }
 
   @Test("the end of a cancelled call does not stop the new call's spinner")
@@ -47,7 +50,10 @@ struct CallFaultsTests {
     stub.on(.get, "/broken", answer: .failure(TransportError(.broken, requestState: .maybeSent)))
     stub.on(.get, "/stalled", answer: .stalled)
     let ends = Told<TraceEvent.Kind>()
-    let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.observers = [Ends(ends: ends)] }
+    let api = Client(baseURL: "https://example.test", transport: stub) {
+      $0.retry = .none
+      $0.settings.observers = [Ends(ends: ends)]
+    }
     let call = Task { await failure { try await api.send(Request<String>.get(RequestPath(stringLiteral: path))) } }
     if path == "/stalled" {
       try await stub.waitForExchanges(1)

@@ -10,11 +10,15 @@
     /// A client of this server, over the platform's own transport.
     ///
     /// Its calls may take long, and so may what belongs to them: hundreds of tests at once on a small machine are no
-    /// reason to fail.
+    /// reason to fail. As many run at a time as between servers, and nothing is tried again: so each test knows what
+    /// is on the wire.
     func client(path: String = "", configure: (inout Configuration) -> Void = { _ in }) -> Client {
       let baseURL = BaseURL(stringLiteral: origin + path)
       let patient = { (configuration: inout Configuration) in
+        configuration.suit(.server)
         configuration.timeout = .seconds(300)
+        configuration.attemptTimeout = nil
+        configuration.retry = .none
         configure(&configuration)
       }
       #if os(Linux)

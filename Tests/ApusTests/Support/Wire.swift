@@ -9,6 +9,8 @@
     case urlSession, nio
 
     /// A client of a server over a transport of its own, which closes its connections when nobody holds it any more.
+    ///
+    /// Its calls and their attempts may take long, and nothing is tried again.
     func client(of server: TestServer, configure: (inout Configuration) -> Void = { _ in }) -> Client {
       let transport: any Transport =
         switch self {
@@ -16,7 +18,10 @@
         case .nio: NIOTransport()
         }
       return Client(baseURL: BaseURL(stringLiteral: server.origin), transport: transport) {
+        $0.suit(.server)
         $0.timeout = .seconds(300)
+        $0.attemptTimeout = nil
+        $0.retry = .none
         configure(&$0)
       }
     }

@@ -1,0 +1,184 @@
+import Apus
+import Testing
+
+/// A way in which a call fails, brought about as it happens to an app.
+enum FailingWay: String, CaseIterable, Sendable {
+  case refusedWithReason, refusedWithout, unavailable, throttled, silentHead, silentContent, brokenOff, wrongShape,
+    unencodable, badPath, cancelled, noTurn, queueFull, circuitOpen, tooFast, offline
+
+  /// What the app is told.
+  var expected: (code: CallError.Code, category: CallError.Category, state: RequestState) {
+    switch self {
+    case .refusedWithReason: (.rejected, .reported, .answered)
+    case .refusedWithout, .unavailable, .throttled: (.rejected, .notReported, .answered)
+    case .silentHead: (.timeout, .timeout, .maybeSent)
+    case .silentContent: (.timeout, .timeout, .answered)
+    case .brokenOff: (.broken, .notReported, .maybeSent)
+    case .wrongShape: (.decoding, .decoding, .answered)
+    case .unencodable: (.encoding, .encoding, .notSent)
+    case .badPath: (.invalidRequest, .invalidRequest, .notSent)
+    case .cancelled: (.cancelled, .cancelled, .maybeSent)
+    case .noTurn: (.timeout, .timeout, .notSent)
+    case .queueFull, .circuitOpen, .tooFast: (.declined, .offline, .notSent)
+    case .offline: (.offline, .offline, .notSent)
+    }
+  }
+
+  /// Where the call was; `nil`: that does not matter, or depends on the machine.
+  var phase: CallPhase? {
+    switch self {
+    case .silentContent: .receiving
+    case .noTurn: .waiting
+    case .badPath, .unencodable: .preparing
+    default: nil
+    }
+  }
+
+  /// What a server does with it.
+  func deed(_ request: SeenRequest) -> Deed {
+    switch self {
+    case .refusedWithReason: .json(#"{"message":"No."}"#, status: 400)
+    case .refusedWithout: .status(400)
+    case .unavailable, .circuitOpen: .status(503)
+    case .throttled: .status(429, ["Retry-After": "3600"])
+    case .silentHead, .cancelled, .noTurn, .queueFull: .silence
+    case .silentContent: .halfway
+    case .brokenOff: .broken
+    case .wrongShape: .json(#"{"id":"seven"}"#)
+    case .unencodable, .badPath, .tooFast, .offline: .text("there")
+    }
+  }
+
+  /// The call that fails. What may be sent twice would be, after a break.
+  var request: Request<User> {
+    switch self {
+    case .brokenOff: .post("/a")
+    case .unencodable: .post("/a", content: .json([Double.nan]))
+    case .badPath: .get("/\("..")")
+    case .silentHead, .silentContent, .noTurn: Request<User>.get("/a").timeout(.seconds(5))
+    case .tooFast: Request<User>.get("/a").timeout(.milliseconds(500))
+    default: .get("/a")
+    }
+  }
+}
+
+@Suite("17: each failure is one code, one category and a sentence, over the stub and over sockets")
+struct Capability17CausesTests {
+  private let clock = StoppedClock()
+
+  private func configure(_ configuration: inout Configuration, _ way: FailingWay) {
+    clock.stop(&configuration)
+    configuration.retry = way == .unavailable || way == .throttled ? RetryPolicy(base: .zero) : .none
+    switch way {
+    case .noTurn, .queueFull:
+      var limits = SchedulingLimits(total: 1)
+      if way == .queueFull { limits.queue = 0 }
+      configuration.scheduler = Scheduler(limits)
+    case .circuitOpen: configuration.breaker = CircuitBreaker(BreakerPolicy(consecutive: 1))
+    case .tooFast: configuration.rateLimiter = RateLimiter(.perSecond(1))
+    case .offline:
+      let connectivity = Connectivity()
+      connectivity.report(.offline)
+      configuration.connectivity = connectivity
+      configuration.connectivityPolicy = .failFast
+    default: break
+    }
+  }
+
+  /// Makes the call fail, and gives its error.
+  private func error(_ way: FailingWay, _ server: any SeeingServer) async throws -> CallError? {
+    let api = server.client { configure(&$0, way) }
+    switch way {
+    case .silentHead, .silentContent: return try await timedOut(way, api, server)
+    case .cancelled:
+      let call = Task { await failure { try await api.send(way.request) } }
+      try await server.waitForRequests(1)
+      call.cancel()
+      return await call.value
+    case .noTurn, .queueFull: return try await behindAnother(way, api, server)
+    case .circuitOpen, .tooFast:
+      _ = await failure { try await api.send(Request<String>.get("/before")) }
+      return await failure { try await api.send(way.request) }
+    default: return await failure { try await api.send(way.request) }
+    }
+  }
+
+  private func timedOut(_ way: FailingWay, _ api: Client, _ server: any SeeingServer) async throws -> CallError? {
+    let call = Task { await failure { try await api.send(way.request) } }
+    try await server.waitForRequests(1)
+    if way == .silentContent {
+      while api.calls.all.first?.received.bytes ?? 0 < 4 { await Task.yield() }
+    }
+    try await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(5))
+    return await call.value
+  }
+
+  private func behindAnother(_ way: FailingWay, _ api: Client, _ server: any SeeingServer) async throws -> CallError? {
+    let first = Task { await failure { try await api.send(Request<String>.get("/first")) } }
+    try await server.waitForRequests(1)
+    let second = Task { await failure { try await api.send(way.request) } }
+    if way == .noTurn {
+      try await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(5))
+    }
+    let error = await second.value
+    first.cancel()
+    _ = await first.value
+    return error
+  }
+
+  @Test("whatever fails, the app is told the same", arguments: Ground.allCases, FailingWay.allCases)
+  func told(ground: Ground, way: FailingWay) async throws {
+    try await ground.with {
+      way.deed($0)
+    } body: { server in
+      let error = try #require(try await error(way, server))
+      #expect(error.code == way.expected.code)
+      #expect(error.category == way.expected.category)
+      #expect(error.requestState == way.expected.state)
+      if let phase = way.phase { #expect(error.phase == phase) }
+      #expect(error.errorDescription?.hasSuffix(".") == true)
+      // The sentence is for a person: no name of a type, no number of the machine.
+      #expect(error.sentence.contains("Error") == false)
+      #expect(error.isCancellation == (way == .cancelled))
+    }
+  }
+
+  @Test(
+    "an attempt that was the last is the error, with all attempts and why there was no other",
+    arguments: Ground.allCases)
+  func attempts(ground: Ground) async throws {
+    try await ground.with { _ in
+      .status(503)
+    } body: { server in
+      let api = server.client { configure(&$0, .unavailable) }
+      let error = try #require(await failure { try await api.send(Request<String>.get("/a")) })
+      #expect(error.code == .rejected && error.status == 503 && error.attempts == 3)
+      #expect(error.failedAttempts.map(\.attempt) == [1, 2, 3])
+      #expect(error.failedAttempts.allSatisfy { $0.cause == .answered(status: 503) })
+      #expect(error.failedAttempts.last?.decision == .end(.attemptsUsedUp))
+      #expect(server.requests.count == 3)
+    }
+  }
+
+  @Test("who refuses on this side says why, and how long to wait", arguments: Ground.allCases)
+  func refusals(ground: Ground) async throws {
+    try await ground.with { request in
+      FailingWay.circuitOpen.deed(request)
+    } body: { server in
+      let error = try #require(try await error(.circuitOpen, server))
+      #expect(error.underlying is BreakerRejection)
+      #expect(error.retryAfter.map { $0 > .seconds(4) && $0 < .seconds(7) } == true)
+      #expect(server.paths == ["/before"])
+    }
+    try await ground.with { _ in
+      .text("there")
+    } body: { server in
+      let error = try #require(try await error(.tooFast, server))
+      #expect(error.underlying is RateLimitRejection)
+      #expect(error.retryAfter == .seconds(1))
+      #expect(server.paths == ["/before"])
+    }
+  }
+}

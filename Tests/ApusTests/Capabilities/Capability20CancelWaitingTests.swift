@@ -1,0 +1,174 @@
+import Apus
+import Testing
+
+/// Where a call is when it is cancelled.
+enum WaitingPlace: String, CaseIterable, Sendable {
+  /// Before it began.
+  case nowhere
+  /// For the head of its answer, or for more of its content.
+  case head, content
+  /// For its turn, for its pace, for a network.
+  case turn, pace, network
+  /// For new credentials.
+  case credentials
+  /// Between two attempts.
+  case backOff
+
+  /// How many requests the server has seen by then.
+  var requests: Int {
+    switch self {
+    case .nowhere, .network: 0
+    case .head, .content, .turn, .pace, .backOff: 1
+    case .credentials: 2
+    }
+  }
+
+  func deed(_ request: SeenRequest, _ latch: Latch) -> Deed {
+    switch self {
+    case .head: request.path == "/a" ? .silence : .text(request.path)
+    case .content: request.path == "/a" ? .halfway : .text(request.path)
+    case .turn: .text(request.path).after(latch)
+    case .backOff: request.number == 0 ? .status(503) : .text(request.path)
+    case .credentials: refreshing(request, latch)
+    case .nowhere, .pace, .network: .text(request.path)
+    }
+  }
+
+  private func refreshing(_ request: SeenRequest, _ latch: Latch) -> Deed {
+    if request.path == "/token" { return .json(#"{"access_token":"new","refresh_token":"next"}"#).after(latch) }
+    return request.authorization == "Bearer new" ? .text(request.path) : .status(401)
+  }
+}
+
+@Suite("20: cancelling one call, wherever it waits, over the stub and over sockets")
+struct Capability20CancelWaitingTests {
+  /// Who cancels.
+  enum Canceller: CaseIterable {
+    case task, registry
+  }
+
+  /// A client whose calls wait at a place, and what is needed to lead one there.
+  private struct Bench {
+    let place: WaitingPlace
+    let clock = StoppedClock()
+    let latch = Latch()
+    let scheduler = Scheduler(SchedulingLimits(total: 1))
+    let connectivity = Connectivity()
+
+    func configure(_ configuration: inout Configuration) {
+      clock.stop(&configuration)
+      configuration.scheduler = scheduler
+      switch place {
+      case .pace: configuration.rateLimiter = RateLimiter(.perSecond(1))
+      case .network:
+        connectivity.report(.offline)
+        configuration.connectivity = connectivity
+        configuration.connectivityPolicy = .wait
+      case .credentials:
+        let tokens = MemoryCredentials(.tokens(Tokens(access: "old", refresh: "once")))
+        configuration.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
+      default: break
+      }
+    }
+
+    /// Makes another call that takes the place the call waits for.
+    func occupy(_ api: Client, _ server: any SeeingServer) async throws -> Task<CallError?, Never>? {
+      switch place {
+      case .turn:
+        let other = Task { await failure { try await api.send(Request<String>.get("/other")) } }
+        try await server.waitForRequests(1)
+        return other
+      case .pace:
+        _ = try await api.send(Request<String>.get("/other"))
+        return nil
+      default: return nil
+      }
+    }
+
+    /// Waits until the call is where it is to be cancelled.
+    func arrive(_ api: Client, _ server: any SeeingServer) async throws {
+      try await server.waitForRequests(place.requests)
+      switch place {
+      case .nowhere, .head: break
+      case .content: while api.calls.all.first?.received.bytes ?? 0 < 4 { await Task.yield() }
+      case .turn: await scheduler.waitForWaiting(1)
+      case .network: while connectivity.waiting == 0 { await Task.yield() }
+      case .credentials: while !api.calls.all.contains(where: \.awaitsCredentials) { await Task.yield() }
+      case .pace, .backOff: try await clock.waitForSleepers(1)
+      }
+    }
+  }
+
+  @Test(
+    "it ends as cancelled and never as anything else, nothing more is sent of it, and the next call goes through",
+    arguments: Ground.allCases, WaitingPlace.allCases)
+  func cancelled(ground: Ground, place: WaitingPlace) async throws {
+    for canceller in Canceller.allCases where place != .nowhere || canceller == .task {
+      let bench = Bench(place: place)
+      try await ground.with { [latch = bench.latch] in
+        place.deed($0, latch)
+      } body: { server in
+        try await cancel(canceller, bench, server)
+      }
+    }
+  }
+
+  private func cancel(_ canceller: Canceller, _ bench: Bench, _ server: any SeeingServer) async throws {
+    let place = bench.place
+    let api = server.client { bench.configure(&$0) }
+    let other = try await bench.occupy(api, server)
+    let call = Task {
+      if place == .nowhere { withUnsafeCurrentTask { $0?.cancel() } }
+      return await failure { try await api.send(Request<String>.get("/a").tag("one")) }
+    }
+    if place != .nowhere { try await bench.arrive(api, server) }
+    switch canceller {
+    case .task: call.cancel()
+    case .registry: #expect(api.calls.cancel(tag: "one") == 1)
+    }
+    // The clock stands still: nothing is waited for any more.
+    let error = try #require(await call.value)
+    #expect(error.code == .cancelled && error.category == .cancelled)
+    #expect(error.cancellation == (canceller == .task ? .caller : .requested))
+    if [.turn, .pace, .network, .nowhere].contains(place) { #expect(error.requestState == .notSent) }
+    if place == .head || place == .content { try await server.waitUntilLeft("/a") }
+    #expect(server.requests.count == place.requests)
+    bench.latch.open()
+    #expect(await other?.value == nil)
+    try await goOn(bench, api, server)
+  }
+
+  /// Another call goes through afterwards, though only one may run at a time: the permit has come back.
+  private func goOn(_ bench: Bench, _ api: Client, _ server: any SeeingServer) async throws {
+    bench.connectivity.report(.online)
+    if bench.place == .pace { bench.clock.advance(by: .seconds(60)) }
+    let text = try await api.send(Request<String>.get("/next"))
+    #expect(text == "/next")
+    // The refresh was for all, and nobody's cancel ended it.
+    #expect(server.paths.count { $0 == "/token" } == (bench.place == .credentials ? 1 : 0))
+    #expect(bench.scheduler.running == 0 && bench.scheduler.waiting == 0 && bench.connectivity.waiting == 0)
+    while !api.calls.isEmpty { await Task.yield() }
+  }
+
+  @Test("after the end a cancel has no effect", arguments: Ground.allCases)
+  func afterEnd(ground: Ground) async throws {
+    try await ground.with {
+      .text($0.path)
+    } body: { server in
+      let api = server.client()
+      let call = Task { try await api.send(Request<String>.get("/a")) }
+      let text = try await call.value
+      call.cancel()
+      #expect(api.calls.cancelAll() == 0)
+      #expect(text == "/a")
+      let again = try await api.send(Request<String>.get("/b"))
+      #expect(again == "/b")
+    }
+  }
+}
+
+extension CallEntry {
+  fileprivate var awaitsCredentials: Bool {
+    trace.events.contains { if case .awaitingCredentials = $0.kind { true } else { false } }
+  }
+}

@@ -1,0 +1,87 @@
+import Apus
+import Testing
+
+@Suite("21: the latest call wins, wherever the older one is, over the stub and over sockets")
+struct Capability21LatestWinsWaitingTests {
+  @Test(
+    "an older call in flight is superseded, its server sees it leave, and its result reaches nobody",
+    arguments: Ground.allCases)
+  func inFlight(ground: Ground) async throws {
+    try await ground.with {
+      $0.path == "/old" ? .silence : .text("new")
+    } body: { server in
+      let api = server.client()
+      let old = Task { await failure { try await api.send(Request<String>.get("/old").latestWins("search")) } }
+      try await server.waitForRequests(1)
+      let new = try await api.send(Request<String>.get("/new").latestWins("search"))
+      #expect(new == "new")
+      let error = try #require(await old.value)
+      #expect(error.code == .cancelled && error.cancellation == .superseded)
+      try await server.waitUntilLeft("/old")
+      #expect(api.calls.isEmpty)
+    }
+  }
+
+  @Test("an older call that waits for its turn is never sent, and takes nobody's place", arguments: Ground.allCases)
+  func waitingForTurn(ground: Ground) async throws {
+    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    try await ground.with {
+      .text($0.path).after(latch)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let first = Task { try await api.send(Request<String>.get("/first")) }
+      try await server.waitForRequests(1)
+      var calls: [Task<CallError?, Never>] = []
+      for number in 0..<10 {
+        calls.append(
+          Task { await failure { try await api.send(Request<String>.get("/\(number)").latestWins("search")) } })
+        // Each takes the place of the one before.
+        while api.calls.calls(id: "search").first?.serial ?? 0 < UInt64(number + 2) { await Task.yield() }
+      }
+      for call in calls.dropLast() { #expect(await call.value?.cancellation == .superseded) }
+      latch.open()
+      _ = try await first.value
+      #expect(await calls.last?.value == nil)
+      #expect(server.paths == ["/first", "/9"])
+      #expect(scheduler.running == 0 && scheduler.waiting == 0)
+    }
+  }
+
+  @Test("an older call between two attempts is not tried again", arguments: Ground.allCases)
+  func betweenAttempts(ground: Ground) async throws {
+    let clock = StoppedClock()
+    try await ground.with {
+      $0.path == "/old" ? .status(503) : .text("new")
+    } body: { server in
+      let api = server.client { clock.stop(&$0) }
+      let old = Task { await failure { try await api.send(Request<String>.get("/old").latestWins("search")) } }
+      try await clock.waitForSleepers(1)
+      let new = try await api.send(Request<String>.get("/new").latestWins("search"))
+      #expect(new == "new")
+      #expect(await old.value?.cancellation == .superseded)
+      clock.advance(by: .seconds(60))
+      #expect(server.paths == ["/old", "/new"])
+      #expect(api.calls.isEmpty)
+    }
+  }
+
+  @Test("a newer call is not superseded by the end of an older one", arguments: Ground.allCases)
+  func order(ground: Ground) async throws {
+    let (old, new) = (Latch(), Latch())
+    try await ground.with {
+      .text($0.path).after($0.path == "/old" ? old : new)
+    } body: { server in
+      let api = server.client()
+      let first = Task { await failure { try await api.send(Request<String>.get("/old").latestWins("s")) } }
+      try await server.waitForRequests(1)
+      let second = Task { try await api.send(Request<String>.get("/new").latestWins("s")) }
+      try await server.waitForRequests(2)
+      old.open()
+      #expect(await first.value?.cancellation == .superseded)
+      #expect(api.calls.calls(id: "s").count == 1)
+      new.open()
+      let text = try await second.value
+      #expect(text == "/new")
+    }
+  }
+}

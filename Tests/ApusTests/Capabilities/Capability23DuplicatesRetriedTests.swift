@@ -1,0 +1,196 @@
+import Apus
+import Testing
+
+@Suite("23: calls with one id, tried again and waiting, over the stub and over sockets")
+struct Capability23DuplicatesRetriedTests {
+  private typealias Calls = [Task<String, any Error>]
+
+  private let joined = Request<String>.get("/a").id("a", whenRunning: .join)
+
+  /// Makes calls, and waits until all but the first have joined it.
+  private func join(_ count: Int, by api: Client, after condition: () async throws -> Void) async throws -> Calls {
+    var calls: Calls = [Task { [joined] in try await api.send(joined) }]
+    try await condition()
+    for _ in 1..<count { calls.append(Task { [joined] in try await api.send(joined) }) }
+    while api.calls.all.count(where: \.hasJoined) < count - 1 { await Task.yield() }
+    return calls
+  }
+
+  @Test(
+    "joined calls share one exchange, one permit and all attempts, and each gets the answer",
+    arguments: Ground.allCases)
+  func attempts(ground: Ground) async throws {
+    let (clock, scheduler) = (StoppedClock(), Scheduler(SchedulingLimits(total: 1)))
+    try await ground.with {
+      $0.number == 0 ? .status(503) : .text("there")
+    } body: { server in
+      let api = server.client {
+        $0.scheduler = scheduler
+        clock.stop(&$0)
+      }
+      // All but the first come while it pauses.
+      let calls = try await join(10, by: api) { try await clock.waitForSleepers(1) }
+      #expect(scheduler.running == 0)
+      clock.advanceToNextWake()
+      for call in calls {
+        let text = try await call.value
+        #expect(text == "there")
+      }
+      #expect(server.requests.count == 2)
+      #expect(api.calls.isEmpty && scheduler.running == 0)
+    }
+  }
+
+  @Test("an exchange that waits for its turn is shared as well, and waits once for all", arguments: Ground.allCases)
+  func waiting(ground: Ground) async throws {
+    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    try await ground.with {
+      .text($0.path).after(latch)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let other = Task { try await api.send(Request<String>.get("/other")) }
+      try await server.waitForRequests(1)
+      let calls = try await join(5, by: api) { await scheduler.waitForWaiting(1) }
+      #expect(scheduler.waiting == 1)
+      latch.open()
+      for call in calls {
+        let text = try await call.value
+        #expect(text == "/a")
+      }
+      _ = try await other.value
+      #expect(server.paths == ["/other", "/a"])
+    }
+  }
+
+  @Test(
+    "one caller's deadline or cancel ends that caller alone; the last to leave ends the exchange",
+    arguments: Ground.allCases)
+  func leaving(ground: Ground) async throws {
+    let clock = StoppedClock()
+    try await ground.with { _ in
+      .silence
+    } body: { server in
+      let api = server.client { clock.stop(&$0) }
+      let first = Task { [joined] in await failure { try await api.send(joined) } }
+      try await server.waitForRequests(1)
+      let short = Task { [joined] in await failure { try await api.send(joined.timeout(.seconds(5))) } }
+      let long = Task { [joined] in await failure { try await api.send(joined.timeout(.seconds(50))) } }
+      while api.calls.all.count(where: \.hasJoined) < 2 { await Task.yield() }
+      first.cancel()
+      #expect(await first.value?.code == .cancelled)
+      clock.advance(by: .seconds(5))
+      #expect(await short.value?.code == .timeout)
+      #expect(api.calls.count == 1)
+      clock.advance(by: .seconds(45))
+      #expect(await long.value?.code == .timeout)
+      try await server.waitUntilLeft("/a")
+      #expect(server.requests.count == 1)
+      #expect(api.calls.isEmpty)
+    }
+  }
+
+  @Test("calls that ask for the same share without an id, too, if they say so", arguments: Ground.allCases)
+  func coalesced(ground: Ground) async throws {
+    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    try await ground.with {
+      .text($0.path).after(latch)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let same = Request<String>.get("/a").coalesced()
+      let first = Task { try await api.send(same) }
+      try await server.waitForRequests(1)
+      let others = (0..<9).map { _ in Task { try await api.send(same) } }
+      while api.calls.all.count(where: \.hasJoined) < 9 { await Task.yield() }
+      // Another question, and one that says nothing, have exchanges of their own.
+      let another = Task { try await api.send(Request<String>.get("/b").coalesced()) }
+      let alone = Task { try await api.send(Request<String>.get("/a")) }
+      await scheduler.waitForWaiting(2)
+      latch.open()
+      for call in [first] + others + [alone] {
+        let text = try await call.value
+        #expect(text == "/a")
+      }
+      _ = try await another.value
+      #expect(server.paths.sorted() == ["/a", "/a", "/b"])
+      #expect(api.calls.isEmpty && scheduler.running == 0)
+    }
+  }
+
+  @Test("during a pause calls still share, though the answer before is not to be kept", arguments: Ground.allCases)
+  func coalescedInPause(ground: Ground) async throws {
+    let clock = StoppedClock()
+    try await ground.with {
+      $0.number == 0 ? .status(503, ["Cache-Control": "no-store"]) : .text("there")
+    } body: { server in
+      let api = server.client { clock.stop(&$0) }
+      let same = Request<String>.get("/a").coalesced()
+      let first = Task { try await api.send(same) }
+      try await clock.waitForSleepers(1)
+      let second = Task { try await api.send(same) }
+      while !api.calls.all.contains(where: \.hasJoined), server.requests.count < 2 { await Task.yield() }
+      clock.advanceToNextWake()
+      for call in [first, second] {
+        let text = try await call.value
+        #expect(text == "there")
+      }
+      #expect(server.requests.count == 2)
+      #expect(api.calls.isEmpty)
+    }
+  }
+
+  @Test("attempts that fail once the call has left that began are told to those that stay", arguments: Ground.allCases)
+  func attemptsAfterLeaving(ground: Ground) async throws {
+    let clock = StoppedClock()
+    try await ground.with { _ in
+      .status(503)
+    } body: { server in
+      let api = server.client { clock.stop(&$0) }
+      let first = Task { [joined] in await failure { try await api.send(joined) } }
+      try await clock.waitForSleepers(1)
+      let other = Task { [joined] in await failure { try await api.send(joined) } }
+      while !api.calls.all.contains(where: \.hasJoined) { await Task.yield() }
+      first.cancel()
+      #expect(await first.value?.failedAttempts.map(\.attempt) == [1])
+      for _ in 0..<2 {
+        try await clock.waitForSleepers(1)
+        clock.advanceToNextWake()
+      }
+      #expect(await other.value?.failedAttempts.map(\.attempt) == [1, 2, 3])
+      #expect(server.requests.count == 3)
+    }
+  }
+
+  @Test(
+    "refused, replaced and allowed hold for calls that wait for their turn, too", arguments: Ground.allCases,
+    [DuplicatePolicy.refuse, .replace, .allow])
+  func others(ground: Ground, policy: DuplicatePolicy) async throws {
+    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    try await ground.with {
+      .text($0.path).after(latch)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let other = Task { try await api.send(Request<String>.get("/other")) }
+      try await server.waitForRequests(1)
+      let request = Request<String>.get("/a").id("a", whenRunning: policy)
+      let older = Task { await failure { try await api.send(request) } }
+      await scheduler.waitForWaiting(1)
+      let newer = Task { await failure { try await api.send(request) } }
+      switch policy {
+      case .refuse: #expect(await newer.value?.code == .declined)
+      case .replace: #expect(await older.value?.cancellation == .superseded)
+      case .allow, .join: await scheduler.waitForWaiting(2)
+      }
+      latch.open()
+      _ = try await other.value
+      #expect(await older.value?.code == (policy == .replace ? .cancelled : nil))
+      #expect(await newer.value?.code == (policy == .refuse ? .declined : nil))
+      #expect(server.requests.count == (policy == .allow ? 3 : 2))
+    }
+  }
+}
+
+extension CallEntry {
+  fileprivate var hasJoined: Bool {
+    trace.events.contains { if case .joined = $0.kind { true } else { false } }
+  }
+}

@@ -1,0 +1,183 @@
+import Apus
+import Testing
+
+@Suite("24: many calls at once, bounded")
+struct Capability24BoundedTests {
+  @Test(
+    "however many calls are made at once, no more than the limit run, as the server counts, and all are answered",
+    arguments: Ground.allCases)
+  func many(ground: Ground) async throws {
+    let scheduler = Scheduler(SchedulingLimits(total: 20, perOrigin: 4))
+    try await ground.with {
+      .text($0.path)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<200 {
+          group.addTask {
+            let text = try await api.send(Request<String>.get("/\(number)"))
+            #expect(text == "/\(number)")
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(server.requests.count == 200)
+      #expect((1...4).contains(server.mostInFlight))
+    }
+    #expect(scheduler.running == 0 && scheduler.waiting == 0)
+  }
+
+  /// What is limited to three.
+  enum Limit: CaseIterable {
+    case total, origin, tag
+
+    var limits: SchedulingLimits {
+      switch self {
+      case .total: SchedulingLimits(total: 3, perOrigin: 10)
+      case .origin: SchedulingLimits(total: 10, perOrigin: 3)
+      case .tag: SchedulingLimits(total: 10, perOrigin: 10, tags: ["images": 3])
+      }
+    }
+  }
+
+  @Test("each limit is reached and never passed", arguments: Ground.allCases, Limit.allCases)
+  func reached(ground: Ground, limit: Limit) async throws {
+    let (latch, scheduler) = (Latch(), Scheduler(limit.limits))
+    try await ground.with {
+      .text($0.path).after(latch)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let calls = (0..<12).map { number in
+        Task { try await api.send(Request<String>.get("/\(number)").tag("images")) }
+      }
+      try await server.waitForRequests(3)
+      await scheduler.waitForWaiting(9)
+      #expect(server.requests.count == 3)
+      #expect(scheduler.running == 3)
+      latch.open()
+      for call in calls { _ = try await call.value }
+      #expect(server.requests.count == 12)
+      #expect(server.mostInFlight == 3)
+    }
+  }
+
+  @Test("the total is of all servers together", arguments: Ground.allCases)
+  func severalServers(ground: Ground) async throws {
+    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 5, perOrigin: 3)))
+    try await ground.with(host: "one.test") {
+      .text($0.path).after(latch)
+    } body: { one in
+      try await ground.with(host: "other.test") {
+        .text($0.path).after(latch)
+      } body: { other in
+        let apis = [one.client { $0.scheduler = scheduler }, other.client { $0.scheduler = scheduler }]
+        let calls = (0..<20).map { number in
+          Task { try await apis[number % 2].send(Request<String>.get("/\(number)")) }
+        }
+        await scheduler.waitForWaiting(15)
+        #expect(scheduler.running == 5)
+        // Three are at one of them, and two at the other.
+        try await one.waitForRequests(2)
+        try await other.waitForRequests(2)
+        while one.requests.count + other.requests.count < 5 { await Task.yield() }
+        #expect(one.requests.count + other.requests.count == 5)
+        #expect(one.requests.count <= 3 && other.requests.count <= 3)
+        latch.open()
+        for call in calls { _ = try await call.value }
+        #expect(one.mostInFlight <= 3 && other.mostInFlight <= 3)
+        #expect(one.requests.count + other.requests.count == 20)
+      }
+    }
+  }
+
+  @Test("a slow origin never blocks another", arguments: Ground.allCases)
+  func slowOrigin(ground: Ground) async throws {
+    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 3, perOrigin: 2)))
+    try await ground.with(host: "slow.test") {
+      .text($0.path).after(latch)
+    } body: { slow in
+      try await ground.with(host: "quick.test") {
+        .text($0.path)
+      } body: { quick in
+        let slowAPI = slow.client { $0.scheduler = scheduler }
+        let quickAPI = quick.client { $0.scheduler = scheduler }
+        let calls = (0..<10).map { number in Task { try await slowAPI.send(Request<String>.get("/\(number)")) } }
+        await scheduler.waitForWaiting(8)
+        for number in 0..<20 {
+          let text = try await quickAPI.send(Request<String>.get("/\(number)").priority(.background))
+          #expect(text == "/\(number)")
+        }
+        #expect(slow.requests.count == 2)
+        #expect(scheduler.waiting == 8)
+        latch.open()
+        for call in calls { _ = try await call.value }
+        #expect(slow.mostInFlight == 2)
+      }
+    }
+  }
+
+  @Test(
+    "one more than may wait is refused with a reason, and the server hears nothing of it", arguments: Ground.allCases)
+  func queueFull(ground: Ground) async throws {
+    var limits = SchedulingLimits(total: 1)
+    limits.queue = 1
+    let (latch, scheduler) = (Latch(), Scheduler(limits))
+    try await ground.with { _ in
+      .text("there").after(latch)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let first = Task { try await api.send(Request<String>.get("/first")) }
+      try await server.waitForRequests(1)
+      let second = Task { try await api.send(Request<String>.get("/second")) }
+      await scheduler.waitForWaiting(1)
+      let error = try #require(await failure { try await api.send(Request<String>.get("/third")) })
+      #expect(error.code == .declined && error.requestState == .notSent)
+      #expect(error.underlying as? SchedulingRefusal == .queueFull(limit: 1))
+      latch.open()
+      _ = try await (first.value, second.value)
+      #expect(server.paths == ["/first", "/second"])
+    }
+  }
+
+  @Test("an answer that is read as it comes counts until it is over", arguments: Ground.allCases)
+  func streamed(ground: Ground) async throws {
+    let scheduler = Scheduler(SchedulingLimits(total: 1))
+    try await ground.with { _ in
+      .text("some content")
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let running = try await api.withResponse(to: Request<String>.get("/a")) { (response: inout StreamedResponse) in
+        let running = scheduler.running
+        _ = try await response.collect()
+        return running
+      }
+      #expect(running == 1)
+      #expect(scheduler.running == 0)
+      // What is left unread is given up, and its place with it.
+      try await api.withResponse(to: Request<String>.get("/b")) { _ in }
+      #expect(scheduler.running == 0)
+    }
+  }
+
+  @Test("while a call waits between two attempts, others run in its place", arguments: Ground.allCases)
+  func backOff(ground: Ground) async throws {
+    let (clock, scheduler) = (StoppedClock(), Scheduler(SchedulingLimits(total: 1)))
+    try await ground.with {
+      $0.path == "/flaky" && $0.number == 0 ? .status(503) : .text("there")
+    } body: { server in
+      let api = server.client {
+        $0.scheduler = scheduler
+        clock.stop(&$0)
+      }
+      let flaky = Task { try await api.send(Request<String>.get("/flaky")) }
+      try await clock.waitForSleepers(1)
+      #expect(scheduler.running == 0)
+      let other = try await api.send(Request<String>.get("/other"))
+      #expect(other == "there")
+      clock.advanceToNextWake()
+      let text = try await flaky.value
+      #expect(text == "there")
+      #expect(server.paths == ["/flaky", "/other", "/flaky"])
+    }
+  }
+}

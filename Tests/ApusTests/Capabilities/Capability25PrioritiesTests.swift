@@ -1,0 +1,128 @@
+import Apus
+import Testing
+
+@Suite("25: priorities with ageing")
+struct Capability25PrioritiesTests {
+  /// Calls of one client, made one after the other.
+  private final class Caller {
+    let api: Client
+    let scheduler: Scheduler
+    private(set) var calls: [Task<String, any Error>] = []
+
+    init(_ api: Client, _ scheduler: Scheduler) {
+      (self.api, self.scheduler) = (api, scheduler)
+    }
+
+    /// Makes a call that has to wait, and waits until it does.
+    func enqueue(_ path: RequestPath, _ priority: CallPriority) async {
+      let waiting = scheduler.waiting
+      start(path, priority)
+      await scheduler.waitForWaiting(waiting + 1)
+    }
+
+    func start(_ path: RequestPath, _ priority: CallPriority) {
+      let request = Request<String>.get(path).priority(priority)
+      calls.append(Task { [api] in try await api.send(request) })
+    }
+
+    func finish() async throws {
+      for call in calls { _ = try await call.value }
+    }
+  }
+
+  @Test("a high one overtakes low ones that came before it, and those keep their order", arguments: Ground.allCases)
+  func overtaking(ground: Ground) async throws {
+    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    try await ground.with {
+      .text($0.path).after(latch)
+    } body: { server in
+      let caller = Caller(server.client { $0.scheduler = scheduler }, scheduler)
+      caller.start("/running", .normal)
+      try await server.waitForRequests(1)
+      for number in 0..<5 { await caller.enqueue("/low\(number)", .low) }
+      await caller.enqueue("/high", .high)
+      await caller.enqueue("/immediate", .immediate)
+      await caller.enqueue("/normal", .normal)
+      latch.open()
+      try await caller.finish()
+      let expected = ["running", "immediate", "high", "normal"] + (0..<5).map { "low\($0)" }
+      #expect(server.paths == expected.map { "/\($0)" })
+    }
+  }
+
+  /// Two urgent calls come each second, and the server answers one: without ageing the other would wait for ever.
+  @Test(
+    "a low one is never starved: those that come later than its bound do not overtake it", arguments: Ground.allCases)
+  func ageing(ground: Ground) async throws {
+    var limits = SchedulingLimits(total: 1)
+    limits.ageing = .seconds(1)
+    let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(limits))
+    try await ground.with {
+      .text($0.path).after(latch)
+    } body: { server in
+      let api = server.client {
+        $0.scheduler = scheduler
+        clock.stop(&$0)
+      }
+      let caller = Caller(api, scheduler)
+      caller.start("/running", .normal)
+      try await server.waitForRequests(1)
+      await caller.enqueue("/background", .background)
+      for second in 0..<10 {
+        for number in 0..<2 { await caller.enqueue("/high/\(second)/\(number)", .high) }
+        clock.advance(by: .seconds(1))
+        latch.release()
+        try await server.waitForRequests(second + 2)
+      }
+      // It is three steps less urgent: only what came within three seconds after it went first.
+      let place = try #require(server.paths.firstIndex(of: "/background"))
+      #expect(place == 1 + 2 * 3)
+      let before = server.paths[..<place].filter { $0.hasPrefix("/high") }
+      #expect(before.allSatisfy { path in ["0", "1", "2"].contains { path.hasPrefix("/high/\($0)/") } })
+      latch.open()
+      try await caller.finish()
+      #expect(server.requests.count == 22)
+    }
+  }
+
+  @Test("a call that says nothing is as urgent as the task that makes it", arguments: Ground.allCases)
+  func taskPriority(ground: Ground) async throws {
+    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    try await ground.with {
+      .text($0.path).after(latch)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      var calls = [Task.detached { try await api.send(Request<String>.get("/running")) }]
+      try await server.waitForRequests(1)
+      let priorities: [(TaskPriority, RequestPath)] = [(.background, "/background"), (.high, "/high")]
+      for (priority, path) in priorities {
+        calls.append(Task.detached(priority: priority) { try await api.send(Request<String>.get(path)) })
+        await scheduler.waitForWaiting(calls.count - 1)
+      }
+      latch.open()
+      // Waiting for one would make its task more urgent, not the call, which has its place already.
+      for call in calls { _ = try await call.value }
+      #expect(server.paths == ["/running", "/high", "/background"])
+    }
+  }
+
+  @Test("an urgent call does not wait for others whose place it could not take", arguments: Ground.allCases)
+  func passing(ground: Ground) async throws {
+    let scheduler = Scheduler(SchedulingLimits(total: 4, tags: ["images": 1]))
+    let latch = Latch()
+    try await ground.with {
+      $0.path == "/list" ? .text("list") : .text($0.path).after(latch)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let images = (0..<4).map { number in
+        Task { try await api.send(Request<String>.get("/image\(number)").tag("images").priority(.immediate)) }
+      }
+      await scheduler.waitForWaiting(3)
+      let list = try await api.send(Request<String>.get("/list").priority(.background))
+      #expect(list == "list")
+      latch.open()
+      for image in images { _ = try await image.value }
+      #expect(server.requests.count == 5)
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Apus
+import Testing
+
+@Suite("26: calls of one tag are held or cancelled, and no others")
+struct Capability26TagsTests {
+  private func load(_ count: Int, by api: Client) -> [Task<CallError?, Never>] {
+    (0..<count).map { number in
+      Task { await failure { try await api.send(Request<String>.get("/image\(number)").tag("images")) } }
+    }
+  }
+
+  @Test("images are held while a list loads, and go on when they are released", arguments: Ground.allCases)
+  func hold(ground: Ground) async throws {
+    let scheduler = Scheduler(.apps)
+    try await ground.with {
+      .text($0.path)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      scheduler.hold("images")
+      let images = load(8, by: api)
+      await scheduler.waitForWaiting(8)
+      #expect(api.calls.calls(tag: "images").allSatisfy { $0.phase == .waiting })
+      let list = try await api.send(Request<String>.get("/list").tag("lists"))
+      #expect(list == "/list")
+      #expect(server.paths == ["/list"])
+      scheduler.release("images")
+      for image in images { #expect(await image.value == nil) }
+      #expect(server.requests.count == 9)
+      #expect(scheduler.running == 0 && scheduler.waiting == 0)
+    }
+  }
+
+  @Test("everything is held while the app pauses, and what runs already goes on", arguments: Ground.allCases)
+  func holdEverything(ground: Ground) async throws {
+    let (latch, scheduler) = (Latch(), Scheduler(.apps))
+    try await ground.with {
+      .text($0.path).after(latch)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let running = Task { try await api.send(Request<String>.get("/running")) }
+      try await server.waitForRequests(1)
+      scheduler.holdEverything()
+      let held = load(3, by: api)
+      await scheduler.waitForWaiting(3)
+      latch.open()
+      let text = try await running.value
+      #expect(text == "/running")
+      #expect(server.requests.count == 1)
+      scheduler.releaseEverything()
+      for call in held { #expect(await call.value == nil) }
+      #expect(server.requests.count == 4)
+    }
+  }
+
+  @Test("images are cancelled, those that wait and those in flight, and nothing else", arguments: Ground.allCases)
+  func cancel(ground: Ground) async throws {
+    let scheduler = Scheduler(SchedulingLimits(total: 3, tags: ["images": 2]))
+    let latch = Latch()
+    try await ground.with {
+      $0.path.hasPrefix("/image") ? .silence : .text($0.path).after(latch)
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let list = Task { try await api.send(Request<String>.get("/list").tag("lists")) }
+      try await server.waitForRequests(1)
+      let images = load(6, by: api)
+      try await server.waitForRequests(3)
+      await scheduler.waitForWaiting(4)
+      let seen = server.paths.filter { $0.hasPrefix("/image") }
+      #expect(api.calls.cancel(tag: "images") == 6)
+      for image in images { #expect(await image.value?.cancellation == .requested) }
+      for path in seen { try await server.waitUntilLeft(path) }
+      #expect(api.calls.all.map(\.tags) == [["lists"]])
+      latch.open()
+      let text = try await list.value
+      #expect(text == "/list")
+      // Those that waited were never sent.
+      #expect(server.requests.count == 3)
+      #expect(scheduler.running == 0 && scheduler.waiting == 0)
+      // The tag is as good as new.
+      let again = try await api.send(Request<String>.get("/again").tag("images"))
+      #expect(again == "/again")
+    }
+  }
+
+  @Test("held calls keep their deadlines, and can be cancelled", arguments: Ground.allCases)
+  func heldCalls(ground: Ground) async throws {
+    let (clock, scheduler) = (StoppedClock(), Scheduler(.apps))
+    try await ground.with {
+      .text($0.path)
+    } body: { server in
+      let api = server.client {
+        $0.scheduler = scheduler
+        clock.stop(&$0)
+      }
+      scheduler.hold("images")
+      let late = Task {
+        await failure { try await api.send(Request<String>.get("/late").tag("images").timeout(.seconds(5))) }
+      }
+      let cancelled = Task { await failure { try await api.send(Request<String>.get("/c").tag("images")) } }
+      await scheduler.waitForWaiting(2)
+      try await clock.waitForSleepers(1)
+      cancelled.cancel()
+      #expect(await cancelled.value?.code == .cancelled)
+      clock.advance(by: .seconds(5))
+      let error = try #require(await late.value)
+      #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
+      #expect(scheduler.waiting == 0)
+      #expect(server.requests.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import Apus
+import Testing
+
+@Suite("27: observers hear of every decision, over the stub and over sockets")
+struct Capability27DecisionsTests {
+  /// Takes down what does not depend on how bytes are cut.
+  private final class Watcher: CallObserver {
+    let steps = Told<String>()
+    private let call: CallID
+
+    init(of call: CallID) {
+      self.call = call
+    }
+
+    func observe(_ event: TraceEvent, of call: CallEntry) {
+      guard call.id == self.call, let step = Self.step(event) else { return }
+      steps.add(step)
+    }
+
+    private static func step(_ event: TraceEvent) -> String? {
+      switch event.kind {
+      case .started: "started"
+      case .prepared: "prepared"
+      case .queued(let cause): "queued: \(cause)"
+      case .admitted: "admitted"
+      case .exchangeStarted: "exchange \(event.attempt)"
+      case .headArrived(let status): "status \(status)"
+      case .attemptFailed(let attempt): "failed \(attempt.attempt): \(attempt.cause)"
+      case .attemptStarted: "attempt \(event.attempt)"
+      case .unauthorized: "unauthorized"
+      case .awaitingCredentials: "awaits credentials"
+      case .redirected(let status, _, _): "redirected \(status)"
+      case .joined: "joined"
+      case .cancelRequested(let reason): "cancel \(reason)"
+      case .decoded: "decoded"
+      case .succeeded: "succeeded"
+      case .failed(let code): "failed \(code.rawValue)"
+      default: nil
+      }
+    }
+  }
+
+  @Test(
+    "waiting, an attempt that failed, the next one and a redirect are told in order, to several observers",
+    arguments: Ground.allCases)
+  func inOrder(ground: Ground) async throws {
+    let (clock, latch, scheduler) = (StoppedClock(), Latch(), Scheduler(SchedulingLimits(total: 1)))
+    let (first, second) = (Watcher(of: "watched"), Watcher(of: "watched"))
+    try await ground.with { request in
+      switch (request.path, request.number) {
+      case ("/other", _): .text("other").after(latch)
+      case ("/a", 1): .status(503)
+      case ("/a", _): .status(302, ["Location": "/b"])
+      default: .text("there")
+      }
+    } body: { server in
+      let api = server.client {
+        $0.scheduler = scheduler
+        clock.stop(&$0)
+        $0.settings.observers = [first, second]
+      }
+      let other = Task { try await api.send(Request<String>.get("/other")) }
+      try await server.waitForRequests(1)
+      let call = Task { try await api.send(Request<String>.get("/a").id("watched", whenRunning: .allow)) }
+      await scheduler.waitForWaiting(1)
+      latch.open()
+      _ = try await other.value
+      try await clock.waitForSleepers(1)
+      clock.advanceToNextWake()
+      let text = try await call.value
+      #expect(text == "there")
+    }
+    let expected = [
+      "started", "prepared", "queued: 1 calls at a time", "admitted", "exchange 1", "status 503",
+      "failed 1: status 503", "attempt 2", "exchange 2", "status 302", "redirected 302", "exchange 2", "status 200",
+      "decoded", "succeeded",
+    ]
+    #expect(first.steps.all == expected)
+    #expect(second.steps.all == expected)
+  }
+
+  @Test(
+    "a refused token, the wait for the next one and the second exchange are told in order", arguments: Ground.allCases)
+  func credentials(ground: Ground) async throws {
+    let watcher = Watcher(of: "watched")
+    try await ground.with { request in
+      if request.path == "/token" { return .json(#"{"access_token":"new","refresh_token":"next"}"#) }
+      return request.authorization == "Bearer new" ? .text("there") : .status(401)
+    } body: { server in
+      let tokens = MemoryCredentials(.tokens(Tokens(access: "old", refresh: "once")))
+      let api = server.client {
+        $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
+        $0.settings.observers = [watcher]
+      }
+      _ = try await api.send(Request<String>.get("/a").id("watched", whenRunning: .allow))
+    }
+    #expect(
+      watcher.steps.all.filter { !$0.hasPrefix("queued") && $0 != "admitted" } == [
+        "started", "prepared", "exchange 1", "status 401", "unauthorized", "awaits credentials", "exchange 1",
+        "status 200", "decoded", "succeeded",
+      ])
+  }
+
+  @Test("a cancel is told once, wherever the call is, and its end after it", arguments: Ground.allCases)
+  func cancel(ground: Ground) async throws {
+    let scheduler = Scheduler(.apps)
+    let watcher = Watcher(of: "watched")
+    try await ground.with { _ in
+      .text("there")
+    } body: { server in
+      let api = server.client {
+        $0.scheduler = scheduler
+        $0.settings.observers = [watcher]
+      }
+      scheduler.hold("images")
+      let request = Request<String>.get("/a").id("watched", whenRunning: .allow).tag("images")
+      let call = Task { await failure { try await api.send(request) } }
+      while !watcher.steps.all.contains("queued: held back") { await Task.yield() }
+      for _ in 0..<3 { api.calls.cancel(tag: "images") }
+      #expect(await call.value?.isCancellation == true)
+      #expect(
+        watcher.steps.all == ["started", "prepared", "queued: held back", "cancel on request", "failed cancelled"])
+      #expect(server.requests.isEmpty)
+    }
+  }
+
+  @Test("what observers are told is the trace of the result", arguments: Ground.allCases)
+  func trace(ground: Ground) async throws {
+    let told = Told<TraceEvent>()
+    try await ground.with {
+      $0.number == 0 ? .status(503) : .text("there")
+    } body: { server in
+      let api = server.client {
+        $0.retry = RetryPolicy(base: .zero)
+        $0.settings.observers = [Everything(told: told)]
+      }
+      let response = try await api.response(to: Request<String>.get("/a"))
+      // Another thread may be telling the last of them.
+      while told.all.last?.kind != .succeeded { await Task.yield() }
+      #expect(response.trace.events == told.all.filter { !$0.isProgress })
+      #expect(response.trace.failedAttempts.count == 1)
+    }
+  }
+
+  private struct Everything: CallObserver {
+    let told: Told<TraceEvent>
+
+    func observe(_ event: TraceEvent, of call: CallEntry) { told.add(event) }
+  }
+}
+
+extension TraceEvent {
+  /// Whether it only tells how far a transfer is: such events are for observers alone.
+  fileprivate var isProgress: Bool {
+    switch kind {
+    case .sendProgress, .receiveProgress: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Apus
+import Testing
+
+@Suite("29: the limit of one attempt, over the stub and over sockets")
+struct Capability29AttemptsTests {
+  private let clock = StoppedClock()
+  private let request = Request<String>.get("/a").tag("a")
+
+  private func configure(_ configuration: inout Configuration) {
+    clock.stop(&configuration)
+    configuration.attemptTimeout = .seconds(10)
+    configuration.retry = RetryPolicy(base: .zero)
+  }
+
+  @Test(
+    "an attempt that gets no answer in time is given up, its server sees it leave, and there is another",
+    arguments: Ground.allCases)
+  func again(ground: Ground) async throws {
+    try await ground.with {
+      $0.number == 0 ? .silence : .text("there")
+    } body: { server in
+      let api = server.client { configure(&$0) }
+      let call = Task { try await api.response(to: request) }
+      try await server.waitForRequests(1)
+      clock.advance(by: .seconds(10))
+      let response = try await call.value
+      #expect(response.value == "there")
+      #expect(response.trace.failedAttempts.map(\.attempt) == [1])
+      try await server.waitUntilLeft("/a")
+      #expect(server.requests.count == 2)
+    }
+  }
+
+  @Test(
+    "where no attempt gets an answer, the error is a timeout that names the phase, and has all attempts",
+    arguments: Ground.allCases)
+  func never(ground: Ground) async throws {
+    try await ground.with { _ in
+      .silence
+    } body: { server in
+      let api = server.client { configure(&$0) }
+      let call = Task { await failure { try await api.send(request) } }
+      for count in 1...3 {
+        try await server.waitForRequests(count)
+        clock.advance(by: .seconds(10))
+      }
+      let error = try #require(await call.value)
+      #expect(error.code == .timeout && error.requestState == .maybeSent)
+      #expect([.connecting, .awaitingHead].contains(error.phase))
+      #expect(error.failedAttempts.map(\.attempt) == [1, 2, 3])
+      #expect(error.failedAttempts.allSatisfy { $0.duration == .seconds(10) })
+      #expect(error.failedAttempts.last?.decision == .end(.attemptsUsedUp))
+      #expect(api.calls.isEmpty)
+    }
+  }
+
+  @Test("what may happen only once is not tried again after its limit", arguments: Ground.allCases)
+  func onlyOnce(ground: Ground) async throws {
+    try await ground.with { _ in
+      .silence
+    } body: { server in
+      let api = server.client { configure(&$0) }
+      let call = Task { await failure { try await api.send(Request<String>.post("/a")) } }
+      try await server.waitForRequests(1)
+      clock.advance(by: .seconds(10))
+      let error = try #require(await call.value)
+      #expect(error.code == .timeout && error.requestState == .maybeSent)
+      #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
+      #expect(server.requests.count == 1)
+    }
+  }
+
+  @Test("it begins with the attempt's turn", arguments: Ground.allCases)
+  func turn(ground: Ground) async throws {
+    let scheduler = Scheduler(.apps)
+    try await ground.with { _ in
+      .text("there")
+    } body: { server in
+      let api = server.client {
+        configure(&$0)
+        $0.scheduler = scheduler
+      }
+      scheduler.hold("a")
+      let call = Task { try await api.response(to: request) }
+      await scheduler.waitForWaiting(1)
+      clock.advance(by: .seconds(60))
+      scheduler.release("a")
+      let response = try await call.value
+      #expect(response.value == "there" && response.trace.failedAttempts.isEmpty)
+      #expect(server.requests.count == 1)
+    }
+  }
+
+  @Test("it ends with the head of the answer: content may take longer", arguments: Ground.allCases)
+  func content(ground: Ground) async throws {
+    try await ground.with { _ in
+      .halfway
+    } body: { server in
+      let api = server.client { configure(&$0) }
+      let call = Task { await failure { try await api.send(request.timeout(.seconds(90))) } }
+      while api.calls.all.first?.received.bytes ?? 0 < 4 { await Task.yield() }
+      clock.advance(by: .seconds(60))
+      for _ in 0..<100 { await Task.yield() }
+      #expect(api.calls.count == 1)
+      clock.advance(by: .seconds(30))
+      let error = try #require(await call.value)
+      #expect(error.code == .timeout && error.phase == .receiving && error.attempts == 1)
+      #expect(server.requests.count == 1)
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import Apus
+import Testing
+
+@Suite("29: the deadline of a whole call counts everything, over the stub and over sockets")
+struct Capability29DeadlinesTests {
+  private let clock = StoppedClock()
+  private let latch = Latch()
+
+  /// Where a call's time goes by.
+  enum Loss: String, CaseIterable {
+    case turn, credentials, redirect, head, content
+
+    var phases: Set<CallPhase> {
+      switch self {
+      case .turn, .credentials: [.waiting]
+      // Whether a request has left wholly is known a moment after the server has it.
+      case .redirect, .head: [.connecting, .awaitingHead]
+      case .content: [.receiving]
+      }
+    }
+
+    /// How many requests the server has seen by then.
+    var requests: Int {
+      switch self {
+      case .turn, .head, .content: 1
+      case .credentials, .redirect: 2
+      }
+    }
+
+    func deed(_ request: SeenRequest, _ latch: Latch) -> Deed {
+      switch (self, request.path) {
+      case (.credentials, "/token"): .json(#"{"access_token":"new","refresh_token":"next"}"#).after(latch)
+      case (.credentials, _): .status(401)
+      case (.redirect, "/a"): .status(302, ["Location": "/b"])
+      case (.content, _): .halfway
+      default: .silence
+      }
+    }
+  }
+
+  @Test(
+    "the limit counts wherever the time goes by, and the error says where", arguments: Ground.allCases, Loss.allCases)
+  func total(ground: Ground, loss: Loss) async throws {
+    try await ground.with { [latch] in
+      loss.deed($0, latch)
+    } body: { server in
+      let api = server.client {
+        clock.stop(&$0)
+        $0.scheduler = Scheduler(SchedulingLimits(total: 1))
+        guard loss == .credentials else { return }
+        let tokens = MemoryCredentials(.tokens(Tokens(access: "old", refresh: "once")))
+        $0.authentication = .bearer(tokens, limit: .seconds(600)) { try await $0.tokens(from: "/token") }
+      }
+      var other: Task<CallError?, Never>?
+      if loss == .turn {
+        other = Task { await failure { try await api.send(Request<String>.get("/other")) } }
+        try await server.waitForRequests(1)
+      }
+      let call = Task { await failure { try await api.send(Request<String>.get("/a").tag("a").timeout(.seconds(5))) } }
+      try await arrive(loss, api, server)
+      clock.advance(by: .seconds(5))
+      let error = try #require(await call.value)
+      #expect(error.code == .timeout)
+      #expect(loss.phases.contains(error.phase), "\(error.phase)")
+      #expect((error.requestState == .notSent) == (loss == .turn))
+      #expect(server.requests.count == loss.requests)
+      latch.open()
+      other?.cancel()
+      _ = await other?.value
+    }
+  }
+
+  /// Waits until the call is where its time is to go by.
+  private func arrive(_ loss: Loss, _ api: Client, _ server: any SeeingServer) async throws {
+    try await server.waitForRequests(loss.requests)
+    while true {
+      let entry = api.calls.calls(tag: "a").first
+      switch loss {
+      case .turn: if entry?.trace.events.contains(where: \.kind.isWait) == true { return }
+      case .credentials: if entry?.phase == .waiting { return }
+      case .content: if entry?.received.bytes ?? 0 >= 4 { return }
+      case .redirect, .head: if entry != nil { return }
+      }
+      await Task.yield()
+    }
+  }
+
+  @Test("pauses between attempts count: the last attempt has what is left", arguments: Ground.allCases)
+  func backOff(ground: Ground) async throws {
+    try await ground.with {
+      $0.number == 0 ? .status(503) : .silence
+    } body: { server in
+      let api = server.client { clock.stop(&$0) }
+      let call = Task { await failure { try await api.send(Request<String>.get("/a").timeout(.seconds(5))) } }
+      // The limit, and a pause of one second.
+      try await clock.waitForSleepers(2)
+      clock.advance(by: .seconds(1))
+      try await server.waitForRequests(2)
+      clock.advance(by: .seconds(4))
+      let error = try #require(await call.value)
+      #expect(error.code == .timeout && error.attempts == 2)
+      #expect(error.failedAttempts.count == 1)
+    }
+  }
+
+  @Test(
+    "a pause that would end after the deadline is none: the call fails at once, with what the server said",
+    arguments: Ground.allCases)
+  func noTimeLeft(ground: Ground) async throws {
+    try await ground.with { _ in
+      .status(503, ["Retry-After": "10"])
+    } body: { server in
+      let api = server.client { clock.stop(&$0) }
+      let error = try #require(
+        await failure { try await api.send(Request<String>.get("/a").timeout(.seconds(5))) })
+      #expect(error.code == .rejected && error.status == 503 && error.retryAfter == .seconds(10))
+      #expect(error.failedAttempts.map(\.decision) == [.end(.deadlineTooNear)])
+      #expect(server.requests.count == 1)
+    }
+  }
+
+  @Test(
+    "calls made in one piece of work share its limit: what is left of it is all that the later ones have",
+    arguments: Ground.allCases)
+  func work(ground: Ground) async throws {
+    try await ground.with { [latch] in
+      $0.path == "/first" ? .text("there").after(latch) : .silence
+    } body: { server in
+      let api = server.client { clock.stop(&$0) }
+      let work = Task {
+        await failure {
+          try await api.withDeadline(.seconds(5)) {
+            _ = try await api.send(Request<String>.get("/first"))
+            return try await api.send(Request<String>.get("/second").timeout(.seconds(60)))
+          }
+        }
+      }
+      try await server.waitForRequests(1)
+      clock.advance(by: .seconds(3))
+      latch.open()
+      try await server.waitForRequests(2)
+      clock.advance(by: .seconds(2))
+      let error = try #require(await work.value)
+      #expect(error.code == .timeout && error.endpoint.template == "/second")
+      #expect(error.trace.duration == .seconds(2))
+      #expect(api.calls.isEmpty)
+    }
+  }
+
+  @Test("a call that begins when the time is up sends nothing, and says so", arguments: Ground.allCases)
+  func over(ground: Ground) async throws {
+    try await ground.with { _ in
+      .text("there")
+    } body: { server in
+      let api = server.client { clock.stop(&$0) }
+      let error = await failure {
+        try await api.withDeadline(.seconds(5)) {
+          clock.advance(by: .seconds(5))
+          return try await api.send(Request<String>.get("/a"))
+        }
+      }
+      #expect(error?.code == .timeout && error?.phase == .waiting && error?.requestState == .notSent)
+      #expect(server.requests.isEmpty)
+    }
+  }
+
+  @Test("a call that streams has no limit unless it sets one", arguments: Ground.allCases)
+  func streamed(ground: Ground) async throws {
+    try await ground.with { _ in
+      .halfway
+    } body: { server in
+      let api = server.client {
+        clock.stop(&$0)
+        $0.timeout = .seconds(30)
+      }
+      for limit in [nil, Duration.seconds(60)] {
+        let request = Request<String>.get("/a").modified { $0.options.timeout = limit }
+        let call = Task {
+          await failure { try await api.withResponse(to: request) { try await $0.collect() } }
+        }
+        while api.calls.all.first?.received.bytes ?? 0 < 4 { await Task.yield() }
+        clock.advance(by: .seconds(3600))
+        if limit == nil {
+          for _ in 0..<100 { await Task.yield() }
+          #expect(api.calls.count == 1)
+          api.calls.cancelAll()
+        }
+        let error = try #require(await call.value)
+        #expect(error.code == (limit == nil ? .cancelled : .timeout))
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Apus
+import Testing
+
+@Suite("30: what calls do without a network, over the stub and over sockets")
+struct Capability30WaitingForNetworkTests {
+  private let clock = StoppedClock()
+  private let connectivity = Connectivity()
+
+  private func client(_ server: any SeeingServer, _ policy: ConnectivityPolicy = .pauseRetries) -> Client {
+    server.client {
+      clock.stop(&$0)
+      $0.connectivity = connectivity
+      $0.connectivityPolicy = policy
+    }
+  }
+
+  @Test("a call waits for a network if it wants to, and goes when there is one", arguments: Ground.allCases)
+  func wait(ground: Ground) async throws {
+    try await ground.with { _ in
+      .text("there")
+    } body: { server in
+      let api = client(server)
+      connectivity.report(.offline)
+      let calls = (0..<5).map { number in
+        Task { try await api.send(Request<String>.post("/\(number)").connectivity(.wait)) }
+      }
+      while connectivity.waiting < 5 { await Task.yield() }
+      #expect(server.requests.isEmpty)
+      connectivity.report(.online)
+      for call in calls {
+        let text = try await call.value
+        #expect(text == "there")
+      }
+      // Each once, also what may happen only once.
+      #expect(Set(server.paths).count == 5 && server.requests.count == 5)
+      #expect(connectivity.waiting == 0)
+    }
+  }
+
+  @Test("it waits within its deadline, and the error says that nothing was sent", arguments: Ground.allCases)
+  func deadline(ground: Ground) async throws {
+    try await ground.with { _ in
+      .text("there")
+    } body: { server in
+      let api = client(server, .wait)
+      connectivity.report(.offline)
+      let call = Task { await failure { try await api.send(Request<String>.get("/a").timeout(.seconds(5))) } }
+      while connectivity.waiting == 0 { await Task.yield() }
+      clock.advance(by: .seconds(5))
+      let error = try #require(await call.value)
+      #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
+      #expect(server.requests.isEmpty && connectivity.waiting == 0)
+    }
+  }
+
+  @Test("a call that does not wait fails at once, and says that the device is offline", arguments: Ground.allCases)
+  func failFast(ground: Ground) async throws {
+    try await ground.with { _ in
+      .text("there")
+    } body: { server in
+      let api = client(server, .failFast)
+      connectivity.report(.offline)
+      let error = try #require(await failure { try await api.send(Request<String>.get("/a")) })
+      #expect(error.code == .offline && error.category == .offline && error.requestState == .notSent)
+      #expect(error.sentence == "You appear to be offline. Check your connection and try again.")
+      #expect(server.requests.isEmpty)
+    }
+  }
+
+  @Test(
+    "what is believed wrongly refuses nothing: by default a call is tried, and its answer sets it right",
+    arguments: Ground.allCases)
+  func falseBelief(ground: Ground) async throws {
+    try await ground.with { _ in
+      .text("there")
+    } body: { server in
+      let api = client(server)
+      connectivity.report(.offline)
+      let text = try await api.send(Request<String>.get("/a"))
+      #expect(text == "there")
+      #expect(connectivity.status == .online)
+    }
+  }
+
+  @Test(
+    "who fails fast or waits tries now and then, so that a wrong belief does not last",
+    arguments: Ground.allCases, [ConnectivityPolicy.failFast, .wait])
+  func probe(ground: Ground, policy: ConnectivityPolicy) async throws {
+    try await ground.with { _ in
+      .text("there")
+    } body: { server in
+      let api = client(server, policy)
+      connectivity.report(.offline)
+      let first = Task { await failure { try await api.send(Request<String>.get("/first")) } }
+      if policy == .wait {
+        while connectivity.waiting == 0 { await Task.yield() }
+        try await clock.waitForSleepers(1)
+      } else {
+        #expect(await first.value?.code == .offline)
+      }
+      clock.advance(by: .seconds(30))
+      let text = try await api.send(Request<String>.get("/second"))
+      #expect(text == "there")
+      #expect(await first.value?.code == (policy == .wait ? nil : .offline))
+      #expect(connectivity.status == .online)
+    }
+  }
+
+  @Test("by default further attempts wait for a network: none is spent without one", arguments: Ground.allCases)
+  func pauseRetries(ground: Ground) async throws {
+    try await ground.with {
+      $0.number == 0 ? .status(503) : .text("there")
+    } body: { server in
+      let api = client(server)
+      let call = Task { try await api.send(Request<String>.get("/a")) }
+      // It pauses before its second attempt.
+      try await clock.waitForSleepers(1)
+      connectivity.report(.offline)
+      clock.advance(by: .seconds(1))
+      while connectivity.waiting == 0 { await Task.yield() }
+      #expect(server.requests.count == 1)
+      connectivity.report(.online)
+      let text = try await call.value
+      #expect(text == "there")
+      #expect(server.requests.count == 2)
+    }
+  }
+
+  @Test(
+    "an answer of any kind shows that there is a network, and a break does not show that there is none",
+    arguments: Ground.allCases)
+  func findings(ground: Ground) async throws {
+    try await ground.with {
+      $0.path == "/broken" ? .broken : .status(404)
+    } body: { server in
+      let api = client(server)
+      connectivity.report(.unknown)
+      _ = await failure { try await api.send(Request<String>.post("/broken")) }
+      #expect(connectivity.status == .unknown)
+      _ = await failure { try await api.send(Request<String>.post("/missing")) }
+      #expect(connectivity.status == .online)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Apus
+import Testing
+
+@Suite("35: calls in parallel stand and fall together, over the stub and over sockets")
+struct Capability35ParallelTests {
+  /// Makes calls of one task group, which ends with the first that throws.
+  private func group(of paths: [RequestPath], by api: Client) -> Task<[String], any Error> {
+    Task {
+      try await withThrowingTaskGroup(of: String.self) { group in
+        for path in paths {
+          group.addTask { try await api.send(Request<String>.get(path)) }
+        }
+        var texts: [String] = []
+        for try await text in group { texts.append(text) }
+        return texts.sorted()
+      }
+    }
+  }
+
+  @Test("calls of a group are in flight at the same time, and each gives its own value", arguments: Ground.allCases)
+  func together(ground: Ground) async throws {
+    let latch = Latch()
+    try await ground.with {
+      .text($0.path).after(latch)
+    } body: { server in
+      let texts = group(of: ["/1", "/2", "/3"], by: server.client())
+      // None is answered before all have arrived.
+      try await server.waitForRequests(3)
+      latch.open()
+      let values = try await texts.value
+      #expect(values == ["/1", "/2", "/3"])
+      #expect(server.mostInFlight == 3)
+    }
+  }
+
+  /// How the first child ends.
+  enum Fall: String, CaseIterable {
+    case refused, broken, cancelled, timedOut
+  }
+
+  @Test(
+    "a child that fails or is cancelled cancels its siblings: those in flight leave, those that wait are never sent",
+    arguments: Ground.allCases, Fall.allCases)
+  func siblings(ground: Ground, fall: Fall) async throws {
+    let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(SchedulingLimits(total: 3)))
+    try await ground.with { request in
+      guard request.path == "/first", fall != .cancelled, fall != .timedOut else { return .silence }
+      return fall == .broken ? Deed.broken.after(latch) : Deed.status(404).after(latch)
+    } body: { server in
+      let api = server.client {
+        clock.stop(&$0)
+        $0.retry = .none
+        $0.scheduler = scheduler
+      }
+      scheduler.hold("late")
+      let parent = Task {
+        try await withThrowingTaskGroup(of: String.self) { group in
+          let first = Request<String>.get("/first").tag("first")
+          group.addTask { try await api.send(fall == .timedOut ? first.timeout(.seconds(5)) : first) }
+          try await server.waitForRequests(1)
+          for number in 0..<5 {
+            // Held, so that none takes the place of the one that falls before its siblings hear of that.
+            let request = Request<String>.get("/\(number)")
+            group.addTask { try await api.send(number < 2 ? request : request.tag("late")) }
+          }
+          for try await _ in group {}
+        }
+      }
+      try await server.waitForRequests(3)
+      await scheduler.waitForWaiting(3)
+      let siblings = server.paths.filter { $0 != "/first" }
+      switch fall {
+      case .refused, .broken: latch.open()
+      case .cancelled: api.calls.cancel(tag: "first")
+      case .timedOut: clock.advance(by: .seconds(5))
+      }
+      let error = try #require(await failure { try await parent.value })
+      let expected: [Fall: CallError.Code] = [
+        .refused: .rejected, .broken: .broken, .cancelled: .cancelled, .timedOut: .timeout,
+      ]
+      #expect(error.code == expected[fall])
+      // All children have ended when the group has.
+      #expect(api.calls.isEmpty && scheduler.running == 0 && scheduler.waiting == 0)
+      for path in siblings { try await server.waitUntilLeft(path) }
+      #expect(server.requests.count == 3)
+    }
+  }
+
+  @Test("a parent that is cancelled cancels all its children, in flight or waiting", arguments: Ground.allCases)
+  func parent(ground: Ground) async throws {
+    let scheduler = Scheduler(SchedulingLimits(total: 2))
+    try await ground.with { _ in
+      .silence
+    } body: { server in
+      let api = server.client { $0.scheduler = scheduler }
+      let texts = group(of: ["/1", "/2", "/3", "/4"], by: api)
+      try await server.waitForRequests(2)
+      await scheduler.waitForWaiting(2)
+      texts.cancel()
+      #expect(await failure { try await texts.value }?.isCancellation == true)
+      for path in server.paths { try await server.waitUntilLeft(path) }
+      #expect(server.requests.count == 2)
+      #expect(api.calls.isEmpty && scheduler.running == 0 && scheduler.waiting == 0)
+    }
+  }
+
+  @Test("with async let a failure ends the other call, too", arguments: Ground.allCases)
+  func asyncLet(ground: Ground) async throws {
+    let latch = Latch()
+    try await ground.with {
+      $0.path == "/fails" ? Deed.status(404).after(latch) : .silence
+    } body: { server in
+      let api = server.client()
+      let both = Task {
+        async let silent = api.send(Request<String>.get("/silent"))
+        async let fails = api.send(Request<String>.get("/fails"))
+        return try await (fails, silent)
+      }
+      try await server.waitForRequests(2)
+      latch.open()
+      #expect(await failure { try await both.value }?.status == 404)
+      try await server.waitUntilLeft("/silent")
+      #expect(api.calls.isEmpty)
+    }
+  }
+
+  @Test("a sibling that waits for its next attempt ends as well", arguments: Ground.allCases)
+  func betweenAttempts(ground: Ground) async throws {
+    let (latch, clock) = (Latch(), StoppedClock())
+    try await ground.with {
+      $0.path == "/busy" ? .status(503) : Deed.status(404).after(latch)
+    } body: { server in
+      let api = server.client { clock.stop(&$0) }
+      let texts = group(of: ["/busy", "/fails"], by: api)
+      try await server.waitForRequests(2)
+      try await clock.waitForSleepers(1)
+      latch.open()
+      #expect(await failure { try await texts.value }?.status == 404)
+      clock.advance(by: .seconds(60))
+      #expect(api.calls.isEmpty)
+      #expect(server.paths.count { $0 == "/busy" } == 1)
+    }
+  }
+}

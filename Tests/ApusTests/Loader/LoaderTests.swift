@@ -1,0 +1,215 @@
+import Apus
+import ApusTesting
+import Testing
+
+@MainActor @Suite("Loader")
+struct LoaderTests {
+  private let stub = StubTransport()
+  private let api: Client
+
+  init() {
+    api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub)
+  }
+
+  private func makeLoader() -> Loader<String> { Loader(api, Request<String>.get("/")) }
+
+  @Test("it shows idle, loading, loaded, refreshing, failed with the last value, and loaded again")
+  func phases() async throws {
+    let gate = Gate()
+    stub.on(
+      .get, "/",
+      answers: [
+        StubAnswer.text("a").waiting(for: gate), StubAnswer.text("b").waiting(for: gate),
+        StubAnswer.status(503).waiting(for: gate), StubAnswer.text("c").waiting(for: gate),
+      ])
+    let loader = makeLoader()
+    #expect(loader.value == nil && loader.error == nil && !loader.isLoading)
+    let rows: [(value: String, failure: CallError.Code?)] = [("a", nil), ("b", nil), ("b", .rejected), ("c", nil)]
+    for (index, row) in rows.enumerated() {
+      let before = loader.value
+      let load = loader.reload()
+      #expect(loader.isLoading)
+      #expect(loader.value == before && loader.error == nil)
+      try await gate.waitForArrivals(index + 1)
+      gate.release()
+      await load.value
+      #expect(!loader.isLoading)
+      #expect(loader.value == row.value)
+      #expect(loader.error?.code == row.failure)
+    }
+  }
+
+  @Test("tapped again, the latest wins, and the older load is cancelled and stops no spinner")
+  func latestWins() async throws {
+    let (slow, fast) = (Gate(), Gate())
+    stub.on(.get, "/", answers: [StubAnswer.text("old").waiting(for: slow), StubAnswer.text("new").waiting(for: fast)])
+    let loader = makeLoader()
+    let first = loader.reload()
+    try await slow.waitForArrivals(1)
+    let second = loader.reload()
+    await first.value
+    #expect(loader.isLoading && loader.value == nil && loader.error == nil)
+    try await fast.waitForArrivals(1)
+    fast.open()
+    await second.value
+    #expect(loader.value == "new" && !loader.isLoading)
+    #expect(stub.exchanges.map(\.outcome) == [.cancelled, .answered])
+  }
+
+  @Test("a load that ignores its cancellation is not shown when a newer one has begun")
+  func ignoring() async throws {
+    let gates = [Gate(), Gate()]
+    let screen = LoadingScreen()
+    let loader = Loader<String> { () async throws(CallError) -> String in
+      let number = screen.count
+      screen.count += 1
+      // A task of its own does not hear of the cancellation.
+      _ = await Task { try? await gates[number].wait() }.value
+      return "\(number)"
+    }
+    let first = loader.reload()
+    try await gates[0].waitForArrivals(1)
+    let second = loader.reload()
+    try await gates[1].waitForArrivals(1)
+    gates[0].open()
+    await first.value
+    #expect(loader.value == nil && loader.isLoading)
+    gates[1].open()
+    await second.value
+    #expect(loader.value == "1")
+  }
+
+  @Test("cancelling shows at once what was there before, and the exchange ends")
+  func cancel() async throws {
+    stub.on(.get, "/", answers: [.text("a"), .stalled])
+    let loader = makeLoader()
+    loader.cancel()
+    await loader.load()
+    let load = loader.reload()
+    try await stub.waitForExchanges(2)
+    loader.cancel()
+    #expect(loader.value == "a" && !loader.isLoading && loader.error == nil)
+    await load.value
+    #expect(loader.value == "a" && api.calls.isEmpty)
+  }
+
+  @Test("of a load and one that is started by whoever is told that it begins, only the former goes on")
+  func reloadedWhileBeginning() async throws {
+    stub.onAny(answer: .text("a"))
+    let (loader, screen) = (makeLoader(), LoadingScreen())
+    onNextChange(of: loader) { screen.load = loader.reload() }
+    let outer = loader.reload()
+    let inner = try #require(screen.load)
+    #expect(inner.isCancelled && !outer.isCancelled)
+    await inner.value
+    await outer.value
+    #expect(loader.value == "a" && !loader.isLoading)
+    #expect(stub.exchanges.count == 1)
+  }
+
+  @Test("a load that is started by whoever is told of a cancel or a reset ends with it", arguments: [false, true])
+  func reloadedWhileStopping(isReset: Bool) async throws {
+    stub.onAny(answer: .stalled)
+    let (loader, screen) = (makeLoader(), LoadingScreen())
+    let outer = loader.reload()
+    try await stub.waitForExchanges(1)
+    onNextChange(of: loader) { screen.load = loader.reload() }
+    if isReset { loader.reset() } else { loader.cancel() }
+    let inner = try #require(screen.load)
+    #expect(outer.isCancelled && inner.isCancelled && !loader.isLoading)
+    await outer.value
+    await inner.value
+    #expect(api.calls.isEmpty && stub.exchanges.map(\.outcome) == [.cancelled])
+  }
+
+  @Test("a task that is cancelled already starts no load, and leaves alone the one that runs")
+  func cancelledBefore() async throws {
+    let gate = Gate()
+    stub.onAny(answer: .text("a").waiting(for: gate))
+    let loader = makeLoader()
+    let load = loader.reload()
+    try await gate.waitForArrivals(1)
+    let late = Task { await loader.load() }
+    late.cancel()
+    await late.value
+    #expect(loader.isLoading && !load.isCancelled)
+    gate.open()
+    await load.value
+    #expect(loader.value == "a" && stub.exchanges.count == 1)
+  }
+
+  @Test("a load whose calls are cancelled elsewhere, or whose view disappears, shows no error")
+  func cancelledElsewhere() async throws {
+    stub.onAny(answer: .stalled)
+    let loader = makeLoader()
+    let first = loader.reload()
+    try await stub.waitForExchanges(1)
+    api.calls.cancelAll()
+    await first.value
+    #expect(!loader.isLoading && loader.error == nil)
+    let view = Task { await loader.load() }
+    try await stub.waitForExchanges(2)
+    view.cancel()
+    await view.value
+    #expect(!loader.isLoading && loader.error == nil && api.calls.isEmpty)
+  }
+
+  @Test("reset forgets the value")
+  func reset() async throws {
+    stub.on(.get, "/", answers: [.text("a"), .stalled])
+    let loader = makeLoader()
+    await loader.load()
+    let load = loader.reload()
+    try await stub.waitForExchanges(2)
+    loader.reset()
+    await load.value
+    #expect(loader.value == nil && !loader.isLoading)
+  }
+
+  @Test("whoever reads the phase is told of each change, on the main actor, and of nothing else")
+  func observing() async throws {
+    stub.on(.get, "/", answers: [.text("a"), .status(500), .stalled])
+    let loader = makeLoader()
+    let watcher = LoaderWatcher(loader)
+    await loader.load()
+    #expect(watcher.changes == 2)
+    await loader.load()
+    #expect(watcher.changes == 4)
+    let load = loader.reload()
+    try await stub.waitForExchanges(3)
+    loader.cancel()
+    #expect(watcher.changes == 6)
+    await load.value
+    loader.cancel()
+    #expect(watcher.changes == 6)
+  }
+
+  @Test("a loader that nobody holds cancels its load")
+  func forgotten() async throws {
+    stub.onAny(answer: .stalled)
+    var loader: Loader<String>? = makeLoader()
+    let forgotten = ForgottenLoader(loader: loader)
+    let load = loader?.reload()
+    try await stub.waitForExchanges(1)
+    loader = nil
+    await load?.value
+    let isGone = forgotten.loader == nil
+    #expect(isGone)
+    #expect(stub.exchanges.map(\.outcome) == [.cancelled])
+  }
+
+  @Test("its work runs on the main actor, and may read what the screen shows")
+  func work() async {
+    stub.on(where: { _, _ in true }, answer: { .text($0.target) })
+    let screen = LoadingScreen()
+    let loader = Loader<String> { [api] () async throws(CallError) -> String in
+      MainActor.assertIsolated()
+      return try await api.send(Request<String>.get("/\(screen.text)"))
+    }
+    await loader.load()
+    #expect(loader.value == "/a")
+    screen.text = "b"
+    await loader.load()
+    #expect(loader.value == "/b")
+  }
+}

@@ -1,0 +1,85 @@
+import Apus
+import ApusTesting
+import Testing
+
+@Suite("The retry budget of a call that is cancelled before each of its jobs")
+struct BudgetEverywhereTests {
+  private static let cost = 14
+  private static let rest = 10
+
+  private struct Run {
+    var jobs = 0
+    /// What the call has tried again without coming to a good end.
+    var spent = 0
+    /// How many more attempts there were for the calls that came later.
+    var left = 0
+  }
+
+  private func run(cancelledBefore step: Int = .max) -> Run {
+    var budget = RetryBudget()
+    (budget.capacity, budget.cost) = (Self.cost * Self.rest, Self.cost)
+    let world = PipelineWorld(.everything, budget: budget)
+    let calls = world.start()
+    var run = Run()
+    for _ in 0..<100_000 {
+      if run.jobs == step { world.disturb(.cancelTasks, calls) }
+      let next = world.parts.step()
+      if next == .nothing { break }
+      if next == .job { run.jobs += 1 }
+    }
+    // An attempt that came to a good end has given back what it cost, also where the call was cancelled after that.
+    if case .failure(let error)? = world.ledger.outcomes(of: 0).first, !error.trace.hasGoodAnswer {
+      run.spent = error.failedAttempts.count { attempt in
+        if case .again(_, .backOff) = attempt.decision { true } else { false }
+      }
+    }
+    run.left = left(in: world)
+    return run
+  }
+
+  /// Tries one call again for as long as there is something to spend.
+  private func left(in world: PipelineWorld) -> Int {
+    var endless = RetryPolicy(attempts: 1000, base: .zero)
+    endless.longestPause = .zero
+    let request = Request<Void>.get("/broken").retry(endless).breaker(.none).rateLimit(cost: 0).credentials(.none)
+    let exhausted = Told<Bool>()
+    let call = Task(executorPreference: world.parts.executor) { [api = world.api] in
+      exhausted.add(await failure { try await api.send(request) }?.isRetryBudgetExhausted == true)
+    }
+    world.parts.drain()
+    call.cancel()
+    #expect(exhausted.all == [true])
+    return world.parts.stub.exchanges.count { $0.target == "/v1/broken" } - 1
+  }
+
+  @Test("what was tried again is spent, what came to a good end is given back, and nothing else is missing")
+  func everyJob() async {
+    let undisturbed = run()
+    #expect(undisturbed.jobs >= Trouble.everything.leastJobs)
+    #expect(undisturbed.spent == 0 && undisturbed.left == Self.rest)
+    var spent: Set<Int> = []
+    for step in 0..<undisturbed.jobs {
+      let cancelled = run(cancelledBefore: step)
+      #expect(cancelled.left == Self.rest - cancelled.spent, "before job \(step)")
+      spent.insert(cancelled.spent)
+      await Task.yield()
+    }
+    // Before the first attempt had failed, and after.
+    #expect(spent == [0, 1])
+  }
+}
+
+extension Trace {
+  /// Whether an answer that is no refusal and no redirect has come whole.
+  fileprivate var hasGoodAnswer: Bool {
+    var isGood = false
+    for event in events {
+      switch event.kind {
+      case .headArrived(let status): isGood = (200..<300).contains(status)
+      case .contentArrived where isGood: return true
+      default: break
+      }
+    }
+    return false
+  }
+}

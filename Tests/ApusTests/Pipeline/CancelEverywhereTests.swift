@@ -1,0 +1,102 @@
+import Apus
+import Testing
+
+@Suite("Calls through the whole pipeline, disturbed before each of their jobs")
+struct CancelEverywhereTests {
+  private struct Run {
+    var jobs = 0
+    /// What became of each call, as often as anything did.
+    var outcomes: [[Ledger.Outcome]] = []
+    var met: Set<String> = []
+  }
+
+  /// Runs calls job by job, and does something to them before job `step`.
+  private func run(_ trouble: Trouble, _ disturbance: Disturbance? = nil, before step: Int = .max) -> Run {
+    let world = PipelineWorld(trouble)
+    let calls = world.start()
+    var run = Run()
+    var isDisturbed = false
+    // More than any run has: what goes round in circles must not hang the test.
+    for _ in 0..<100_000 {
+      if run.jobs == step, let disturbance, !isDisturbed {
+        world.disturb(disturbance, calls)
+        isDisturbed = true
+      }
+      let next = world.parts.step()
+      if next == .nothing { break }
+      if next == .job { run.jobs += 1 }
+    }
+    run.outcomes = (0..<trouble.calls).map { world.ledger.outcomes(of: $0) }
+    run.met = world.parts.endings.met
+    let place = "\(trouble), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step)"
+    world.parts.expectQuiet([world.api], place)
+    #expect(run.outcomes.allSatisfy { $0.count == 1 }, "outcomes: \(place)")
+    world.parts.expectUntroubled(world.api, place)
+    world.parts.expectQuiet([world.api], "\(place), afterwards")
+    return run
+  }
+
+  @Test(
+    "disturbed before whichever job, calls end once, nothing of them is kept, and the next call goes straight through",
+    arguments: Trouble.allCases)
+  func everyJob(trouble: Trouble) async {
+    let undisturbed = run(trouble)
+    #expect(undisturbed.jobs >= trouble.leastJobs, "only \(undisturbed.jobs) jobs")
+    #expect(undisturbed.met.isSuperset(of: trouble.met), "met only \(undisturbed.met.sorted())")
+    for disturbance in trouble.disturbances {
+      var changed = 0
+      for step in 0..<undisturbed.jobs {
+        let disturbed = run(trouble, disturbance, before: step)
+        for (before, after) in zip(undisturbed.outcomes, disturbed.outcomes) {
+          guard let before = before.first, let after = after.first else { continue }
+          #expect(
+            isExpected(after, before, disturbance), "\(trouble), \(disturbance) before job \(step): \(after)")
+          if !isSame(after, before) { changed += 1 }
+        }
+        // Others want a turn, too: a run holds on to its thread.
+        await Task.yield()
+      }
+      #expect((changed > 0) == (disturbance != .hold), "\(trouble), \(disturbance): \(changed) outcomes changed")
+    }
+  }
+
+  @Test("the same disturbance at the same job gives the same run")
+  func reproducible() {
+    let runs = (0..<3).map { _ in run(.everything, .cancelTasks, before: 10) }
+    #expect(Set(runs.map(\.jobs)).count == 1)
+    let outcomes = runs.flatMap { $0.outcomes.joined() }
+    #expect(outcomes.count == 3)
+    #expect(zip(outcomes, outcomes.dropFirst()).allSatisfy { isSame($0, $1) })
+  }
+
+  @Test("undisturbed, each trouble ends as it should", arguments: Trouble.allCases)
+  func endsWell(trouble: Trouble) {
+    let outcomes = run(trouble).outcomes.compactMap(\.first)
+    #expect(outcomes.count == trouble.calls)
+    for (number, outcome) in outcomes.enumerated() {
+      switch outcome {
+      case .success(let bytes): #expect(bytes == 2)
+      // While one goes to see, the other is refused.
+      case .failure(let error): #expect(trouble == .halfOpen && number == 1 && error.code == .declined, "\(error)")
+      }
+    }
+  }
+
+  private func isSame(_ after: Ledger.Outcome, _ before: Ledger.Outcome) -> Bool {
+    switch (before, after) {
+    case (.success(let one), .success(let other)): one == other
+    case (.failure(let one), .failure(let other)): one.code == other.code
+    default: false
+    }
+  }
+
+  private func isExpected(_ after: Ledger.Outcome, _ before: Ledger.Outcome, _ disturbance: Disturbance) -> Bool {
+    if isSame(after, before) { return true }
+    switch (before, after) {
+    // Where the first does not go through to see, another may.
+    case (.failure(let error), .success): return error.code == .declined
+    case (_, .failure(let error)): return disturbance.allows(error)
+    default: return false
+    }
+  }
+}

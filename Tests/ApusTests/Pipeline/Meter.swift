@@ -1,0 +1,85 @@
+import Apus
+import Synchronization
+
+/// Counts what is in flight, as a server would, and notes every moment at which it is more than allowed.
+final class Meter: Sendable {
+  /// One exchange in flight.
+  struct Entry: Sendable {
+    let origin: String
+    let tags: [Tag]
+  }
+
+  private struct State {
+    var inside = 0
+    var most = 0
+    var origins: [String: Int] = [:]
+    var tags: [Tag: Int] = [:]
+    var excesses: [String] = []
+  }
+
+  private let limits: SchedulingLimits
+  private let state = Mutex(State())
+
+  /// Counts against limits. Default: none.
+  init(_ limits: SchedulingLimits = SchedulingLimits(total: .max, perOrigin: .max)) {
+    self.limits = limits
+  }
+
+  /// How many are in flight now.
+  var inside: Int { state.withLock { $0.inside } }
+
+  /// How many were in flight at once at the most.
+  var most: Int { state.withLock { $0.most } }
+
+  /// What was more than allowed.
+  var excesses: [String] { state.withLock { $0.excesses } }
+
+  func enter(_ entry: Entry) {
+    state.withLock { state in
+      state.inside += 1
+      state.most = max(state.most, state.inside)
+      state.origins[entry.origin, default: 0] += 1
+      for tag in entry.tags { state.tags[tag, default: 0] += 1 }
+      note(entry, &state)
+    }
+  }
+
+  func leave(_ entry: Entry) {
+    state.withLock { state in
+      state.inside -= 1
+      state.origins[entry.origin, default: 0] -= 1
+      for tag in entry.tags { state.tags[tag, default: 0] -= 1 }
+    }
+  }
+
+  private func note(_ entry: Entry, _ state: inout State) {
+    if state.inside > limits.total { state.excesses.append("\(state.inside) in all") }
+    let count = state.origins[entry.origin, default: 0]
+    if count > limits.perOrigin { state.excesses.append("\(count) to \(entry.origin)") }
+    for tag in entry.tags {
+      let count = state.tags[tag, default: 0]
+      if let limit = limits.tags[tag], count > limit { state.excesses.append("\(count) with \(tag)") }
+    }
+  }
+}
+
+/// A transport whose exchanges are counted until their content is over.
+struct MeteredTransport: Transport {
+  let inner: any Transport
+  let meter: Meter
+
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    // What is done for many others needs no permit.
+    guard !context.values[SharedWorkKey.self] else { return try await inner.send(request, context: context) }
+    let entry = Meter.Entry(origin: request.head.authority ?? "", tags: context.tags)
+    meter.enter(entry)
+    do {
+      let response = try await inner.send(request, context: context)
+      response.content.onEnd { [meter] _ in meter.leave(entry) }
+      return response
+    } catch {
+      meter.leave(entry)
+      throw error
+    }
+  }
+}

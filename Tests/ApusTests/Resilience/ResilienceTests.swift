@@ -1,0 +1,151 @@
+import Apus
+import ApusTesting
+import Testing
+
+/// Small and quick versions of what docs/resilience.md shows: ratios, no times.
+@Suite("Resilience: fleets of clients and a server in trouble")
+struct ResilienceTests {
+  private static let host = "api.test"
+  private static let lost = Duration.seconds(10)..<Duration.seconds(50)
+  private static let end = Duration.seconds(90)
+
+  /// 14 clients make a call each second, on average, of a server that can do 20, and for a while 10. Behind a full
+  /// queue nobody has an answer in time, even at full capacity.
+  private func halved(_ fleet: ResilienceFleet) async throws -> SimulationReport {
+    try await Simulation(seed: 1).run { world in
+      let server = world.server(Self.host) {
+        $0.capacity = 4
+        $0.places = 60
+        $0.serviceTime = .exponential(mean: .milliseconds(200))
+      }
+      server.change(at: Self.lost.lowerBound) { $0.capacity = 2 }
+      server.change(at: Self.lost.upperBound) { $0.capacity = 4 }
+      for _ in 0..<14 {
+        let api = fleet.client(of: server, in: world)
+        world.every(.exponential(mean: .seconds(1)), for: Self.end) { number in
+          _ = try? await api.send(Request<Void>.get("/items/\(number)"))
+        }
+      }
+    }
+  }
+
+  @Test("while half the capacity is gone, and afterwards, clients that hold back get more answers from less load")
+  func halfCapacity() async throws {
+    let (ours, naive) = (try await halved(.ours), try await halved(.naive))
+    let after = Self.lost.upperBound..<Self.end
+    let all = Self.lost.lowerBound..<Self.end
+    #expect(ours.answers().mean(in: Self.lost) > 1.3 * naive.answers().mean(in: Self.lost))
+    #expect(ours.answers().mean(in: after) > 2 * naive.answers().mean(in: after))
+    #expect(2 * ours.load(on: Self.host).mean(in: all) < naive.load(on: Self.host).mean(in: all))
+    let recovered = try #require(recovery(of: ours))
+    let naiveRecovered = recovery(of: naive) ?? .seconds(1000)
+    #expect(recovered < naiveRecovered)
+  }
+
+  @Test("the same seed gives the same run, every layer of the default pipeline included")
+  func reproducible() async throws {
+    let (first, second) = (try await halved(.ours), try await halved(.ours))
+    // Not compared inside: they would be printed.
+    let isSame = first == second
+    #expect(isSame)
+    #expect(first.answers().values == second.answers().values)
+    #expect(first.load(on: Self.host).values == second.load(on: Self.host).values)
+  }
+
+  /// From when on the answers are again most of those that there were before.
+  private func recovery(of report: SimulationReport) -> Duration? {
+    report.answers(every: .seconds(5)).time(ofAtLeast: 8, from: Self.lost.upperBound, steps: 2)
+  }
+
+  // MARK: A storm
+
+  private static let apps = 60
+  private static let away = Duration.seconds(1)..<Duration.seconds(11)
+
+  /// People open an app while its server is away; each app calls again a second after an error, until it has its
+  /// answer. The server comes back with a tenth of what they ask for at once.
+  private func storm(_ fleet: ResilienceFleet) async throws -> SimulationReport {
+    try await Simulation(seed: 1).run { world in
+      let server = world.server(Self.host) {
+        $0.capacity = 2
+        $0.places = 60
+        $0.serviceTime = .exponential(mean: .milliseconds(200))
+        $0.outages = [Self.away]
+      }
+      for number in 0..<Self.apps {
+        let api = fleet.client(of: server, in: world)
+        world.spawn {
+          try await world.sleep(until: Self.away.lowerBound + .milliseconds(166 * number))
+          while world.now < Duration.seconds(35) {
+            guard (try? await api.send(Request<Void>.get("/"))) == nil else { return world.note("answer") }
+            try await world.sleep(for: .seconds(1))
+          }
+        }
+      }
+    }
+  }
+
+  @Test("after an outage all have their answers sooner, and from fewer requests, where clients come back spread out")
+  func retryStorm() async throws {
+    let (ours, naive) = (try await storm(.ours), try await storm(.naive))
+    let times = ours.times(of: "answer")
+    #expect(times.count == Self.apps)
+    let last = try #require(times.last)
+    let meanwhile = naive.times(of: "answer").filter { $0 <= last }
+    #expect(meanwhile.count < Self.apps)
+    let back = Self.away.upperBound..<Duration.seconds(35)
+    #expect(3 * ours.load(on: Self.host).mean(in: back) < naive.load(on: Self.host).mean(in: back))
+    #expect(ours.load(on: Self.host).maximum < naive.load(on: Self.host).maximum)
+  }
+
+  // MARK: Images
+
+  private enum Arrangement: Sendable {
+    case none
+    case priorities
+    case hold
+  }
+
+  /// A screen on a weak link asks for 40 images and then for the list that it shows first. Answers how long that takes.
+  private func list(_ arrangement: Arrangement) async throws -> Duration? {
+    let report = try await Simulation(seed: 1).run { world in
+      let server = world.server(Self.host) { $0.answer = { _ in .bytes(10_000) } }
+      let scheduler = Scheduler(.apps)
+      var configuration = Configuration(baseURL: server.baseURL)
+      configuration.scheduler = scheduler
+      configuration.settings = world.settings(configuration.settings)
+      let link = SimulatedLink(latency: .constant(.milliseconds(150)), bandwidth: 100_000)
+      let api = Client(configuration: configuration, transport: world.transport(over: link))
+      if arrangement == .hold { scheduler.hold("images") }
+      for number in 0..<40 {
+        let image = Request<Void>.get("/images/\(number)").tag("images")
+        world.spawn { try await api.send(arrangement == .priorities ? image.priority(.low) : image) }
+      }
+      try await world.sleep(for: .milliseconds(100))
+      let list = Request<Void>.get("/list")
+      try await api.send(arrangement == .priorities ? list.priority(.high) : list)
+      world.note("list")
+      scheduler.release("images")
+    }
+    #expect(report.successes == 41)
+    return report.times(of: "list").first
+  }
+
+  @Test("a list overtakes the images that wait by its priority, and has the link to itself where they are held")
+  func heldImages() async throws {
+    let (arriving, overtaking, alone) = (try await list(.none), try await list(.priorities), try await list(.hold))
+    let (inOrder, ahead, first) = (try #require(arriving), try #require(overtaking), try #require(alone))
+    #expect(inOrder > ahead * 3)
+    #expect(ahead > first)
+  }
+}
+
+extension SimulationReport {
+  /// When something was noted.
+  fileprivate func times(of note: String) -> [Duration] {
+    events.compactMap { event -> Duration? in
+      guard case .note(note) = event.kind else { return nil }
+      return event.time
+    }
+  }
+}
