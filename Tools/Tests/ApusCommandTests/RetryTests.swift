@@ -65,6 +65,19 @@ struct RetryTests {
     }
   }
 
+  @Test("what failed for now is tried again with --retry, and not without", arguments: [0, 2])
+  func furtherAttempts(number: Int) async throws {
+    try await TestServer.with { request in
+      request.number < 2 ? .status(503, fields: ["Retry-After": "0"]) : .text("hi")
+    } body: { server in
+      let run = try await ToolRun.of(
+        ["send", server.origin, "--trace"] + (number > 0 ? ["--retry", "\(number)"] : []))
+      #expect(run.status == (number > 0 ? 0 : 22))
+      #expect(run.text == (number > 0 ? "hi" : ""))
+      #expect(server.exchanges.count == number + 1)
+    }
+  }
+
   @Test("over URLSession, which sends again unseen, --no-retry gives every request a connection of its own")
   func urlSession() async throws {
     try await TestServer.with { _ in

@@ -41,6 +41,11 @@ final class Clients: Sendable {
       (plan.credentials ?? url.userInformation.map { CredentialPlan(userInformation: $0) })?.authentication
     configuration.settings.observers = observers
     configuration.timeout = plan.timeout ?? configuration.timeout
+    // A person or a script says what is sent, how often and how many at a time.
+    configuration.retry = plan.furtherAttempts > 0 ? RetryPolicy(attempts: plan.furtherAttempts + 1) : .none
+    // As often as was said, however many calls of a batch fail.
+    if plan.furtherAttempts > 0 { configuration.retryBudget = .unlimited }
+    (configuration.attemptTimeout, configuration.scheduler, configuration.breaker) = (nil, nil, nil)
     configuration.customizePipeline = { $0.insert(AsWritten(), .after(.validation)) }
     return Client(configuration: configuration, transport: transport)
   }

@@ -57,6 +57,13 @@ struct ConnectionOptions: ParsableArguments {
   @Flag(name: .customLong("no-retry"), help: "Never send again by itself when a connection in use before was closed.")
   var noRetry = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Try again so many times what failed for now, after the time that the server asks for or one drawn by lot: what "
+        + "was not sent, whatever the method, and once more at once without counting; what may be done twice, also "
+        + "after broken connections and 408, 425, 429, 500, 502, 503 and 504. Default: 0.", valueName: "number"))
+  var retry: Int?
+
   @Flag(help: "Print the timeline of each call to standard error.")
   var trace = false
 
@@ -88,8 +95,16 @@ struct ConnectionOptions: ParsableArguments {
     plan.pins = pin.map { Pin($0) }
     plan.proxy = try proxyPlan()
     plan.retries = !noRetry
+    plan.furtherAttempts = try furtherAttempts()
     plan.credentials = try credentials()
     return plan
+  }
+
+  private func furtherAttempts() throws(PlanError) -> Int {
+    guard let retry else { return 0 }
+    guard !noRetry else { throw PlanError("--retry and --no-retry exclude each other.") }
+    guard (0...100).contains(retry) else { throw PlanError("--retry takes a number from 0 to 100.") }
+    return retry
   }
 
   private func proxyPlan() throws(PlanError) -> ConnectionPlan.ProxyPlan {

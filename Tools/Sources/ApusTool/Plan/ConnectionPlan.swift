@@ -33,6 +33,8 @@ struct ConnectionPlan: Sendable {
   var pins: [Pin] = []
   var proxy = ProxyPlan.none
   var retries = true
+  /// How many further attempts there are where the first one failed for now.
+  var furtherAttempts = 0
   var credentials: CredentialPlan?
   /// The most connections to one origin; `nil`: the transport's own limit.
   var connections: Int?

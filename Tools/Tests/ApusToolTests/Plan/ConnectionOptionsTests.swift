@@ -45,6 +45,15 @@ struct ConnectionOptionsTests {
     #expect(!plan.followsRedirects)
   }
 
+  @Test("--retry takes a number of further attempts, and excludes --no-retry")
+  func furtherAttempts() throws {
+    #expect(try plan().furtherAttempts == 0)
+    #expect(try plan("--retry", "2").furtherAttempts == 2)
+    #expect(throws: PlanError.self) { try plan("--retry=-1") }
+    #expect(throws: PlanError.self) { try plan("--retry", "101") }
+    #expect(throws: PlanError.self) { try plan("--retry", "1", "--no-retry") }
+  }
+
   @Test("connections keep below the number of files that may be open, and one there always is")
   func openFiles() throws {
     var plan = try plan()

@@ -1,0 +1,38 @@
+import Apus
+import ArgumentParser
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import ApusTool
+
+/// Counts what is sent, and has no place for it.
+private final class FullTransport: Transport {
+  private let sent = Mutex(0)
+
+  var count: Int { sent.withLock { $0 } }
+
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    sent.withLock { $0 += 1 }
+    return ResponseMessage(head: HTTPResponse(status: .serviceUnavailable), content: .empty)
+  }
+}
+
+@Suite("Clients of servers")
+struct ClientsTests {
+  @Test("each call is tried again as often as was asked for, however many fail", arguments: [0, 1])
+  func retries(number: Int) async throws {
+    let transport = FullTransport()
+    var connection = ConnectionPlan()
+    connection.furtherAttempts = number
+    let plan = try SendCommand.parse(["http://h/"]).plan()
+    let client = try Clients(transport: transport, plan: connection).client(for: plan.url)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 {
+        // Refused at last, every one.
+        group.addTask { try? await client.send(Request<Void>.get("/")) }
+      }
+    }
+    #expect(transport.count == 50 * (number + 1))
+  }
+}
