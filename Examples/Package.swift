@@ -72,8 +72,13 @@ let package = Package(
       name: "FriendsScreen", dependencies: [apus, "FriendsService"],
       swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
     .target(
+      name: "MoviesScreen", dependencies: [apus, "MoviesService"],
+      swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+    .target(
       name: "Demo",
-      dependencies: [apus, "Backend", "FriendsService", "MoviesService", "AccountsService", "FriendsScreen"],
+      dependencies: [
+        apus, "Backend", "FriendsService", "MoviesService", "AccountsService", "FriendsScreen", "MoviesScreen",
+      ],
       swiftSettings: settings),
     .executableTarget(name: "DemoCommand", dependencies: ["Demo", argumentParser], swiftSettings: settings),
     .testTarget(
@@ -84,7 +89,12 @@ let package = Package(
       name: "FriendsScreenTests",
       dependencies: [apus, apusTesting, "FriendsScreen", "FriendsService"],
       swiftSettings: settings),
-    .testTarget(name: "DemoTests", dependencies: ["Demo", "DemoCommand", "Backend", apus], swiftSettings: settings),
+    .testTarget(
+      name: "MoviesScreenTests",
+      dependencies: [apus, apusTesting, "MoviesScreen", "MoviesService"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "DemoTests", dependencies: ["Demo", "DemoCommand", "Backend", apus, apusTesting], swiftSettings: settings),
     // What a server does that calls another: here, because the library's own tests do without the trait.
     .testTarget(
       name: "LifecycleTests",

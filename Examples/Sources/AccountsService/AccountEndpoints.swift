@@ -21,18 +21,22 @@ struct SignIn: Endpoint {
   }
 }
 
+/// Can be tried again when its answer was lost: this server takes a refresh token until one that it gave for it is
+/// shown. At a server that takes each token once it must not be.
 struct RefreshSession: Endpoint {
   let token: Secret
 
-  var request: Request<Tokens> { .post("/sessions/refresh", content: .json(["refresh_token": token.value])) }
+  var request: Request<Tokens> {
+    .post("/sessions/refresh", content: .json(["refresh_token": token.value])).idempotent()
+  }
 }
 
-/// Shows the refresh token and no other, which may have expired.
+/// Shows the refresh token and no other, which may have expired. To sign out twice is to sign out (RFC 7009 §2.2).
 struct SignOut: Endpoint {
   let token: Secret
 
   var request: Request<Void> {
-    .post("/sessions/revoke", content: .json(["refresh_token": token.value])).credentials(.none)
+    .post("/sessions/revoke", content: .json(["refresh_token": token.value])).credentials(.none).idempotent()
   }
 }
 

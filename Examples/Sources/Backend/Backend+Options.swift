@@ -23,6 +23,8 @@ extension Backend {
     public var latency: Duration = .zero
     /// Holds single answers back until it is told to let them go. Default: one that holds none.
     public var held = HeldAnswers()
+    /// Loses single answers once the work for them is done. Default: one that loses none.
+    public var lost = LostAnswers()
     /// scrypt's N for new passwords, a power of two.
     ///
     /// The default takes 16 MiB and, in a debug build, a third of a second for each sign-up and sign-in. Tests set 2.

@@ -61,6 +61,22 @@ extension Claim {
   @Sendable
   static func count(_ rows: [LoggedExchange]) -> String { "\(rows.count)" }
 
+  /// How many requests the server was at work on at a time, at most: what is not above a limit is as good as it.
+  static func atOnce(upTo limit: Int) -> @Sendable ([LoggedExchange]) -> String {
+    { rows in
+      let most = rows.map(\.atWork).max() ?? 0
+      return most > limit ? "\(most) at once" : "\(limit) at once or fewer"
+    }
+  }
+
+  /// How many rows had no idempotency key, how many had one, and whether it was one and the same.
+  @Sendable
+  static func keys(_ rows: [LoggedExchange]) -> String {
+    let keys = rows.compactMap(\.idempotencyKey)
+    let kinds = Set(keys).count
+    return "\(rows.count - keys.count) without, \(keys.count) with \(kinds == 1 ? "the same" : "\(kinds) keys")"
+  }
+
   /// Whose credentials the rows carried.
   @Sendable
   static func credentials(_ rows: [LoggedExchange]) -> String {

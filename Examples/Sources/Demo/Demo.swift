@@ -20,9 +20,10 @@ public enum Demo {
   }
 
   private static let scenes: [any Scene] = [
-    SignUp(), SignIn(), LoadFriends(), TapAgain(), ChangeFriends(), BrowseMovies(), SearchMovies(), SwitchServers(),
-    ShortTokens(), LateAnswer(), StalledServer(), NothingThere(), InvalidForm(), MalformedAnswer(), ExpiredToken(),
-    RefusedConnection(), Cancel(), Timeline(), SignOut(),
+    SignUp(), SignIn(), LoadFriends(), TapAgain(), ChangeFriends(), BrowseMovies(), ImagesWait(), LoadFilms(),
+    SearchMovies(), SwitchServers(), ShortTokens(), LateAnswer(), AddOnce(), StalledServer(), NearDeadline(),
+    IllServer(), OpenCircuit(), NothingThere(), InvalidForm(), MalformedAnswer(), ExpiredToken(), RefusedConnection(),
+    DeadServer(), Cancel(), Timeline(), SignOut(),
   ]
 
   /// Plays a scene and reads back what arrived at the servers meanwhile.

@@ -29,15 +29,43 @@ extension Scene {
   func showFailure<Value>(
     _ code: CallError.Code, on stage: Stage, _ call: () async throws -> Value
   ) async throws -> CallError {
+    let error = try await check(code, call)
+    let status = error.status.map { ", status \($0)" } ?? ""
+    stage.reads(error.errorDescription ?? "", behind: "\(error.code), \(error.requestState)\(status)")
+    return error
+  }
+
+  /// Makes a call that fails, and shows nothing.
+  ///
+  /// - Throws: ``UnexpectedOutcome`` when it does not fail like that.
+  @discardableResult
+  func check<Value>(_ code: CallError.Code, _ call: () async throws -> Value) async throws -> CallError {
     do {
       _ = try await call()
     } catch let error as CallError {
       guard error.code == code else { throw UnexpectedOutcome(expected: code, error: error) }
-      let status = error.status.map { ", status \($0)" } ?? ""
-      stage.reads(error.errorDescription ?? "", behind: "\(error.code), \(error.requestState)\(status)")
       return error
     }
     throw UnexpectedOutcome(expected: code)
+  }
+}
+
+/// Calls that ought to wait for their turn.
+struct NotWaiting: Error, CustomStringConvertible {
+  let count: Int
+  var description: String { "there were never \(count) calls that waited for their turn" }
+}
+
+extension Scheduler {
+  /// Waits until so many calls wait for their turn.
+  ///
+  /// - Throws: ``NotWaiting`` when that takes too long.
+  func waitForWaiting(_ count: Int) async throws {
+    for _ in 0..<2000 {
+      if waiting >= count { return }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    throw NotWaiting(count: count)
   }
 }
 

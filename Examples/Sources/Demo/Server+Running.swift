@@ -14,7 +14,7 @@ extension Server {
   /// - Throws: ``TooFast``; what a malformed address or a server that cannot be reached makes.
   static func running(_ name: String, at address: String) async throws -> Server {
     let baseURL = try BaseURL(address)
-    let server = Server(name, at: baseURL, log: RemoteLog(client: Client(baseURL: baseURL)))
+    let server = Server(name, at: baseURL, log: RemoteLog(at: baseURL))
     let latency: Int = try await server.client.send(.get("/").at("latency_ms"))
     guard latency >= 50 else { throw TooFast(address: address) }
     return server

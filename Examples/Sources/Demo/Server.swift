@@ -23,10 +23,18 @@ struct Server: Sendable {
     self.tokens = tokens
     self.log = log
     client = Client(baseURL: baseURL) {
+      $0.suit(.app)
       $0.environment.name = name
       $0.authentication = .accounts(tokens)
       $0.onUnauthorized = { _ in endedSessions.add() }
     }
+  }
+
+  /// The address of something on it.
+  ///
+  /// - Parameter path: what is added to the server's own. Default: nothing.
+  func url(_ path: String = "") throws -> BaseURL {
+    try BaseURL("\(client.environment.baseURL)\(path)")
   }
 
   /// What the log shows of the access token; `none` when nobody is signed in.

@@ -40,7 +40,14 @@ struct InProcessLog: ServerLog {
 
 /// The log of a server that runs elsewhere: read over HTTP, by Apus.
 struct RemoteLog: ServerLog {
-  let client: Client
+  private let client: Client
+
+  init(at baseURL: BaseURL) {
+    client = Client(baseURL: baseURL) {
+      // Its answers wait for rows, for ten seconds at most.
+      $0.attemptTimeout = nil
+    }
+  }
 
   func position() async throws -> Int { try await fetch([:]).last?.sequence ?? 0 }
 

@@ -47,6 +47,11 @@ struct Stage: Sendable {
     say(text)
   }
 
+  /// Takes lines back that were said last, on a terminal.
+  func erase(lines count: Int) {
+    if isTerminal, count > 0 { write("\u{1B}[\(count)A\r\u{1B}[J") }
+  }
+
   /// One row of the closing table.
   func row(_ check: Check, line: String) {
     write("  \(styled(line, check.isMet ? .green : .red))\n")

@@ -11,16 +11,16 @@ struct World: Sendable {
   let staging: Server
   /// Where they are switched to.
   let production: Server
-  /// A server whose tokens live three seconds, whose time can leap ahead, and that goes down.
+  /// A server whose tokens live three seconds, with which there is mischief, and that goes down.
   let fleeting: Server
-  let clock: LeapClock
-  /// Holds answers of the fleeting server back.
-  let held: HeldAnswers
+  private let mischief: Mischief
   /// The one client of the friends app; it is switched between servers.
   let app: Client
   let accounts: any AccountsService
   let friends: any FriendsService
   let movies: any MoviesService
+  /// The key for films.
+  let apiKey: String
   /// Who signs up: new each time, since a server that runs on remembers.
   let person: Person
   private let backends: [Backend]
@@ -32,32 +32,40 @@ struct World: Sendable {
   }
 
   var servers: [Server] { [staging, production, fleeting] }
+  /// The fleeting server's time.
+  var clock: LeapClock { mischief.clock }
+  /// Holds answers of the fleeting server back.
+  var held: HeldAnswers { mischief.held }
+  /// Loses answers of the fleeting server.
+  var lost: LostAnswers { mischief.lost }
 
   init(_ options: DemoOptions, stage: Stage) async throws {
-    let (clock, held) = (LeapClock(), HeldAnswers())
+    let mischief = Mischief()
     var backends: [Backend] = []
     var servers: [Server] = []
     for (name, address) in [("staging", options.stagingURL), ("production", options.productionURL), ("fleeting", nil)] {
       if let address {
         servers.append(try await Server.running(name, at: address))
       } else {
-        let backend = try await Backend.start(Self.settings(name, options, clock, held))
+        let backend = try await Backend.start(Self.settings(name, options, mischief))
         backends.append(backend)
         servers.append(
           Server(name, at: try BaseURL(backend.baseURL), log: InProcessLog(log: backend.log)))
       }
     }
     self.stage = stage
-    (self.clock, self.held) = (clock, held)
+    self.mischief = mischief
     self.backends = backends
     (staging, production, fleeting) = (servers[0], servers[1], servers[2])
-    app = try Client(baseURL: BaseURL("\(staging.client.environment.baseURL)"))
+    app = try Client(baseURL: staging.url()) { $0.suit(.app) }
     app.use(staging.client.environment)
     accounts = LiveAccountsService(client: staging.client, credentials: staging.tokens)
     friends = LiveFriendsService(client: app)
-    let key = MemoryCredentials(token: options.apiKey)
+    apiKey = options.apiKey
+    let key = MemoryCredentials(token: apiKey)
     movies = LiveMoviesService(
-      client: try Client(baseURL: BaseURL("\(staging.client.environment.baseURL)/3")) {
+      client: try Client(baseURL: staging.url("/3")) {
+        $0.suit(.app)
         $0.authentication = .apiKey(key, queryParameter: "api_key")
       })
     person = Person(email: "ada.\(UInt32.random(in: 0 ... .max))@example.com")
@@ -66,10 +74,8 @@ struct World: Sendable {
   /// How long an access token of the fleeting server is good for.
   static let tokenLifetime = Duration.seconds(3)
 
-  /// Only the fleeting server's tokens are short-lived, and only its answers are held.
-  private static func settings(
-    _ name: String, _ options: DemoOptions, _ clock: LeapClock, _ held: HeldAnswers
-  ) -> Backend.Options {
+  /// Only the fleeting server's tokens are short-lived, and only with it there is mischief.
+  private static func settings(_ name: String, _ options: DemoOptions, _ mischief: Mischief) -> Backend.Options {
     var settings = Backend.Options()
     settings.name = name
     settings.apiKey = options.apiKey
@@ -77,8 +83,9 @@ struct World: Sendable {
     settings.passwordHashRounds = options.passwordHashRounds
     if name == "fleeting" {
       settings.tokenLifetime = tokenLifetime
-      settings.now = { clock.now }
-      settings.held = held
+      settings.now = { mischief.clock.now }
+      settings.held = mischief.held
+      settings.lost = mischief.lost
     }
     return settings
   }

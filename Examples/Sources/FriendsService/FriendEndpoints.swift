@@ -9,7 +9,10 @@ extension Endpoint where Self == Request<FriendsPage> {
 }
 
 extension Endpoint where Self == Request<Friend> {
-  static func addFriend(_ friend: NewFriend) -> Self { .post("/friends", content: .json(friend)) }
+  /// With a key, so that it can be tried again when nobody knows whether it arrived: the server adds one friend.
+  static func addFriend(_ friend: NewFriend) -> Self {
+    .post("/friends", content: .json(friend)).idempotencyKey()
+  }
 
   static func putFriend(_ id: Friend.ID, in category: String?) -> Self {
     .put("/friends/\(id)/category", content: .json(CategoryChoice(category: category)))

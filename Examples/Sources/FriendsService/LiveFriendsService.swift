@@ -9,9 +9,9 @@ public struct LiveFriendsService: FriendsService {
     self.client = client
   }
 
-  /// Fetches the first page; a newer call supersedes an older one.
+  /// Fetches the first page, ahead of what waits for its turn; a newer call supersedes an older one.
   public func latestFriends(in category: String?) async throws(CallError) -> FriendsPage {
-    try await client.send(.friends(page: 1, in: category).latestWins("friends"))
+    try await client.send(.friends(page: 1, in: category).latestWins("friends").priority(.high))
   }
 
   /// Fetches page after page.

@@ -7,6 +7,6 @@ extension LiveMoviesService {
     let client = Client(baseURL: "https://api.themoviedb.org/3") {
       $0.authentication = .apiKey(key, queryParameter: "api_key")
     }
-    return LiveMoviesService(client: client)
+    return LiveMoviesService(client: client, images: Client(baseURL: "https://image.tmdb.org/t/p"))
   }
 }

@@ -6,10 +6,16 @@ public import Apus
 /// `$0.authentication = .apiKey(key, queryParameter: "api_key")`.
 public struct LiveMoviesService: MoviesService {
   let client: Client
+  let images: Client?
 
   /// Makes the service.
-  public init(client: Client) {
+  ///
+  /// - Parameters:
+  ///   - client: talks to the API.
+  ///   - images: talks to the server of the images, which needs no key. Default: none, and no film has a poster then.
+  public init(client: Client, images: Client? = nil) {
     self.client = client
+    self.images = images
   }
 
   /// Fetches page after page.

@@ -10,6 +10,8 @@ public struct Movie: Codable, Sendable, Hashable, Identifiable {
   public let releaseDate: String?
   /// What people thought of it, from 0 to 10.
   public let voteAverage: Double?
+  /// The file of its poster, if it has one.
+  public var posterPath: String?
 
   /// Makes a film, for previews and tests.
   public init(id: Int, title: String, overview: String? = nil, releaseDate: String? = nil, voteAverage: Double? = nil) {

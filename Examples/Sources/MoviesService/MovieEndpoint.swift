@@ -15,8 +15,10 @@ enum MovieEndpoint: Endpoint {
     switch self {
     case .popular(let page): get("/movie/popular", ["page": page])
     case .nowPlaying(let page): get("/movie/now_playing", ["page": page])
-    case .search(let text, let page): get("/search/movie", ["query": text, "page": page])
-    case .recommendations(let id, let page): get("/movie/\(id)/recommendations", ["page": page])
+    // Somebody types and looks at nothing else.
+    case .search(let text, let page): get("/search/movie", ["query": text, "page": page]).priority(.high)
+    // Below the film itself, where one has to scroll to.
+    case .recommendations(let id, let page): get("/movie/\(id)/recommendations", ["page": page]).priority(.low)
     case .details(let id): get("/movie/\(id)", [:])
     }
   }

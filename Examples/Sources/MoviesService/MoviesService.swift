@@ -23,6 +23,9 @@ public protocol MoviesService: Sendable {
   /// A film on its own.
   func details(of id: Movie.ID) async throws(CallError) -> MovieDetails
 
+  /// A film's poster, if it has one. Posters may wait while something more urgent is fetched.
+  func poster(of movie: Movie) async throws(CallError) -> Poster?
+
   /// A film's trailers and the like.
   func videos(of id: Movie.ID) async throws(CallError) -> [Video]
 }

@@ -6,10 +6,10 @@ import Testing
 @testable import Demo
 
 @Suite struct ClaimTests {
-  /// Rows as the log's answer tells of them.
+  /// Rows as the log's answer tells of them, each with one more request at work than the one before.
   private func rows(_ items: String...) throws -> [LoggedExchange] {
     let common = #""sequence":1,"connection":1,"time":"2026-01-01T00:00:00Z","duration_milliseconds":1"#
-    let list = items.map { "{\(common),\($0)}" }.joined(separator: ",")
+    let list = items.enumerated().map { "{\(common),\"at_work\":\($0 + 1),\($1)}" }.joined(separator: ",")
     return try LoggedExchange.rows(from: Data(#"{"items":[\#(list)]}"#.utf8))
   }
 
@@ -56,6 +56,25 @@ import Testing
     #expect(Claim.successes([]) == "nothing")
     #expect(Claim.count(rows) == "4")
     #expect(Claim.count([]) == "0")
+  }
+
+  @Test("how many requests were at work at a time is told where it is above the limit")
+  func atOnce() throws {
+    let row = #""method":"GET","path":"/a","status":200,"client_left":false"#
+    let rows = try rows(row, row, row)
+    #expect(Claim.atOnce(upTo: 3)(rows) == "3 at once or fewer")
+    #expect(Claim.atOnce(upTo: 2)(rows) == "3 at once")
+    #expect(Claim.atOnce(upTo: 2)([]) == "2 at once or fewer")
+  }
+
+  @Test("rows without an idempotency key are told apart from those with one, and whether it is one alone")
+  func keys() throws {
+    let row = #""method":"POST","path":"/a","status":502,"client_left":false"#
+    let (one, other) = (#"\#(row),"idempotency_key":"a""#, #"\#(row),"idempotency_key":"b""#)
+    let (repeated, different) = try (rows(row, one, one), rows(one, other))
+    #expect(Claim.keys(repeated) == "1 without, 2 with the same")
+    #expect(Claim.keys(different) == "0 without, 2 with 2 keys")
+    #expect(Claim.keys([]) == "0 without, 0 with 0 keys")
   }
 
   @Test("only rows of the subject count, and a row too many is seen")

@@ -41,7 +41,16 @@ import Testing
     #expect(!ending.output.contains("\u{1B}"))
     // One refresh for each end of a token, and none that signs somebody in again.
     #expect(ending.output.contains("20 calls in 7.0 seconds, none failed"))
-    for name in ["short-tokens", "refreshes", "late-answer", "stays-out", "session-over"] {
+    // The live list: what comes last goes first.
+    for call in ["GET /movie/now_playing runs", "GET /search/movie waits", "GET /search/movie is done"] {
+      #expect(ending.output.contains("\(call)\n"), "\(call)")
+    }
+    let names = [
+      "short-tokens", "refreshes", "late-answer", "stays-out", "session-over", "posters-wait", "posters-limit",
+      "loader-shows", "one-key", "added-once", "tried-again", "pauses", "circuit-changes", "dead-circuit", "phases",
+      "not-in-time",
+    ]
+    for name in names {
       #expect(ending.output.contains("✓ \(name) "), "\(name)")
     }
     #if os(Linux)

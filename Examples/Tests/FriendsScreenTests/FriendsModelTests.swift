@@ -10,7 +10,8 @@ import Testing
   private let client: Client
 
   init() {
-    client = Client(baseURL: "https://friends.test", transport: stub)
+    // A failed load is to be seen: what is tried again is no matter of a screen.
+    client = Client(baseURL: "https://friends.test", transport: stub) { $0.retry = .none }
     model = FriendsModel(service: LiveFriendsService(client: client))
   }
 

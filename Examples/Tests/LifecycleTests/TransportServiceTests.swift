@@ -11,6 +11,14 @@ struct TransportServiceTests {
     ServiceGroup(services: [transport.service(grace: grace)], logger: Logger(label: "test"))
   }
 
+  /// A client that has no limit but the transport's, and tries nothing again.
+  private func client(of server: TestServer, over transport: NIOTransport) throws -> Client {
+    try Client(baseURL: BaseURL(server.origin), transport: transport) {
+      ($0.timeout, $0.attemptTimeout) = (nil, nil)
+      $0.retry = .none
+    }
+  }
+
   private func code(of body: () async throws(CallError) -> Void) async -> CallError.Code? {
     do throws(CallError) {
       try await body()
@@ -27,7 +35,7 @@ struct TransportServiceTests {
       .text("whole").waiting(for: gate)
     } body: { server in
       let transport = NIOTransport()
-      let api = Client(baseURL: try BaseURL(server.origin), transport: transport) { $0.timeout = nil }
+      let api = try client(of: server, over: transport)
       let group = group(transport, grace: .seconds(600))
       let service = Task { try await group.run() }
       let running = Task { try await api.send(Request<String>.get("/")) }
@@ -49,7 +57,7 @@ struct TransportServiceTests {
       .stalled
     } body: { server in
       let transport = NIOTransport()
-      let api = Client(baseURL: try BaseURL(server.origin), transport: transport) { $0.timeout = nil }
+      let api = try client(of: server, over: transport)
       let group = group(transport, grace: .milliseconds(50))
       let service = Task { try await group.run() }
       let running = Task { try await api.send(Request<String>.get("/")) }
@@ -68,7 +76,7 @@ struct TransportServiceTests {
       .stalled
     } body: { server in
       let transport = NIOTransport()
-      let api = Client(baseURL: try BaseURL(server.origin), transport: transport) { $0.timeout = nil }
+      let api = try client(of: server, over: transport)
       let group = group(transport, grace: .seconds(3600))
       let service = Task { try await group.run() }
       let running = Task { try await api.send(Request<String>.get("/")) }

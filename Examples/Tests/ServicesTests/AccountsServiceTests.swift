@@ -11,7 +11,11 @@ import Testing
   init() {
     let tokens = tokens
     accounts = LiveAccountsService(
-      client: Client(baseURL: "https://accounts.test", transport: stub) { $0.authentication = .accounts(tokens) },
+      client: Client(baseURL: "https://accounts.test", transport: stub) {
+        $0.authentication = .accounts(tokens)
+        // What is tried again is tried again at once: tests wait for nothing.
+        $0.retry = RetryPolicy(base: .zero)
+      },
       credentials: tokens)
     stub.on(.post, "/sessions", answer: .json(#"{"access_token":"a1","refresh_token":"r1"}"#, status: 201))
     stub.on(.get, "/accounts/me", answer: .json(#"{"id":1,"name":"Ada","email":"ada@example.com"}"#))
@@ -73,6 +77,28 @@ import Testing
     let error = await #expect(throws: CallError.self) { try await accounts.signOut() }
     #expect(error?.code == .offline)
     #expect(tokens.current().credential == nil)
+  }
+
+  @Test("a server that could not take the sign-out is told again, and one that could not refresh is asked again")
+  func toldAgain() async throws {
+    try await accounts.signIn(email: "ada@example.com", password: "x")
+    stub.on(.get, "/accounts/me", answers: [.status(401), .json(#"{"id":1,"name":"Ada","email":"ada@example.com"}"#)])
+    stub.on(
+      .post, "/sessions/refresh", answers: [.status(502), .json(#"{"access_token":"a2","refresh_token":"r2"}"#)])
+    #expect(try await accounts.account().name == "Ada")
+    stub.on(.post, "/sessions/revoke", answers: [.status(503), .status(204)])
+    try await accounts.signOut()
+    #expect(authorizations("/sessions/refresh").count == 2)
+    #expect(authorizations("/sessions/revoke").count == 2)
+  }
+
+  @Test("a sign-in and a sign-up are not sent twice when nobody knows what came of them")
+  func sentOnce() async throws {
+    stub.onAny(answer: .failure(TransportError(.broken, requestState: .maybeSent)))
+    await #expect(throws: CallError.self) { try await accounts.signIn(email: "ada@example.com", password: "x") }
+    let form = SignUpForm(name: "Ada", email: "ada@example.com", password: "correct horse")
+    await #expect(throws: CallError.self) { try await accounts.signUp(form) }
+    #expect(stub.exchanges.map(\.target) == ["/sessions", "/accounts"])
   }
 
   @Test("where nobody is signed in nobody needs to be told")

@@ -5,8 +5,10 @@ import Testing
 
 @Suite struct FriendsServiceTests {
   private let stub = StubTransport()
-  private var friends: LiveFriendsService {
-    LiveFriendsService(client: Client(baseURL: "https://friends.test/v1", transport: stub))
+  private var friends: LiveFriendsService { service(.none) }
+
+  private func service(_ retry: RetryPolicy) -> LiveFriendsService {
+    LiveFriendsService(client: Client(baseURL: "https://friends.test/v1", transport: stub) { $0.retry = retry })
   }
 
   @Test("the first page is asked for and decoded")
@@ -52,6 +54,19 @@ import Testing
     }
     #expect(friend == Friend(id: 9, name: "Grace"))
     #expect(stub.exchanges.first?.text == #"{"name":"Grace"}"#)
+  }
+
+  @Test("a friend is added with a key: the same on each attempt, another one for each friend")
+  func keys() async throws {
+    let grace = StubAnswer.json(#"{"id":9,"name":"Grace","email":null,"category":null}"#, status: 201)
+    stub.on(.post, "/v1/friends", answers: [.status(503), grace, grace])
+    let friends = service(RetryPolicy(base: .zero))
+    for _ in 0..<2 { _ = try await friends.add(NewFriend(name: "Grace")) }
+    let name = try #require(HTTPField.Name("Idempotency-Key"))
+    let keys = stub.exchanges.compactMap { $0.fields[name] }
+    #expect(keys.count == 3)
+    #expect(keys.first == keys.dropFirst().first)
+    #expect(Set(keys).count == 2)
   }
 
   @Test("a form that is not accepted is a value")

@@ -12,6 +12,7 @@ import Testing
     "MoviesService": ["Apus"],
     "AccountsService": ["Apus"],
     "FriendsScreen": ["Apus", "FriendsService", "Observation"],
+    "MoviesScreen": ["Apus", "MoviesService", "Observation", "SwiftUI"],
   ]
 
   /// The texts of a target's files, by name.

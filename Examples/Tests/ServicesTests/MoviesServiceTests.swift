@@ -76,6 +76,51 @@ import Testing
     #expect(try await movies.videos(of: 238).map(\.name) == ["Trailer"])
   }
 
+  /// Lets the time pass whenever a call pauses, until so many requests were sent.
+  private func pass(until count: Int, on clock: ManualClock) async {
+    while stub.exchanges.count < count {
+      if !clock.advanceToNextWake() { await Task.yield() }
+    }
+  }
+
+  private func film(poster path: String?) -> Movie {
+    var film = Movie(id: 1, title: "x")
+    film.posterPath = path
+    return film
+  }
+
+  @Test("a poster comes from the server of the images, tagged as one, and is tried for once more")
+  func poster() async throws {
+    let clock = ManualClock()
+    let images = Client(baseURL: "https://image.tmdb.org/t/p", transport: stub) {
+      $0.settings.runtime.clock = clock
+      ($0.timeout, $0.attemptTimeout) = (nil, nil)
+    }
+    let movies = LiveMoviesService(client: images, images: images)
+    stub.on(
+      .get, "/t/p/w185/x.jpg",
+      answers: [.status(503), .status(200, fields: [.contentType: "image/jpeg"], content: "jpg"), .status(503)])
+    let film = film(poster: "/x.jpg")
+    let poster = Task { try await movies.poster(of: film) }
+    await pass(until: 2, on: clock)
+    #expect(try await poster.value == Poster(type: "image/jpeg", bytes: Array("jpg".utf8)))
+    #expect(stub.exchanges.map(\.tags) == [["images"], ["images"]])
+    let missing = Task { try await movies.poster(of: film) }
+    await pass(until: 4, on: clock)
+    let error = await #expect(throws: CallError.self) { try await missing.value }
+    #expect(error?.attempts == 2)
+    #expect(stub.exchanges.count == 4)
+  }
+
+  @Test("a film without a poster has none, nor has a service without a server of images")
+  func noPoster() async throws {
+    #expect(try await movies.poster(of: film(poster: "/x.jpg")) == nil)
+    let images = Client(baseURL: "https://image.tmdb.org/t/p", transport: stub)
+    let other = LiveMoviesService(client: images, images: images)
+    #expect(try await other.poster(of: film(poster: nil)) == nil)
+    #expect(stub.exchanges.isEmpty)
+  }
+
   @Test("a film without a date has no year", arguments: [(nil, nil), ("", nil), ("1972-03-14", 1972)])
   func year(date: String?, year: Int?) {
     #expect(Movie(id: 1, title: "x", releaseDate: date).year == year)

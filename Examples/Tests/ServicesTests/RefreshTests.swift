@@ -69,6 +69,7 @@ import Testing
       let other = Client(baseURL: site.client.environment.baseURL) {
         $0.authentication = site.authentication
         $0.timeout = .seconds(300)
+        $0.attemptTimeout = nil
       }
       for round in 1...3 {
         expire()
@@ -145,6 +146,19 @@ import Testing
       expire()
       try await load(10, from: site.friends)
       #expect(site.refreshes.map(\.status) == [200, 200])
+      #expect(site.events.all.isEmpty)
+    }
+  }
+
+  @Test("a refresh whose answer is lost is asked for again, with the old token, and nobody notices")
+  func lostAnswer() async throws {
+    let options = options()
+    try await withSite(options) { site in
+      try await site.signIn()
+      expire()
+      options.lost.lose(Self.refresh)
+      try await load(10, from: site.friends)
+      #expect(site.refreshes.map(\.status) == [502, 200])
       #expect(site.events.all.isEmpty)
     }
   }

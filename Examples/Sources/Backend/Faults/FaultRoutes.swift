@@ -12,6 +12,9 @@ import NIOCore
 /// - `GET /faults/wrong-shape`: 200 with a page of friends whose members have the wrong types
 /// - `GET /faults/status/{code}?retry_after=`: that status (200 to 599); a problem from 400 on
 /// - `GET /faults/flaky?key=&failures=&retry_after=`: 503 for the first `failures` requests with this key, then 200
+///
+/// Where there is a `retry_after` in seconds there may be a `retry_after_ms`, for the field `retry-after-ms` that some
+/// servers have: nobody needs to wait for a whole second then.
 struct FaultRoutes {
   let flakiness: Flakiness
 
@@ -68,7 +71,7 @@ struct FaultRoutes {
     var response =
       code < 400
       ? Response(status: status) : Problem(status, "This status was asked for.").response()
-    response.headers[.retryAfter] = try retryAfter(try Query(request.uri.query))
+    response.headers.append(contentsOf: try retryAfter(try Query(request.uri.query)))
     if code == 401 { response.headers[.wwwAuthenticate] = #"Bearer realm="faults""# }
     return response
   }
@@ -77,16 +80,23 @@ struct FaultRoutes {
   private func flaky(_ request: Request, _: BackendContext) async throws -> Response {
     let query = try Query(request.uri.query)
     let failures = try query.integer("failures", in: 0...1000, default: 2)
-    let seconds = try retryAfter(query)
+    let fields = try retryAfter(query)
     let attempt = flakiness.attempt(key: query["key"] ?? "")
     guard attempt <= failures else { return .json(Recovered(attempts: attempt)) }
     var response = Problem(.serviceUnavailable, "Attempt \(attempt) fails, as was asked for.").response()
-    response.headers[.retryAfter] = seconds
+    response.headers.append(contentsOf: fields)
     return response
   }
 
-  private func retryAfter(_ query: Query) throws -> String? {
-    guard query["retry_after"] != nil else { return nil }
-    return String(try query.integer("retry_after", in: 0...3600, default: 0))
+  /// When to come back, as fields.
+  private func retryAfter(_ query: Query) throws -> HTTPFields {
+    var fields = HTTPFields()
+    if query["retry_after"] != nil {
+      fields[.retryAfter] = String(try query.integer("retry_after", in: 0...3600, default: 0))
+    }
+    if query["retry_after_ms"] != nil, let name = HTTPField.Name("retry-after-ms") {
+      fields[name] = String(try query.integer("retry_after_ms", in: 0...3_600_000, default: 0))
+    }
+    return fields
   }
 }

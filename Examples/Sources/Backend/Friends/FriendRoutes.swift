@@ -4,7 +4,8 @@ import Hummingbird
 /// An account's friends; every route needs a bearer token.
 ///
 /// - `GET /friends?page=&per_page=&category=`: `{items: [friend], page, total_pages, total_results}`
-/// - `POST /friends` `{name, email?}`: 201 friend, with `Location`
+/// - `POST /friends` `{name, email?}`: 201 friend, with `Location`; with an `Idempotency-Key` however often it comes
+///   within a day: one friend, the same answer
 /// - `GET /friends/categories`: `{items: [{name, count}]}`
 /// - `GET /friends/{id}`: friend
 /// - `DELETE /friends/{id}`: 204
@@ -45,7 +46,8 @@ struct FriendRoutes {
   @Sendable
   private func create(_ request: Request, _: BackendContext, _ principal: Principal) async throws -> Response {
     let input = try await Content.decode(FriendInput.self, from: request).validated()
-    let friend = try await friends.add(name: input.name, email: input.email, to: principal.account.id)
+    let key = try IdempotencyKey.of(request.headers)
+    let friend = try await friends.add(name: input.name, email: input.email, key: key, to: principal.account.id)
     var response = Response.json(friend, status: .created)
     response.headers[.location] = "/friends/\(friend.id)"
     return response

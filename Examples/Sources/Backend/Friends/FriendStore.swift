@@ -1,8 +1,11 @@
+import Foundation
 import GRDB
+import HTTPTypes
 
 /// The friends in the database, each account's own.
 struct FriendStore: Sendable {
   let database: Database
+  let now: @Sendable () -> Date
 
   /// A page of an account's friends, in the order in which they were added.
   func page(_ request: PageRequest, category: String?, of account: Int64) async throws -> Page<Friend> {
@@ -26,13 +29,29 @@ struct FriendStore: Sendable {
     }
   }
 
-  func add(name: String, email: String?, to account: Int64) async throws -> Friend {
-    try await database.pool.write { db in
+  /// Adds a friend to an account's list, with a key only once: later requests are told what the first one was, also
+  /// when the friend was removed since.
+  ///
+  /// All in one transaction, and there is one at a time: of requests that come together the first adds the friend.
+  ///
+  /// - Throws: `Problem` with status 422 when the key came with another friend before.
+  func add(name: String, email: String?, key: IdempotencyKey?, to account: Int64) async throws -> Friend {
+    let time = now().timeIntervalSince1970
+    return try await database.pool.write { db in
+      if let key, let earlier = try Addition.find(key, of: account, at: time, in: db)?.friend {
+        guard (earlier.name, earlier.email) == (name, email) else { throw Self.otherFriend }
+        return earlier
+      }
       try db.execute(
         sql: "INSERT INTO friends (account_id, name, email) VALUES (?, ?, ?)", arguments: [account, name, email])
-      return Friend(id: db.lastInsertedRowID, name: name, email: email, category: nil)
+      let friend = Friend(id: db.lastInsertedRowID, name: name, email: email, category: nil)
+      if let key { try Addition(friend: friend).note(key, of: account, at: time, in: db) }
+      return friend
     }
   }
+
+  private static let otherFriend = Problem(
+    .unprocessableContent, "This Idempotency-Key came with another friend before.")
 
   /// Takes a friend off an account's list; whether there was one.
   func remove(_ id: Int64, of account: Int64) async throws -> Bool {

@@ -9,6 +9,8 @@ public final class ExchangeLog: Sendable {
   private struct State {
     var rows: [LoggedExchange] = []
     var lastSequence = 0
+    /// The sequence numbers of those whose answers have not begun.
+    var atWork: Set<Int> = []
     var watchers: [UUID: AsyncStream<Void>.Continuation] = [:]
   }
 
@@ -75,15 +77,22 @@ public final class ExchangeLog: Sendable {
     await rows(atLeast: 1, within: limit, where: condition).first
   }
 
-  /// Adds a row, made with the next sequence number.
-  func append(_ make: (_ sequence: Int) -> LoggedExchange) -> Int {
+  /// Adds a row, made with the next sequence number and how many requests are at work with it.
+  func append(_ make: (_ sequence: Int, _ atWork: Int) -> LoggedExchange) -> Int {
     state.withLock { state in
       state.lastSequence += 1
-      state.rows.append(make(state.lastSequence))
+      state.atWork.insert(state.lastSequence)
+      state.rows.append(make(state.lastSequence, state.atWork.count))
       if state.rows.count > capacity { state.rows.removeFirst(state.rows.count - capacity) }
       for watcher in state.watchers.values { watcher.yield() }
       return state.lastSequence
     }
+  }
+
+  /// The work on a request is done, or given up: noted before its answer begins, so that a client that sends the next
+  /// request because it has this answer is never seen to have two at once.
+  func workEnded(_ sequence: Int) {
+    state.withLock { _ = $0.atWork.remove(sequence) }
   }
 
   /// Changes a row, unless it was forgotten meanwhile.

@@ -23,6 +23,11 @@ public struct LoggedExchange: Codable, Equatable, Sendable, Identifiable {
   public let requestContentLength: Int?
   /// The kind of credential and the beginning of its SHA-256: `bearer:1f2e3d4c5b6a`; see ``Backend/fingerprint(of:)``.
   public let credential: String?
+  /// The beginning of the SHA-256 of the request's `Idempotency-Key`, or `nil`.
+  public let idempotencyKey: String?
+  /// How many requests the backend was at work on when this one arrived, this one included: none of their answers had
+  /// begun.
+  public let atWork: Int
   /// The account that the credential belongs to; `nil` when there is none or the credential was refused.
   public internal(set) var account: Int64?
   /// The answer's status; `nil` while there is none, and for good when the client left before.

@@ -17,7 +17,7 @@ struct MovieSummary: Encodable, Sendable {
     try container.encode(film.title, forKey: .originalTitle)
     try container.encodeNil(forKey: .overview)
     try container.encode(film.popularity, forKey: .popularity)
-    try container.encodeNil(forKey: .posterPath)
+    try container.encode(film.posterPath, forKey: .posterPath)
     try container.encode(film.releaseDate, forKey: .releaseDate)
     try container.encode(film.title, forKey: .title)
     try container.encode(false, forKey: .video)
@@ -42,7 +42,7 @@ struct MovieDetails: Encodable, Sendable {
   }
 
   private static let unknown: [CodingKeys] = [
-    .backdropPath, .belongsToCollection, .homepage, .imdbId, .originalLanguage, .overview, .posterPath, .tagline,
+    .backdropPath, .belongsToCollection, .homepage, .imdbId, .originalLanguage, .overview, .tagline,
   ]
   private static let unknownLists: [CodingKeys] = [.productionCompanies, .productionCountries, .spokenLanguages]
 
@@ -56,6 +56,7 @@ struct MovieDetails: Encodable, Sendable {
     try container.encode(film.id, forKey: .id)
     try container.encode(film.title, forKey: .originalTitle)
     try container.encode(film.popularity, forKey: .popularity)
+    try container.encode(film.posterPath, forKey: .posterPath)
     try container.encode(film.releaseDate, forKey: .releaseDate)
     try container.encode(0, forKey: .revenue)
     try container.encode(film.minutes, forKey: .runtime)

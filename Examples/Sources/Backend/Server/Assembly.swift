@@ -18,7 +18,8 @@ struct Assembly {
     logger.logLevel = .critical
     return Application(
       responder: ExchangeResponder(
-        router: routes.responder(), connections: connections, latency: options.latency, held: options.held),
+        router: routes.responder(), connections: connections, latency: options.latency, held: options.held,
+        lost: options.lost),
       server: RecordedServer(connections: connections, log: log, now: options.now).builder,
       configuration: ApplicationConfiguration(
         address: .hostname("127.0.0.1", port: options.port), serverName: options.name),
@@ -39,8 +40,9 @@ struct Assembly {
     var routes = Routes()
     InfoRoutes(name: options.name, films: films, latency: options.latency).add(to: &routes)
     AccountRoutes(accounts: accounts, gatekeeper: gatekeeper).add(to: &routes)
-    FriendRoutes(friends: FriendStore(database: database), gatekeeper: gatekeeper).add(to: &routes)
+    FriendRoutes(friends: FriendStore(database: database, now: options.now), gatekeeper: gatekeeper).add(to: &routes)
     MovieRoutes(films: films, apiKey: options.apiKey).add(to: &routes)
+    PosterRoutes(films: films).add(to: &routes)
     FaultRoutes(flakiness: Flakiness()).add(to: &routes)
     LogRoutes(log: log).add(to: &routes)
     return routes

@@ -13,13 +13,14 @@ final class Exchange: Sendable {
     let parts = (head.path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let query = parts.count > 1 ? String(parts[1]) : nil
     self.log = log
-    sequence = log.append { sequence in
+    sequence = log.append { sequence, atWork in
       LoggedExchange(
         sequence: sequence, connection: connection, time: time, method: head.method.rawValue,
         path: parts.first.map(String.init) ?? "", query: Redaction.query(query),
         userAgent: head.headerFields[.userAgent],
         requestContentLength: head.headerFields[.contentLength].flatMap(Int.init),
-        credential: Redaction.credential(fields: head.headerFields, query: query))
+        credential: Redaction.credential(fields: head.headerFields, query: query),
+        idempotencyKey: IdempotencyKey.fingerprint(in: head.headerFields), atWork: atWork)
     }
   }
 
@@ -30,6 +31,7 @@ final class Exchange: Sendable {
 
   /// The answer's head is about to be written.
   func answering(status: Int, contentLength: Int?) {
+    log.workEnded(sequence)
     log.update(sequence) { row in
       row.status = status
       row.responseContentLength = contentLength
@@ -48,6 +50,7 @@ final class Exchange: Sendable {
       return !hasEnded
     }
     guard first else { return }
+    log.workEnded(sequence)
     let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
     log.update(sequence) { row in
       row.clientLeft = left

@@ -8,6 +8,7 @@ enum Schema {
     migrator.registerMigration("friends", migrate: createFriends)
     migrator.registerMigration("films", migrate: createFilms)
     migrator.registerMigration("pairs", migrate: countPairs)
+    migrator.registerMigration("additions", migrate: createAdditions)
     return migrator
   }
 
@@ -63,6 +64,21 @@ enum Schema {
       table.column("name", .text).notNull()
       table.column("email", .text)
       table.column("category", .text)
+    }
+  }
+
+  /// Friends that were added with an idempotency key. No reference to the friend, who may be removed: the key still
+  /// adds nobody then.
+  @Sendable
+  private static func createAdditions(_ db: GRDB.Database) throws {
+    try db.create(table: "additions") { table in
+      table.column("account_id", .integer).notNull().references("accounts", onDelete: .cascade)
+      table.column("key_hash", .blob).notNull()
+      table.column("friend_id", .integer).notNull()
+      table.column("name", .text).notNull()
+      table.column("email", .text)
+      table.column("added_at", .double).notNull().indexed()
+      table.primaryKey(["account_id", "key_hash"])
     }
   }
 

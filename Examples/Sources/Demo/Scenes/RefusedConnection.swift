@@ -7,7 +7,9 @@ struct RefusedConnection: Scene {
   func play(in world: World) async throws -> [Claim] {
     await world.stopFleeting()
     let client = world.fleeting.client
-    try await showFailure(.connectionFailed, on: world.stage) { try await client.send(Request<Void>.get("/friends")) }
+    // What comes of trying again is another scene.
+    let call = Request<Void>.get("/friends").retry(.none)
+    try await showFailure(.connectionFailed, on: world.stage) { try await client.send(call) }
     return [Claim(name: "refused", server: world.fleeting, subject: "GET /friends", expected: "nothing")]
   }
 }

@@ -74,6 +74,18 @@ import Testing
     }
   }
 
+  @Test func `a server can say in milliseconds when to come back`() async throws {
+    try await withBackend { _, client in
+      for target in ["/faults/status/503?", "/faults/flaky?key=ms&failures=1&"] {
+        let answer = try await client.get("\(target)retry_after_ms=40")
+        #expect(answer.status == 503)
+        #expect(answer["retry-after-ms"] == "40")
+        #expect(answer["retry-after"] == nil)
+        #expect(try await client.get("\(target)retry_after_ms=x").status == 422)
+      }
+    }
+  }
+
   @Test(arguments: ["100", "199", "600", "x", "-5"])
   func `what is no status cannot`(code: String) async throws {
     try await withBackend { (_, client) async throws in

@@ -15,7 +15,7 @@ struct RandomRequests {
   private static let paths = [
     "/accounts", "/accounts/me", "/sessions", "/sessions/refresh", "/sessions/revoke", "/friends", "/friends/1",
     "/friends/1/category", "/friends/categories", "/3/movie/popular", "/3/movie/32710", "/3/search/movie", "/__log",
-    "/faults/flaky", "/",
+    "/faults/flaky", "/t/p/w185/32710.svg", "/",
   ]
   private static let names = ["page", "per_page", "category", "query", "api_key", "after", "count", "key", "", "%zz"]
   private static let values = [
@@ -41,6 +41,7 @@ struct RandomRequests {
     var lines = ["\(method) \(path())\(query()) HTTP/1.1", "Host: x"]
     let credentials = ["Bearer \(token)", "Bearer x", "Bearer", "Basic eA==", "\"", ""]
     if chance(2) { lines.append("Authorization: \(pick(credentials))") }
+    if chance(4) { lines.append("Idempotency-Key: \(pick(Self.values + ["a b", ""]))") }
     var content = ""
     if ["POST", "PUT", "PATCH"].contains(method) || chance(8) {
       content = chance(20) ? String(repeating: "[", count: 20_000) : pick(Self.contents)

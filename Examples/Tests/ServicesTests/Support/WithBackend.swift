@@ -30,14 +30,28 @@ struct Site: Sendable {
       $0.onUnauthorized = { events.add($0) }
       // Hundreds of calls at once on a small machine may take long.
       $0.timeout = .seconds(300)
+      $0.attemptTimeout = nil
+      // What is tried again is tried again at once: tests wait for nothing.
+      $0.retry = RetryPolicy(base: .zero)
     }
     accounts = LiveAccountsService(client: client, credentials: tokens)
     friends = LiveFriendsService(client: client)
+    movies = try Self.movies(of: backend)
+  }
+
+  /// A backend's films and posters.
+  ///
+  /// - Parameter scheduler: gives both their places. Default: each has one of its own.
+  static func movies(of backend: Backend, _ scheduler: Scheduler? = nil) throws -> LiveMoviesService {
     let key = MemoryCredentials(token: "demo-key")
-    movies = LiveMoviesService(
-      client: Client(baseURL: try BaseURL(backend.baseURL + "/3")) {
-        $0.authentication = .apiKey(key, queryParameter: "api_key")
-      })
+    let films = try Client(baseURL: BaseURL(backend.baseURL + "/3")) {
+      $0.authentication = .apiKey(key, queryParameter: "api_key")
+      if let scheduler { $0.scheduler = scheduler }
+    }
+    let images = try Client(baseURL: BaseURL(backend.baseURL + "/t/p")) {
+      if let scheduler { $0.scheduler = scheduler }
+    }
+    return LiveMoviesService(client: films, images: images)
   }
 
   /// Signs somebody up and in.

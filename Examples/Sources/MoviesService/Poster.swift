@@ -1,0 +1,41 @@
+public import Apus
+
+/// A picture, as the server sent it.
+public struct Poster: Sendable, Hashable {
+  /// What kind of picture it is, for example `image/jpeg`.
+  public let type: String
+  /// The picture.
+  public let bytes: [UInt8]
+
+  /// Makes a picture, for previews and tests.
+  public init(type: String, bytes: [UInt8]) {
+    self.type = type
+    self.bytes = bytes
+  }
+}
+
+extension Endpoint where Self == Request<Poster> {
+  /// Pictures may wait: they are the last to go, all of them can be held by their tag, and one that fails twice is
+  /// missing.
+  static func poster(_ file: String) -> Self {
+    Request<Poster>(method: .get, path: "/w185/\(file)", mapping: .poster)
+      .tag("images").priority(.low).retry(RetryPolicy(attempts: 2))
+  }
+}
+
+extension ResponseMapping where Value == Poster {
+  /// Any picture: nothing is decoded.
+  static var poster: Self {
+    ResponseMapping(accept: "image/*") { content in
+      Poster(type: content.mediaType?.essence ?? "application/octet-stream", bytes: [UInt8](content.data))
+    }
+  }
+}
+
+extension LiveMoviesService {
+  /// Fetches a film's poster, 185 points wide.
+  public func poster(of movie: Movie) async throws(CallError) -> Poster? {
+    guard let images, let path = movie.posterPath else { return nil }
+    return try await images.send(.poster(String(path.dropFirst())))
+  }
+}

@@ -1,0 +1,91 @@
+import Apus
+import ApusTesting
+import MoviesScreen
+import MoviesService
+import Testing
+
+@MainActor @Suite struct MoviesModelTests {
+  private let stub = StubTransport()
+  private let model: MoviesModel
+
+  init() {
+    let client = Client(baseURL: "https://movies.test/3", transport: stub) { $0.retry = .none }
+    model = MoviesModel(service: LiveMoviesService(client: client))
+  }
+
+  private func page(_ titles: String...) -> StubAnswer {
+    let films = titles.enumerated().map { #"{"id":\#($0),"title":"\#($1)"}"# }.joined(separator: ",")
+    return .json(#"{"results":[\#(films)],"page":1,"total_pages":1,"total_results":\#(titles.count)}"#)
+  }
+
+  private var titles: [String]? { model.films.value?.map(\.title) }
+
+  @Test("as long as nothing is typed the most popular films are shown, and the spinner turns until they are there")
+  func popular() async throws {
+    let gate = Gate()
+    stub.on(.get, "/3/movie/popular", answer: page("Alien", "Brazil").waiting(for: gate))
+    #expect(!model.films.isLoading)
+    let load = model.films.reload()
+    try await gate.waitForArrivals(1)
+    #expect(model.films.isLoading)
+    gate.open()
+    await load.value
+    #expect(titles == ["Alien", "Brazil"])
+    #expect(!model.films.isLoading)
+    #expect(model.errorText == nil)
+  }
+
+  @Test("what is typed is searched for")
+  func search() async {
+    stub.on(.get, "/3/search/movie", answer: page("Contact"))
+    model.field.text = "cont act"
+    await model.films.load()
+    #expect(titles == ["Contact"])
+    #expect(stub.exchanges.map(\.target) == ["/3/search/movie?query=cont%20act&page=1"])
+  }
+
+  @Test("the next letter takes the place of a search that is under way, whose films never show")
+  func typing() async throws {
+    let (slow, fast) = (Gate(), Gate())
+    stub.on(
+      .get, "/3/search/movie", answers: [page("old").waiting(for: slow), page("new").waiting(for: fast)])
+    model.field.text = "a"
+    let older = model.films.reload()
+    try await slow.waitForArrivals(1)
+    model.field.text = "al"
+    let newer = model.films.reload()
+    await older.value
+    #expect(model.films.isLoading)
+    #expect(titles == nil)
+    fast.open()
+    await newer.value
+    #expect(titles == ["new"])
+    #expect(model.errorText == nil)
+  }
+
+  @Test("a failed load says why and keeps the films there were; the next one clears the text")
+  func failure() async {
+    stub.on(.get, "/3/movie/popular", answers: [page("Alien"), .status(503), page("Brazil")])
+    await model.films.load()
+    await model.films.load()
+    #expect(model.errorText == "The server has a problem. Try again later.")
+    #expect(titles == ["Alien"])
+    #expect(!model.films.isLoading)
+    await model.films.load()
+    #expect(model.errorText == nil)
+    #expect(titles == ["Brazil"])
+  }
+
+  @Test("a screen that goes away cancels its load, and shows no error when it is back")
+  func leaving() async throws {
+    stub.on(.get, "/3/movie/popular", answer: .stalled)
+    let films = model.films
+    let task = Task { await films.load() }
+    try await stub.waitForExchanges(1)
+    task.cancel()
+    await task.value
+    #expect(model.errorText == nil)
+    #expect(!model.films.isLoading)
+    #expect(stub.exchanges.map(\.outcome) == [.cancelled])
+  }
+}

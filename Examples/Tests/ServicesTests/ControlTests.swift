@@ -1,0 +1,77 @@
+import Apus
+import Backend
+import FriendsService
+import MoviesService
+import Testing
+
+/// What the endpoints of the services say of their calls, on a real server.
+@Suite struct ControlTests {
+  @Test(
+    "posters wait as long as they are held, a search does not, and no more calls run than may",
+    .timeLimit(.minutes(1)))
+  func posters() async throws {
+    try await withSite { site in
+      let scheduler = Scheduler(SchedulingLimits(perOrigin: 4))
+      let movies = try Site.movies(of: site.backend, scheduler)
+      let films = try await movies.mostPopular()
+      scheduler.hold("images")
+      try await withThrowingTaskGroup(of: Poster?.self) { group in
+        for film in films { group.addTask { try await movies.poster(of: film) } }
+        while scheduler.waiting < films.count {
+          try Task.checkCancellation()
+          await Task.yield()
+        }
+        _ = try await movies.search("matrix")
+        #expect(site.backend.log.rows.map(\.path) == ["/3/movie/popular", "/3/search/movie"])
+        scheduler.release("images")
+        for try await poster in group { #expect(poster?.type == "image/svg+xml") }
+      }
+      let rows = site.backend.log.rows
+      #expect(rows.count { $0.path.hasPrefix("/t/p/w185/") && $0.credential == nil } == films.count)
+      #expect(rows.map(\.atWork).max() ?? 0 <= 4)
+    }
+  }
+
+  @Test("a friend is added once when the answer is lost: asked again with the same key")
+  func lostAnswer() async throws {
+    let options = Backend.Options.testing { $0.friendsPerAccount = 0 }
+    try await withSite(options) { site in
+      try await site.signIn()
+      options.lost.lose("POST /friends")
+      guard case .accepted(let grace) = try await site.friends.add(NewFriend(name: "Grace")) else {
+        Issue.record("the friend was not accepted")
+        return
+      }
+      #expect(try await site.friends.latestFriends(in: nil).items == [grace])
+      let rows = site.backend.log.rows { $0.method == "POST" && $0.path == "/friends" }
+      #expect(rows.map(\.status) == [502, 201])
+      #expect(rows.first?.idempotencyKey != nil)
+      #expect(Set(rows.map(\.idempotencyKey)).count == 1)
+    }
+  }
+
+  @Test("without a key nobody asks again, and the error says why")
+  func withoutKey() async throws {
+    let options = Backend.Options.testing { $0.friendsPerAccount = 0 }
+    try await withSite(options) { site in
+      try await site.signIn()
+      options.lost.lose("POST /friends")
+      let request = Request<Friend>.post("/friends", content: .json(NewFriend(name: "Edsger")))
+      let error = await #expect(throws: CallError.self) { try await site.client.send(request) }
+      #expect(error?.status == 502)
+      #expect(error?.attempts == 1)
+      #expect(error?.failedAttempts.last?.decision == .end(.notIdempotent))
+      #expect(try await site.friends.latestFriends(in: nil).items.map(\.name) == ["Edsger"])
+    }
+  }
+
+  @Test("what is safe is asked again as often as the server needs, and each attempt is in the trace")
+  func flaky() async throws {
+    try await withSite { site in
+      let request = Request<Void>.get("/faults/flaky", query: ["key": "control", "failures": 2])
+      let trace = try await site.client.response(to: request).trace
+      #expect(trace.failedAttempts.map(\.cause) == [.answered(status: 503), .answered(status: 503)])
+      #expect(site.backend.log.rows.map(\.status) == [503, 503, 200])
+    }
+  }
+}
