@@ -9,6 +9,11 @@ ROOT="$PWD"
 SCRATCH="${APUS_SCRATCH:-.build}"
 read -r -a BUILD_FLAGS <<<"${APUS_BUILD_FLAGS:-}"
 
+# The nested packages are built each for itself, or with APUS_ONE_BUILD=1 where the package is: what they share is
+# then compiled once. Quicker once, and slower again and again: each build compiles the package's modules anew.
+NESTED=()
+if [[ "${APUS_ONE_BUILD:-0}" == 1 ]]; then NESTED=(--scratch-path "$ROOT/$SCRATCH"); fi
+
 die() { # one line on standard error, and out
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1
@@ -50,6 +55,11 @@ library_targets() {
 # A debug build of the library, quiet unless it fails.
 build_library() {
   run_quietly swift build --scratch-path "$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"}
+}
+
+# Builds a nested package; the path to what was built is asked for with --show-bin-path.
+build_nested() {
+  swift build --package-path "$1" ${NESTED[@]+"${NESTED[@]}"} ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
 }
 
 # Runs a command; its output is shown only when it fails.

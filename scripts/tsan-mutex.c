@@ -6,6 +6,7 @@
 // real races in the same functions; this adds the two missing facts instead and hides nothing.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,21 +25,31 @@ SWIFT void lock(uint32_t thread, SELF) __asm__(LOCK);
 SWIFT bool try_lock(SELF) __asm__(TRY_LOCK);
 SWIFT void unlock(SELF) __asm__(UNLOCK);
 
+// The library's own, looked up once: every look-up takes the loader's lock, in the middle of locking another.
+static void *library(const char *name, _Atomic(void *) *found) {
+  void *function = atomic_load(found);
+  if (!function) atomic_store(found, function = dlsym(RTLD_NEXT, name));
+  return function;
+}
+
 SWIFT void lock(uint32_t thread, SELF) {
-  SWIFT void (*original)(uint32_t, SELF) = dlsym(RTLD_NEXT, LOCK);
+  static _Atomic(void *) found;
+  SWIFT void (*original)(uint32_t, SELF) = library(LOCK, &found);
   original(thread, mutex);
   if (__tsan_acquire) __tsan_acquire(mutex);
 }
 
 SWIFT bool try_lock(SELF) {
-  SWIFT bool (*original)(SELF) = dlsym(RTLD_NEXT, TRY_LOCK);
+  static _Atomic(void *) found;
+  SWIFT bool (*original)(SELF) = library(TRY_LOCK, &found);
   bool locked = original(mutex);
   if (locked && __tsan_acquire) __tsan_acquire(mutex);
   return locked;
 }
 
 SWIFT void unlock(SELF) {
-  SWIFT void (*original)(SELF) = dlsym(RTLD_NEXT, UNLOCK);
+  static _Atomic(void *) found;
+  SWIFT void (*original)(SELF) = library(UNLOCK, &found);
   if (__tsan_release) __tsan_release(mutex);
   original(mutex);
 }
