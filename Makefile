@@ -1,7 +1,7 @@
 # The two commands a newcomer needs are `make demo` and `make test`; `make help` lists the rest.
 # Each target first installs what the machine lacks (apt-get), except the Swift toolchain itself.
 .DEFAULT_GOAL := help
-.PHONY: help test demo install check check-long format api samples docs coverage benchmarks
+.PHONY: help test demo install check check-long format api samples docs coverage benchmarks resilience
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' Makefile | expand -t 14
@@ -49,3 +49,7 @@ coverage: ## line coverage, with the lines no test reaches
 benchmarks: ## the benchmarks, optimised
 	@scripts/install-missing
 	@scripts/benchmarks
+
+resilience: ## the simulations with their plots, in docs/resilience.md
+	@scripts/install-missing python3
+	@scripts/resilience

@@ -23,11 +23,27 @@ let package = Package(
     .executableTarget(
       name: "CallOverhead",
       dependencies: [
-        "MallocCounter", .product(name: "Apus", package: "apus"), .product(name: "ApusTesting", package: "apus"),
+        "MallocCounter", "Measuring",
+        .product(name: "Apus", package: "apus"), .product(name: "ApusTesting", package: "apus"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .target(name: "Measuring", swiftSettings: settings),
+    .executableTarget(
+      name: "Queued",
+      dependencies: [
+        "MallocCounter", "Measuring",
+        .product(name: "Apus", package: "apus"), .product(name: "ApusTesting", package: "apus"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "Resilience",
+      dependencies: [
+        .product(name: "Apus", package: "apus"), .product(name: "ApusTesting", package: "apus"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
     .executableTarget(
       name: "Loopback",
       dependencies: [

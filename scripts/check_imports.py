@@ -19,7 +19,7 @@ NIO_CLIENT = NIO | {"NIOHTTP2", "NIOSSL", "NIOTLS", "NIOExtras", "NIOHTTPCompres
 
 ALLOWED = {
     "ApusCore": {"HTTPTypes", "Synchronization"} | FOUNDATION,
-    "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization"} | FOUNDATION,
+    "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization", "Dispatch", "Network"} | FOUNDATION,
     "ApusCredentials": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Security", "Synchronization"} | FOUNDATION
                        | LIBC,
     "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "Dispatch", "FoundationNetworking", "Security",

@@ -9,7 +9,8 @@ import ApusTesting
 
 /// What a call costs above its transport, which here answers at once.
 ///
-///     CallOverhead [filter]      only the rows whose name holds the text
+///     CallOverhead [filter]            only the rows whose name holds the text
+///     CallOverhead "under control"     only the comparison of the layers that keep calls under control
 @main
 struct CallOverhead {
   static func main() async throws {
@@ -24,6 +25,11 @@ struct CallOverhead {
     print("on one thread, caller and call")
     let thread = OneThread()
     try await Task(executorPreference: thread) { try await onOneThread(thread) }.value
+    if isWanted("under control") { try await Control.compare() }
+  }
+
+  static func isWanted(_ name: String) -> Bool {
+    CommandLine.arguments.dropFirst().first.map { name.contains($0) } ?? true
   }
 
   static func onOneThread(_ thread: OneThread) async throws {
@@ -34,7 +40,7 @@ struct CallOverhead {
   }
 
   static func row(_ name: String, _ operation: () async throws -> Void) async throws {
-    if let filter = CommandLine.arguments.dropFirst().first, !name.contains(filter) { return }
+    guard isWanted(name) else { return }
     let cost = try await measure(operation)
     let padding = String(repeating: " ", count: max(1, 44 - name.count))
     print("\(name)\(padding)\(fixed(cost.nanoseconds, 10))   \(fixed(cost.allocations, 8))")
@@ -88,7 +94,10 @@ struct CallOverhead {
     let api = client(NoTransport(content: .empty))
     try await row("call with id and tag") { try await api.send(tagged) }
     let gate = Gate()
-    let busy = client(HeldTransport(gate: gate))
+    // All of them run, so that none that waits runs out of time.
+    let busy = client(HeldTransport(gate: gate)) {
+      $0.scheduler = Scheduler(SchedulingLimits(total: 1000, perOrigin: 1000))
+    }
     let held = (0..<1000).map { number in
       Task { try await busy.send(request.id(CallID("\(number)"), whenRunning: .allow)) }
     }

@@ -4,6 +4,18 @@ import MallocCounter
 struct Cost {
   let nanoseconds: Double
   let allocations: Double
+
+  /// Of so many operations in a row, what one costs.
+  static func of(_ count: Int, _ operation: () async throws -> Void) async throws -> Cost {
+    let allocations = malloc_counter_count()
+    let start = ContinuousClock.now
+    for _ in 0..<count { try await operation() }
+    let time = start.duration(to: .now)
+    let allocated = malloc_counter_count() - allocations
+    let (seconds, attoseconds) = time.components
+    let nanoseconds = Double(seconds) * 1e9 + Double(attoseconds) / 1e9
+    return Cost(nanoseconds: nanoseconds / Double(count), allocations: Double(allocated) / Double(count))
+  }
 }
 
 /// Runs an operation often enough for a stable figure: the median of several runs after a warm-up.
@@ -12,17 +24,7 @@ func measure(
 ) async throws -> Cost {
   for _ in 0..<count / 4 { try await operation() }
   var costs: [Cost] = []
-  for _ in 0..<runs {
-    let allocations = malloc_counter_count()
-    let start = ContinuousClock.now
-    for _ in 0..<count { try await operation() }
-    let time = start.duration(to: .now)
-    let allocated = malloc_counter_count() - allocations
-    let (seconds, attoseconds) = time.components
-    let nanoseconds = Double(seconds) * 1e9 + Double(attoseconds) / 1e9
-    costs.append(
-      Cost(nanoseconds: nanoseconds / Double(count), allocations: Double(allocated) / Double(count)))
-  }
+  for _ in 0..<runs { costs.append(try await Cost.of(count, operation)) }
   costs.sort { $0.nanoseconds < $1.nanoseconds }
   return Cost(
     nanoseconds: costs[costs.count / 2].nanoseconds,

@@ -7,6 +7,8 @@
 
 #ifdef __linux__
 
+#include <malloc.h>
+
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
@@ -46,8 +48,15 @@ unsigned long long malloc_counter_count(void) {
   return atomic_load_explicit(&count, memory_order_relaxed);
 }
 
+unsigned long long malloc_counter_bytes(void) {
+  // Of all arenas, and what was mapped for itself since it is large.
+  struct mallinfo2 info = mallinfo2();
+  return (unsigned long long)info.uordblks + (unsigned long long)info.hblkhd;
+}
+
 #else
 
 unsigned long long malloc_counter_count(void) { return 0; }
+unsigned long long malloc_counter_bytes(void) { return 0; }
 
 #endif

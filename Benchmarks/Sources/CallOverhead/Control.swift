@@ -1,0 +1,86 @@
+import Apus
+import Measuring
+
+/// What it costs that calls are under control while nothing goes wrong and nobody waits: the default pipeline beside
+/// the same without what does that, and with each layer of it alone.
+enum Control {
+  /// One way to make the same call.
+  private struct Way {
+    let name: String
+    let api: Client
+  }
+
+  /// Where the layers stand whose cost this is, with what they are.
+  private static let layers: [(slot: Slot, name: String)] = [
+    (.coalescing, "coalescing"), (.retry, "retry"), (.scheduling, "scheduler"), (.attemptDeadline, "attempt deadline"),
+    (.rateLimit, "rate limit"), (.breaker, "breaker"),
+  ]
+
+  /// Beside each other in one run, in short turns, there and back, so that what slows the machine down meets them all.
+  static func compare(calls: Int = 5000, runs: Int = 21) async throws {
+    let ways = lineup()
+    var isForward = false
+    let rows = try await interleaved(runs) {
+      isForward.toggle()
+      return try await round(ways, calls, isForward: isForward)
+    }
+    print("under control, nothing goes wrong: \(runs) interleaved runs of \(calls) calls; median [lowest, highest],")
+    print("of differences and ratios within a run median [bounds of the median, 19 times of 20]")
+    for (index, way) in ways.enumerated() {
+      report("\(way.name), ns", rows.map { $0[index].nanoseconds }, digits: 0)
+      report("  allocations", rows.map { $0[index].allocations }, digits: 1)
+      guard index > 0 else { continue }
+      report("  ns more", boundsOfMedian(rows.map { $0[index].nanoseconds - $0[0].nanoseconds }), digits: 0)
+      report("  ratio", boundsOfMedian(rows.map { $0[index].nanoseconds / $0[0].nanoseconds }))
+      report("  allocations more", boundsOfMedian(rows.map { $0[index].allocations - $0[0].allocations }), digits: 1)
+    }
+  }
+
+  private static func round(_ ways: [Way], _ calls: Int, isForward: Bool) async throws -> [Cost] {
+    let request: Request<Void> = .get("/users/\(7)/friends")
+    var costs = ways.map { _ in Cost(nanoseconds: 0, allocations: 0) }
+    let order: [Int] = isForward ? Array(ways.indices) : ways.indices.reversed()
+    for index in order {
+      let api = ways[index].api
+      let cost = try await Cost.of(calls) { try await api.send(request) }
+      costs[index] = cost
+    }
+    return costs
+  }
+
+  /// The one that all others are compared with is the first.
+  private static func lineup() -> [Way] {
+    let limiter = RateLimiter(.perSecond(1_000_000))
+    let all = layers.map { $0.slot }
+    var ways = [
+      Way(name: "default pipeline without it", api: client(with: [])),
+      Way(name: "default pipeline", api: client(with: all)),
+    ]
+    for (slot, name) in layers where isInDefaultPipeline(slot) {
+      ways.append(Way(name: "\(name) alone", api: client(with: [slot])))
+    }
+    let limited = client(with: [.rateLimit]) { $0.rateLimiter = limiter }
+    ways.append(Way(name: "a rate limit that is never reached, alone", api: limited))
+    let sharing = client(with: []) { $0.settings.coalesces = true }
+    ways.append(Way(name: "an exchange that nobody joins, alone", api: sharing))
+    return ways
+  }
+
+  private static func isInDefaultPipeline(_ slot: Slot) -> Bool {
+    var pipeline = Configuration(baseURL: "https://api.example.com/v1").pipeline
+    let count = pipeline.middlewares.count
+    pipeline.removeAll(in: slot)
+    return pipeline.middlewares.count < count
+  }
+
+  /// A client with the default pipeline but for layers that are not named.
+  private static func client(with kept: [Slot], _ change: (inout Configuration) -> Void = { _ in }) -> Client {
+    let removed = layers.map { $0.slot }.filter { !kept.contains($0) }
+    return CallOverhead.client(NoTransport(content: .empty)) {
+      change(&$0)
+      $0.customizePipeline = { pipeline in
+        for slot in removed { pipeline.removeAll(in: slot) }
+      }
+    }
+  }
+}

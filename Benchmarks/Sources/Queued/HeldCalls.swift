@@ -1,0 +1,79 @@
+import Apus
+import ApusTesting
+
+/// How a call or a task ended.
+enum Ending: Sendable {
+  case answered
+  case cancelled
+  /// The queue was full.
+  case refused
+  case other
+}
+
+/// A client with the default pipeline and a scheduler that holds calls with a tag.
+struct HeldCalls: Sendable {
+  private static let tag: Tag = "images"
+
+  let scheduler: Scheduler
+  private let api: Client
+
+  /// Over a stub that answers at once, with room in the queue for so many.
+  init(_ count: Int) {
+    let stub = StubTransport()
+    stub.onAny(answer: .status(204))
+    self.init(.servers, queue: count, over: stub)
+    scheduler.hold(Self.tag)
+  }
+
+  /// Nothing is held, and there is no limit: all calls wait for their answers, which never come.
+  init(unansweredIn room: Room) {
+    self.init(SchedulingLimits(total: .max, perOrigin: .max), queue: 0, over: Unanswered(room: room))
+  }
+
+  private init(_ limits: SchedulingLimits, queue: Int, over transport: any Transport) {
+    var limits = limits
+    limits.queue = queue
+    let scheduler = Scheduler(limits)
+    self.scheduler = scheduler
+    api = Client(baseURL: "https://api.example.com/v1", transport: transport) {
+      $0.scheduler = scheduler
+      // There are limits, as there usually are, but none of them is to pass.
+      $0.timeout = .seconds(3600)
+      $0.attemptTimeout = .seconds(3600)
+    }
+  }
+
+  /// Whether nothing is left of any call.
+  var isIdle: Bool { api.calls.isEmpty && scheduler.waiting == 0 && scheduler.running == 0 }
+
+  /// Makes a call with the tag.
+  func image(_ number: Int) async -> Ending {
+    await ending(of: Request<Void>.get("/images/\(number)").tag(Self.tag))
+  }
+
+  /// Makes a call without.
+  func list() async -> Ending {
+    await ending(of: Request<Void>.get("/list"))
+  }
+
+  /// Cancels all calls with the tag through the registry.
+  func cancelAll() {
+    api.calls.cancel(tag: Self.tag)
+  }
+
+  /// Lets them all go.
+  func release() {
+    scheduler.release(Self.tag)
+  }
+
+  private func ending(of request: Request<Void>) async -> Ending {
+    do throws(CallError) {
+      try await api.send(request)
+      return .answered
+    } catch {
+      if error.isCancellation { return .cancelled }
+      guard case .queueFull? = error.underlying as? SchedulingRefusal else { return .other }
+      return .refused
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Apus
+import ApusTesting
+
+/// A server under a steady load of 70 % loses half of what it can do for a minute.
+///
+/// 140 apps make a call each second, on average. The server works on 20 requests at once, a tenth of a second each on
+/// average: 200 a second. What waits it works off in order, whether or not somebody still waits for it.
+struct HalfCapacity: Scenario {
+  let name: String
+  /// How many requests may wait. Of those behind a queue of 500 nobody waits any more when their turn comes, even at
+  /// full capacity.
+  let places: Int
+
+  private static let host = "api.example.com"
+  private static let apps = 140
+  private static let lost = 30..<90
+  private static let end = 210
+
+  func run(seed: UInt64) async throws -> Outcome {
+    var outcome = Outcome(name)
+    for fleet in Fleet.allCases {
+      let report = try await simulate(fleet, seed: seed)
+      outcome.add(report)
+      let end = Duration.seconds(Self.end)
+      let answers = report.usefulAnswers.padded(until: end)
+      let calls = report.calls.padded(until: end)
+      let load = report.load(on: Self.host).padded(until: end)
+      let contender = fleet.rawValue
+      outcome.draw("answers \(contender)", answers)
+      outcome.draw("load \(contender)", load)
+      let after = Self.lost.upperBound..<Self.lost.upperBound + 60
+      outcome.note(contender, "calls during", calls.mean(in: Self.lost))
+      outcome.note(contender, "answers during", answers.mean(in: Self.lost))
+      outcome.note(contender, "answers after", answers.mean(in: after))
+      outcome.note(contender, "load during", load.mean(in: Self.lost))
+      outcome.note(contender, "load after", load.mean(in: after))
+      outcome.note(contender, "load peak", load.max())
+      outcome.note(contender, "recovery", Self.recovery(of: answers, calls))
+    }
+    return outcome
+  }
+
+  private func simulate(_ fleet: Fleet, seed: UInt64) async throws -> SimulationReport {
+    try await Simulation(seed: seed).run { world in
+      let server = world.server(Self.host) {
+        $0.capacity = 20
+        $0.places = places
+        $0.serviceTime = .exponential(mean: .milliseconds(100))
+      }
+      server.change(at: .seconds(Self.lost.lowerBound)) { $0.capacity = 10 }
+      server.change(at: .seconds(Self.lost.upperBound)) { $0.capacity = 20 }
+      for _ in 0..<Self.apps {
+        let api = fleet.client(of: server, in: world)
+        world.every(.exponential(mean: .seconds(1)), for: .seconds(Self.end)) { number in
+          _ = try? await api.send(Request<Void>.get("/items/\(number)"))
+        }
+      }
+    }
+  }
+
+  /// How many seconds after the capacity is back the useful answers keep up with the calls for good: 95 % of them, in
+  /// each five seconds from then on. `nil`: not before the end.
+  private static func recovery(of answers: [Double], _ calls: [Double]) -> Double? {
+    let window = 5
+    var recovered: Double?
+    for second in stride(from: end - window, through: lost.upperBound, by: -1) {
+      let seconds = second..<second + window
+      guard answers.mean(in: seconds) >= 0.95 * calls.mean(in: seconds) else { break }
+      recovered = Double(second - lost.upperBound)
+    }
+    return recovered
+  }
+}

@@ -1,0 +1,87 @@
+import Apus
+import ApusTesting
+
+/// 1,000 people open an app while its server is away for ten seconds; each app calls again a second after an error,
+/// until it has its answer. The server can do 150 a second: a sixth of what would come at once.
+struct RetryStorm: Scenario {
+  let name: String
+  /// What a gateway puts into `Retry-After`, which answers 503 while the server is away or has no place; `nil`: nobody
+  /// answers while it is away, and afterwards it does not say when to come again.
+  let retryAfter: Duration?
+
+  private static let host = "api.example.com"
+  private static let apps = 1000
+  // In seconds.
+  private static let away = 5..<15
+  private static let end = 90
+
+  private static var leaves: Duration { .seconds(away.lowerBound) }
+  private static var returns: Duration { .seconds(away.upperBound) }
+
+  func run(seed: UInt64) async throws -> Outcome {
+    var outcome = Outcome(name)
+    for fleet in Fleet.allCases {
+      let report = try await simulate(fleet, seed: seed)
+      outcome.add(report)
+      // What is answered once nobody asks any more came too late.
+      let times = report.times(of: "answer").filter { $0 <= Double(Self.end) }
+      let arrivals = report.arrivals(at: Self.host).padded(until: .seconds(Self.end))
+      outcome.draw("arrivals \(fleet.rawValue)", arrivals)
+      outcome.draw("answered \(fleet.rawValue)", times.counted(every: 1, until: Double(Self.end)))
+      Self.note(fleet.rawValue, arrivals, times, in: &outcome)
+    }
+    return outcome
+  }
+
+  private static func note(
+    _ contender: String, _ arrivals: [Double], _ times: [Double], in outcome: inout Outcome
+  ) {
+    let back = Double(away.upperBound)
+    let all = times.count == apps ? times.last.map { $0 - back } : nil
+    let most = apps * 95 / 100
+    let storm = arrivals[away.upperBound...]
+    // As long as anybody waits for an answer.
+    let seconds = all.map { $0.rounded(.up) } ?? Double(end) - back
+    let mean = storm.reduce(0, +) / max(1, seconds)
+    outcome.note(contender, "arrivals", storm.reduce(0, +))
+    outcome.note(contender, "peak", storm.max())
+    outcome.note(contender, "mean", mean)
+    outcome.note(contender, "peak to mean", storm.max().map { mean > 0 ? $0 / mean : 0 })
+    outcome.note(contender, "answered", Double(times.count))
+    outcome.note(contender, "most answered", times.count >= most ? times[most - 1] - back : nil)
+    outcome.note(contender, "all answered", all)
+  }
+
+  private func simulate(_ fleet: Fleet, seed: UInt64) async throws -> SimulationReport {
+    try await Simulation(seed: seed).run { world in
+      let server = makeServer(in: world)
+      var generator = world.generator()
+      let opening = DurationDistribution.uniform(Self.leaves...Self.returns)
+      for _ in 0..<Self.apps {
+        let api = fleet.client(of: server, in: world)
+        let start = opening.sample(using: &generator)
+        world.spawn {
+          try await world.sleep(until: start)
+          while world.now < Duration.seconds(Self.end) {
+            guard (try? await api.send(Request<Void>.get("/"))) == nil else { return world.note("answer") }
+            try await world.sleep(for: .seconds(1))
+          }
+        }
+      }
+    }
+  }
+
+  private func makeServer(in world: SimulatedWorld) -> SimulatedServer {
+    let (capacity, places) = (15, 500)
+    let server = world.server(Self.host) {
+      ($0.capacity, $0.places) = (capacity, places)
+      $0.serviceTime = .exponential(mean: .milliseconds(100))
+      $0.retryAfter = retryAfter
+      if retryAfter == nil { $0.outages = [Self.leaves..<Self.returns] }
+    }
+    guard retryAfter != nil else { return server }
+    server.change(at: Self.leaves) { ($0.capacity, $0.places) = (0, 0) }
+    server.change(at: Self.returns) { ($0.capacity, $0.places) = (capacity, places) }
+    return server
+  }
+}
