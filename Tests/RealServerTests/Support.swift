@@ -32,6 +32,9 @@
   ) async throws -> Result {
     var configuration = Configuration(baseURL: try BaseURL(url))
     configuration.timeout = .seconds(300)
+    // What is tested are the servers: each answer is one of theirs to one message.
+    configuration.attemptTimeout = nil
+    configuration.retry = .none
     configure(&configuration)
     return try await withTransport(wire) { try await body(Client(configuration: configuration, transport: $0)) }
   }

@@ -64,7 +64,7 @@ private func show(_ things: [some Sendable]) {}
 private func sample() async throws {
   let api = Client(baseURL: "https://api.example.com/v1") {
     $0.authentication = .bearer(tokens)
-    $0.timeout = .seconds(10)
+    $0.timeout = .seconds(60)
   }
   _ = api
 }

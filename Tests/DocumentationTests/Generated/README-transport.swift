@@ -65,7 +65,8 @@ private func show(_ things: [some Sendable]) {}
 private func sample() async throws {
   var options = NIOTransport.Options()
   options.proxy = .environment
-  options.firstByteTimeout = .seconds(20)
+  options.firstByteTimeout = .seconds(5)
+  options.connectionsPerOrigin = 64  // as many as the scheduler lets go; a client that makes its own transport sees to that
   let transport = NIOTransport(options: options)
   let api = Client(baseURL: "https://api.example.com/v1", transport: transport)
   await transport.shutDown(within: .seconds(10))  // calls that run may end; a transport nobody holds closes by itself
