@@ -33,6 +33,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Apus", targets: ["Apus"]),
+    .library(name: "ApusJSON", targets: ["ApusJSON"]),
     .library(name: "ApusCore", targets: ["ApusCore"]),
     .library(name: "ApusMiddleware", targets: ["ApusMiddleware"]),
     .library(name: "ApusCredentials", targets: ["ApusCredentials"]),
@@ -57,7 +58,8 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
-    .target(name: "ApusCore", dependencies: [httpTypes], swiftSettings: settings),
+    .target(name: "ApusJSON", swiftSettings: settings),
+    .target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], swiftSettings: settings),
     .target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], swiftSettings: settings),
     .target(
       name: "ApusCredentials", dependencies: ["ApusCore", "ApusMiddleware", httpTypes, crypto],
@@ -94,10 +96,15 @@ let package = Package(
     .target(
       name: "LoopbackConformance", dependencies: ["ApusCore", "ApusTesting", "ApusTestServer", httpTypes],
       path: "Tests/LoopbackConformance", swiftSettings: settings),
-    .testTarget(name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", httpTypes], swiftSettings: settings),
+    // How the time of parsers grows with their input.
+    .target(name: "Timing", path: "Tests/Timing", swiftSettings: settings),
+    .testTarget(name: "ApusJSONTests", dependencies: ["ApusJSON", "Timing"], swiftSettings: settings),
+    .testTarget(
+      name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", "Timing", httpTypes], swiftSettings: settings),
     .testTarget(
       name: "ApusMiddlewareTests",
-      dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", httpTypes, logging], swiftSettings: settings),
+      dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", "Timing", httpTypes, logging],
+      swiftSettings: settings),
     // A process of its own, for tests of what several processes do with one store.
     .executableTarget(
       name: "CredentialsWorker",
@@ -117,7 +124,7 @@ let package = Package(
     .testTarget(
       name: "ApusNIOTests",
       dependencies: [
-        "ApusNIO", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", httpTypes,
+        "ApusNIO", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "Timing", httpTypes,
         .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"), nio("NIOPosix"),
         nio("NIOEmbedded"), nio("NIOSSL", package: "swift-nio-ssl"),
       ],

@@ -63,6 +63,18 @@ SCENARIOS = {
     "half-capacity-short-queue": _half_capacity("Half the capacity for a minute, behind a short queue"),
     "retry-storm": _retry_storm("1,000 apps, their server away for ten seconds"),
     "retry-storm-retry-after": _retry_storm("1,000 apps, their server away for ten seconds; 503 with Retry-After"),
+    "half-capacity-endpoints": _half_capacity("Half the capacity for a minute, a long queue, 20 endpoints"),
+    "half-capacity-short-queue-endpoints": _half_capacity("Half the capacity for a minute, a short queue, 20 endpoints"),
+    "retry-storm-endpoints": _retry_storm("1,000 apps, their server away for ten seconds, 20 endpoints"),
+    "retry-storm-retry-after-endpoints": _retry_storm(
+        "1,000 apps, their server away for ten seconds; 503 with Retry-After, 20 endpoints"),
+    "failing-endpoint": Scenario(
+        "One of ten endpoints answers 503 for a minute",
+        [("answers", "useful answers / s"), ("attempts", "requests to the failing endpoint / s")],
+        [("calls to others", "calls to the other nine", "–"), ("refused", "failed or refused of them", "–"),
+         ("attempts", "requests a second to the failing endpoint", "–"),
+         ("recovery", "seconds until it has answered 20 calls again", "not within 30")],
+        bands=[(10, 70, "one endpoint fails")], smoothed=3),
     "held-images": Scenario(
         "A list asked for after 200 images, on a weak link",
         [("images", "images that are there")],

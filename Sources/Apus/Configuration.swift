@@ -11,12 +11,18 @@ public struct Configuration: Sendable {
   public var environment: Environment
   /// Coders, limits, texts, observers, surroundings.
   public var settings = ClientSettings()
-  /// The limit of a whole call that sets none: waiting, all attempts and the content count; `nil`: no limit. Calls that
-  /// stream have none unless they set one. Default: 30 seconds.
+  /// The limit of a whole call that sets none (`.timeout(_:)`); `nil`: no limit. Default: 30 seconds.
+  ///
+  /// Waiting, all attempts and redirects count. Time in which content moves does not: then the call ends after 20 seconds
+  /// without a byte, or below 1 KiB/s over 60 seconds. A streamed call has the limit up to its response head. See
+  /// ``ApusMiddleware/TotalDeadline``.
   public var timeout: Duration? = .seconds(30)
-  /// The limit of one attempt of calls that set none, from its turn to the head of its answer; `nil`: no limit. It does
-  /// not hold where more than 1 MiB of content is sent, or content of unknown length, nor for calls that set
-  /// ``ApusCore/ExchangeTimeouts/firstByte``. Default: 10 seconds.
+  /// The limit of one attempt of calls that set none (`.attemptTimeout(_:)`), from its turn to the head of its answer;
+  /// `nil`: no limit. Default: 10 seconds.
+  ///
+  /// It applies only if another attempt may follow, and not to calls with a timeout of more than 30 seconds. After an
+  /// attempt that timed out waiting for the response head, the next one gets all the remaining time. See
+  /// ``ApusMiddleware/AttemptDeadline``.
   public var attemptTimeout: Duration? = .seconds(10)
   /// Which failures are tried again by calls that do not say so themselves. Default: see ``Use``.
   public var retry = RetryPolicy.interactive
@@ -39,8 +45,8 @@ public struct Configuration: Sendable {
   public var redirects: RedirectPolicy = .follow
   /// Writes a line for each call's beginning and end; `nil`: no logging. Default: `nil`.
   public var logging: RequestLogging?
-  /// Told once for each generation of credentials that a server refuses, see ``Credentials``. Default: nobody.
-  public var onUnauthorized: (@Sendable (UnauthorizedEvent) -> Void)?
+  /// Told once of each session that is over, and why: see the table of ``SessionEnd``. Default: nobody.
+  public var onSessionEnd: (@Sendable (SessionEnd) -> Void)?
   /// Changes the assembled pipeline, for example `{ $0.insert(signing, .beforeTransport) }`. Default: no change.
   public var customizePipeline: @Sendable (inout Pipeline) -> Void = { _ in }
 

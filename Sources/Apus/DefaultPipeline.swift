@@ -16,8 +16,9 @@ extension Configuration {
     // Inside retry, so that hops are part of an attempt; outside of all that belongs to one origin: each hop is judged
     // anew.
     pipeline.insert(Redirects(redirects), .after(.redirects))
-    // Innermost: read just before the message leaves, so that they are fresh for each attempt and hop.
-    pipeline.insert(Credentials(onUnauthorized: onUnauthorized), .after(.credentials))
+    // Innermost: read just before the message leaves, so that they are fresh for each attempt and hop. Whose they are is
+    // settled before anything waits: the client binds each call just inside the total deadline.
+    pipeline.insert(Credentials(onSessionEnd: onSessionEnd), .after(.credentials))
     customizePipeline(&pipeline)
     return pipeline
   }

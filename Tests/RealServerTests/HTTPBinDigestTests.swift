@@ -57,10 +57,10 @@
     @Test("a wrong password is refused after one try, with one event however often", arguments: Wire.allCases)
     func wrong(wire: Wire) async throws {
       let httpbin = try await RealServer.httpbin.value
-      let events = Mutex<[UnauthorizedEvent]>([])
+      let events = Mutex<[SessionEnd]>([])
       try await withConfigured(try httpbin.url(), over: wire) {
         $0.authentication = .digest(MemoryCredentials(.password(user: "ada", "wrong")))
-        $0.onUnauthorized = { event in events.withLock { $0.append(event) } }
+        $0.onSessionEnd = { event in events.withLock { $0.append(event) } }
       } body: { client in
         for _ in 0..<3 {
           let response = try await client.response(to: message(.get, "/digest-auth/auth/ada/right"))
@@ -165,9 +165,16 @@
         $0.environment.authentications = [.digest(ada), .basic(me, realm: "Fake Realm")]
       } body: { client in
         let places = ["/digest-auth/auth/ada/right", "/basic-auth/me/basic", "/digest-auth/any/ada/right/SHA-256"]
-        for place in places + places {
+        for place in places + places.dropFirst() {
           let response = try await client.response(to: message(.get, RequestPath(stringLiteral: place)))
           #expect(response.head.status == .ok, "\(place)")
+        }
+        // It asks for MD5, after SHA-256 was used.
+        do throws(CallError) {
+          _ = try await client.response(to: message(.get, "/digest-auth/auth/ada/right"))
+          Issue.record("a weaker digest was answered")
+        } catch {
+          #expect(error.underlying is DigestRefusal)
         }
         let bearer = try await client.response(to: message(.get, "/bearer"))
         #expect(bearer.head.status == .unauthorized)

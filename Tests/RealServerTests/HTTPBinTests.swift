@@ -86,8 +86,8 @@
           while let piece = try await response.next() { all += piece }
           return all.split(separator: UInt8(ascii: "\n"))
         }
-        let ids = try lines.map { try JSONDecoder().decode(JSONValue.self, from: Data($0))["id"]?.number }
-        #expect(ids == (0..<50).map { Double($0) })
+        let ids = try lines.map { try JSONDecoder().decode(JSONValue.self, from: Data($0))["id"]?.number?.int }
+        #expect(ids == Array(0..<50))
         let dripped = try await client.send(message(.get, "/drip?numbytes=5&duration=1&delay=0"))
         #expect(dripped.string == "*****")
         let first = try await client.send(message(.get, "/stream-bytes/20000?seed=1&chunk_size=977"))

@@ -39,23 +39,23 @@
     }
 
     @Test(
-      "the right password is let in; a wrong one and none are refused, every time, with one event",
+      "the right password is let in; a wrong one and none are refused, every time, with one event where there was a session",
       arguments: Wire.allCases)
     func passwords(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
       let strangers = [MemoryCredentials(.password(user: "ada", "wrong")), MemoryCredentials()]
       for (credentials, exchange) in zip([ada] + strangers, ["200 ada", "401 ada", "401 -"]) {
-        let events = Mutex<[UnauthorizedEvent]>([])
+        let events = Mutex<[SessionEnd]>([])
         try await withConfigured(try nginx.url(), over: wire) {
           $0.authentication = .basic(credentials)
-          $0.onUnauthorized = { event in events.withLock { $0.append(event) } }
+          $0.onSessionEnd = { event in events.withLock { $0.append(event) } }
         } body: { client in
           for _ in 0..<3 {
             let seen = try await visit("/realms/apus/file", by: client)
             #expect(seen.exchanges == [exchange])
           }
         }
-        #expect(events.withLock { $0.count } == (exchange == "200 ada" ? 0 : 1))
+        #expect(events.withLock { $0.count } == (exchange == "401 ada" ? 1 : 0))
       }
     }
 

@@ -46,9 +46,15 @@ class Imports(unittest.TestCase):
         self.assertTrue(self.problems("@_spi(Inner) public func f() {}"))
         self.assertEqual(self.problems("let package = 1"), [])
 
-    def test_only_the_umbrella_reexports(self):
+    def test_reexports_are_those_of_the_table(self):
         self.assertTrue(self.problems("@_exported import HTTPTypes"))
+        self.assertTrue(self.problems("@_exported public import ApusJSON", "Sources/ApusMiddleware/A.swift"))
+        self.assertEqual(self.problems("@_exported public import ApusJSON"), [])
         self.assertEqual(self.problems("@_exported public import ApusCore", "Sources/Apus/A.swift"), [])
+
+    def test_json_imports_nothing(self):
+        for module in ("HTTPTypes", "ApusCore", "Synchronization"):
+            self.assertTrue(self.problems(f"import {module}", "Sources/ApusJSON/A.swift"), module)
 
     def test_a_target_without_a_row_is_found(self):
         self.assertIn("no row", "".join(self.problems("", "Sources/ApusNew/A.swift")))

@@ -23,6 +23,16 @@ class SwiftTest(stand_ins.Scripts):
         self.assertEqual(status, 3)
         self.assertEqual(output.count(failure), 2)
 
+    def test_tests_that_wait_for_ever_are_ended_and_named(self):
+        lines = ["◇ Test \"pages\" started.", "◇ Test \"waits\" started.",
+                 "◇ Test case passing 1 argument n → 1 to \"waits\" started.",
+                 "✔ Test \"pages\" with 2 test cases passed after 0.1 seconds."]
+        output = "".join(f"echo '{line}'\n" for line in lines)
+        status, output = self.run_tests(output + "exec sleep 50\n", APUS_TEST_LIMIT="1")
+        self.assertEqual(status, 124)
+        self.assertIn("not seen to end: waits\n", output)
+        self.assertNotIn("not seen to end: pages", output)
+
     def test_in_ci_a_skipped_test_is_a_failure_that_names_what_is_missing(self):
         for variables in ({"APUS_SERVERS": "required"}, {"CI": "true"}):
             status, output = self.run_tests(SKIPPED + ENDING.format(count=2), **variables)

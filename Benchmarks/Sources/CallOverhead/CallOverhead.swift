@@ -33,7 +33,7 @@ struct CallOverhead {
   }
 
   static func onOneThread(_ thread: OneThread) async throws {
-    let request: Request<Void> = .get("/users/\(7)/friends")
+    let request: Request<Void> = .method(.get, "/users/\(7)/friends")
     let api = client(NoTransport(content: .empty)) { $0.settings.runtime.executor = thread }
     try await row("Task and its value there") { await Task(executorPreference: thread) {}.value }
     try await row("call, default pipeline there") { try await api.send(request) }
@@ -49,22 +49,22 @@ struct CallOverhead {
   static func describing() async throws {
     let id = 7
     let query: Query = ["page": 2, "text": "a b", "all": true]
-    try await row("describe /users/{}/friends") { let _: Request<Void> = .get("/users/\(id)/friends") }
-    try await row("describe a path without values") { let _: Request<Void> = .get("/users/me/friends") }
+    try await row("describe /users/{}/friends") { let _: Request<Void> = .method(.get, "/users/\(id)/friends") }
+    try await row("describe a path without values") { let _: Request<Void> = .method(.get, "/users/me/friends") }
     try await row("describe three query parameters") {
-      let _: Request<Void> = .get("/search", query: ["page": 2, "text": "a b", "all": true])
+      let _: Request<Void> = .method(.get, "/search", query: ["page": 2, "text": "a b", "all": true])
     }
     try await row("texts of three query parameters") { _ = try query.items(style: .standard) }
     let bare = Client(environment: environment, transport: NoTransport(content: .empty))
-    let plain: Request<Void> = .get("/users/\(id)/friends")
+    let plain: Request<Void> = .method(.get, "/users/\(id)/friends")
     try await row("message(for:): task and lowering") { _ = try await bare.message(for: plain) }
-    let asked: Request<Void> = .get("/users/\(id)/friends", query: query)
+    let asked: Request<Void> = .method(.get, "/users/\(id)/friends", query: query)
     try await row("message(for:), three query parameters") { _ = try await bare.message(for: asked) }
   }
 
   static func calling() async throws {
     let none = NoTransport(content: .empty)
-    let request: Request<Void> = .get("/users/\(7)/friends")
+    let request: Request<Void> = .method(.get, "/users/\(7)/friends")
     try await row("Task and its value") { await Task.detached {}.value }
     let bare = Client(environment: environment, transport: none)
     try await row("call, no middleware") { try await bare.send(request) }
@@ -89,7 +89,7 @@ struct CallOverhead {
   }
 
   static func controlling() async throws {
-    let request: Request<Void> = .get("/users/\(7)/friends")
+    let request: Request<Void> = .method(.get, "/users/\(7)/friends")
     let tagged = request.tag("images").id("one", whenRunning: .replace)
     let api = client(NoTransport(content: .empty))
     try await row("call with id and tag") { try await api.send(tagged) }

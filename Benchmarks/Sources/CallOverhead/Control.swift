@@ -37,7 +37,7 @@ enum Control {
   }
 
   private static func round(_ ways: [Way], _ calls: Int, isForward: Bool) async throws -> [Cost] {
-    let request: Request<Void> = .get("/users/\(7)/friends")
+    let request: Request<Void> = .method(.get, "/users/\(7)/friends")
     var costs = ways.map { _ in Cost(nanoseconds: 0, allocations: 0) }
     let order: [Int] = isForward ? Array(ways.indices) : ways.indices.reversed()
     for index in order {

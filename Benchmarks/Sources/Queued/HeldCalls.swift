@@ -48,12 +48,12 @@ struct HeldCalls: Sendable {
 
   /// Makes a call with the tag.
   func image(_ number: Int) async -> Ending {
-    await ending(of: Request<Void>.get("/images/\(number)").tag(Self.tag))
+    await ending(of: Request<Void>.method(.get, "/images/\(number)").tag(Self.tag))
   }
 
   /// Makes a call without.
   func list() async -> Ending {
-    await ending(of: Request<Void>.get("/list"))
+    await ending(of: Request<Void>.method(.get, "/list"))
   }
 
   /// Cancels all calls with the tag through the registry.

@@ -17,15 +17,26 @@ enum Fleet: String, Sendable, CaseIterable {
   func client(of server: SimulatedServer, in world: SimulatedWorld) -> Client {
     var configuration = Configuration(baseURL: server.baseURL)
     configuration.suit(.app)
-    configuration.attemptTimeout = Self.patience
     configuration.settings = world.settings(configuration.settings)
     if self != .ours {
       configuration.retry = RetryPolicy.none
       configuration.breaker = nil
     }
-    if self == .naive {
-      configuration.customizePipeline = { $0.insert(NaiveRetry(), .after(.retry)) }
+    configuration.customizePipeline = { [self] in
+      if self == .naive { $0.insert(NaiveRetry(), .after(.retry)) }
+      $0.insert(Patience(limit: Self.patience), .after(.attemptDeadline))
     }
     return Client(configuration: configuration, transport: world.transport())
+  }
+}
+
+/// Limits every attempt, as `.attemptTimeout(_:)` on every request does: an answer that comes later is of no use.
+private struct Patience: Middleware {
+  let limit: Duration
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    context.limitAttempt(to: context.now.advanced(by: limit))
+    return try await next(request, context: context)
   }
 }

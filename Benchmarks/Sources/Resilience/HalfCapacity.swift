@@ -10,6 +10,8 @@ struct HalfCapacity: Scenario {
   /// How many requests may wait. Of those behind a queue of 500 nobody waits any more when their turn comes, even at
   /// full capacity.
   let places: Int
+  /// How many endpoints each app calls, one after the other.
+  var endpoints = 1
 
   private static let host = "api.example.com"
   private static let apps = 140
@@ -52,10 +54,15 @@ struct HalfCapacity: Scenario {
       for _ in 0..<Self.apps {
         let api = fleet.client(of: server, in: world)
         world.every(.exponential(mean: .seconds(1)), for: .seconds(Self.end)) { number in
-          _ = try? await api.send(Request<Void>.get("/items/\(number)"))
+          _ = try? await api.send(endpoint(of: number))
         }
       }
     }
+  }
+
+  private func endpoint(of number: Int) -> Request<Void> {
+    endpoints == 1
+      ? .method(.get, "/items/\(number)") : .method(.get, RequestPath(stringLiteral: "/items-\(number % endpoints)"))
   }
 
   /// How many seconds after the capacity is back the useful answers keep up with the calls for good: 95 % of them, in

@@ -44,14 +44,14 @@ struct HeldImages: Scenario {
       let api = client(scheduler, in: world)
       if arrangement == .hold { scheduler.hold("images") }
       for number in 0..<Self.images {
-        let image = Request<Void>.get("/images/\(number)").tag("images")
+        let image = Request<Void>.method(.get, "/images/\(number)").tag("images")
         world.spawn {
           let call = arrangement == .priorities ? image.priority(.low) : image
           if (try? await api.send(call)) != nil { world.note("image") }
         }
       }
       try await world.sleep(for: .seconds(Self.listAsked))
-      let list = Request<Void>.get("/list")
+      let list = Request<Void>.method(.get, "/list")
       let call = arrangement == .priorities ? list.priority(.high) : list
       if (try? await api.send(call)) != nil { world.note("list") }
       scheduler.release("images")

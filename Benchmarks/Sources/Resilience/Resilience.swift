@@ -11,6 +11,11 @@ struct Resilience {
     HalfCapacity(name: "half-capacity-short-queue", places: 50),
     RetryStorm(name: "retry-storm", retryAfter: nil),
     RetryStorm(name: "retry-storm-retry-after", retryAfter: .seconds(5)),
+    HalfCapacity(name: "half-capacity-endpoints", places: 500, endpoints: 20),
+    HalfCapacity(name: "half-capacity-short-queue-endpoints", places: 50, endpoints: 20),
+    RetryStorm(name: "retry-storm-endpoints", retryAfter: nil, endpoints: 20),
+    RetryStorm(name: "retry-storm-retry-after-endpoints", retryAfter: .seconds(5), endpoints: 20),
+    FailingEndpoint(name: "failing-endpoint"),
     HeldImages(name: "held-images"),
   ]
 

@@ -8,6 +8,8 @@ struct RetryStorm: Scenario {
   /// What a gateway puts into `Retry-After`, which answers 503 while the server is away or has no place; `nil`: nobody
   /// answers while it is away, and afterwards it does not say when to come again.
   let retryAfter: Duration?
+  /// How many endpoints each app calls, one after the other, until it has its answer.
+  var endpoints = 1
 
   private static let host = "api.example.com"
   private static let apps = 1000
@@ -62,8 +64,11 @@ struct RetryStorm: Scenario {
         let start = opening.sample(using: &generator)
         world.spawn {
           try await world.sleep(until: start)
+          var number = 0
           while world.now < Duration.seconds(Self.end) {
-            guard (try? await api.send(Request<Void>.get("/"))) == nil else { return world.note("answer") }
+            let path = endpoints == 1 ? "/" : RequestPath(stringLiteral: "/items-\(number % endpoints)")
+            guard (try? await api.send(Request<Void>.method(.get, path))) == nil else { return world.note("answer") }
+            number += 1
             try await world.sleep(for: .seconds(1))
           }
         }

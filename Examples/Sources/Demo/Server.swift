@@ -10,7 +10,7 @@ struct Server: Sendable {
   let client: Client
   /// The tokens of whoever is signed in there.
   let tokens: MemoryCredentials
-  /// How often an app was told that somebody has to sign in there.
+  /// How often an app was told that its session has expired there.
   let endedSessions = Tally()
   /// What arrived there.
   let log: any ServerLog
@@ -26,7 +26,7 @@ struct Server: Sendable {
       $0.suit(.app)
       $0.environment.name = name
       $0.authentication = .accounts(tokens)
-      $0.onUnauthorized = { _ in endedSessions.add() }
+      $0.onSessionEnd = { end in if end.reason == .expired { endedSessions.add() } }
     }
   }
 

@@ -35,7 +35,7 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for path in ["/missing", "/", "/", "/", "/"] as [RequestPath] {
         // The one that is not found is an error.
-        group.addTask { try? await client.send(Request<Void>.get(path)) }
+        group.addTask { try? await client.send(Request<Void>.method(.get, path)) }
       }
       try await wait(for: (3, 2, 0))
       gate.open()
@@ -55,10 +55,10 @@ import Testing
     let scheduler = Scheduler(SchedulingLimits(perOrigin: 1))
     let clients = [client("https://x.test/a", scheduler), client("https://x.test/b", scheduler)]
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await clients[0].send(Request<Void>.get("/first")) }
+      group.addTask { try await clients[0].send(Request<Void>.method(.get, "/first")) }
       try await wait(for: (0, 1, 0))
       // The first call of its client as well: not taken for the other one.
-      for _ in 0..<4 { group.addTask { try await clients[1].send(Request<Void>.get("/others/\(1)")) } }
+      for _ in 0..<4 { group.addTask { try await clients[1].send(Request<Void>.method(.get, "/others/\(1)")) } }
       try await wait(for: (4, 1, 0))
       let lines = list.lines(most: 3)
       let calls = ["runs    GET /first", "waits   GET /others/{}", "waits   GET /others/{}"]
@@ -75,7 +75,7 @@ import Testing
     let written = Written()
     let board = LiveBoard(list, on: Stage(isTerminal: isTerminal) { written.add($0) })
     let client = client("https://x.test", Scheduler(SchedulingLimits(perOrigin: 1)))
-    try await client.send(Request<Void>.get("/first"))
+    try await client.send(Request<Void>.method(.get, "/first"))
     try await wait(for: (0, 0, 1))
     board.refresh()
     board.say("meanwhile")

@@ -41,7 +41,7 @@ struct TransportServiceTests {
       let running = Task { try await api.send(Request<String>.get("/")) }
       try await gate.waitForArrivals(1)
       await group.triggerGracefulShutdown()
-      let late = Request<Void>.get("/late").timeout(.seconds(1))
+      let late = Request<Void>.method(.get, "/late").timeout(.seconds(1))
       while await code(of: { () async throws(CallError) in try await api.send(late) }) != .declined {}
       gate.open()
       let text = try await running.value

@@ -68,7 +68,7 @@ import Testing
   @Test("what is safe is asked again as often as the server needs, and each attempt is in the trace")
   func flaky() async throws {
     try await withSite { site in
-      let request = Request<Void>.get("/faults/flaky", query: ["key": "control", "failures": 2])
+      let request = Request<Void>.method(.get, "/faults/flaky", query: ["key": "control", "failures": 2])
       let trace = try await site.client.response(to: request).trace
       #expect(trace.failedAttempts.map(\.cause) == [.answered(status: 503), .answered(status: 503)])
       #expect(site.backend.log.rows.map(\.status) == [503, 503, 200])

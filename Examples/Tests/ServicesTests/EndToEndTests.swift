@@ -141,7 +141,7 @@ import Testing
       try await site.signIn()
       let client = site.client
       let error = await #expect(throws: CallError.self) {
-        async let stalled: Void = client.send(Request<Void>.get("/faults/stall"))
+        async let stalled: Void = client.send(Request<Void>.method(.get, "/faults/stall"))
         _ = await site.backend.log.first { $0.path == "/faults/stall" }
         async let missing: Void = site.friends.remove(999_999)
         try await missing

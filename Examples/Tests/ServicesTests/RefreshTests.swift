@@ -123,8 +123,8 @@ import Testing
         let error = await #expect(throws: CallError.self) { try await call.value }
         sentences.append(error?.sentence ?? "none")
       }
-      #expect(sentences == Array(repeating: "The session has ended. Sign in again.", count: 20))
-      #expect(site.events.all.count == 1)
+      #expect(sentences == Array(repeating: "You need to sign in to do this.", count: 20))
+      #expect(site.events.all.map(\.reason) == [.expired])
       #expect(site.tokens.current().credential == nil)
       #expect(site.refreshes.map(\.status) == [400])
       // Signing in is all it takes.

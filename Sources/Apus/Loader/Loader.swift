@@ -20,25 +20,67 @@ public import Observation
 /// ```
 ///
 /// Views that read ``phase``, or anything made of it, are drawn again when it changes. A loader that nobody holds any
-/// more cancels its load.
+/// more cancels its load. For a preview, ``init(showing:)`` makes a loader of a phase:
+///
+/// <!-- sample: loader-preview main -->
+/// ```swift
+/// let failed = Loader<[User]>(showing: .failed(CallError(.offline), last: nil))
+/// print(failed.error?.sentence ?? "")
+/// ```
 @MainActor
 @Observable
 public final class Loader<Value: Sendable> {
-  private var state: LoaderState<Value> = LoaderState()
+  private var state: LoaderState<Value>
   @ObservationIgnored private var task: Task<Void, Never>?
-  private let work: @MainActor () async throws(CallError) -> Value
+  /// `nil`: it only shows a phase.
+  private let work: (@MainActor () async throws -> Value)?
+  private let debounce: Duration
+  private let clock: any MonotonicClock
 
   /// Makes a loader of whatever gives the value: a service's method, or several calls.
   ///
-  /// - Parameter work: called on the main actor for each load, so that it may read what the screen shows. Its task is
-  ///   cancelled when the load is cancelled or a newer one begins.
-  public init(_ work: @escaping @MainActor () async throws(CallError) -> Value) {
-    self.work = work
+  /// - Parameters:
+  ///   - initial: a value to show until the first load has ended, for example a stored one. Default: `nil`.
+  ///   - debounce: a pause before each load, in which a newer load takes its place: for a search that follows what a
+  ///     person types. The loader shows that it loads meanwhile. Default: zero.
+  ///   - clock: times the pause. Default: the system's.
+  ///   - work: called on the main actor for each load, so that it may read what the screen shows. Its task is
+  ///     cancelled when the load is cancelled or a newer one begins. An error that is no ``CallError`` is converted,
+  ///     see ``ApusCore/CallError/init(converting:)``.
+  public init(
+    initial: Value? = nil, debounce: Duration = .zero, clock: any MonotonicClock = SystemClock(),
+    _ work: @escaping @MainActor () async throws -> Value
+  ) {
+    state = LoaderState(initial.map { .loaded($0) } ?? .idle)
+    (self.debounce, self.clock, self.work) = (debounce, clock, work)
   }
 
   /// Makes a loader of an endpoint.
-  public convenience init(_ client: Client, _ endpoint: some Endpoint<Value>) {
-    self.init { () async throws(CallError) -> Value in try await client.send(endpoint) }
+  ///
+  /// - Parameters:
+  ///   - client: sends the endpoint.
+  ///   - endpoint: any endpoint.
+  ///   - initial: a value to show until the first load has ended. Default: `nil`.
+  ///   - debounce: a pause before each load, in which a newer load takes its place. Default: zero.
+  public convenience init(
+    _ client: Client, _ endpoint: some Endpoint<Value>, initial: Value? = nil, debounce: Duration = .zero
+  ) {
+    self.init(initial: initial, debounce: debounce) { try await client.send(endpoint) }
+  }
+
+  /// Makes a loader of a request; finds static members of `Request` after the dot.
+  public convenience init(
+    _ client: Client, _ request: Request<Value>, initial: Value? = nil, debounce: Duration = .zero
+  ) {
+    self.init(initial: initial, debounce: debounce) { try await client.send(request) }
+  }
+
+  /// Makes a loader that shows a phase and loads nothing, for previews and tests of views.
+  ///
+  /// Its loads end at once and change nothing; ``show(_:)`` goes on to another phase.
+  public init(showing phase: LoaderPhase<Value>) {
+    state = LoaderState(phase)
+    (debounce, clock, work) = (.zero, SystemClock(), nil)
   }
 
   /// What to show.
@@ -55,14 +97,16 @@ public final class Loader<Value: Sendable> {
   /// - Returns: a task that ends with this load; cancelling it cancels this load.
   @discardableResult
   public func reload() -> Task<Void, Never> {
+    guard let work else { return Task {} }
     let number = state.begin()
     // Not held by its own load: a loader that goes away ends its load with it.
-    let load = Task { [weak self, work] in
+    let load = Task { [weak self, debounce, clock] in
       let outcome: Result<Value, CallError>
-      do throws(CallError) {
+      do {
+        if debounce > .zero { try await clock.sleep(until: clock.now.advanced(by: debounce)) }
         outcome = .success(try await work())
       } catch {
-        outcome = .failure(error)
+        outcome = .failure(CallError(converting: error))
       }
       self?.end(number, outcome)
     }
@@ -94,6 +138,12 @@ public final class Loader<Value: Sendable> {
   /// Cancels the load that runs and forgets the value, as when a person signs out.
   public func reset() {
     state.reset()
+    replaceTask(by: nil)
+  }
+
+  /// Shows a phase in place of what was there, and cancels the load that runs: for previews and tests of views.
+  public func show(_ phase: LoaderPhase<Value>) {
+    state.show(phase)
     replaceTask(by: nil)
   }
 

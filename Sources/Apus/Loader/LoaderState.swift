@@ -3,11 +3,15 @@
 /// Loads are numbered. Only the newest may change anything; one that ends without an outcome of its own, because it was
 /// cancelled, leaves everything as it was before it began.
 struct LoaderState<Value: Sendable>: Sendable {
-  /// What is shown while nothing loads: never `loading` nor `refreshing`.
-  private var settled = LoaderPhase<Value>.idle
+  /// What is shown while nothing loads: `loading` and `refreshing` only where ``show(_:)`` said so.
+  private var settled: LoaderPhase<Value>
   /// The number of the load that counts.
   private(set) var running: Int?
   private var lastNumber = 0
+
+  init(_ phase: LoaderPhase<Value> = .idle) {
+    settled = phase
+  }
 
   var phase: LoaderPhase<Value> {
     guard running != nil else { return settled }
@@ -19,6 +23,11 @@ struct LoaderState<Value: Sendable>: Sendable {
   mutating func begin() -> Int {
     lastNumber += 1
     running = lastNumber
+    switch settled {
+    case .loading: settled = .idle
+    case .refreshing(let value): settled = .loaded(value)
+    case .idle, .loaded, .failed: break
+    }
     return lastNumber
   }
 
@@ -37,6 +46,12 @@ struct LoaderState<Value: Sendable>: Sendable {
   /// The running load no longer counts.
   mutating func cancel() {
     running = nil
+  }
+
+  /// This is shown, and the running load no longer counts.
+  mutating func show(_ phase: LoaderPhase<Value>) {
+    running = nil
+    settled = phase
   }
 
   /// As at the beginning, but numbers go on, so that no earlier load counts.

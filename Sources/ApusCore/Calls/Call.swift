@@ -10,9 +10,9 @@ final class Call: DeadlineTarget {
   let prepared: PreparedEnvironment
   let startInstant: MonotonicInstant
   /// When it must be over by what it is made in; `nil`: no limit.
-  private let inheritedDeadline: MonotonicInstant?
+  let inheritedDeadline: MonotonicInstant?
   let delivery: CallContext.Delivery
-  private let state: Mutex<CallState>
+  let state: Mutex<CallState>
   private let reporter: EventReporter?
 
   init(_ request: RequestBox, delivery: CallContext.Delivery, by caller: Client) {
@@ -43,10 +43,11 @@ final class Call: DeadlineTarget {
   /// Whether it shares with whatever call asks for the same.
   var coalesces: Bool { options.coalesces ?? client.settings.coalesces }
   var attempts: Int { snapshot(\.attempts) }
-  var deadline: Deadline? { snapshot(\.deadline).map { Deadline($0, on: runtime.clock) } }
+  var deadline: Deadline? { snapshot(\.limits.deadline).map { Deadline($0, on: runtime.clock) } }
   var cancellationReason: CancellationReason? { snapshot(\.reason) }
   var progress: (phase: CallPhase, requestState: RequestState) { state.withLock { ($0.phase, $0.requestState) } }
-  var trace: Trace { Trace(id: id, endpoint: endpoint.description, events: snapshot(\.events)) }
+  var trace: Trace { Trace(id: id, endpoint: endpoint, events: snapshot(\.events)) }
+  var key: CallKey { CallKey(owner: client.owner, serial: serial) }
 
   /// The attempts that failed, also those of a shared exchange that outlived the call: its trace has ended with it.
   var failedAttempts: [FailedAttempt] { trace.failedAttempts + snapshot(\.lateAttempts) }
@@ -78,7 +79,7 @@ final class Call: DeadlineTarget {
   private func append(_ event: TraceEvent) -> Bool {
     state.withLock { state in
       guard !state.isEnded else {
-        state.appendLate(event.kind)
+        state.appendLate(event)
         return false
       }
       state.append(event)
@@ -90,6 +91,10 @@ final class Call: DeadlineTarget {
   /// Keeps the message as it is now: prepared, and later as the middlewares made it.
   func keep(_ message: RequestMessage) {
     state.withLock { $0.message = message }
+  }
+
+  func sentUnrepeatable() {
+    state.withLock { $0.sentUnrepeatable() }
   }
 
   func headArrived(_ head: HTTPResponse, attempt: Int) {
@@ -108,7 +113,7 @@ final class Call: DeadlineTarget {
 
   /// Counts content that arrived; the event is made only when somebody is told.
   func received(_ count: Int) {
-    let (received, expected) = state.withLock { $0.received(count) }
+    let (received, expected) = state.withLock { $0.received(count, at: runtime.clock.now) }
     if reporter != nil { record(.receiveProgress(received: received, expected: expected)) }
   }
 
@@ -150,16 +155,9 @@ final class Call: DeadlineTarget {
   }
 
   /// What the error of a streaming closure becomes.
-  func handlerError(_ error: any Error) -> CallError {
-    if let error = error as? CallError, error.storage.call === self { return error }
-    return CallError(CallFault(.handler, "\(type(of: error))", underlying: error), of: self)
-  }
-
-  func setDeadline(_ instant: MonotonicInstant) {
-    // A context is a value: another copy of it may have set an earlier deadline, which stays in force.
-    if let deadline = snapshot(\.deadline), deadline <= instant { return }
-    let key = client.timer.schedule(self, at: instant)
-    if let superfluous = state.withLock({ $0.limit(to: instant, key) }) { client.timer.cancel(superfluous) }
+  func handlerError(_ error: any Error) -> any Error {
+    if let error = error as? CallError, error.storage.record.key == key { return error }
+    return CallFault(.handler, CallFailure.detail(of: error), underlying: error)
   }
 
   /// The context to begin with, with the deadline that the call inherits.
@@ -169,39 +167,43 @@ final class Call: DeadlineTarget {
   func limitedContext() throws -> CallContext {
     var context = context
     guard let inheritedDeadline else { return context }
+    context.limit(to: inheritedDeadline)
     if inheritedDeadline <= runtime.clock.now {
       deadlinePassed()
       try checkCancellation()
     }
-    context.limit(to: inheritedDeadline)
     return context
   }
 
-  func deadlinePassed() {
-    cancel { .deadline($0) }
+  /// Ends the call with its outcome, once; a reason to cancel that came first replaces the outcome.
+  func end<Output>(_ outcome: Result<Output, any Error>) -> Result<Output, CallError> {
+    switch outcome {
+    case .success(let output):
+      guard let reason = end(with: .succeeded) else { return .success(output) }
+      return .failure(CallError(reason, of: self))
+    case .failure(let error): return .failure(fail(error))
+    }
   }
 
-  /// Ends the call with its outcome, once; a reason to cancel that came first replaces the outcome.
-  func end<Output>(_ outcome: Result<Output, CallError>) -> Result<Output, CallError> {
+  /// Ends the call with what was thrown on its path, which becomes its error. The error is made after the last event.
+  @inline(never)
+  private func fail(_ error: any Error) -> CallError {
+    let failure = CallFailure(error, of: self)
+    if let reason = end(with: .failed(failure.code)) { return CallError(reason, of: self) }
+    return CallError(failure, CallRecord(of: self))
+  }
+
+  /// Writes the last event. Answers why the call was ended early, if it was.
+  private func end(with kind: TraceEvent.Kind) -> CancellationReason? {
     let now = runtime.clock.now
     let ended = state.withLock { state -> CallState.End? in
-      guard let ended = state.end(outcome.kind, at: now) else { return nil }
+      guard let ended = state.end(kind, at: now) else { return nil }
       reporter?.enqueue(ended.event)
       return ended
     }
-    if let key = ended?.deadlineKey { client.timer.cancel(key) }
+    if let key = ended?.alarm { client.timer.cancel(key) }
     client.registry.remove(self)
     reporter?.deliver(of: self)
-    guard let reason = ended?.reason else { return outcome }
-    return .failure(CallError(reason, of: self))
-  }
-}
-
-extension Result where Failure == CallError {
-  fileprivate var kind: TraceEvent.Kind {
-    switch self {
-    case .success: .succeeded
-    case .failure(let error): .failed(error.code)
-    }
+    return ended?.reason
   }
 }

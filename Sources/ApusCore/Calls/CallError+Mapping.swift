@@ -1,49 +1,67 @@
-extension CallError {
-  /// Turns whatever was thrown on the path of a call into its one error.
+extension CallFailure {
+  /// Turns whatever was thrown on the path of a call into what its error says.
   init(_ error: any Error, of call: Call) {
-    if let error = error as? CallError, error.storage.call === call {
-      self = error
+    if let error = error as? CallError, error.storage.record.key == call.key {
+      self = error.storage.failure
       return
     }
     let state = call.progress
     // What a middleware throws before an exchange has begun did not break one.
     let isEarly = call.attempts == 0 && state.requestState == .notSent
-    var facts = Facts(
+    self.init(
       code: isEarly ? .invalidRequest : .broken, phase: state.phase, requestState: state.requestState,
       underlying: error)
     switch error {
     case let fault as CallFault:
-      facts.fill(from: fault)
+      fill(from: fault)
     case let error as TransportError:
-      facts.fill(from: error)
+      fill(from: error)
+      // Its turn came too late, or would: which limit said so is known here alone.
+      if error.kind == .timedOut(.waiting), error.subject == .control, let limit = call.nearestLimit {
+        detail += " for \(limit)"
+      }
     case let refusal as Refusal:
-      facts.fill(from: refusal)
+      fill(from: refusal)
     case let error as CallError:
-      facts.fill(fromAnother: error)
+      fill(fromAnother: error)
     case let error as QueryEncodingError:
-      facts.code = .encoding
-      facts.detail = error.reason
-      facts.place = error.name
+      code = .encoding
+      detail = error.reason
+      place = error.name
     case is CancellationError:
-      facts.code = .cancelled
-      facts.cancellation = .caller
-      facts.underlying = nil
+      code = .cancelled
+      cancellation = .caller
+      underlying = nil
     default:
-      facts.detail = "\(type(of: error))"
+      detail = Self.detail(of: error)
     }
-    self.init(facts, call: call)
+  }
+
+  /// The failure of a call that somebody or a deadline ended.
+  init(_ reason: CancellationReason, of call: Call) {
+    let state = call.progress
+    self.init(code: reason.code, phase: state.phase, requestState: state.requestState, cancellation: reason)
+    if case .deadline(let phase) = reason {
+      self.phase = phase
+      detail = call.passedLimit(in: phase)
+    }
+  }
+
+  /// What may be said of any error: its own words where it promises that they hold no secrets, else its type.
+  static func detail(of error: any Error) -> String {
+    (error as? any LoggableError)?.description ?? "\(type(of: error))"
+  }
+}
+
+extension CallError {
+  /// The error of a call that is still running: what has happened so far.
+  init(_ error: any Error, of call: Call) {
+    self.init(CallFailure(error, of: call), CallRecord(of: call))
   }
 
   /// The error of a call that somebody or a deadline ended.
   init(_ reason: CancellationReason, of call: Call) {
-    let state = call.progress
-    var facts = Facts(
-      code: reason.code, phase: state.phase, requestState: state.requestState, cancellation: reason)
-    if case .deadline(let phase) = reason {
-      facts.phase = phase
-      if phase == .waiting { facts.detail = call.snapshot(\.waitedFor) }
-    }
-    self.init(facts, call: call)
+    self.init(CallFailure(reason, of: call), CallRecord(of: call))
   }
 }
 
@@ -58,7 +76,7 @@ struct Refusal: Error {
   var underlying: (any Error)?
 }
 
-extension CallError.Facts {
+extension CallFailure {
   fileprivate mutating func fill(from fault: CallFault) {
     code = fault.code
     detail = fault.detail
@@ -76,17 +94,16 @@ extension CallError.Facts {
     if case .timedOut(let phase) = error.kind { self.phase = phase }
   }
 
-  /// Takes over why another call failed that this one needed, for example one that fetches a token. Phase, state
-  /// and trace stay this call's, and nobody has cancelled it.
+  /// Takes over why another call failed that this one needed, for example one that fetches a token. Phase, state, trace
+  /// and what a server answered stay this call's, and nobody has cancelled it.
   fileprivate mutating func fill(fromAnother error: CallError) {
     detail = "needed another call, which failed (\(error.code.rawValue): \(error.endpoint))"
     guard !error.isCancellation else { return }
-    code = error.code
-    subject = error.storage.subject
+    code = error.code == .rejected ? .declined : error.code
+    subject = error.storage.failure.subject
+    sentence = error.storage.failure.sentence
     place = error.place
     cancellation = error.cancellation
-    rejection = error.rejection
-    content = error.content
     retryAfter = error.retryAfter
   }
 
@@ -103,7 +120,8 @@ extension CallError.Facts {
 }
 
 extension Content {
-  fileprivate var bounded: Content {
+  /// As much as an error keeps.
+  var bounded: Content {
     guard data.count > CallError.contentLimit else { return self }
     return Content(data: data.prefix(CallError.contentLimit), mediaType: mediaType, status: status, coding: coding)
   }

@@ -1,9 +1,18 @@
 import HTTPTypes
 
-/// The one error that calls throw: what failed, was it sent, may it be tried again, what can be shown.
+/// The one error that calls throw: what failed, was it sent, may it be retried, what can be shown.
 ///
-/// ``errorDescription`` is a sentence for the person using the app. ``description`` is for logs: it holds
-/// no content, no query, no path values and no fields.
+/// ``sentence`` is for the person using the app. ``description`` is for logs: it holds no content, no query, no path
+/// values and no fields. An error is a value: it keeps neither its client nor a connection alive. Fakes and services
+/// make their own:
+///
+/// ```swift
+/// struct NoUsers {
+///   func user(_ id: Int) async throws(CallError) -> User {
+///     throw CallError(.rejected, status: 404, sentence: "There is no such user.")
+///   }
+/// }
+/// ```
 public struct CallError: Error, Sendable {
   /// What failed: a stable label, also for metrics.
   public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -13,8 +22,8 @@ public struct CallError: Error, Sendable {
     case encoding
     /// Apus did not start the call, or did not go on with it. Its id is in use, it needs credentials and there are
     /// none, or the transport is shut down. Or calls are held back for now, and the category is
-    /// ``CallError/Category/offline``: a circuit is open, a rate limit would let it pass too late, or too many wait for
-    /// their turn or for a connection.
+    /// ``CallError/Category/heldBack``: a circuit is open, a rate limit would let it pass too late, or too many wait
+    /// for their turn or for a connection.
     case declined
     /// The device has no network.
     case offline
@@ -43,96 +52,99 @@ public struct CallError: Error, Sendable {
     case handler
   }
 
+  /// Behind one reference, so that results stay small.
   final class Storage: Sendable {
-    let code: Code
-    let phase: CallPhase
-    let requestState: RequestState
-    let detail: String
-    let place: String?
-    let cancellation: CancellationReason?
-    let rejection: Rejection?
-    let content: Content?
-    let retryAfter: Duration?
-    let underlying: (any Error)?
-    let subject: TransportError.Subject
-    let call: Call
+    let failure: CallFailure
+    let record: CallRecord
 
-    init(_ facts: Facts, call: Call) {
-      code = facts.code
-      phase = facts.phase
-      requestState = facts.requestState
-      detail = facts.detail
-      place = facts.place
-      cancellation = facts.cancellation
-      rejection = facts.rejection
-      content = facts.content
-      retryAfter = facts.retryAfter
-      underlying = facts.underlying
-      subject = facts.subject
-      self.call = call
+    init(_ failure: CallFailure, _ record: CallRecord) {
+      self.failure = failure
+      self.record = record
     }
   }
 
-  /// What is known of a failure while it is being put together.
-  struct Facts {
-    var code: Code
-    var phase: CallPhase
-    var requestState: RequestState
-    var detail = ""
-    var place: String?
-    var cancellation: CancellationReason?
-    var rejection: Rejection?
-    var content: Content?
-    var retryAfter: Duration?
-    var underlying: (any Error)?
-    var subject = TransportError.Subject.server
+  private(set) var storage: Storage
+
+  init(_ failure: CallFailure, _ record: CallRecord) {
+    storage = Storage(failure, record)
   }
 
-  let storage: Storage
-
-  init(_ facts: Facts, call: Call) {
-    storage = Storage(facts, call: call)
+  private mutating func change(_ change: (inout CallFailure, inout CallRecord) -> Void) {
+    var (failure, record) = (storage.failure, storage.record)
+    change(&failure, &record)
+    storage = Storage(failure, record)
   }
 
   /// What failed.
-  public var code: Code { storage.code }
+  public var code: Code { storage.failure.code }
   /// Where the call was when it failed.
-  public var phase: CallPhase { storage.phase }
+  public var phase: CallPhase {
+    get { storage.failure.phase }
+    set { change { failure, _ in failure.phase = newValue } }
+  }
   /// Whether the server can have seen the request.
-  public var requestState: RequestState { storage.requestState }
+  public var requestState: RequestState {
+    get { storage.failure.requestState }
+    set { change { failure, _ in failure.requestState = newValue } }
+  }
   /// How many attempts were made, 0 when nothing was tried.
-  public var attempts: Int { storage.call.attempts }
+  public var attempts: Int {
+    get { storage.record.attempts }
+    set { change { _, record in record.attempts = newValue } }
+  }
   /// The call's id.
-  public var id: CallID { storage.call.id }
+  public var id: CallID { storage.record.trace.id }
   /// The endpoint.
-  public var endpoint: EndpointIdentity { storage.call.endpoint }
-  /// The status of the answer, when there was one.
-  public var status: Int? { storage.rejection?.status ?? storage.call.entry.head?.status.code }
-  /// What the server said when it refused.
-  public var rejection: Rejection? { storage.rejection }
-  /// The content of the refused or undecodable answer, at most ``contentLimit`` bytes of it.
-  public var content: Content? { storage.content }
-  /// How long to wait before the next try, as the server asks (RFC 9110 §10.2.3) or a middleware that refused the call.
-  public var retryAfter: Duration? { storage.retryAfter }
-  /// Where in a value, for example `items[3].title`, for `encoding` and `decoding`.
-  public var place: String? { storage.place }
+  public var endpoint: EndpointIdentity { storage.record.trace.endpoint }
+  /// The status of the response, when there was one.
+  public var status: Int? { storage.failure.rejection?.status ?? storage.record.head?.status.code }
+  /// What the server said when it rejected the call.
+  public var rejection: Rejection? {
+    get { storage.failure.rejection }
+    set { change { failure, _ in failure.rejection = newValue } }
+  }
+  /// The content of the rejection or of the response that could not be decoded, at most ``contentLimit`` bytes of it.
+  public var content: Content? {
+    get { storage.failure.content }
+    set { change { failure, _ in failure.content = newValue?.bounded } }
+  }
+  /// How long to wait before the next call, as the server asks (RFC 9110 §10.2.3) or a middleware that refused the
+  /// call.
+  public var retryAfter: Duration? {
+    get { storage.failure.retryAfter }
+    set { change { failure, _ in failure.retryAfter = newValue } }
+  }
+  /// The coding path of the value that failed, for example `items[3].title`, for `encoding` and `decoding`.
+  public var place: String? {
+    get { storage.failure.place }
+    set { change { failure, _ in failure.place = newValue } }
+  }
   /// What is known beyond the code, as half a sentence without secrets.
-  public var detail: String { storage.detail }
+  public var detail: String {
+    get { storage.failure.detail }
+    set { change { failure, _ in failure.detail = newValue } }
+  }
   /// Why the call was cancelled, or which deadline passed.
-  public var cancellation: CancellationReason? { storage.cancellation }
+  public var cancellation: CancellationReason? {
+    get { storage.failure.cancellation }
+    set { change { failure, _ in failure.cancellation = newValue } }
+  }
   /// The error of the platform, a coder or the app's closure. It may hold secrets: not for logs.
-  public var underlying: (any Error)? { storage.underlying }
-  /// Everything that happened to the call.
-  public var trace: Trace { storage.call.trace }
+  public var underlying: (any Error)? { storage.failure.underlying }
+  /// Everything that happened to the call, with its id and its endpoint.
+  public var trace: Trace {
+    get { storage.record.trace }
+    set { change { _, record in record.trace = newValue } }
+  }
 
   /// Whether the call was cancelled or superseded: usually nothing to show.
   public var isCancellation: Bool { code == .cancelled }
 
-  /// The refusal as the endpoint's own type; `nil` when it is none, or is of another type.
+  /// The rejection as the endpoint's own type; `nil` when there is none, or when it is of another type.
   public func rejection<Rejected: Sendable>(as type: Rejected.Type) -> Rejected? {
-    storage.rejection?.value as? Rejected
+    rejection?.value as? Rejected
   }
 
-  /// The most bytes of a refused answer that an error keeps.
+  /// The most bytes of a rejected response's content that an error keeps.
   public static let contentLimit = 64 << 10
 }

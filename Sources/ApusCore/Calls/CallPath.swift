@@ -4,8 +4,8 @@ extension Call {
   /// The path of a call, from description to value: every call of every endpoint style takes it.
   ///
   /// - Parameter deliver: makes the outcome of an accepted response, off the caller's actor.
-  /// - Returns: the outcome, or the one error that whatever was thrown on the way has become.
-  func run<Output>(deliver: (ResponseMessage) throws -> Output) async -> Result<Output, CallError> {
+  /// - Returns: the outcome, or what was thrown on the way.
+  func run<Output>(deliver: (ResponseMessage) throws -> Output) async -> Result<Output, any Error> {
     do {
       // 1. A call that was cancelled before it began leaves nothing on the wire.
       try checkCancellation()
@@ -19,8 +19,8 @@ extension Call {
       guard isLarge(response.content) else { return .success(try deliver(response)) }
       return .success(try await withTaskExecutorPreference(globalConcurrentExecutor) { try deliver(response) })
     } catch {
-      // 6. Whatever went wrong becomes a CallError with the trace.
-      return .failure(CallError(error, of: self))
+      // 6. `end` makes a CallError of whatever went wrong, with all of the trace.
+      return .failure(error)
     }
   }
 
@@ -33,7 +33,8 @@ extension Call {
     return message
   }
 
-  private var path: Path { client.path(joining: delivery == .buffered && (joins || coalesces)) }
+  private var path: Path { client.path(joining: isShareable, binding: prepared.bindsCalls) }
+  private var isShareable: Bool { delivery == .buffered && (joins || coalesces) }
 
   @inline(never)  // As above.
   private func isAccepted(_ response: ResponseMessage) -> Bool {
@@ -50,7 +51,7 @@ extension Call {
   private func refusal(_ response: ResponseMessage, of request: RequestDescription) async throws -> Refusal {
     var response = response
     if response.content.bytes == nil {
-      response.content = ResponseContent(try await response.content.prefix(CallError.contentLimit))
+      response.content = ResponseContent(try await response.content.prefix(CallError.contentLimit) { received($0) })
     }
     guard isLarge(response.content) else { return read(response, of: request) }
     return await withTaskExecutorPreference(globalConcurrentExecutor) { [response] in read(response, of: request) }

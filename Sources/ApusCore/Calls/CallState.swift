@@ -16,22 +16,26 @@ struct CallState {
   var message: RequestMessage?
   private(set) var head: HTTPResponse?
   private(set) var trailers = HTTPFields()
-  private(set) var sentBytes: Int64 = 0
+  var sentBytes: Int64 = 0
   private(set) var receivedBytes: Int64 = 0
-  private(set) var expectedSendBytes: Int64?
+  var expectedSendBytes: Int64?
   private(set) var expectedReceiveBytes: Int64?
   /// What to cancel: the running unit, then the content that the app reads.
   private(set) var canceller: (any Cancellable)?
-  private(set) var deadline: MonotonicInstant?
-  private var deadlineKey: DeadlineTimer.Key?
+  /// Its time limits, and the movement of its content that they heed.
+  var limits = CallLimits()
+  /// The call whose exchange is this one's too; `nil`: it has its own.
+  var leader: Call?
   /// Whether the server can have seen the request in an attempt that failed.
   private var hasBeenSent = false
   /// Whether another call's exchange is this one's too.
-  private var sharesExchange = false
+  private(set) var sharesExchange = false
   /// Whether the transport tells when an exchange gets its connection (``Transport/reportsConnections``).
   private let reportsConnections: Bool
   /// Whether any exchange of this call came as far as where a request is sent.
   private var hasConnected = false
+  /// What the present attempt has sent.
+  private(set) var sentMessages = SentMessages.repeatable
 
   /// More events than this are counted, not kept: a trace cannot grow without bound.
   private static let eventLimit = 1000
@@ -63,19 +67,11 @@ struct CallState {
     return Cancelled(event: event, canceller: canceller)
   }
 
-  /// Takes a deadline, unless an earlier one is in force or the call has ended. Answers the one to take back.
-  mutating func limit(to instant: MonotonicInstant, _ key: DeadlineTimer.Key) -> DeadlineTimer.Key? {
-    if isEnded { return key }
-    if let deadline, deadline <= instant { return key }
-    defer { (deadline, deadlineKey) = (instant, key) }
-    return deadlineKey
-  }
-
   /// How a call ended, and what is left to tidy up.
   struct End {
     let event: TraceEvent
     let reason: CancellationReason?
-    let deadlineKey: DeadlineTimer.Key?
+    let alarm: DeadlineTimer.Key?
   }
 
   /// Ends the call. A reason to cancel that came first decides how. Answers `nil` when it has ended before.
@@ -85,9 +81,8 @@ struct CallState {
     let event = TraceEvent(kind: kind, instant: now, attempt: max(1, attempts))
     append(event)
     isEnded = true
-    canceller = nil
-    defer { deadlineKey = nil }
-    return End(event: event, reason: reason, deadlineKey: deadlineKey)
+    (canceller, leader) = (nil, nil)
+    return End(event: event, reason: reason, alarm: limits.stop())
   }
 
   /// Writes an event down and moves on to the phase it begins.
@@ -98,15 +93,26 @@ struct CallState {
   }
 
   /// Keeps of what happens after the end what others need to know that share the exchange.
-  mutating func appendLate(_ kind: TraceEvent.Kind) {
-    guard sharesExchange, case .attemptFailed(let attempt) = kind, lateAttempts.count < Self.eventLimit else { return }
+  mutating func appendLate(_ event: TraceEvent) {
+    if case .redirected = event.kind { leftHop() }
+    guard sharesExchange else { return }
+    follow(event)
+    guard case .attemptFailed(let attempt) = event.kind, lateAttempts.count < Self.eventLimit else { return }
     lateAttempts.append(attempt)
   }
 
   private mutating func advance(to event: TraceEvent) {
+    follow(event)
     switch event.kind {
     // Between two hops a call waits as it does before the first.
-    case .prepared, .redirected, .awaitingCredentials, .queued: phase = .waiting
+    case .redirected:
+      phase = .waiting
+      leftHop()
+    case .prepared, .awaitingCredentials, .queued: phase = .waiting
+    // The exchange waits for a connection, or did so until it was there; it may have lost one that it was sent on.
+    case .phase(.queued, _):
+      phase = .waiting
+      if hasConnected || !reportsConnections { hasBeenSent = true }
     case .joined: shareExchange()
     case .attemptFailed(let attempt): take(attempt)
     case .exchangeStarted:
@@ -115,12 +121,11 @@ struct CallState {
       // A new exchange starts its own count; what an earlier one had received is not this one's, nor its answer.
       head = nil
       (sentBytes, receivedBytes, expectedSendBytes, expectedReceiveBytes) = (0, 0, nil, nil)
-    case .connected: hasConnected = true
+    case .connected: (hasConnected, phase) = (true, .connecting)
     case .requestSent: phase = .awaitingHead
     case .headArrived: phase = .receiving
     // A closure that has read all of it goes on running.
     case .contentArrived: if phase != .handling { phase = .decoding }
-    case .sendProgress(let sent, let expected): (sentBytes, expectedSendBytes) = (sent, expected)
     default: break
     }
   }
@@ -128,7 +133,7 @@ struct CallState {
   /// Between two attempts a call waits as it does before the first, but what an earlier one sent stays sent.
   private mutating func take(_ attempt: FailedAttempt) {
     guard case .again = attempt.decision else { return }
-    phase = .waiting
+    (phase, sentMessages) = (.waiting, .repeatable)
     if attempt.wasSent { hasBeenSent = true }
   }
 
@@ -140,18 +145,38 @@ struct CallState {
 
   mutating func headArrived(_ head: HTTPResponse) {
     self.head = head
+    limits.movement.isAnswered = true
     expectedReceiveBytes = head.headerFields[.contentLength].flatMap { Int64($0) }
   }
 
   /// Counts content that arrived. Answers how much there is, and how much was announced.
-  mutating func received(_ count: Int) -> (received: Int64, expected: Int64?) {
+  ///
+  /// - Parameter now: the present instant. It is read only if a limit depends on it, and not for the last piece of an
+  ///   announced length, so not for small responses.
+  mutating func received(
+    _ count: Int, at now: @autoclosure () -> MonotonicInstant
+  ) -> (received: Int64, expected: Int64?) {
     receivedBytes += Int64(count)
+    if heedsMovement, receivedBytes != expectedReceiveBytes { limits.movement.moved(Int64(count), at: now()) }
     return (receivedBytes, expectedReceiveBytes)
+  }
+
+  /// What was sent last is an earlier hop now.
+  private mutating func leftHop() {
+    if sentMessages == .endsUnrepeatable { sentMessages = .unrepeatable }
+  }
+
+  /// A message left, or may have, that may not be sent again.
+  mutating func sentUnrepeatable() {
+    if sentMessages == .repeatable { sentMessages = .endsUnrepeatable }
   }
 
   mutating func shareExchange() { sharesExchange = true }
 
-  mutating func enterHandler() { phase = .handling }
+  mutating func enterHandler() {
+    phase = .handling
+    limits.endStandard()
+  }
 
   /// Whether the server can have seen the request, as far as the phase tells.
   var requestState: RequestState {

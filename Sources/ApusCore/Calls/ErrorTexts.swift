@@ -13,6 +13,7 @@ public struct ErrorTexts: Sendable {
     switch error.code {
     case .invalidRequest: "This request could not be prepared."
     case .encoding: "The data you entered could not be sent."
+    case .declined where error.storage.failure.subject == .credentials: "You need to sign in to do this."
     case .declined:
       error.phase == .preparing ? "This is already in progress." : "This cannot be done right now. Try again later."
     case .offline: "You appear to be offline. Check your connection and try again."

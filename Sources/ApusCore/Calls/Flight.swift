@@ -32,6 +32,7 @@ final class Flight: Sendable {
 
   /// Puts a call that was taken in among those for which the exchange is made.
   func join(_ context: CallContext) {
+    if context.call !== leader { context.call.follow(leader) }
     let member = Sharers.Member(values: context.values, taskPriority: Task.currentPriority)
     sharers.join(member, serial: context.call.serial)
   }

@@ -42,14 +42,12 @@ struct FlightKey: Hashable, Sendable {
 
 extension FlightKey {
   /// The key of a call; `nil` for one that shares with nobody.
-  ///
-  /// - Throws: what reading the credentials throws.
-  init?(_ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits) async throws {
+  init?(_ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits) {
     guard let (group, message) = Self.parts(request, context, limits) else { return nil }
     self.group = group
     self.message = message
     environment = ObjectIdentifier(context.call.prepared)
-    principal = try await context.principal()
+    principal = context.principal
   }
 
   private static func parts(

@@ -38,8 +38,8 @@ extension AnswerProgress {
   }
 
   private static func hasNoStore(_ line: String) -> Bool {
-    line.split(separator: ",").contains { directive in
-      directive.utf8.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }.lowercasedEqual("no-store".utf8)
+    line.utf8.split(separator: UInt8(ascii: ",")).contains { directive in
+      directive.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }.lowercasedEqual("no-store".utf8)
     }
   }
 }

@@ -19,7 +19,7 @@ final class JoinCalls: Middleware {
   }
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard context.delivery == .buffered, let key = try await FlightKey(request, context, limits) else {
+    guard context.delivery == .buffered, let key = FlightKey(request, context, limits) else {
       return try await next(request, context: context)
     }
     switch enter(key, context) {

@@ -37,6 +37,18 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
     parts = .success(try BaseURLParser.parse(text))
   }
 
+  /// Takes what a person types, for example in a settings screen: `localhost:8080`, `api.example.com/v1/`.
+  ///
+  /// Spaces around it are left out, and where there is no scheme one is added: `http` for a loopback host (`localhost`,
+  /// `127.0.0.1`, `[::1]` and their like), `https` for all others. Everything else is checked as by ``init(_:)``: user
+  /// information, fragments and other schemes are refused.
+  ///
+  /// - Parameter text: a host, with or without a scheme, a port, a path and a query.
+  /// - Throws: ``Malformed``, which says what is wrong.
+  public init(lenient text: String) throws(Malformed) {
+    parts = .success(try BaseURLParser.parse(BaseURLParser.completed(text)))
+  }
+
   /// Takes a literal without checking it; calls that use a malformed one throw `invalidRequest`.
   public init(stringLiteral value: String) {
     parts = Result { () throws(Malformed) in try BaseURLParser.parse(value) }

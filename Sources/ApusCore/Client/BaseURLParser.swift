@@ -7,12 +7,14 @@ enum BaseURLParser {
       throw Malformed(reason: "it holds spaces, backslashes or control characters")
     }
     let text = text[...]
-    guard let separator = text.firstRange(of: "://") else { throw Malformed(reason: "it has no scheme and host") }
-    let scheme = text[..<separator.lowerBound].lowercased()
+    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text.utf8[colon...].starts(with: "://".utf8) else {
+      throw Malformed(reason: "it has no scheme and host")
+    }
+    let scheme = text[..<colon].lowercased()
     guard let defaultPort = Origin.defaultPort(of: scheme) else {
       throw Malformed(reason: "its scheme is neither http nor https")
     }
-    let rest = text[separator.upperBound...]
+    let rest = text[text.utf8.index(colon, offsetBy: 3)...]
     guard !rest.utf8.contains(UInt8(ascii: "#")) else { throw Malformed(reason: "it has a fragment") }
     let authorityEnd = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
     let (host, port) = try split(authority: rest[..<authorityEnd])
@@ -25,12 +27,37 @@ enum BaseURLParser {
       authority: origin.authority)
   }
 
+  /// The text with a scheme, without the white space around it.
+  static func completed(_ text: String) -> String {
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || (byte >= 0x09 && byte <= 0x0D) }
+    let bytes = text.utf8.drop(while: isBlank)
+    let end = bytes.lastIndex { !isBlank($0) }.map { bytes.index(after: $0) } ?? bytes.startIndex
+    let typed = Substring(bytes[..<end])
+    guard !hasScheme(typed.utf8) else { return String(typed) }
+    let rest = typed.utf8.starts(with: "//".utf8) ? Substring(typed.utf8.dropFirst(2)) : typed
+    let isLoopback = (try? parse("http://\(rest)"))?.origin.isLoopback ?? false
+    return "\(isLoopback ? "http" : "https")://\(rest)"
+  }
+
+  /// Whether a text begins with a scheme and two slashes (RFC 3986 §3.1).
+  private static func hasScheme(_ text: Substring.UTF8View) -> Bool {
+    guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return false }
+    let isScheme = text[..<colon].allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+      default: false
+      }
+    }
+    return isScheme && text[text.index(after: colon)...].starts(with: "//".utf8)
+  }
+
   private static func split(authority: Substring) throws(Malformed) -> (host: Substring, port: Int?) {
     guard !authority.utf8.contains(UInt8(ascii: "@")) else {
       throw Malformed(reason: "it holds user information; use credentials")
     }
     let hostEnd: Substring.Index
-    if authority.hasPrefix("[") {
+    if authority.utf8.first == UInt8(ascii: "[") {
       guard let bracket = authority.utf8.firstIndex(of: UInt8(ascii: "]")) else {
         throw Malformed(reason: "its IPv6 address never ends")
       }
@@ -42,8 +69,9 @@ enum BaseURLParser {
     guard !host.isEmpty else { throw Malformed(reason: "it has no host") }
     let portText = authority[hostEnd...]
     guard !portText.isEmpty else { return (host, nil) }
-    let digits = portText.dropFirst()
-    guard portText.hasPrefix(":"), digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
+    let digits = Substring(portText.utf8.dropFirst())
+    guard portText.utf8.first == UInt8(ascii: ":"),
+      digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
       let port = Int(digits), (1...65535).contains(port)
     else { throw Malformed(reason: "its port is not a number from 1 to 65535") }
     return (host, port)
@@ -52,7 +80,7 @@ enum BaseURLParser {
   private static func path(_ text: Substring) throws(Malformed) -> String {
     var encoded = ""
     PercentEncoding.append(text, as: .pathText, to: &encoded)
-    while encoded.hasSuffix("/") { encoded.removeLast() }
+    while encoded.utf8.last == UInt8(ascii: "/") { encoded.removeLast() }
     if let fault = PathRules.fault(in: encoded) { throw Malformed(reason: fault.detail) }
     return encoded
   }
@@ -63,5 +91,16 @@ enum BaseURLParser {
     encoded.appendQueryText(text)
     if let fault = PathRules.fault(inQuery: encoded) { throw Malformed(reason: fault.detail) }
     return encoded
+  }
+}
+
+extension Origin {
+  /// Whether its host is this machine, by its name alone (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+  fileprivate var isLoopback: Bool {
+    if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
+    let isAddress = host.utf8.allSatisfy {
+      $0 == UInt8(ascii: ".") || $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")
+    }
+    return isAddress && host.hasPrefix("127.")
   }
 }

@@ -5,7 +5,8 @@ extension Client {
   /// For logs at the start and for a test of the configuration; it is put together anew each time, and costs calls
   /// nothing.
   public func describe() -> ClientDescription {
-    var layers = state.pipeline.entries.map { ClientDescription.Layer(.slot($0.slot), $0.middleware) }
+    let pipeline = prepared.bindsCalls ? state.pipeline.binding : state.pipeline
+    var layers = pipeline.entries.map { ClientDescription.Layer(.slot($0.slot), $0.middleware) }
     layers.append(ClientDescription.Layer(.transport, state.transport))
     return ClientDescription(
       layers: layers, environment: environment.description,

@@ -10,6 +10,15 @@ extension Client {
     return try await perform(request, as: Call(request.box, delivery: .buffered, by: self)).get()
   }
 
+  /// Sends a request and gives its value; finds static members of `Request` after the dot, as in `api.send(.user(1))`
+  /// with `extension Request where Value == User`.
+  ///
+  /// - Throws: ``CallError``, the only error there is.
+  /// - Cancellation: as for every endpoint.
+  public func send<Value>(_ request: Request<Value>) async throws(CallError) -> Value {
+    try await perform(request, as: Call(request.box, delivery: .buffered, by: self)).get()
+  }
+
   /// Sends an endpoint that leaves its type to the call, and decodes the answer as that type.
   ///
   /// - Throws: ``CallError``.
@@ -19,14 +28,29 @@ extension Client {
     try await send(endpoint.described.mapped(by: ResponseMapping<Value>.decoded))
   }
 
+  /// Sends a request that leaves its type to the call, and decodes the answer as that type.
+  ///
+  /// - Throws: ``CallError``.
+  public func send<Value: Decodable & Sendable>(
+    _ request: Request<Content>, as type: Value.Type = Value.self
+  ) async throws(CallError) -> Value {
+    try await send(request.mapped(by: ResponseMapping<Value>.decoded))
+  }
+
   /// Sends an endpoint and gives its value together with the head of the answer and the trace.
   ///
   /// - Throws: ``CallError``.
   public func response<E: Endpoint>(to endpoint: E) async throws(CallError) -> Response<E.Value> {
-    let request = endpoint.described
+    try await response(to: endpoint.described)
+  }
+
+  /// Sends a request and gives its value together with the head of the answer and the trace.
+  ///
+  /// - Throws: ``CallError``.
+  public func response<Value>(to request: Request<Value>) async throws(CallError) -> Response<Value> {
     let call = Call(request.box, delivery: .buffered, by: self)
     let value = try await perform(request, as: call).get()
-    return Response(value: value, call: call)
+    return Response(value: value, of: call)
   }
 
   /// Sends an endpoint and gives its value, or its refusal as a value of the endpoint's own type.
@@ -40,8 +64,17 @@ extension Client {
   public func outcome<E: Endpoint, Rejected: Decodable & Sendable>(
     of endpoint: E, rejectedAs type: Rejected.Type
   ) async throws(CallError) -> Outcome<E.Value, Rejected> {
+    try await outcome(of: endpoint.described, rejectedAs: type)
+  }
+
+  /// Sends a request and gives its value, or its refusal as a value of the request's own type.
+  ///
+  /// - Throws: ``CallError`` for everything else, also for refusals of another shape.
+  public func outcome<Value, Rejected: Decodable & Sendable>(
+    of request: Request<Value>, rejectedAs type: Rejected.Type
+  ) async throws(CallError) -> Outcome<Value, Rejected> {
     do {
-      return .accepted(try await send(endpoint.rejecting(as: type)))
+      return .accepted(try await send(request.rejecting(as: type)))
     } catch {
       guard let rejected = error.rejection(as: type) else { throw error }
       return .rejected(rejected)
@@ -52,7 +85,14 @@ extension Client {
   ///
   /// - Throws: ``CallError`` for a request that cannot be made.
   public func message<E: Endpoint>(for endpoint: E) async throws(CallError) -> RequestMessage {
-    let call = Call(endpoint.described.box, delivery: .described, by: self)
+    try await message(for: endpoint.described)
+  }
+
+  /// What would be sent for a request, without sending it.
+  ///
+  /// - Throws: ``CallError`` for a request that cannot be made.
+  public func message<Value>(for request: Request<Value>) async throws(CallError) -> RequestMessage {
+    let call = Call(request.box, delivery: .described, by: self)
     let message = try await perform(call) { _ in call.snapshot(\.message) }.get()
     guard let message else {
       throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call)
@@ -77,10 +117,10 @@ extension Client {
   func run<Output: Sendable>(
     _ call: Call, isolation: isolated (any Actor)? = #isolation,
     deliver: @escaping @Sendable (ResponseMessage) throws -> Output
-  ) async -> Result<Output, CallError> {
+  ) async -> Result<Output, any Error> {
     call.recordStart()
     guard call.delivery == .described || state.registry.admit(call) else {
-      return .failure(CallError(CallFault(.declined, "a call with this id is running"), of: call))
+      return .failure(CallFault(.declined, "a call with this id is running"))
     }
     call.announce()
     return await withTaskCancellationHandler {

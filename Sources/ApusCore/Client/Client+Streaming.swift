@@ -9,7 +9,16 @@ extension Client {
   public func withResponse<E: Endpoint, Output>(
     to endpoint: E, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
-    let call = Call(endpoint.described.box, delivery: .streamed, by: self)
+    try await withResponse(to: endpoint.described, body)
+  }
+
+  /// Sends a request and lets a closure read the content of its response while it arrives, as for every endpoint.
+  ///
+  /// - Throws: ``CallError``; an error of the closure arrives with the code `handler` and as `underlying`.
+  public func withResponse<Value, Output>(
+    to request: Request<Value>, _ body: (inout StreamedResponse) async throws -> Output
+  ) async throws(CallError) -> Output {
+    let call = Call(request.box, delivery: .streamed, by: self)
     let message: ResponseMessage
     switch await run(call, deliver: { $0 }) {
     case .success(let opened): message = opened
@@ -18,7 +27,7 @@ extension Client {
     defer { message.discard() }
     call.attach(message.content)
     call.enterHandler()
-    let outcome: Result<Output, CallError>
+    let outcome: Result<Output, any Error>
     do {
       outcome = .success(try await read(message, of: call, by: body))
     } catch {

@@ -5,7 +5,7 @@ extension ClientDescription {
     public enum Code: String, Sendable, Hashable, CaseIterable {
       /// One attempt may take longer than the whole call.
       case attemptLimitBeyondTotal
-      /// When attempts take all their time, the last ones cannot begin before that of the call is up.
+      /// The limit of an attempt leaves no time for another one, or pauses leave none for the last ones.
       case attemptsBeyondTotal
       /// A server's delay is cut, but not to less than the whole call has.
       case serverDelayBeyondTotal

@@ -2,6 +2,8 @@ import Synchronization
 
 /// What all copies of a client share: built once, read by every call.
 final class ClientState: Sendable {
+  /// Stands for this client where nothing is to keep it alive.
+  let owner = CallKey.Owner()
   let settings: ClientSettings
   let registry = CallRegistry()
   let timer: DeadlineTimer
@@ -11,6 +13,9 @@ final class ClientState: Sendable {
   let pipeline: Pipeline
   private let path: Path
   private let joiningPath: Path
+  /// The same for environments that bind calls to a principal.
+  private let bindingPath: Path
+  private let bindingJoiningPath: Path
   private let environment: Mutex<PreparedEnvironment>
   private let serials = Atomic<UInt64>(0)
 
@@ -24,6 +29,8 @@ final class ClientState: Sendable {
     var joining = pipeline
     joining.insert(JoinCalls(spawner: spawner, limits: settings.coalescing), .after(.coalescing))
     joiningPath = Path(middlewares: joining.middlewares, transport: transport)
+    bindingPath = Path(middlewares: pipeline.binding.middlewares, transport: transport)
+    bindingJoiningPath = Path(middlewares: joining.binding.middlewares, transport: transport)
     self.pipeline = settings.coalesces ? joining : pipeline
   }
 
@@ -43,5 +50,22 @@ final class ClientState: Sendable {
     runtime.nextSerial?() ?? serials.add(1, ordering: .relaxed).newValue
   }
 
-  func path(joining: Bool) -> Path { joining ? joiningPath : path }
+  func path(joining: Bool, binding: Bool) -> Path {
+    switch (joining, binding) {
+    case (false, false): path
+    case (true, false): joiningPath
+    case (false, true): bindingPath
+    case (true, true): bindingJoiningPath
+    }
+  }
+}
+
+extension Pipeline {
+  /// The same for calls that are bound to a principal: inside the total deadline, and outside of everything else that
+  /// waits.
+  var binding: Pipeline {
+    var pipeline = self
+    pipeline.insert(PrincipalBinding(), .after(.totalDeadline))
+    return pipeline
+  }
 }

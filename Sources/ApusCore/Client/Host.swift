@@ -4,15 +4,18 @@ enum Host {
 
   /// Lower case; names in other alphabets in their ASCII form; IPv6 addresses in brackets.
   static func normalized(_ host: Substring) throws(Malformed) -> String {
-    if host.hasPrefix("[") {
-      let address = host.dropFirst().dropLast()
+    if host.utf8.first == UInt8(ascii: "[") {
+      let address = Substring(host.utf8.dropFirst().dropLast())
       guard IPv6.isValid(address) else { throw Malformed(reason: "its IPv6 address is not one") }
       return "[\(address.lowercased())]"
     }
     guard host.utf8.count <= 1000 else { throw Malformed(reason: "its host is too long") }
     // The full stops of other scripts separate labels too (RFC 3490 §3.1).
     let dotted = String(String.UnicodeScalarView(host.lowercased().unicodeScalars.map(asciiFullStop)))
-    var labels = dotted.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    // By bytes: with a mark behind it, a full stop would be no character of its own.
+    var labels = dotted.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map {
+      String(Substring($0))
+    }
     let isRooted = labels.last == "" && labels.count > 1
     if isRooted { labels.removeLast() }
     var ascii: [String] = []

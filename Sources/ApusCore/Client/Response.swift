@@ -1,30 +1,69 @@
 public import HTTPTypes
 
 /// The value of a call with what came along with it.
+///
+/// A value: it keeps neither its client nor a connection alive. Fakes and previews make their own.
 public struct Response<Value: Sendable>: Sendable {
   /// The value.
   public let value: Value
-  let call: Call
+  let box: CallRecord.Box
 
-  init(value: Value, call: Call) {
-    self.value = value
-    self.call = call
+  init(value: Value, of call: Call) {
+    self.init(value: value, CallRecord.Box(CallRecord(of: call)))
+  }
+
+  private init(value: Value, _ box: CallRecord.Box) {
+    (self.value, self.box) = (value, box)
+  }
+
+  /// Makes a response, for fakes and previews.
+  ///
+  /// - Parameters:
+  ///   - value: the value.
+  ///   - status: the status, from 0 to 999. Default: 200.
+  ///   - fields: the fields (headers). Default: none.
+  ///   - trace: what happened. Default: `nil`, a call without events.
+  public init(value: Value, status: Int = 200, fields: HTTPFields = [:], trace: Trace? = nil) {
+    var record = CallRecord(trace ?? Trace(id: .none, endpoint: .none))
+    record.head = HTTPResponse(status: .init(code: min(max(status, 0), 999)), headerFields: fields)
+    self.init(value: value, CallRecord.Box(record))
   }
 
   /// The call's id.
-  public var id: CallID { call.id }
-  /// Status and fields of the answer.
-  public var head: HTTPResponse { call.entry.head ?? HTTPResponse(status: .ok) }
+  public var id: CallID { trace.id }
+  /// Status and fields (headers) of the response.
+  public var head: HTTPResponse { box.record.head ?? HTTPResponse(status: .ok) }
+  /// The status.
+  public var status: Int { head.status.code }
+  /// The fields (headers).
+  public var fields: HTTPFields { head.headerFields }
   /// The fields that came after the content, see ``ResponseContent/trailers``.
-  public var trailers: HTTPFields { call.snapshot(\.trailers) }
+  public var trailers: HTTPFields { box.record.trailers }
   /// Everything that happened to the call.
-  public var trace: Trace { call.trace }
+  public var trace: Trace { box.record.trace }
+
+  /// Returns the value of a field by its name in any case; the values of several with that name are joined by commas
+  /// (RFC 9110 §5.3).
+  ///
+  /// - Returns: `nil` where no field has the name, or the name is no token.
+  public func field(_ name: String) -> String? {
+    HTTPField.Name(name).flatMap { fields[$0] }
+  }
+
+  /// Returns the response with another value, made of this one.
+  ///
+  /// - Throws: what `transform` throws.
+  public func map<Other: Sendable, Failure: Error>(
+    _ transform: (Value) throws(Failure) -> Other
+  ) throws(Failure) -> Response<Other> {
+    Response<Other>(value: try transform(value), box)
+  }
 }
 
-/// A value, or an expected refusal.
+/// A value, or an expected rejection.
 public enum Outcome<Value: Sendable, Rejected: Sendable>: Sendable {
   /// The server accepted.
   case accepted(Value)
-  /// The server refused and said this.
+  /// The server rejected the call and said this.
   case rejected(Rejected)
 }

@@ -36,10 +36,11 @@ public struct Content: Sendable {
 
   /// Decodes a value in the format in force, JSON by default.
   ///
-  /// - Throws: what the format throws; `DecodingError` for JSON.
+  /// - Throws: what the format throws; for JSON `DecodingError`, and `JSONError` for a model's content that is nested in
+  ///   more than 128 levels and for a `JSONValue` that cannot be read.
   public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let format = coding.format { return try format.decode(type, from: data) }
-    return try coding.effectiveJSON.decoder.decode(type, from: data)
+    return try coding.effectiveJSON.decode(type, from: data)
   }
 
   /// The text: UTF-8, or Latin-1 where `Content-Type` says so. A byte order mark is left out.

@@ -30,11 +30,11 @@ public struct JSONFormat: ContentFormat {
   public var mediaType: MediaType { .json }
 
   /// Encodes a value as JSON.
-  public func encode(_ value: some Encodable) throws -> Data { try coding.encoder.encode(value) }
+  public func encode(_ value: some Encodable) throws -> Data { try coding.encode(value) }
 
   /// Decodes a value from JSON.
   public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-    try coding.decoder.decode(type, from: data)
+    try coding.decode(type, from: data)
   }
 }
 

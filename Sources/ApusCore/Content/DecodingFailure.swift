@@ -1,3 +1,5 @@
+import ApusJSON
+
 /// What a coder's error says, without any value of the content: kind and place only.
 struct DecodingFailure: CustomStringConvertible {
   let detail: String
@@ -23,6 +25,9 @@ struct DecodingFailure: CustomStringConvertible {
     case EncodingError.invalidValue(_, let context):
       detail = "a value cannot be encoded"
       place = Self.place(context.codingPath)
+    case let error as JSONError:
+      detail = "the content is not valid JSON (\(error))"
+      place = nil
     case let error as QueryEncodingError:
       detail = error.reason
       place = error.name
@@ -33,7 +38,7 @@ struct DecodingFailure: CustomStringConvertible {
       detail = fault.detail
       place = fault.place
     default:
-      detail = "\(type(of: error))"
+      detail = CallFailure.detail(of: error)
       place = nil
     }
   }

@@ -1,3 +1,5 @@
+import ApusJSON
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -30,71 +32,62 @@ public struct EnvelopeFormat: Sendable, Hashable {
 
   /// Takes the value out of an envelope.
   func open<Value: Decodable>(_ content: Content) throws -> Value {
-    try content.coding.effectiveJSON.decoder.decode(Envelope<Value>.self, from: content.data, configuration: self).value
+    let coding = content.coding.effectiveJSON
+    guard !JSONCoding.isAnyJSON(Value.self) else {
+      let json = try JSONValue(parsing: content.data)
+      try check(json, coding)
+      let value = json.object.flatMap { coding.member(data, in: $0) } ?? .null
+      return try JSONCoding.value(of: value, as: Value.self, at: [AnyKey(data)])
+    }
+    try check(content)
+    try JSONNesting.check(content.data)
+    return try coding.decoder.decode(Enveloped<Value>.self, from: content.data, configuration: data).value
   }
 
   /// Looks only whether the envelope tells of a failure.
   func check(_ content: Content) throws {
-    let _: Ignored = try content.coding.effectiveJSON.decoder.decode(
-      Ignored.self, from: content.data, configuration: self)
+    let coding = content.coding.effectiveJSON
+    try check(
+      JSONValue(parsing: content.data, keeping: { coding.isMember($0, code) || coding.isMember($0, message) }), coding)
+  }
+
+  private func check(_ envelope: JSONValue, _ coding: JSONCoding) throws {
+    guard let members = envelope.object else {
+      throw DecodingError.typeMismatch([String: Any].self, .init(codingPath: [], debugDescription: "No envelope."))
+    }
+    let text: String
+    switch coding.member(code, in: members) {
+    case .number(let number): text = number.int.map { String($0) } ?? number.description
+    case .bool(let bool): text = String(bool)
+    case .string(let string): text = string
+    case nil:
+      let context = DecodingError.Context(codingPath: [], debugDescription: "The envelope has no code.")
+      throw DecodingError.keyNotFound(AnyKey(code), context)
+    default:
+      let context = DecodingError.Context(codingPath: [AnyKey(code)], debugDescription: "The code is none.")
+      throw DecodingError.typeMismatch(String.self, context)
+    }
+    // Short, since a set compares texts, and a server can make one that takes very long to compare.
+    guard text.utf8.count > 100 || !successCodes.contains(text) else { return }
+    let message = coding.member(message, in: members)?.string.flatMap { ServerText.sentence($0) }
+    throw EnvelopeRejection(code: ServerText.code(text) ?? "", message: message)
   }
 }
 
-/// An envelope with its value.
-private struct Envelope<Value: Decodable>: DecodableWithConfiguration {
+/// The value of an envelope.
+private struct Enveloped<Value: Decodable>: DecodableWithConfiguration {
   let value: Value
 
-  init(from decoder: any Decoder, configuration format: EnvelopeFormat) throws {
-    let container = try EnvelopeFormat.successful(decoder, format)
-    let key = container.key(format.data)
-    if let absent = try Self.absentValue(container, key) {
+  init(from decoder: any Decoder, configuration data: String) throws {
+    let container = try decoder.container(keyedBy: AnyKey.self)
+    let key = container.key(data)
+    // `nil` as a value, for an optional type whose key is missing.
+    if !container.contains(key),
+      let absent = try? JSONCoding.standard.decoder.decode(Value.self, from: Data("null".utf8))
+    {
       value = absent
     } else {
       value = try container.decode(Value.self, forKey: key)
-    }
-  }
-
-  /// `nil` as a value, for an optional type whose key is missing.
-  private static func absentValue(_ container: KeyedDecodingContainer<AnyKey>, _ key: AnyKey) throws -> Value? {
-    guard !container.contains(key) else { return nil }
-    return try? JSONCoding.standard.decoder.decode(Value.self, from: Data("null".utf8))
-  }
-}
-
-/// An envelope whose value nobody wants.
-private struct Ignored: DecodableWithConfiguration {
-  init(from decoder: any Decoder, configuration format: EnvelopeFormat) throws {
-    _ = try EnvelopeFormat.successful(decoder, format)
-  }
-}
-
-extension EnvelopeFormat {
-  /// The envelope's container, when its code stands for success.
-  fileprivate static func successful(
-    _ decoder: any Decoder, _ format: EnvelopeFormat
-  ) throws -> KeyedDecodingContainer<AnyKey> {
-    let container = try decoder.container(keyedBy: AnyKey.self)
-    let code = try container.decode(CodeText.self, forKey: container.key(format.code)).text
-    guard format.successCodes.contains(code) else {
-      let message = try? container.decodeIfPresent(String.self, forKey: container.key(format.message))
-      throw EnvelopeRejection(code: code, message: message)
-    }
-    return container
-  }
-}
-
-/// A code that may be a number, a text or a truth value.
-private struct CodeText: Decodable {
-  let text: String
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if let number = try? container.decode(Int.self) {
-      text = String(number)
-    } else if let bool = try? container.decode(Bool.self) {
-      text = String(bool)
-    } else {
-      text = try container.decode(String.self)
     }
   }
 }

@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// Reads the dates that servers write (RFC 3339 §5.6): with and without fractions, any offset.
+/// Reads the dates that servers write (RFC 3339 §5.6), with and without fractions, any offset; and writes dates.
 ///
-/// Strict, where Foundation ignores text behind the date and makes 1 March of 30 February.
+/// Reads strictly, where Foundation ignores text behind the date and makes 1 March of 30 February.
 enum ISO8601 {
   struct Malformed: Error {}
 
@@ -14,6 +14,45 @@ enum ISO8601 {
     var reader = Reader(rest: text.utf8[...])
     guard let seconds = reader.instant(), reader.rest.isEmpty else { throw Malformed() }
     return Date(timeIntervalSince1970: seconds)
+  }
+
+  /// A date in UTC, rounded to milliseconds, which are written if they are not zero; or without them, cut to the second.
+  /// `nil` for a date outside of the years 0 to 9999.
+  static func text(_ date: Date, withMilliseconds: Bool) -> String? {
+    let time = date.timeIntervalSince1970 * 1000
+    // From 0000-01-01 up to 9999-12-31, which other times could not be converted to either.
+    guard time >= -62_167_219_200_000, time < 253_402_300_800_000 else { return nil }
+    let milliseconds = min(Int64(time.rounded(withMilliseconds ? .toNearestOrEven : .down)), 253_402_300_799_999)
+    let (seconds, fraction) = divided(milliseconds, by: 1000)
+    let (days, second) = divided(seconds, by: 86_400)
+    let (year, month, day) = civil(days)
+    let date = "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
+    let clock = [second / 3600, second / 60 % 60, second % 60].map { digits($0, 2) }.joined(separator: ":")
+    return date + "T" + clock + (withMilliseconds && fraction > 0 ? ".\(digits(fraction, 3))Z" : "Z")
+  }
+
+  /// Rounded down, also for times before 1970.
+  private static func divided(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+  }
+
+  /// The date of a day since 1970: the reverse of ``CivilTime``, with years that begin in March as there.
+  private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let (era, day) = divided(days + 719_468, by: 146_097)
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365
+    let dayOfYear = day - (365 * year + year / 4 - year / 100)
+    let month = (5 * dayOfYear + 2) / 153
+    let isAfterNewYear = month >= 10
+    return (
+      era * 400 + year + (isAfterNewYear ? 1 : 0), isAfterNewYear ? month - 9 : month + 3,
+      dayOfYear - (153 * month + 2) / 5 + 1
+    )
+  }
+
+  private static func digits(_ number: Int64, _ count: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
   }
 
   private struct Reader {

@@ -19,8 +19,11 @@ public struct JSONCoding: Sendable {
 
   /// How dates are written.
   public enum Dates: Sendable {
-    /// ISO 8601 with or without fractions of a second, any offset; written in UTC without fractions.
+    /// ISO 8601 with or without fractions of a second, any offset; written in UTC, with milliseconds if they are not zero.
+    /// Dates outside of the years 0 to 9999 cannot be encoded.
     case iso8601
+    /// As ``iso8601``, but always written without fractions, for servers that cannot read them: cut to the second.
+    case iso8601WholeSeconds
     /// A number of seconds since 1970.
     case secondsSince1970
     /// A number of milliseconds since 1970.
@@ -72,7 +75,9 @@ public struct JSONCoding: Sendable {
     encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
     if keys == .snakeCase { encoder.keyEncodingStrategy = .convertToSnakeCase }
     switch dates {
-    case .iso8601: encoder.dateEncodingStrategy = .iso8601
+    case .iso8601: encoder.dateEncodingStrategy = .custom { try encode($0, withMilliseconds: true, to: $1) }
+    case .iso8601WholeSeconds:
+      encoder.dateEncodingStrategy = .custom { try encode($0, withMilliseconds: false, to: $1) }
     case .secondsSince1970: encoder.dateEncodingStrategy = .secondsSince1970
     case .millisecondsSince1970: encoder.dateEncodingStrategy = .millisecondsSince1970
     case .custom(let encode, _):
@@ -85,11 +90,23 @@ public struct JSONCoding: Sendable {
     return encoder
   }
 
+  private static func encode(_ date: Date, withMilliseconds: Bool, to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    guard let text = ISO8601.text(date, withMilliseconds: withMilliseconds) else {
+      // Not the date: Foundation traps where it describes one that is too far away.
+      throw EncodingError.invalidValue(
+        date.timeIntervalSince1970,
+        .init(codingPath: encoder.codingPath, debugDescription: "The date is outside of the years 0 to 9999."))
+    }
+    try container.encode(text)
+  }
+
   private static func decoder(_ keys: Keys, _ dates: Dates, _ bytes: Bytes) -> JSONDecoder {
     let decoder = JSONDecoder()
     if keys == .snakeCase { decoder.keyDecodingStrategy = .convertFromSnakeCase }
     switch dates {
-    case .iso8601: decoder.dateDecodingStrategy = .custom { try date(from: $0, reading: ISO8601.date) }
+    case .iso8601, .iso8601WholeSeconds:
+      decoder.dateDecodingStrategy = .custom { try date(from: $0, reading: ISO8601.date) }
     case .secondsSince1970: decoder.dateDecodingStrategy = .secondsSince1970
     case .millisecondsSince1970: decoder.dateDecodingStrategy = .millisecondsSince1970
     case .custom(_, let decode): decoder.dateDecodingStrategy = .custom { try date(from: $0, reading: decode) }

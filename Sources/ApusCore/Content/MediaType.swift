@@ -8,7 +8,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   /// Makes a media type of a field value.
   public init(_ text: String) {
     description = text
-    essence = Self.trimmed(text.prefix(upTo: UInt8(ascii: ";"))).lowercased()
+    essence = String(Substring(Self.trimmed(text.utf8.prefix { $0 != Self.semicolon }))).lowercased()
   }
 
   /// Makes a media type of a literal.
@@ -17,46 +17,52 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   }
 
   /// Whether it is JSON, or a format that is written in JSON (RFC 6839 §3.1).
-  public var isJSON: Bool { essence == "application/json" || essence == "text/json" || essence.hasSuffix("+json") }
+  public var isJSON: Bool {
+    essence == "application/json" || essence == "text/json" || essence.utf8.suffix(5).elementsEqual("+json".utf8)
+  }
 
   /// The value of a parameter such as `charset`, without quotes; `nil` when there is none.
   ///
   /// - Parameter name: in any case (RFC 9110 §5.6.6).
   public func parameter(_ name: String) -> String? {
-    var rest = description[...].dropPrefix(upTo: UInt8(ascii: ";"))
+    var rest = description.utf8.drop { $0 != Self.semicolon }.dropFirst()
     while !rest.isEmpty {
-      let found = Self.trimmed(rest.prefix { $0 != "=" && $0 != ";" })
-      rest = rest.drop { $0 != "=" && $0 != ";" }
-      guard rest.utf8.first == UInt8(ascii: "=") else {
-        rest = rest.dropFirst()
-        continue
-      }
-      rest = rest.dropFirst()
-      let value = rest.utf8.first == UInt8(ascii: "\"") ? Self.unquoted(&rest) : Self.trimmed(rest.prefix { $0 != ";" })
-      rest = rest.dropPrefix(upTo: UInt8(ascii: ";"))
-      if found.utf8.lowercasedEqual(name.utf8) { return value }
+      let isDelimiter = { (byte: UInt8) in byte == Self.equalsSign || byte == Self.semicolon }
+      let found = Self.trimmed(rest.prefix { !isDelimiter($0) })
+      rest = rest.drop { !isDelimiter($0) }
+      guard rest.popFirst() == Self.equalsSign else { continue }
+      let value = rest.first == Self.quote ? Self.unquoted(&rest) : Self.text(rest.prefix { $0 != Self.semicolon })
+      rest = rest.drop { $0 != Self.semicolon }.dropFirst()
+      if found.lowercasedEqual(name.utf8) { return value }
     }
     return nil
   }
 
   /// Takes a quoted string (RFC 9110 §5.6.4) off the front.
-  private static func unquoted(_ text: inout Substring) -> String {
-    var value = ""
-    var scalars = text.unicodeScalars.dropFirst()
-    while let scalar = scalars.popFirst(), scalar != "\"" {
-      guard let next = scalar == "\\" ? scalars.popFirst() : scalar else { break }
-      value.unicodeScalars.append(next)
+  private static func unquoted(_ rest: inout Substring.UTF8View) -> String {
+    var value: [UInt8] = []
+    rest = rest.dropFirst()
+    while let byte = rest.popFirst(), byte != quote {
+      guard let next = byte == UInt8(ascii: "\\") ? rest.popFirst() : byte else { break }
+      value.append(next)
     }
-    text = Substring(scalars)
-    return value
+    return String(decoding: value, as: UTF8.self)
   }
 
-  private static func trimmed(_ text: Substring) -> String {
-    let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-    var bytes = text.utf8.drop(while: isSpace)
-    while let last = bytes.last, isSpace(last) { bytes.removeLast() }
-    return String(Substring(bytes))
+  private static func text(_ bytes: Substring.UTF8View) -> String {
+    String(Substring(trimmed(bytes)))
   }
+
+  private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
+    let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    var bytes = text.drop(while: isSpace)
+    while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+    return bytes
+  }
+
+  private static let semicolon = UInt8(ascii: ";")
+  private static let equalsSign = UInt8(ascii: "=")
+  private static let quote = UInt8(ascii: "\"")
 
   /// `application/json`
   public static let json: MediaType = "application/json"
@@ -68,16 +74,4 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   public static let bytes: MediaType = "application/octet-stream"
   /// `text/plain; charset=utf-8`
   public static let text: MediaType = "text/plain; charset=utf-8"
-}
-
-extension StringProtocol where SubSequence == Substring {
-  /// The text before the first `byte`, all of it when there is none.
-  fileprivate func prefix(upTo byte: UInt8) -> Substring {
-    self[..<(utf8.firstIndex(of: byte) ?? endIndex)]
-  }
-
-  /// The text behind the first `byte`, empty when there is none.
-  fileprivate func dropPrefix(upTo byte: UInt8) -> Substring {
-    utf8.firstIndex(of: byte).map { self[utf8.index(after: $0)...] } ?? self[endIndex...]
-  }
 }

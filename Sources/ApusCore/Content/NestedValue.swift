@@ -45,7 +45,7 @@ extension KeyedDecodingContainer<AnyKey> {
 
 extension String {
   /// What `JSONDecoder` makes of a key in snake case; underscores at both ends stay.
-  fileprivate var camelCased: String {
+  var camelCased: String {
     let start = prefix { $0 == "_" }
     let end = dropFirst(start.count).reversed().prefix { $0 == "_" }
     let words = split(separator: "_")

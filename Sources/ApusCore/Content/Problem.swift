@@ -1,3 +1,5 @@
+public import ApusJSON
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -21,24 +23,23 @@ public struct Problem: Sendable, Hashable, Decodable {
 
   /// Decodes a problem; members of a wrong type are ignored, as §3.1 asks.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: AnyKey.self)
-    func text(_ name: String) -> String? { try? container.decodeIfPresent(String.self, forKey: AnyKey(name)) }
-    type = text("type") ?? "about:blank"
-    title = text("title")
-    status = try? container.decodeIfPresent(Int.self, forKey: AnyKey("status"))
-    detail = text("detail")
-    instance = text("instance")
-    let known: Set = ["type", "title", "status", "detail", "instance"]
-    var extensions: [String: JSONValue] = [:]
-    for key in container.allKeys where !known.contains(key.stringValue) {
-      extensions[key.stringValue] = try? container.decode(JSONValue.self, forKey: key)
-    }
+    self.init(members: try [String: JSONValue](from: decoder))
+  }
+
+  init(members: [String: JSONValue]) {
+    type = members["type"]?.string ?? "about:blank"
+    title = members["title"]?.string
+    status = members["status"]?.number?.int
+    detail = members["detail"]?.string
+    instance = members["instance"]?.string
+    var extensions = members
+    for name in ["type", "title", "status", "detail", "instance"] { extensions[name] = nil }
     self.extensions = extensions
   }
 
   /// Decodes a member that the problem's kind defines.
   public func member<Value: Decodable>(_ name: String, as type: Value.Type) -> Value? {
-    guard let value = extensions[name], let data = try? JSONCoding.standard.encoder.encode(value) else { return nil }
-    return try? JSONCoding.standard.decoder.decode(type, from: data)
+    guard let value = extensions[name] else { return nil }
+    return try? JSONCoding.standard.decode(type, from: Data(value.utf8()))
   }
 }

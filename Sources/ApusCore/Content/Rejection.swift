@@ -1,3 +1,5 @@
+import ApusJSON
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -5,47 +7,71 @@
 #endif
 
 /// What a server said when it refused a call.
+///
+/// Read from RFC 9457 problems, from OAuth errors and from the forms that common frameworks and services use: FastAPI,
+/// Django, Rails, Laravel, Spring, ASP.NET, NestJS, PocketBase, Matrix, GraphQL, JSON:API, Stripe, GitHub, Firebase and
+/// others. A response with status 4xx in `text/plain` is read if it is one short sentence.
 public struct Rejection: Sendable {
-  /// The status of the answer; a refusal in an envelope may come with 200.
+  /// What a server said of one field of a request.
+  public struct FieldError: Sendable, Hashable {
+    /// The path of the field, for example `items[0].name`.
+    public let path: String
+    /// The server's sentence, under the same limits as ``Rejection/message``.
+    public let message: String?
+    /// The server's code.
+    public let code: String?
+
+    /// Makes an error of a field.
+    public init(path: String, message: String? = nil, code: String? = nil) {
+      (self.path, self.message, self.code) = (path, message, code)
+    }
+  }
+
+  /// The status of the response; a rejection in an envelope may come with 200.
   public let status: Int
-  /// The server's own sentence, when it gave one that could be found.
+  /// The server's own sentence for people, if it gave one; otherwise the first of ``fields`` as `path: message`.
+  ///
+  /// At most 300 characters on one line, without control, direction and other format characters. A machine code such as
+  /// `invalid_token` is no sentence, but a ``code``.
   public let message: String?
-  /// The server's own code, when it gave one.
+  /// The server's own code, if it gave one. A number that repeats the status counts only if there is no other code.
   public let code: String?
+  /// What the server said of single fields, at most 100, in the order of the response or, where that has none, by path.
+  public let fields: [FieldError]
   /// The problem, for `application/problem+json` (RFC 9457).
   public let problem: Problem?
   /// The value of the endpoint's own type, see ``Endpoint/rejecting(as:)``.
   public let value: (any Sendable)?
 
   /// Whether the server gave a reason that could be read.
-  public var isReported: Bool { message != nil || code != nil || problem != nil || value != nil }
+  public var isReported: Bool { message != nil || code != nil || !fields.isEmpty || problem != nil || value != nil }
 }
 
 extension Rejection {
-  /// The most bytes of a refusal that are looked into.
-  private static let readLimit = 1 << 20
+  /// The most bytes of a rejection that are read.
+  private static let limits = JSONLimits(bytes: 1 << 20)
 
-  /// Reads a refused answer. Never fails: what cannot be read leaves the status and the bytes.
+  /// Reads a rejected response. Never fails: the status and the bytes remain of what cannot be read.
   init(_ content: Content, decoder: (@Sendable (Content) -> (any Sendable)?)?) {
     status = content.status
     value = decoder?(content)
-    guard content.data.count <= Self.readLimit, Self.mayBeJSON(content),
-      let json = try? JSONCoding.standard.decoder.decode(JSONValue.self, from: content.data)
-    else {
-      (message, code, problem) = (nil, nil, nil)
+    guard Self.mayBeJSON(content), let json = try? JSONValue(parsing: content.data, limits: Self.limits) else {
+      let text = Self.sentence(in: content)
+      let isCode = text.map { ServerText.isCode($0) } ?? false
+      (message, code, fields, problem) = (isCode ? nil : text, isCode ? text : nil, [], nil)
       return
     }
-    problem =
-      content.mediaType?.essence == MediaType.problem.essence
-      ? try? JSONCoding.standard.decoder.decode(Problem.self, from: content.data) : nil
-    message = Self.message(in: json)
-    code = Self.code(in: json)
+    let isProblem = content.mediaType?.essence == MediaType.problem.essence
+    problem = isProblem ? json.object.map { Problem(members: $0) } : nil
+    let reader = RejectionReader(json, status: content.status)
+    (message, code, fields) = (reader.message, reader.code, reader.fields)
   }
 
   init(_ envelope: EnvelopeRejection, _ content: Content, decoder: (@Sendable (Content) -> (any Sendable)?)?) {
     status = content.status
     message = envelope.message
     code = envelope.code
+    fields = []
     problem = nil
     value = decoder?(content)
   }
@@ -54,36 +80,17 @@ extension Rejection {
     content.mediaType?.isJSON ?? (content.data.first == UInt8(ascii: "{"))
   }
 
-  /// The sentence under the names that servers use for it.
-  private static func message(in json: JSONValue) -> String? {
-    for key in ["detail", "message", "error_description", "status_message", "title", "error"] {
-      if let text = json[key]?.sentence { return text }
-    }
-    if let nested = json["error"] { return message(in: nested) }
-    guard let first = json["errors"]?.first else { return nil }
-    return first.sentence ?? message(in: first)
-  }
-
-  private static func code(in json: JSONValue) -> String? {
-    for key in ["code", "error_code", "status_code"] {
-      if let text = json[key]?.string { return text }
-      if let number = json[key]?.number { return Int(exactly: number).map { String($0) } ?? String(number) }
-    }
-    if json["error_description"] != nil { return json["error"]?.string }
-    guard let nested = json["error"] ?? json["errors"]?.first, nested.string == nil else { return nil }
-    return code(in: nested)
-  }
-}
-
-extension JSONValue {
-  /// The first value of an array.
-  fileprivate var first: JSONValue? {
-    if case .array(let values) = self { return values.first }
-    return nil
-  }
-
-  /// The text, or the first of several: some servers give a list of sentences.
-  fileprivate var sentence: String? {
-    (first ?? self).string.flatMap { $0.isEmpty ? nil : $0 }
+  /// Plain text, if it is a sentence. What comes with 5xx is of proxies rather than of the service.
+  private static func sentence(in content: Content) -> String? {
+    guard content.mediaType?.essence == "text/plain", (400..<500).contains(content.status), content.data.count <= 2000,
+      let text = try? content.text(), let sentence = ServerText.sentence(text),
+      !"<{[".utf8.contains(sentence.utf8.first ?? 0)
+    else { return nil }
+    let scalars = text.unicodeScalars
+    guard scalars.count <= ServerText.limit,
+      !scalars.contains(where: { $0.properties.generalCategory == .control && !$0.properties.isWhitespace }),
+      !ServerText.statusNames.contains(sentence.lowercased())
+    else { return nil }
+    return sentence
   }
 }

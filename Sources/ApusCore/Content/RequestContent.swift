@@ -26,7 +26,7 @@ public struct RequestContent: Sendable {
 
   /// A value as JSON, in the coding of the call, the endpoint or the client.
   public static func json(_ value: some Encodable & Sendable) -> RequestContent {
-    RequestContent(.json) { .bytes(try $0.effectiveJSON.encoder.encode(value)) }
+    RequestContent(.json) { .bytes(try $0.effectiveJSON.encode(value)) }
   }
 
   // Disfavored, so that a literal is a list in order rather than a dictionary without one.

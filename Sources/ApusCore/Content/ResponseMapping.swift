@@ -67,8 +67,7 @@ extension ResponseMapping where Value: Decodable {
     let keys = keyPath.split(separator: ".").map(String.init)
     return ResponseMapping(accept: .json) { content in
       if content.data.isEmpty { return try absent() }
-      let decoder = content.coding.effectiveJSON.decoder
-      return try decoder.decode(NestedValue<Value>.self, from: content.data, configuration: keys).value
+      return try content.coding.effectiveJSON.decode(Value.self, from: content.data, at: keys)
     }
   }
 

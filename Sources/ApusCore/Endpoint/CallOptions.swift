@@ -9,7 +9,7 @@ public struct CallOptions: Sendable {
   public var coalesces: Bool?
   /// Tags to find and cancel the call by.
   public var tags: [Tag] = []
-  /// The time limit of the whole call; `nil`: the client's.
+  /// The time limit of the whole call; `nil`: the client's default. A hundred years or more: none.
   public var timeout: Duration?
   /// The most bytes of content taken into memory; `nil`: the client's.
   public var contentLimit: Int?

@@ -4,12 +4,25 @@ public import HTTPTypes
 // Here for answers that the call decodes as the type it names: the enum style. Disfavored, so that a
 // call whose result nobody takes means the one without a value.
 
+/// A value that is the content itself, not decoded: ``Content`` and no other type.
+public protocol UndecodedValue: Sendable {
+  /// Reads the content.
+  static var undecoded: ResponseMapping<Self> { get }
+}
+
+extension Content: UndecodedValue {
+  /// The content as it is.
+  public static var undecoded: ResponseMapping<Content> { .content }
+}
+
 extension Endpoint {
+  // GET and QUERY are generic, so that `Content` is never inferred: where nothing names a type, they do not compile.
+
   /// GET (RFC 9110 §9.3.1), the answer left as it is.
   @_disfavoredOverload
-  public static func get(_ path: RequestPath, query: Query = [:]) -> Self
-  where Self == Request<Content> {
-    Request(method: .get, path: path, query: query, mapping: .content)
+  public static func get<V: UndecodedValue>(_ path: RequestPath, query: Query = [:]) -> Self
+  where Self == Request<V> {
+    Request(method: .get, path: path, query: query, mapping: V.undecoded)
   }
 
   /// POST (RFC 9110 §9.3.3), the answer left as it is.
@@ -46,10 +59,10 @@ extension Endpoint {
 
   /// QUERY (RFC 10008): safe and idempotent like GET, with content; the answer left as it is.
   @_disfavoredOverload
-  public static func query(
+  public static func query<V: UndecodedValue>(
     _ path: RequestPath, query: Query = [:], content: RequestContent
-  ) -> Self where Self == Request<Content> {
-    Request(method: .query, path: path, query: query, content: content, mapping: .content)
+  ) -> Self where Self == Request<V> {
+    Request(method: .query, path: path, query: query, content: content, mapping: V.undecoded)
   }
 
   /// Any method, the answer left as it is.

@@ -26,9 +26,15 @@ extension Endpoint {
     modified { $0.options.tags += tags }
   }
 
-  /// Limits the whole call, waiting included.
-  public func timeout(_ timeout: Duration) -> Request<Value> {
-    modified { $0.options.timeout = timeout }
+  /// Limits the whole call: waiting, all attempts and content, whether it moves or not.
+  ///
+  /// A call that sets no limit has the client's default, which does not count time in which content moves
+  /// (``CallContext/limitUntilContentMoves(_:)``). With a limit of more than 30 seconds, or none, its attempts have no
+  /// limit either unless it sets one (`attemptTimeout`), so that a long poll is sent once.
+  ///
+  /// - Parameter timeout: how long the call may take; not positive: nothing is sent. `nil`: no limit at all.
+  public func timeout(_ timeout: Duration?) -> Request<Value> {
+    modified { $0.options.timeout = timeout ?? .seconds(Int64.max) }
   }
 
   /// Limits the content of the answer to so many bytes; more is an error.

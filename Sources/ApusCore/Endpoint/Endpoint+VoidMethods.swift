@@ -1,12 +1,34 @@
 public import HTTPTypes
 
 // Declared on `Endpoint`, so that `.get(…)` works wherever an endpoint is expected as well as on `Request`.
-// Here for answers whose content is not wanted.
+// Here for answers whose content is not wanted. What GET and QUERY fetch is wanted: a call of theirs that names no type
+// is a mistake, which must not compile as one without a value.
 
 extension Endpoint {
-  /// GET (RFC 9110 §9.3.1), the content of the answer ignored.
+  /// GET without a type for its value does not compile: what it fetches would be dropped.
+  @available(
+    *, unavailable,
+    message: """
+      name the type of the value, as in `let user: User = …` or `Request<User>.get(…)`; to ignore the content, write \
+      `.method(.get, …)`
+      """
+  )
   public static func get(_ path: RequestPath, query: Query = [:]) -> Self where Self == Request<Void> {
     Request(method: .get, path: path, query: query, mapping: .empty)
+  }
+
+  /// QUERY without a type for its value does not compile: what it fetches would be dropped.
+  @available(
+    *, unavailable,
+    message: """
+      name the type of the value, as in `let users: [User] = …` or `Request<[User]>.query(…)`; to ignore the content, \
+      write `.method(.query, …)`
+      """
+  )
+  public static func query(
+    _ path: RequestPath, query: Query = [:], content: RequestContent
+  ) -> Self where Self == Request<Void> {
+    Request(method: .query, path: path, query: query, content: content, mapping: .empty)
   }
 
   /// HEAD (RFC 9110 §9.3.2): the head of the answer only, which `response(to:)` gives.

@@ -9,6 +9,16 @@ public struct EndpointIdentity: Sendable, Hashable, CustomStringConvertible {
   /// The path with each interpolated value replaced by `{}` or `{name}`: safe for logs and metrics.
   public let template: String
 
+  /// Names an endpoint, for fakes and previews.
+  ///
+  /// - Parameters:
+  ///   - method: the method.
+  ///   - template: the path, with `{}` or `{name}` for each value.
+  ///   - type: the endpoint's type. Default: `nil`, a request written in place.
+  public init(method: HTTPRequest.Method, template: String, type: (any Endpoint.Type)? = nil) {
+    (self.type, self.method, self.template) = (type, method, template)
+  }
+
   init(of request: RequestDescription) {
     type = request.endpointType
     method = request.method

@@ -102,7 +102,8 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
 extension Response {
   /// An answer that is no page the loop can go on from.
   fileprivate func fault(_ detail: String) -> CallError {
-    CallError(CallFault(.decoding, detail), of: call)
+    CallError(
+      CallFailure(code: .decoding, phase: .decoding, requestState: .answered, detail: detail), box.record)
   }
 }
 
@@ -119,6 +120,17 @@ extension Client {
     PageSequence(client: self, until: isLast) { endpoint($0).described }
   }
 
+  /// The pages of a list, from page 1 to the last, by requests.
+  ///
+  /// - Parameters:
+  ///   - isLast: whether nothing follows a page.
+  ///   - request: fetches the page with this number.
+  public func pages<Page>(
+    until isLast: @escaping @Sendable (Page) -> Bool, of request: @escaping @Sendable (Int) -> Request<Page>
+  ) -> PageSequence<Page> {
+    PageSequence(client: self, until: isLast, of: request)
+  }
+
   /// The pages of a list whose endpoint leaves its type to the call.
   ///
   /// - Parameters:
@@ -129,5 +141,18 @@ extension Client {
     as type: Page.Type, until isLast: @escaping @Sendable (Page) -> Bool, of endpoint: @escaping @Sendable (Int) -> E
   ) -> PageSequence<Page> where E.Value == Content {
     PageSequence(client: self, until: isLast) { endpoint($0).described.mapped(by: .decoded) }
+  }
+
+  /// The pages of a list whose request leaves its type to the call.
+  ///
+  /// - Parameters:
+  ///   - type: what each page is decoded as.
+  ///   - isLast: whether nothing follows a page.
+  ///   - request: fetches the page with this number.
+  public func pages<Page: Decodable & Sendable>(
+    as type: Page.Type, until isLast: @escaping @Sendable (Page) -> Bool,
+    of request: @escaping @Sendable (Int) -> Request<Content>
+  ) -> PageSequence<Page> {
+    PageSequence(client: self, until: isLast) { request($0).mapped(by: .decoded) }
   }
 }

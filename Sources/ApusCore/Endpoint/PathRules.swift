@@ -4,10 +4,13 @@
 enum PathRules {
   /// What is wrong with an interpolated value, as half a sentence; `nil` when nothing is.
   static func fault(inValue value: String) -> String? {
-    guard let first = value.utf8.first else { return "a path value is empty" }
+    guard !value.isEmpty else { return "a path value is empty" }
     if value.utf8.contains(where: \.isControl) { return "a path value holds a control character" }
-    if mayBeginDotSegment(first), isDotSegment(value[...]) { return "a path value is a dot segment" }
-    return nil
+    switch dotSegment(in: value[...]) {
+    case .whole: return "a path value is a dot segment"
+    case .part: return "a path value holds a dot segment"
+    case nil: return nil
+    }
   }
 
   /// What is wrong with a whole encoded path.
@@ -38,18 +41,10 @@ enum PathRules {
   private static func reason(in path: String) -> String? {
     if path.utf8.starts(with: [slash, slash]) { return "the path names a host" }
     if isAbsolute(path) { return "the path is an absolute URL; change the client's base URL instead" }
-    var isSegmentStart = true
-    var hasEscapes = false
-    for index in path.utf8.indices {
-      let byte = path.utf8[index]
-      if isSegmentStart, mayBeginDotSegment(byte) {
-        let end = path.utf8[index...].firstIndex(of: slash) ?? path.endIndex
-        if isDotSegment(path[index..<end]) { return "the path holds a dot segment" }
-      }
-      isSegmentStart = byte == slash
-      hasEscapes = hasEscapes || byte == percent
+    for segment in path.utf8.split(separator: slash) where dotSegment(in: Substring(segment)) != nil {
+      return "the path holds a dot segment"
     }
-    return hasEscapes && !PercentEncoding.hasValidEscapes(path) ? "the path holds a % that starts no escape" : nil
+    return PercentEncoding.hasValidEscapes(path) ? nil : "the path holds a % that starts no escape"
   }
 
   /// Whether `://` stands in the first segment.
@@ -58,20 +53,42 @@ enum PathRules {
     return path.utf8[mark...].starts(with: [UInt8(ascii: ":"), slash, slash])
   }
 
-  /// A dot segment begins with a dot, plain or encoded: everything else needs no decoding.
-  private static func mayBeginDotSegment(_ byte: UInt8) -> Bool { byte == dot || byte == percent }
+  /// What of a text is a dot segment.
+  private enum DotSegment {
+    case whole, part
+  }
 
-  /// Whether servers or proxies may take it for `.` or `..`: plain, encoded or encoded twice and more.
-  private static func isDotSegment(_ segment: Substring) -> Bool {
+  /// Where servers or proxies may find `.` or `..` in a segment: plain, encoded or encoded twice and more, by itself or
+  /// beside slashes and backslashes.
+  ///
+  /// Some decode a path before they take its dot segments out: to them `..%2Fx` is another resource. Some cut off what
+  /// stands behind a semicolon before they do.
+  private static func dotSegment(in segment: Substring) -> DotSegment? {
+    if !segment.utf8.contains(percent) { return plainDotSegment(in: segment.utf8) }
     var segment = String(segment)
     for _ in 0..<4 {
-      if segment == "." || segment == ".." { return true }
+      if let found = plainDotSegment(in: segment[...].utf8) { return found }
       let decoded = PercentEncoding.decode(segment)
-      if decoded == segment { return false }
+      if decoded.utf8.elementsEqual(segment.utf8) { return nil }
       segment = decoded
     }
     // Still encoded after four rounds: nothing honest looks like that.
-    return true
+    return .whole
+  }
+
+  private static func plainDotSegment(in text: Substring.UTF8View) -> DotSegment? {
+    var (dots, isOther, isParameter, isPart) = (0, false, false, false)
+    for byte in text {
+      switch byte {
+      case slash, UInt8(ascii: "\\"):
+        if !isOther, 1...2 ~= dots { return .part }
+        (dots, isOther, isParameter, isPart) = (0, false, false, true)
+      case UInt8(ascii: ";"): (isParameter, isPart) = (true, true)
+      case dot where !isParameter: dots += 1
+      default: isOther = isOther || !isParameter
+      }
+    }
+    return !isOther && 1...2 ~= dots ? (isPart ? .part : .whole) : nil
   }
 
   private static let slash = UInt8(ascii: "/")

@@ -7,8 +7,9 @@
 /// ```
 ///
 /// Whatever a value holds (`/`, `?`, `#`, `%`, any language), it stays one segment. Values that are empty,
-/// that are `.` or `..` in plain or encoded form or that hold control characters make the call throw
-/// `invalidRequest`; so do absolute URLs and `//host` (RFC 3986 §3.3, §5.2.4).
+/// that hold control characters or that hold `.` or `..` as a segment, plain or encoded (`..`, `../x`, `a\..\b`,
+/// `%2e%2e%2Fx`), make the call throw `invalidRequest`: servers and proxies that decode a path before they take its dot
+/// segments out would reach another resource. So do absolute URLs and `//host` (RFC 3986 §3.3, §5.2.4).
 public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
   /// The path, percent-encoded, without its query.
   let encoded: String

@@ -16,6 +16,8 @@ final class ArrivingContent: Sendable {
     var actions: [@Sendable (ContentEnd) -> Void] = []
     var received: Int64 = 0
     var isGivenUp = false
+    /// What the reader gets of content that was given up; `nil`: a cancellation.
+    var interruption: (any Error)?
   }
 
   let expectedLength: Int64?
@@ -44,9 +46,15 @@ final class ArrivingContent: Sendable {
         end(with: .finished(length: state.withLock { $0.received }))
         return nil
       }
-      state.withLock { $0.received += Int64(piece.count) }
+      let interruption = state.withLock { state in
+        state.received += Int64(piece.count)
+        return state.interruption
+      }
+      // It came while the content was given up.
+      if let interruption { throw interruption }
       return piece
     } catch {
+      if let interruption = state.withLock({ $0.interruption }) { throw interruption }
       // A source that is told to stop throws as well; that is not how the content ended.
       end(with: state.withLock { $0.isGivenUp } ? .discarded : .failed(error))
       throw error
@@ -79,14 +87,16 @@ final class ArrivingContent: Sendable {
     if let end { action(end) }
   }
 
-  func discard() {
+  /// - Parameter interruption: what a reader gets. Default: a cancellation.
+  func discard(throwing interruption: (any Error)? = nil) {
     let isOver = state.withLock { state in
       state.isGivenUp = true
+      if state.end == nil, state.interruption == nil { state.interruption = interruption }
       return state.end != nil
     }
     guard !isOver else { return }
     source.cancel()
-    end(with: .discarded)
+    end(with: interruption.map { .failed($0) } ?? .discarded)
   }
 
   private func end(with end: ContentEnd) {

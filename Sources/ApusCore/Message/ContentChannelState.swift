@@ -18,9 +18,7 @@ struct ContentChannelState {
 
   private let highWaterMark: Int
   private var phase = Phase.open
-  private var pieces: [Data] = []
-  private var firstPiece = 0
-  private var waitingBytes = 0
+  private(set) var pieces = PieceQueue()
   private var waiter: Waiter?
   private var isPaused = false
   private(set) var trailers = HTTPFields()
@@ -37,8 +35,7 @@ struct ContentChannelState {
       return (waiter, true)
     }
     pieces.append(data)
-    waitingBytes += data.count
-    isPaused = waitingBytes >= highWaterMark
+    isPaused = pieces.byteCount >= highWaterMark
     return (nil, !isPaused)
   }
 
@@ -54,7 +51,7 @@ struct ContentChannelState {
   /// Asks for a piece. Answers it, or nothing when the waiter has to wait.
   mutating func next(_ waiter: Waiter) -> (result: Result<Data?, any Error>?, wantsMore: Bool) {
     if case .cancelled = phase { return (.failure(CancellationError()), false) }
-    if firstPiece < pieces.count { return (.success(takeFirst()), unpauseIfDrained()) }
+    if let piece = pieces.popFirst() { return (.success(piece), unpauseIfDrained()) }
     switch phase {
     case .finished(nil): return (.success(nil), false)
     case .finished(let error?): return (.failure(error), false)
@@ -73,26 +70,13 @@ struct ContentChannelState {
     case .finished: break
     }
     phase = .cancelled
-    pieces = []
-    firstPiece = 0
-    waitingBytes = 0
+    pieces.removeAll()
     defer { waiter = nil }
     return (waiter, wasOpen)
   }
 
-  private mutating func takeFirst() -> Data {
-    let piece = pieces[firstPiece]
-    firstPiece += 1
-    waitingBytes -= piece.count
-    if firstPiece == pieces.count {
-      pieces.removeAll(keepingCapacity: true)
-      firstPiece = 0
-    }
-    return piece
-  }
-
   private mutating func unpauseIfDrained() -> Bool {
-    guard case .open = phase, isPaused, waitingBytes <= highWaterMark / 2 else { return false }
+    guard case .open = phase, isPaused, pieces.byteCount <= highWaterMark / 2 else { return false }
     isPaused = false
     return true
   }

@@ -35,12 +35,13 @@ public struct Redaction: Sendable {
 
   /// A request target with the values of its query masked.
   public func target(_ target: String) -> String {
-    guard let mark = target.firstIndex(of: "?") else { return target }
-    let items = target[target.index(after: mark)...].split(separator: "&").map { item in
+    let bytes = target.utf8
+    guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return target }
+    let items = bytes[bytes.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { item in
       // Without a sign nobody knows whether it is a name or a value.
-      guard let sign = item.firstIndex(of: "=") else { return Self.mask }
-      let name = item[..<sign]
-      return shownParameters.contains(PercentEncoding.decode(name)) ? String(item) : "\(name)=\(Self.mask)"
+      guard let sign = item.firstIndex(of: UInt8(ascii: "=")) else { return Self.mask }
+      let name = Substring(item[..<sign])
+      return shownParameters.contains(PercentEncoding.decode(name)) ? String(Substring(item)) : "\(name)=\(Self.mask)"
     }
     return target[..<mark] + "?" + items.joined(separator: "&")
   }

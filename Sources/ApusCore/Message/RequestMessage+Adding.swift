@@ -21,7 +21,7 @@ extension RequestMessage {
   @discardableResult
   public mutating func addQuery(_ query: Query, style: QueryStyle = .standard) throws -> Bool {
     let (path, present) = splitTarget
-    let names = Set(present.split(separator: "&").map { Self.name(of: $0) })
+    let names = Set(present.utf8.split(separator: UInt8(ascii: "&")).map { Self.name(of: $0) })
     let items = try Self.items(of: query, style: style).filter { !names.contains($0.name) }
     guard !items.isEmpty else { return false }
     target = path + "?" + present + (present.isEmpty ? "" : "&") + QueryText.query(items)
@@ -39,12 +39,15 @@ extension RequestMessage {
   /// The path, and the query without its question mark.
   private var splitTarget: (path: String, query: Substring) {
     let target = target
-    guard let mark = target.firstIndex(of: "?") else { return (target, "") }
-    return (String(target[..<mark]), target[target.index(after: mark)...])
+    guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (target, "") }
+    return (String(target[..<mark]), target[target.utf8.index(after: mark)...])
   }
 
-  private static func name(of item: Substring) -> String {
-    let name = item.prefix { $0 != "=" }
-    return PercentEncoding.decode(name.replacing("+", with: " "))
+  private static func name(of item: Substring.UTF8View) -> String {
+    let name = item.prefix { $0 != UInt8(ascii: "=") }
+    return PercentEncoding.decode(String(decoding: name.map { $0 == plus ? space : $0 }, as: UTF8.self))
   }
+
+  private static let plus = UInt8(ascii: "+")
+  private static let space = UInt8(ascii: " ")
 }

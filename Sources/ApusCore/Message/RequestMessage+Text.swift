@@ -18,35 +18,47 @@ extension RequestMessage: CustomStringConvertible, CustomDebugStringConvertible,
   /// Shows ``description`` alone.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
-  /// The same exchange as a `curl` command line.
+  /// The same exchange as a `curl` command line, for a POSIX shell.
   ///
-  /// - Parameter redaction: what is shown; `nil` shows everything, secrets included. Content is shown only
-  ///   then, since it may hold a password. Default: ``Redaction`` as it comes.
-  public func curl(redaction: Redaction? = Redaction()) -> String {
+  /// Every word is quoted, whatever bytes it holds, and curl takes the URL as it is (`--globoff`). Content that no word
+  /// can hold, since it is not UTF-8 or holds NUL, is read from standard input, as a stream is.
+  ///
+  /// - Parameters:
+  ///   - redaction: what is shown; `nil` shows everything, secrets included. Content is shown only
+  ///     then, since it may hold a password. Default: ``Redaction`` as it comes.
+  ///   - options: further words of the command line, which are quoted and never masked. Default: none.
+  public func curl(redaction: Redaction? = Redaction(), options: [String] = []) -> String {
     // With `--request HEAD` curl would wait for content that never comes.
-    var words = head.method == .head ? ["curl", "--head"] : ["curl", "--request", Self.quoted(head.method.rawValue)]
+    var words = head.method == .head ? ["curl", "--head"] : ["curl", "--request", head.method.rawValue]
     let target = redaction?.target(target) ?? target
-    words.append(Self.quoted("\(head.scheme ?? "")://\(head.authority ?? "")\(target)"))
+    words += ["\(head.scheme ?? "")://\(head.authority ?? "")\(target)", "--globoff"]
     for field in head.headerFields {
-      words += ["--header", Self.quoted("\(field.name): \(redaction?.value(of: field) ?? field.value)")]
+      words += ["--header", Self.word(for: field.name, redaction?.value(of: field) ?? field.value)]
     }
-    words += contentWords(isShown: redaction == nil)
-    return words.joined(separator: " ")
+    words += contentWords(isShown: redaction == nil) + options
+    return words.map(ShellWord.quoted).joined(separator: " ")
+  }
+
+  /// A field as curl takes it: one with nothing behind the colon would be left out.
+  private static func word(for name: HTTPField.Name, _ value: String) -> String {
+    value.isEmpty ? "\(name);" : "\(name): \(value)"
   }
 
   private func contentWords(isShown: Bool) -> [String] {
     switch content {
-    case .empty: []
+    case .empty: return []
     case .bytes(let data):
+      guard isShown else { return ["--data-raw", Redaction.mask] }
+      guard !data.contains(0), let text = String(validating: data, as: UTF8.self) else {
+        return ["--data-binary", "@-"]
+      }
       // Unlike `--data-binary` this never takes content that begins with `@` for the name of a file.
-      ["--data-raw", Self.quoted(isShown ? String(decoding: data, as: UTF8.self) : Redaction.mask)]
-    case .file(let file): ["--data-binary", Self.quoted("@\(isShown ? file.path : Redaction.mask)")]
-    case .stream: ["--data-binary", "@-"]
+      return ["--data-raw", text]
+    case .file(let file):
+      guard isShown else { return ["--data-binary", "@\(Redaction.mask)"] }
+      // A file of that name, and not standard input.
+      return ["--data-binary", file.path == "-" ? "@./-" : "@\(file.path)"]
+    case .stream: return ["--data-binary", "@-"]
     }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    if !text.isEmpty, text.utf8.allSatisfy(ByteSet.unreserved.contains) { return text }
-    return "'" + text.replacing("'", with: "'\\''") + "'"
   }
 }

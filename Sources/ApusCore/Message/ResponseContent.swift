@@ -113,13 +113,16 @@ public struct ResponseContent: Sendable {
     }
   }
 
-  /// At most `count` bytes from the start; the rest is given up.
-  func prefix(_ count: Int) async throws -> Data {
+  /// At most `count` bytes from the start; the rest is given up. `onPiece` is told the size of each piece that arrives.
+  func prefix(_ count: Int, onPiece: @Sendable (Int) -> Void = { _ in }) async throws -> Data {
     switch storage {
     case .bytes(let data, _): return data.prefix(count)
     case .arriving(let content):
       var all = Data()
-      while all.count < count, let piece = try await content.next() { all.append(piece) }
+      while all.count < count, let piece = try await content.next() {
+        onPiece(piece.count)
+        all.append(piece)
+      }
       content.discard()
       return all.prefix(count)
     }
@@ -128,6 +131,15 @@ public struct ResponseContent: Sendable {
   /// Gives the rest of the content up.
   public func discard() {
     if case .arriving(let content) = storage { content.discard() }
+  }
+
+  /// A closure that gives the rest of the content up with an error, which its reader gets in place of the next piece.
+  ///
+  /// For middlewares that learn later that nobody may read on. The closure does not keep the content: one that nobody
+  /// reads any more is given up as ever. It does nothing once the content is over, nor for content in memory.
+  public var interrupter: @Sendable (any Error) -> Void {
+    guard case .arriving(let content) = storage else { return { _ in } }
+    return { [weak content] error in content?.discard(throwing: error) }
   }
 }
 

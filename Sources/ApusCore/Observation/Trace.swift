@@ -4,10 +4,15 @@
 public struct Trace: Sendable, CustomStringConvertible {
   /// The call's id.
   public let id: CallID
-  /// The endpoint's name.
-  public let endpoint: String
+  /// The endpoint.
+  public let endpoint: EndpointIdentity
   /// The events, in order.
   public let events: [TraceEvent]
+
+  /// Makes a trace, for fakes and previews.
+  public init(id: CallID, endpoint: EndpointIdentity, events: [TraceEvent] = []) {
+    (self.id, self.endpoint, self.events) = (id, endpoint, events)
+  }
 
   /// Time from the first event to the last.
   public var duration: Duration {

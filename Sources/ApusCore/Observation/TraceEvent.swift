@@ -66,6 +66,11 @@ public struct TraceEvent: Sendable, Hashable {
   public let instant: MonotonicInstant
   /// The attempt it belongs to, from 1.
   public let attempt: Int
+
+  /// Makes an event, for fakes and previews. Calls write their own, see ``CallContext/record(_:)``.
+  public init(kind: Kind, instant: MonotonicInstant, attempt: Int = 1) {
+    (self.kind, self.instant, self.attempt) = (kind, instant, attempt)
+  }
 }
 
 /// A fixed text in a trace: the name of a decision that a middleware took.

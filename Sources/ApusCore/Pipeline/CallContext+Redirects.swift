@@ -8,9 +8,10 @@ extension CallContext {
     followsRedirects && ResponseMessage.isRedirect(head)
   }
 
-  /// Whether all content of an answer is to be in memory when the answer is handed out.
+  /// Whether all content of an answer is to be in memory when the answer is handed out: not that of a redirect that is
+  /// followed, nor of a refusal of credentials that is judged before (``answersChallenges``).
   public func collects(_ head: HTTPResponse) -> Bool {
-    delivery == .buffered && !follows(head)
+    delivery == .buffered && !follows(head) && !(answersChallenges && head.status == .unauthorized)
   }
 }
 

@@ -17,17 +17,29 @@ public struct CallContext: Sendable {
   public var values: ContextValues
   /// How the app wants the content.
   public let delivery: Delivery
-  /// The instant after which the exchange must not go on; content obeys it too. `nil`: no limit.
-  public internal(set) var deadline: MonotonicInstant?
+  /// When the call is over, unless content has moved since the attempt began and `endsLater` is set.
+  var end: MonotonicInstant?
   /// The instant by which the head of the present attempt's answer must be there, see ``limitAttempt(to:)``. `nil`: no
-  /// limit of its own, or ``deadline`` is nearer.
+  /// limit of its own, or the call is over before.
   public internal(set) var attemptDeadline: MonotonicInstant?
   /// Whether a middleware further out follows redirects, see ``follows(_:)``.
   public var followsRedirects = false
+  /// Whether another attempt may follow the present one when that gets no answer in time, so that it makes sense to
+  /// limit this one and to keep time for the other.
+  ///
+  /// What makes attempts sets it, and what limits them reads it. Default: `false`.
+  public var leavesTimeForRetry = false
+  /// Whether a middleware further out judges refusals of credentials (status 401) before their content is read: such
+  /// content is not collected for it, see ``collects(_:)``.
+  public var answersChallenges = false
   /// Whether other calls wait for this exchange, too, so that the end of this one does not end it.
   var isShared = false
+  /// Whether `end` comes from a limit that does not count time in which content moves.
+  var endsLater = false
   /// The attempt this pass belongs to, from 1.
-  public var attempt: Int = 1
+  public var attempt: Int = 1 {
+    didSet { if endsLater { end = call.snapshot { $0.limits.end(at: now) } } }
+  }
 
   /// The call's id.
   public var id: CallID { call.id }
@@ -37,7 +49,7 @@ public struct CallContext: Sendable {
   public var endpoint: EndpointIdentity { call.endpoint }
   /// The environment this call was made in; it stays the same when the client switches.
   public var environment: Environment { call.environment }
-  /// The caller's own time limit for the whole call, when it set one.
+  /// The caller's own time limit for the whole call, when it set one; a hundred years or more: it wants none.
   public var timeout: Duration? { call.options.timeout }
   /// The instant the call began.
   public var startInstant: MonotonicInstant { call.startInstant }
@@ -87,7 +99,7 @@ public struct CallContext: Sendable {
   /// one that fetches a key. They have limits, a trace and an entry in the registry of their own, and end at the
   /// ``nearestDeadline`` of this call at the latest. Made where this call has its turn already, they wait for one of
   /// their own, which others may hold that wait for the same: mark them with ``SharedWorkKey`` there.
-  public var client: Client { Client(of: call, until: nearestDeadline) }
+  public var client: Client { Client(of: call, until: presentEnd) }
 
   /// The same for calls that serve others, too, as one that fetches a token: no single call's deadline binds them,
   /// and of `withDeadline` only what begins after this.
@@ -127,7 +139,7 @@ public struct CallContext: Sendable {
   /// The same call seen from work that several calls share: no single caller's deadline binds it.
   func shared(by sharers: Sharers) -> CallContext {
     var copy = self
-    (copy.deadline, copy.attemptDeadline) = (nil, nil)
+    (copy.end, copy.attemptDeadline, copy.endsLater) = (nil, nil, false)
     copy.isShared = true
     copy.values[SharersKey.self] = sharers
     return copy

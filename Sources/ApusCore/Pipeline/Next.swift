@@ -13,6 +13,19 @@ public struct Next: Sendable {
   }
 }
 
+extension RequestMessage {
+  /// A request for a part of something, which asks for it as it is unless it says otherwise: a part of something that is
+  /// coded as a whole would be of no use, and without the field any coding is acceptable (RFC 9110 §12.5.3, §14.2).
+  fileprivate var acceptingUncodedRange: RequestMessage {
+    let fields = head.headerFields
+    let range = HTTPField.Name.range
+    guard fields.contains(where: { $0.name == range }), fields[.acceptEncoding] == nil else { return self }
+    var message = self
+    message.head.headerFields[.acceptEncoding] = "identity"
+    return message
+  }
+}
+
 /// The middlewares of a client and its transport: built once, walked by every call.
 final class Path: Sendable {
   let middlewares: [any Middleware]
@@ -25,9 +38,23 @@ final class Path: Sendable {
 
   /// The innermost step: one exchange, with its content in memory unless the call streams.
   func exchange(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
+    let request = request.acceptingUncodedRange
     try begin(request, context)
     if context.delivery == .described { return ResponseMessage(head: HTTPResponse(status: .ok)) }
-    return try await collected(transport.send(request, context: context), context)
+    let response: ResponseMessage
+    do {
+      response = try await transport.send(request, context: context)
+    } catch {
+      if (error as? TransportError)?.requestState != .notSent { sent(request, context) }
+      throw error
+    }
+    // 401: the server asks who is calling, and has done nothing yet (RFC 9110 §15.5.2).
+    if response.head.status != .unauthorized { sent(request, context) }
+    return try await collected(response, context)
+  }
+
+  private func sent(_ request: RequestMessage, _ context: CallContext) {
+    if !context.isRepeatable(request.head) { context.call.sentUnrepeatable() }
   }
 
   @inline(never)  // What it needs for a moment would be kept for as long as the exchange lasts.

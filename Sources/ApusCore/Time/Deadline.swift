@@ -1,7 +1,7 @@
 /// When the calls must be over that some work makes, see ``withDeadline(_:on:_:)``.
 ///
 /// Calls inherit it from the work they are made in: that of ``withDeadline(_:on:_:)``, and the closure of
-/// ``Client/withResponse(to:_:)`` where its call has a limit. Task groups, `async let` and `Task { }` pass it on;
+/// a client's `withResponse` where its call has a limit. Task groups, `async let` and `Task { }` pass it on;
 /// `Task.detached { }` does not, and neither does what serves several calls: a refresh, or an exchange they share. Once
 /// the work is over it binds no call that begins then, also in tasks it left running.
 public struct Deadline: Sendable {

@@ -11,10 +11,22 @@ public struct MonotonicInstant: Sendable, Hashable, Comparable {
     self.sinceStart = sinceStart
   }
 
-  /// The instant `duration` later.
+  /// The instant `duration` later, as far as a clock goes: 2⁶¹ seconds from its start.
   public func advanced(by duration: Duration) -> MonotonicInstant {
-    MonotonicInstant(sinceStart: sinceStart + duration)
+    // Each call does this several times: what is usual is asked first.
+    if duration >= .zero, duration <= Self.longest {
+      let sum = sinceStart + duration
+      return MonotonicInstant(sinceStart: sum <= Self.longest ? sum : Self.longest)
+    }
+    return MonotonicInstant(sinceStart: Self.within(sinceStart + Self.within(duration)))
   }
+
+  /// Sums and differences of such times are durations, and have whole seconds of 64 bits.
+  private static func within(_ duration: Duration) -> Duration {
+    min(max(duration, .zero - longest), longest)
+  }
+
+  private static let longest = Duration.seconds(1 << 61 as Int64)
 
   /// The time from this instant to `other`; negative when `other` is earlier.
   public func duration(to other: MonotonicInstant) -> Duration {

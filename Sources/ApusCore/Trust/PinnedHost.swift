@@ -6,11 +6,13 @@
 
 /// The public keys one of which must be in the chain of certificates that a host shows (RFC 7469 §2.4).
 ///
-/// A chain that the system does not trust is refused even when a pin matches.
+/// A chain that the system does not trust is refused even when a pin matches. Spelling does not decide whether a pin
+/// counts: `API.example.com.`, `[::1]` and `0:0::1` match what they name, however the host that is dialed is written. A
+/// pin counts at every port of its host.
 public struct PinnedHost: Sendable, Hashable {
-  /// The host's name, lower case.
+  /// The host's name: lower case, without a final dot, in ASCII; an IPv6 address in brackets, shortened (RFC 5952).
   public let host: String
-  /// Whether names below that name are meant too. Default: no.
+  /// Whether names below that name are meant too, at any depth; for an address there are none. Default: no.
   public var includesSubdomains = false
   /// SHA-256 of the subject public key info of the key in use and of at least one other that the host could
   /// change to, each 32 bytes.
@@ -22,13 +24,14 @@ public struct PinnedHost: Sendable, Hashable {
   /// Pins a host.
   ///
   /// - Parameters:
-  ///   - host: its name; case does not count.
+  ///   - host: its name or address alone: no scheme, port, path or wildcard. Case and a final dot do not count, and
+  ///     names in other alphabets become ASCII.
   ///   - keys: SHA-256 of the key in use, in Base64 as `openssl` and browsers show it.
   ///   - backup: the same of keys in reserve.
-  /// - Throws: ``PinError`` when a hash is not 32 bytes of Base64 or there is no backup that differs: without
-  ///   one the loss of a key locks every client out.
+  /// - Throws: ``PinError`` when `host` is none, so that the pin could never match; when a hash is not 32 bytes of
+  ///   Base64; when there is no backup that differs: without one the loss of a key locks every client out.
   public init(_ host: String, keys: [String], backup: [String]) throws(PinError) {
-    self.host = host.lowercased()
+    self.host = try PinnedName.pinning(host)
     var inUse = Set<Data>()
     for key in keys { inUse.insert(try Self.hash(key)) }
     var reserve = Set<Data>()
@@ -45,11 +48,10 @@ public struct PinnedHost: Sendable, Hashable {
     return hash
   }
 
-  /// Whether these pins are for a host, and have not expired.
+  /// Whether these pins are for a host, in the form of ``PinnedName/dialing(_:)``, and have not expired.
   fileprivate func isInForce(for name: String, at now: Date) -> Bool {
     if let expiry, now >= expiry { return false }
-    let name = name.lowercased()
-    return name == host || (includesSubdomains && name.hasSuffix("." + host))
+    return PinnedName.isName(name, atOrBelow: host, isBelowMeant: includesSubdomains)
   }
 }
 
@@ -65,19 +67,23 @@ extension Sequence<PinnedHost> {
   /// Whether the host must show one of certain keys; for transports.
   ///
   /// - Parameters:
-  ///   - host: the host that is asked for; case does not count.
+  ///   - host: the host that is asked for, however it is written; IPv6 with or without brackets.
   ///   - now: pins that have expired by then do not count.
   public func cover(_ host: String, at now: Date) -> Bool {
-    contains { $0.isInForce(for: host, at: now) }
+    let name = PinnedName.dialing(host)
+    return contains { $0.isInForce(for: name, at: now) }
   }
 
   /// Whether a host that shows these keys is who it should be, as far as the pins say; for transports.
   ///
   /// - Parameters:
   ///   - keys: SHA-256 of the subject public key info of each certificate in the chain that was found good.
-  ///   - host: the host that was asked for.
+  ///   - host: the host that was asked for, however it is written; IPv6 with or without brackets.
   ///   - now: pins that have expired by then do not count.
   public func accept(_ keys: [Data], from host: String, at now: Date) -> Bool {
-    lazy.filter { $0.isInForce(for: host, at: now) }.allSatisfy { pin in keys.contains { pin.keys.contains($0) } }
+    let name = PinnedName.dialing(host)
+    return lazy.filter { $0.isInForce(for: name, at: now) }.allSatisfy { pin in
+      keys.contains { pin.keys.contains($0) }
+    }
   }
 }

@@ -25,6 +25,8 @@
       private let item: KeychainItem
       private let clocks: Clocks
       private let turns = Turns()
+      /// Tells who wants to know of sign-ins and sign-outs: of this process at once, of others when they are noticed.
+      public let principalChanges: PrincipalChanges? = PrincipalChanges()
       private let held = Mutex<HeldRecord?>(nil)
       /// Held while the item is read or replaced and what came of it is taken in: what was read before is not held after
       /// what was written since.
@@ -74,6 +76,18 @@
         _ = try replace(removingUnreadable: true) { $0.replaced(by: credential, at: now) }
       }
 
+      /// Replaces the credentials by those of an account.
+      ///
+      /// Where the present credentials were set for the same account, the principal stays the same: calls that wait go
+      /// out with the new ones. Otherwise somebody has signed in, as with ``set(_:)``.
+      ///
+      /// - Parameter account: names the account, for example by its id. It is kept in the item.
+      /// - Throws: ``KeychainCredentialsError``.
+      public func set(_ credential: Credential, account: String) throws {
+        let now = clocks.wall
+        _ = try replace(removingUnreadable: true) { $0.replaced(by: credential, at: now, account: account) }
+      }
+
       /// Removes the credentials. The item stays and counts on; one that cannot be read is removed as by ``set(_:)``.
       ///
       /// - Throws: ``KeychainCredentialsError``.
@@ -88,7 +102,7 @@
       public func refresh(_ generation: UInt64, to credential: Credential?) throws -> Bool {
         let now = clocks.wall
         return try replace(removingUnreadable: false) { present in
-          present.generation == generation ? present.replaced(by: credential, at: now, isRefresh: true) : nil
+          present.generation == generation ? present.refreshed(to: credential, at: now) : nil
         }
       }
 
@@ -161,7 +175,11 @@
 
       private func hold(_ record: CredentialRecord) {
         let new = HeldRecord(record, clocks)
-        held.withLock { $0 = new }
+        let old = held.withLock { held in
+          defer { held = new }
+          return held
+        }
+        if let old, old.record.principal != record.principal { principalChanges?.notify() }
       }
     }
   #endif

@@ -1,10 +1,11 @@
 #if Credentials
   #if canImport(Security)
+    public import ApusCore
     import Foundation
     import Security
 
     /// Why the Keychain did not give credentials, or did not keep them.
-    public struct KeychainCredentialsError: Error, Sendable, Hashable, CustomStringConvertible {
+    public struct KeychainCredentialsError: LoggableError, Sendable, Hashable {
       /// The Keychain's own number for it (`OSStatus`).
       ///
       /// `errSecInteractionNotAllowed`: the device has not been unlocked since it was started.

@@ -18,9 +18,10 @@
     ///   - source: keeps the name and the password.
     ///   - origins: where answers may be sent. Default: the origin of the environment's base URL alone.
     ///   - realm: the part of the server they are for. Default: any.
-    ///   - allowsMD5: whether servers are answered that offer nothing stronger than `MD5`. Default: they are.
+    ///   - allowsMD5: whether servers are answered that offer nothing stronger than `MD5`. Default: `nil`, over https and
+    ///     on this machine alone.
     public static func digest(
-      _ source: any CredentialSource, origins: Set<Origin>? = nil, realm: String? = nil, allowsMD5: Bool = true
+      _ source: any CredentialSource, origins: Set<Origin>? = nil, realm: String? = nil, allowsMD5: Bool? = nil
     ) -> Authentication {
       .scheme(DigestScheme(allowsMD5: allowsMD5), source, origins: origins, realm: realm)
     }

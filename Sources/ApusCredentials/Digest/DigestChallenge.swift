@@ -47,7 +47,7 @@
     }
 
     private static func words(_ list: String) -> [String] {
-      list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map { String($0) }
+      list.lowercased().utf8.split { ", \t".utf8.contains($0) }.map { String(Substring($0)) }
     }
   }
 #endif

@@ -1,7 +1,7 @@
 #if Credentials
   import ApusCore
 
-  /// How many messages were sent with each nonce: a pure state machine.
+  /// How many messages were sent with each nonce, and how strong the answers of each origin were: a pure state machine.
   ///
   /// No two messages with one of the last 256 nonces have that nonce and a count in common, which a server would take for a
   /// repeated message (RFC 7616 §3.4). Of more nonces the one that was not used for longest is forgotten, and would be
@@ -27,6 +27,7 @@
     private let mostUses: UInt32
     private var sessions: [Key: Session] = [:]
     private var uses: UInt64 = 0
+    private var strengths: [Origin?: Int] = [:]
 
     /// Begins without any.
     ///
@@ -55,6 +56,21 @@
       sessions[key] = session
       return DigestComputation.Protection(
         count: DigestText.hexadecimal(session.count), clientNonce: staysInSession ? session.clientNonce : clientNonce)
+    }
+
+    /// Whether a challenge may be answered: it is as strong as the strongest that was, for the same origin, or stronger.
+    ///
+    /// - Parameters:
+    ///   - strength: the challenge's, see ``DigestChallenge/strength``.
+    ///   - origin: who asks. Of more than 256 one is forgotten.
+    mutating func admit(_ strength: Int, at origin: Origin?) -> Bool {
+      if let known = strengths[origin] {
+        guard strength >= known else { return false }
+      } else if strengths.count >= limit {
+        strengths.remove(at: strengths.startIndex)
+      }
+      strengths[origin] = strength
+      return true
     }
 
     private mutating func forgetOne() {

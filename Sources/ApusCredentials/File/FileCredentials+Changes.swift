@@ -12,6 +12,18 @@
       _ = try await replace { $0.replaced(by: credential, at: now) }
     }
 
+    /// Replaces the credentials by those of an account; when it returns they are on the disk.
+    ///
+    /// Where the present credentials were set for the same account, the principal stays the same: calls that wait go out
+    /// with the new ones. Otherwise somebody has signed in, as with ``set(_:)``.
+    ///
+    /// - Parameter account: names the account, for example by its id. It is kept in the file.
+    /// - Throws: as ``set(_:)``.
+    public func set(_ credential: Credential, account: String) async throws {
+      let now = ways.clocks.wall
+      _ = try await replace { $0.replaced(by: credential, at: now, account: account) }
+    }
+
     /// Removes the credentials. The file stays and counts on, so that nobody takes the next ones for these; where there is
     /// none, none is made.
     ///
@@ -28,7 +40,7 @@
     public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {
       let now = ways.clocks.wall
       return try await replace { present in
-        present.generation == generation ? present.replaced(by: credential, at: now, isRefresh: true) : nil
+        present.generation == generation ? present.refreshed(to: credential, at: now) : nil
       }
     }
 

@@ -62,6 +62,8 @@
     let ways: Ways
     let writes = Turns()
     let leases = Turns()
+    /// Tells who wants to know of sign-ins and sign-outs: of this process at once, of others when the file is read.
+    public let principalChanges: PrincipalChanges? = PrincipalChanges()
     private let keys: KeyHolder
     private let memory = Mutex(Memory())
 
@@ -206,7 +208,12 @@
       }
       // Closed outside of the lock.
       withExtendedLifetime(old) {}
+      tell(of: held, after: old.held)
       return held
+    }
+
+    private func tell(of held: HeldRecord, after old: HeldRecord?) {
+      if let old, old.record.principal != held.record.principal { principalChanges?.notify() }
     }
 
     /// The file that was read or written last; `nil`: there was none.
@@ -217,13 +224,15 @@
     /// - Parameter before: the file that was read or written last when this was looked for.
     /// - Returns: `nil` where another task has read or written one since: what was seen is over.
     private func missing(since before: FileIdentity?) -> HeldRecord? {
-      memory.withLock { memory in
-        guard memory.file == before else { return nil }
-        if let held = memory.held, memory.file == nil { return held }
-        let held = HeldRecord((memory.held?.record ?? .empty).lost, ways.clocks)
+      let (held, old) = memory.withLock { memory -> (HeldRecord?, HeldRecord?) in
+        guard memory.file == before else { return (nil, nil) }
+        if let held = memory.held, memory.file == nil { return (held, nil) }
+        let (old, held) = (memory.held, HeldRecord((memory.held?.record ?? .empty).lost, ways.clocks))
         memory = Memory(held: held)
-        return held
+        return (held, old)
       }
+      if let held { tell(of: held, after: old) }
+      return held
     }
   }
 #endif

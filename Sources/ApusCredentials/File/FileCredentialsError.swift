@@ -1,4 +1,6 @@
 #if Credentials
+  public import ApusCore
+
   #if canImport(Darwin)
     import Darwin
   #elseif canImport(Glibc)
@@ -8,7 +10,7 @@
   #endif
 
   /// Why credentials could not be read from a file, or kept in it. It holds nothing of what is in the file.
-  public struct FileCredentialsError: Error, Sendable, Hashable {
+  public struct FileCredentialsError: LoggableError, Sendable, Hashable {
     /// What is wrong.
     public enum Reason: Sendable, Hashable {
       /// The system refused a step; its number says why.
@@ -62,20 +64,21 @@
     }
   }
 
-  extension FileCredentialsError: CustomStringConvertible {
-    /// A sentence for logs: the file's name and what is wrong with it.
+  extension FileCredentialsError {
+    /// For logs: the file's name, what is wrong with it and what to do. A call's error says the same.
     public var description: String {
       switch reason {
       case .system: "\(file) cannot be \(step): \(number.map { String(cString: strerror($0)) } ?? "no reason")"
-      case .notAFile: "\(file) is no file"
-      case .foreignOwner: "\(file) belongs to another user"
-      case .othersHaveAccess: "\(file) lets others in: files need the mode 600, their folder 700"
-      case .tooLarge: "\(file) is too large"
-      case .unknownFormat: "\(file) is no file of credentials, or one of a later version"
+      case .notAFile: "\(file) is no file: remove it"
+      case .foreignOwner: "\(file) belongs to another user: run as its owner, or remove it"
+      case .othersHaveAccess:
+        "\(file) lets others in: make it private, a folder by chmod 700 and a file by chmod 600"
+      case .tooLarge: "\(file) is too large for credentials: remove it"
+      case .unknownFormat: "\(file) is no file of credentials, or one of a later version: update, or remove it"
       case .sealed: "\(file) cannot be read: the key does not fit or the file is damaged"
-      case .otherKind: "\(file) is sealed with another kind of key"
-      case .keyMissing: "\(file) is missing, with which the credentials are sealed"
-      case .malformedKey: "\(file) does not hold a key"
+      case .otherKind: "\(file) is sealed with another kind of key: give the passphrase, or the key file"
+      case .keyMissing: "\(file) is missing, with which the credentials are sealed: restore it, or sign in again"
+      case .malformedKey: "\(file) does not hold a key: restore it, or remove it and sign in again"
       case .keyAmongCredentials: "\(file) cannot be the key file: the credentials need that name themselves"
       }
     }

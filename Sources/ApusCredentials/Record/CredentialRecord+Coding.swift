@@ -1,4 +1,5 @@
 #if Credentials
+  import ApusCore
   import ApusMiddleware
 
   #if canImport(FoundationEssentials)
@@ -19,6 +20,7 @@
       var principal: UInt64
       var since: Double
       var kind: Kind
+      var account: String?
       /// The token, the access token or the password.
       var secret: String?
       var refresh: String?
@@ -30,7 +32,8 @@
 
     /// The record's bytes; they hold the secrets as they are.
     func encoded() throws -> Data {
-      var written = Written(generation: generation, principal: principal, since: since, kind: .none)
+      var written = Written(
+        generation: generation, principal: principal, since: since, kind: .none, account: account)
       switch credential {
       case .token(let token)?:
         written.kind = .token
@@ -43,8 +46,8 @@
         written.kind = .tokens
         written.secret = tokens.access.value
         written.refresh = tokens.refresh?.value
-        written.seconds = tokens.lifetime?.components.seconds
-        written.attoseconds = tokens.lifetime?.components.attoseconds
+        written.seconds = tokens.lifetime?.clamped.components.seconds
+        written.attoseconds = tokens.lifetime?.clamped.components.attoseconds
       case nil: break
       }
       return try JSONEncoder().encode(written)
@@ -54,7 +57,8 @@
     init?(_ bytes: Data) {
       guard let written = try? JSONDecoder().decode(Written.self, from: bytes), written.version == 1 else { return nil }
       self.init(
-        credential: nil, generation: written.generation, principal: written.principal, since: written.since)
+        credential: nil, account: written.account, generation: written.generation, principal: written.principal,
+        since: written.since)
       let secret = written.secret.map { Secret($0) }
       switch (written.kind, secret) {
       case (.none, _): break
@@ -65,11 +69,19 @@
       case (.tokens, let secret?):
         var lifetime: Duration?
         if let seconds = written.seconds {
-          lifetime = Duration(secondsComponent: seconds, attosecondsComponent: written.attoseconds ?? 0)
+          lifetime = Duration(secondsComponent: seconds, attosecondsComponent: written.attoseconds ?? 0).clamped
         }
         credential = .tokens(Tokens(access: secret, refresh: written.refresh.map { Secret($0) }, lifetime: lifetime))
       default: return nil
       }
+    }
+  }
+
+  extension Duration {
+    /// As far as its parts can be written and read again.
+    fileprivate var clamped: Duration {
+      let longest = Duration(clampingSeconds: .infinity)
+      return min(max(self, .zero - longest), longest)
     }
   }
 #endif

@@ -4,24 +4,34 @@
   /// What is kept outside of memory: credentials or none, whose they are, and since when.
   struct CredentialRecord: Sendable, Hashable {
     var credential: Credential?
+    /// Whose they are, where the app has said so.
+    var account: String?
     var generation: UInt64
     var principal: UInt64
     /// When the credentials were set: seconds since 1970 by the wall clock, the only one that goes on over a restart.
     var since: Double
 
     /// What there is where nothing has been kept yet.
-    static let empty = CredentialRecord(credential: nil, generation: 0, principal: 0, since: 0)
+    static let empty = CredentialRecord(credential: nil, account: nil, generation: 0, principal: 0, since: 0)
 
     /// The record after this one.
     ///
     /// - Parameters:
     ///   - credential: the new credentials; `nil`: signed out.
     ///   - now: seconds since 1970.
-    ///   - isRefresh: whether they belong to whom the old ones did.
-    func replaced(by credential: Credential?, at now: Double, isRefresh: Bool = false) -> CredentialRecord {
-      CredentialRecord(
-        credential: credential, generation: generation &+ 1,
-        principal: isRefresh && credential != nil ? principal : principal &+ 1, since: now.isFinite ? now : 0)
+    ///   - account: whose they are, where the app says so. Default: `nil`.
+    func replaced(by credential: Credential?, at now: Double, account: String? = nil) -> CredentialRecord {
+      let isSame = account != nil && self.credential != nil && credential != nil && self.account == account
+      return CredentialRecord(
+        credential: credential, account: credential == nil ? nil : account, generation: generation &+ 1,
+        principal: isSame ? principal : principal &+ 1, since: now.isFinite ? now : 0)
+    }
+
+    /// The record after this one when its credentials were refreshed: the new ones belong to whom the old ones did.
+    func refreshed(to credential: Credential?, at now: Double) -> CredentialRecord {
+      var record = replaced(by: credential, at: now)
+      if credential != nil { (record.account, record.principal) = (account, principal) }
+      return record
     }
 
     /// The record after this one where somebody else has removed what was kept.

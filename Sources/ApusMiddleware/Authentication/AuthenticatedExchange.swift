@@ -13,6 +13,8 @@ struct AuthenticatedExchange {
   /// An authentication and what it has to do with the message.
   private struct Candidate {
     let authentication: Authentication
+    /// The account that the call is bound to; `nil` before the first read where nothing has bound the call.
+    var account: BoundAccount?
     /// What was asked for where the message goes; how deep is the folder for which that is known.
     var challenge: Challenge?
     var depth = -1
@@ -39,15 +41,18 @@ struct AuthenticatedExchange {
     let all = context.environment.authentications
     if all.isEmpty, use == .required { throw Self.missing }
     let forgone = context.values[ForgoneAuthentications.self]
+    let accounts = context.values[BoundAccountsKey.self]
     candidates = all.compactMap { authentication in
       guard !forgone.contains(ObjectIdentifier(authentication.parts)),
         authentication.allows(request.origin, in: context.environment),
         // What a server thinks of a call's own credentials says nothing about the source's.
         !authentication.isAnticipated(by: request),
         // A call that belongs to a refresh would wait for itself.
-        !authentication.isAtWork
+        !authentication.isAtWork,
+        // A call shows nothing but what it is bound to.
+        accounts == nil || accounts?[authentication] != nil
       else { return nil }
-      return Candidate(authentication: authentication)
+      return Candidate(authentication: authentication, account: accounts?[authentication])
     }
     if candidates.isEmpty {
       let isAtHome = request.origin == context.environment.baseURL.origin
@@ -74,16 +79,20 @@ struct AuthenticatedExchange {
       let isAsked = candidate.authentication.parts.realm == nil || candidate.challenge != nil
       // What others have added may be in its place.
       if isAsked, place == 0 || !candidate.authentication.isAnticipated(by: message) {
-        candidates[index].stored = try await current(candidate.authentication)
+        candidates[index].stored = try await current(index)
         try show(index, on: &message)
       } else {
-        // Whose they are is settled now: a later answer is for nobody else. What cannot be read may not be needed.
-        candidates[index].stored = try? await candidate.authentication.read()
+        // What cannot be read may not be needed.
+        candidates[index].stored = try? await bound(index).stored.get()
       }
     }
     if context.values[CredentialUseKey.self] == .required, context.delivery != .described,
       candidates.allSatisfy({ $0.stored?.credential == nil })
     {
+      for candidate in candidates {
+        let reason = candidate.authentication.parts.reasonForNone(candidate.stored)
+        context.record(.note(reason.note, Int64(clamping: candidate.stored?.generation ?? 0)))
+      }
       throw Self.missing
     }
     return message
@@ -102,8 +111,18 @@ struct AuthenticatedExchange {
   }
 
   /// The server took the message: what it asked for is shown unasked from now on.
-  func accepted() {
+  func accepted(_ response: ResponseMessage) {
     if let answered { learn(answered) }
+    settle(response)
+  }
+
+  /// Tells those that refresh that the server took what they gave. What is no success may have other reasons.
+  func settle(_ response: ResponseMessage) {
+    guard response.head.status.code < 400 else { return }
+    for candidate in candidates where candidate.isShown {
+      guard let stored = candidate.stored else { continue }
+      candidate.authentication.parts.refresher?.accepted(stored)
+    }
   }
 
   private func learn(_ answered: (index: Int, challenge: Challenge)) {
@@ -129,10 +148,20 @@ struct AuthenticatedExchange {
     }
   }
 
+  /// Ends the content of an answer when an account signs out whose credentials were shown for it.
+  func watch(_ response: ResponseMessage) async {
+    guard response.content.bytes == nil else { return }
+    for candidate in candidates where candidate.isShown {
+      guard let principal = candidate.stored?.principal else { continue }
+      await candidate.authentication.parts.streams.add(response.content, of: principal, context)
+    }
+  }
+
   // MARK: Before the first message
 
   private static let missing = TransportError(
-    .declined, requestState: .notSent, detail: "the call needs credentials, and there are none")
+    .declined, requestState: .notSent, detail: "the call needs credentials, and there are none"
+  ).about(.credentials)
 
   /// Who has been asked where the message goes comes first, the better that is known the earlier; `nil`: as they are.
   private mutating func order() -> [Int]? {
@@ -146,8 +175,17 @@ struct AuthenticatedExchange {
     }
   }
 
-  private func current(_ authentication: Authentication) async throws -> StoredCredential {
-    let stored = try await authentication.read()
+  /// The account that the call is bound to: where nothing has bound it before, the one there is now.
+  private mutating func bound(_ index: Int) async throws -> BoundAccount {
+    if let account = candidates[index].account { return account }
+    let account = BoundAccount(try await candidates[index].authentication.result())
+    candidates[index].account = account
+    return account
+  }
+
+  private mutating func current(_ index: Int) async throws -> StoredCredential {
+    let authentication = candidates[index].authentication
+    let stored = try await bound(index).current(authentication)
     // A message that is only shown is no reason to ask a server for anything.
     guard let refresher = authentication.parts.refresher, context.delivery != .described else { return stored }
     return try await subject(stored, authentication).current(refresher)
@@ -175,9 +213,10 @@ struct AuthenticatedExchange {
       return .end(response)
     }
     context.record(.unauthorized(generation: stored.generation))
-    let refusal = try await Self.kept(response)
+    let refusal = try await kept(response)
     guard let renewed = try await subject(stored, authentication).next(refresher) else {
-      await credentials.report(subject(stored, authentication))
+      let current = try? await authentication.parts.source.current()
+      credentials.report(subject(stored, authentication), current: current?.generation)
       return .end(refusal)
     }
     try requireReplay("the server refused the credentials; there are new ones, and content that can be sent once only")
@@ -192,7 +231,7 @@ struct AuthenticatedExchange {
     context.record(.note("answers the server's challenge by authentication number", Int64(index + 1)))
     candidates[index].challenge = challenge
     answered = (index, challenge)
-    let refusal = try await Self.kept(response)
+    let refusal = try await kept(response)
     // The next call can show them at once.
     if !request.content.isReplayable { learn((index, challenge)) }
     try requireReplay("the server asks for credentials, and the content can be sent once only")
@@ -206,18 +245,17 @@ struct AuthenticatedExchange {
   }
 
   /// The message once more: the credentials of one go first, and those it leaves a place for go with them. They are read
-  /// anew, and only those of whoever the call began for.
+  /// anew.
   ///
-  /// - Returns: `nil` where those of the first are not there any more, or cannot be shown so.
+  /// - Returns: `nil` where those of the first cannot be shown so.
+  /// - Throws: where the account is another one by now.
   private mutating func again(first: Int) async throws -> RequestMessage? {
     var message = request
     for index in [first] + candidates.indices.filter({ $0 != first }) {
       let candidate = candidates[index]
       candidates[index].isShown = false
       guard index == first || candidate.isShown, !candidate.authentication.isAnticipated(by: message) else { continue }
-      let stored = try await candidate.authentication.read()
-      guard stored.principal == candidate.stored?.principal else { continue }
-      candidates[index].stored = stored
+      candidates[index].stored = try await bound(index).current(candidate.authentication)
       try show(index, on: &message)
     }
     return candidates[first].isShown ? message : nil
@@ -227,22 +265,23 @@ struct AuthenticatedExchange {
     let candidate = candidates[index]
     guard let stored = candidate.stored else { return }
     context.record(.unauthorized(generation: stored.generation))
-    if refreshed.contains(index) { candidate.authentication.parts.refresher?.refusedAgain(stored, context) }
-    await credentials.report(subject(stored, candidate.authentication))
+    let current = try? await candidate.authentication.parts.source.current()
+    if refreshed.contains(index), let current {
+      candidate.authentication.parts.refresher?.refusedAgain(stored, current: current.generation, context)
+    }
+    credentials.report(subject(stored, candidate.authentication), current: current?.generation)
   }
 
   /// What is kept of a refusal while its connection serves others.
   private static let keptLength = 64 << 10
 
-  /// A refusal that holds no connection; content that is long, or of unknown length, is lost.
-  private static func kept(_ response: ResponseMessage) async throws -> ResponseMessage {
+  /// A refusal that holds no connection; content that is long or slow is lost.
+  private func kept(_ response: ResponseMessage) async throws -> ResponseMessage {
     if response.content.bytes != nil { return response }
-    var content = ResponseContent.empty
-    if let length = response.content.expectedLength, length <= keptLength {
-      content = (try? await response.content.collect(upTo: keptLength)).map { ResponseContent($0) } ?? .empty
-    }
-    response.discard()
-    try Task.checkCancellation()
-    return ResponseMessage(head: response.head, content: content)
+    let content = try await PassingContent.collect(response.content, upTo: Self.keptLength, context)
+    guard let content else { return ResponseMessage(head: response.head) }
+    context.record(.contentArrived(length: Int64(content.count)))
+    return ResponseMessage(
+      head: response.head, content: ResponseContent(content, trailers: response.content.trailers))
   }
 }

@@ -13,14 +13,41 @@ extension Authentication {
   /// - Throws: ``TransportError`` when they cannot be read; a call's own error and its cancellation as they are.
   func read() async throws -> StoredCredential {
     do {
-      return try await parts.source.current()
+      let stored = try await parts.source.current()
+      await parts.saw(stored)
+      return stored
     } catch let error as CallError {
       throw error
     } catch is CancellationError where Task.isCancelled {
       throw CancellationError()
     } catch {
-      throw TransportError.unusable("the credentials could not be read: \(type(of: error))", underlying: error)
+      throw TransportError.unusable("the credentials could not be read: \(error.loggedReason)", underlying: error)
     }
+  }
+
+  /// The same, or what reading failed with.
+  ///
+  /// - Throws: `CancellationError` when the call is cancelled.
+  func result() async throws -> Result<StoredCredential, any Error> {
+    do {
+      return .success(try await read())
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The credentials there are now, if they are of one principal.
+  ///
+  /// - Throws: ``PrincipalChanged`` as the cause of a ``TransportError`` where they are another's, or what a refresh failed
+  ///   with that ended the principal's session; what reading throws.
+  func read(as principal: UInt64) async throws -> StoredCredential {
+    let stored = try await read()
+    guard stored.principal == principal else {
+      throw parts.refresher?.sessionEnd(of: principal) ?? PrincipalChanged.error
+    }
+    return stored
   }
 
   /// Whether the present task refreshes the credentials: what it sends would wait for itself.

@@ -1,4 +1,5 @@
 public import ApusCore
+import Synchronization
 
 /// How a server wants to be shown credentials, and where they come from.
 ///
@@ -13,6 +14,10 @@ public struct Authentication: Sendable {
     let origins: Set<Origin>?
     let realm: String?
     let refresher: Refresher?
+    /// One more than the last generation in which credentials were seen; 0: none were.
+    private let lastSession = Atomic<UInt64>(0)
+    /// What is read as it comes.
+    let streams: OpenStreams
     /// What servers have asked for.
     let spaces = ProtectionSpaces()
 
@@ -22,8 +27,32 @@ public struct Authentication: Sendable {
       self.scheme = scheme
       places = scheme.places.map { AuthenticationPlace($0) }
       self.source = source
+      streams = OpenStreams(of: source)
       (origins, realm) = (scope.origins, scope.realm)
       self.refresher = refresher
+    }
+
+    /// The source was read.
+    func saw(_ stored: StoredCredential) async {
+      if stored.credential != nil { note(stored.generation &+ 1) }
+      await streams.saw(stored.principal)
+    }
+
+    private func note(_ mark: UInt64) {
+      // What a late call has seen sets nothing back.
+      if mark > lastSession.load(ordering: .relaxed) { lastSession.store(mark, ordering: .relaxed) }
+    }
+
+    /// The last generation in which credentials were seen; `nil`: none were.
+    var lastGeneration: UInt64? {
+      let mark = lastSession.load(ordering: .relaxed)
+      return mark > 0 ? mark - 1 : nil
+    }
+
+    /// The reason why a server takes nothing of what a source held.
+    func reasonForNone(_ stored: StoredCredential?) -> SessionEnd.Reason {
+      if stored?.credential != nil { return .refused }
+      return lastGeneration == nil ? .neverSignedIn : .signedOut
     }
   }
 

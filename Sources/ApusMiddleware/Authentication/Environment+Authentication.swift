@@ -35,21 +35,20 @@ extension Environment {
       if newValue.isEmpty {
         values[PrincipalKey.self] = nil
       } else {
-        values[PrincipalKey.self] = { try await newValue.principal(of: $0) }
+        values[PrincipalKey.self] = { try await newValue.bind(&$1, $0) }
       }
     }
   }
 }
 
 extension [Authentication] {
-  /// Whose credentials a call uses; `nil` when it carries none. Those of several make one.
-  fileprivate func principal(of context: CallContext) async throws -> UInt64? {
+  /// Binds a call to the accounts whose credentials it may show.
+  ///
+  /// - Returns: a number for them; those of several make one. `nil`: the call carries none.
+  fileprivate func bind(_ context: inout CallContext, _ request: RequestMessage) async throws -> UInt64? {
     guard context.values[CredentialUseKey.self] != .none else { return nil }
-    // What a refresh sends belongs to nobody, and must not share the exchange of what waits for it.
-    let used = filter { !$0.isAtWork }
-    if used.count == 1, let only = used.first { return try await only.read().principal }
-    var hasher = Hasher()
-    for authentication in used { hasher.combine(try await authentication.read().principal) }
-    return used.isEmpty ? nil : UInt64(bitPattern: Int64(hasher.finalize()))
+    let accounts = try await BoundAccounts(self, for: request)
+    context.values[BoundAccountsKey.self] = accounts
+    return accounts.principal
   }
 }

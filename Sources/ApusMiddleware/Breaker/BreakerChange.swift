@@ -1,4 +1,4 @@
-/// A circuit that does something else with calls from now on.
+/// A circuit that treats calls differently from now on.
 public struct BreakerChange: Sendable, Hashable {
   /// Whose circuit it is.
   public let scope: BreakerScope

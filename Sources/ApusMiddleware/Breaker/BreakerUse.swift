@@ -1,22 +1,28 @@
 public import ApusCore
 
-/// Which circuit the calls of an endpoint belong to.
+/// The circuits that calls of an endpoint count for.
 public enum BreakerUse: Sendable, Hashable {
-  /// That of the origin they go to.
-  case origin
-  /// One of their own at that origin, shared by all endpoints that name the same group: one part of a server that fails
-  /// then takes no other down with it.
+  /// That of the endpoint, by its method and path template, and that of the origin.
+  ///
+  /// A path without any text of its own, such as one made of `segments:`, does not tell endpoints apart: it counts for
+  /// the origin only.
+  case endpoint
+  /// That of a group, shared by all endpoints at the origin that name the same, in place of their own; and that of the
+  /// origin.
   case group(String)
-  /// None: they are neither refused nor counted.
+  /// That of the origin only.
+  case origin
+  /// None: calls are neither refused nor counted.
   case none
 }
 
 enum BreakerUseKey: ContextKey {
-  static let defaultValue = BreakerUse.origin
+  static let defaultValue = BreakerUse.endpoint
 }
 
 extension Endpoint {
-  /// Says which circuit of a ``CircuitBreaker`` calls of this endpoint belong to. Default: their origin's.
+  /// Sets the circuits of a ``CircuitBreaker`` that calls of this endpoint count for. Default: the endpoint's own, and
+  /// that of the origin.
   public func breaker(_ use: BreakerUse) -> Request<Value> {
     setting(BreakerUseKey.self, use)
   }

@@ -1,48 +1,46 @@
 import ApusCore
 import Synchronization
 
-/// One circuit, shared by the calls that pass it.
-final class Circuit: Sendable {
-  let scope: BreakerScope
+/// The circuits at one origin, shared by the calls that go there.
+final class OriginCircuits: Sendable {
+  let origin: Origin
   let state: Mutex<BreakerState>
 
-  init(scope: BreakerScope, _ policy: BreakerPolicy) {
-    self.scope = scope
+  init(_ origin: Origin, _ policy: BreakerPolicy) {
+    self.origin = origin
     state = Mutex(BreakerState(policy))
   }
-
-  var status: BreakerStatus { state.withLock { $0.status } }
 }
 
-/// The circuits of a breaker. Those that know nothing of late are dropped when there are many.
+/// The circuits of a breaker, by origin. Origins that know nothing of late are dropped when there are many.
 struct Circuits {
   /// So many are always kept.
   private static let fewest = 256
 
-  private var circuits: [CircuitBreaker.Key: Circuit] = [:]
+  private var origins: [OriginKey: OriginCircuits] = [:]
   /// The last that was asked for, which is most often the next: it need not be looked up.
-  private var last: (key: CircuitBreaker.Key, circuit: Circuit)?
+  private var last: (key: OriginKey, circuits: OriginCircuits)?
   /// Above this many they are looked through, which is seldom enough to cost little for each that is added.
   private var sweepCount = fewest
 
-  var all: [Circuit] { Array(circuits.values) }
+  var all: [OriginCircuits] { Array(origins.values) }
 
-  mutating func circuit(_ key: CircuitBreaker.Key) -> Circuit? {
-    if let last, last.key == key { return last.circuit }
-    guard let circuit = circuits[key] else { return nil }
-    last = (key, circuit)
-    return circuit
+  mutating func circuits(_ key: OriginKey) -> OriginCircuits? {
+    if let last, last.key == key { return last.circuits }
+    guard let circuits = origins[key] else { return nil }
+    last = (key, circuits)
+    return circuits
   }
 
-  /// Adds one.
+  /// Adds those of an origin.
   ///
   /// - Parameter now: `nil`: the present is not known, and none is dropped.
-  mutating func insert(_ circuit: Circuit, _ key: CircuitBreaker.Key, at now: MonotonicInstant?) {
-    if let now, circuits.count >= sweepCount {
+  mutating func insert(_ circuits: OriginCircuits, _ key: OriginKey, at now: MonotonicInstant?) {
+    if let now, origins.count >= sweepCount {
       last = nil
-      circuits = circuits.filter { !$0.value.state.withLock { $0.isIdle(at: now) } }
-      sweepCount = max(Self.fewest, circuits.count * 2)
+      origins = origins.filter { !$0.value.state.withLock { $0.isIdle(at: now) } }
+      sweepCount = max(Self.fewest, origins.count * 2)
     }
-    circuits[key] = circuit
+    origins[key] = circuits
   }
 }

@@ -6,7 +6,8 @@ import Synchronization
 /// What a source tells counts, and what calls find out: an answer shows that there is a network, whatever a source
 /// says, and an error that says there is none shows that. Without a source it is known from calls alone: on Linux, where
 /// connecting says that the network cannot be reached, and not where a name cannot be resolved, which is what a missing
-/// network mostly looks like there. An app that knows more tells it (``report(_:)``) or brings a ``ConnectivitySource``.
+/// network mostly looks like there. An IPv6 address that cannot be reached is no evidence: many networks have no IPv6. An
+/// app that knows more tells it (``report(_:)``) or brings a ``ConnectivitySource``.
 public final class Connectivity: Sendable {
   typealias Waiter = ConnectivityState.Waiter
   typealias Permit = ConnectivityState.Permit

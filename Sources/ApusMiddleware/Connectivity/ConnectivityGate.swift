@@ -1,9 +1,11 @@
 public import ApusCore
+import HTTPTypes
 
 /// Has calls take notice of whether the device has a network, see ``ConnectivityPolicy``.
 ///
 /// It stands inside retry, so that attempts can wait, and outside of scheduling, so that none holds a permit meanwhile.
-/// What each call finds out it tells the ``Connectivity`` it was given. Calls that do work for many others, such as
+/// What each call finds out it tells the ``Connectivity`` it was given; that an IPv6 address in a URL has no way to it is
+/// no evidence that there is no network. Calls that do work for many others, such as
 /// fetching a token (``SharedWorkKey``), are never held up. In a pipeline of one's own it needs ``Retry`` further out,
 /// which takes an internal mark off the errors of calls that fail fast.
 public struct ConnectivityGate: Middleware {
@@ -40,7 +42,7 @@ public struct ConnectivityGate: Middleware {
         connectivity.found(.reached, permit, context)
         return response
       } catch {
-        let finding = ConnectivityState.Finding(error)
+        let finding = Self.finding(of: error, from: request)
         connectivity.found(finding, permit, context)
         guard policy == .wait, finding == .unreachable, Self.canRepeat(request, after: error) else {
           throw policy == .failFast ? OfflineRefusal.lasting(error) : error
@@ -67,6 +69,13 @@ public struct ConnectivityGate: Middleware {
     context.record(.queued(.network))
     try await context.clock.sleep(until: context.now.advanced(by: ConnectivityState.pause(after: failures)))
     try Task.checkCancellation()
+  }
+
+  /// What a call found out. That one IPv6 address has no way to it says nothing of the network: most have no IPv6.
+  private static func finding(of error: any Error, from request: RequestMessage) -> ConnectivityState.Finding {
+    let finding = ConnectivityState.Finding(error)
+    let isIPv6 = request.head.authority?.utf8.first == UInt8(ascii: "[")
+    return finding == .unreachable && isIPv6 ? .nothing : finding
   }
 
   private static func canRepeat(_ request: RequestMessage, after error: any Error) -> Bool {

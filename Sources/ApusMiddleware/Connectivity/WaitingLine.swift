@@ -2,7 +2,7 @@
 struct WaitingLine<Waiter: Hashable>: Hashable {
   private var present: Set<Waiter> = []
   /// In order, from `start` on, with those among them who have left.
-  private var line: [Waiter] = []
+  private(set) var line: [Waiter] = []
   private var start = 0
 
   var count: Int { present.count }
@@ -17,10 +17,7 @@ struct WaitingLine<Waiter: Hashable>: Hashable {
 
   mutating func remove(_ waiter: Waiter) {
     guard present.remove(waiter) != nil else { return }
-    // So seldom that it costs little for each that leaves.
-    guard line.count - start > 2 * present.count + 64 else { return }
-    line = all
-    start = 0
+    compact()
   }
 
   mutating func popFirst() -> Waiter? {
@@ -28,10 +25,17 @@ struct WaitingLine<Waiter: Hashable>: Hashable {
       let waiter = line[start]
       start += 1
       guard present.remove(waiter) != nil else { continue }
-      if present.isEmpty { (line, start) = ([], 0) }
+      if present.isEmpty { (line, start) = ([], 0) } else { compact() }
       return waiter
     }
     return nil
+  }
+
+  /// Removes what has left: so seldom that it costs little for each that leaves.
+  private mutating func compact() {
+    guard line.count > 2 * present.count + 64 else { return }
+    line = all
+    start = 0
   }
 
   mutating func popAll() -> [Waiter] {

@@ -11,4 +11,12 @@ public protocol CredentialSource: Sendable {
   func set(_ credential: Credential) async throws
   /// Removes the credentials: no later attempt carries them.
   func clear() async throws
+  /// Tells who wants to know when ``StoredCredential/principal`` changes, so that streams end at once where somebody
+  /// signs out. Default: `nil`. The change is noticed then by ``ApusCore/Client/signOut()``, and by the next call.
+  var principalChanges: PrincipalChanges? { get }
+}
+
+extension CredentialSource {
+  /// Nobody is told.
+  public var principalChanges: PrincipalChanges? { nil }
 }

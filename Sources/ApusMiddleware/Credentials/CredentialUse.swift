@@ -8,7 +8,7 @@ public enum CredentialUse: Sendable, Hashable {
   /// A redirect to another server is followed without.
   case required
   /// Never: sign-in, sign-up, public resources. What a server answers them says nothing about credentials, so a
-  /// 401 is no ``UnauthorizedEvent``.
+  /// 401 is no ``SessionEnd``.
   case none
 }
 

@@ -13,20 +13,28 @@ import Synchronization
 public final class MemoryCredentials: RefreshableCredentialSource, CustomReflectable {
   private struct State {
     var credential: Credential?
+    /// Whose they are, where the app has said so.
+    var account: String?
     var generation: UInt64 = 0
     var principal: UInt64 = 0
     var since: MonotonicInstant
 
-    mutating func replace(by credential: Credential?, since now: MonotonicInstant) {
+    /// - Parameter keepsPrincipal: whether they belong to whom the old ones did.
+    mutating func replace(by credential: Credential?, since now: MonotonicInstant, keepsPrincipal: Bool) {
       self.credential = credential
       generation += 1
       since = now
+      guard !keepsPrincipal else { return }
+      principal += 1
+      account = nil
     }
   }
 
   private let state: Mutex<State>
   private let clock: any MonotonicClock
   private let turns = Turns()
+  /// Tells who wants to know of sign-ins and sign-outs.
+  public let principalChanges: PrincipalChanges? = PrincipalChanges()
 
   /// Starts with credentials, or signed out.
   ///
@@ -53,9 +61,22 @@ public final class MemoryCredentials: RefreshableCredentialSource, CustomReflect
     }
   }
 
-  /// Replaces the credentials.
+  /// Replaces the credentials: somebody has signed in.
+  ///
+  /// Calls that were made before and have not been sent yet end with ``PrincipalChanged``. An app that renews the tokens
+  /// of one account by itself uses ``set(_:account:)``.
   public func set(_ credential: Credential) {
     signIn(with: credential)
+  }
+
+  /// Replaces the credentials by those of an account.
+  ///
+  /// Where the present credentials were set for the same account, the principal stays the same: calls that wait go out
+  /// with the new ones. Otherwise somebody has signed in, as with ``set(_:)``.
+  ///
+  /// - Parameter account: names the account, for example by its id.
+  public func set(_ credential: Credential, account: String) {
+    signIn(with: credential, account: account)
   }
 
   /// Replaces the credentials by a token.
@@ -75,12 +96,13 @@ public final class MemoryCredentials: RefreshableCredentialSource, CustomReflect
 
   /// Replaces the credentials of a generation, or removes them, if it is still there.
   public func refresh(_ generation: UInt64, to credential: Credential?) -> Bool {
-    state.withLock { state in
+    let isReplaced = state.withLock { state in
       guard state.generation == generation else { return false }
-      state.replace(by: credential, since: clock.now)
-      if credential == nil { state.principal += 1 }
+      state.replace(by: credential, since: clock.now, keepsPrincipal: credential != nil)
       return true
     }
+    if isReplaced, credential == nil { principalChanges?.notify() }
+    return isReplaced
   }
 
   /// Does work while nobody else who shares this object refreshes its credentials, in the order in which they came.
@@ -90,11 +112,14 @@ public final class MemoryCredentials: RefreshableCredentialSource, CustomReflect
     try await turns.exclusively(work)
   }
 
-  private func signIn(with credential: Credential?) {
-    state.withLock { state in
-      state.replace(by: credential, since: clock.now)
-      state.principal += 1
+  private func signIn(with credential: Credential?, account: String? = nil) {
+    let isSame = state.withLock { state in
+      let isSame = account != nil && state.credential != nil && state.account == account
+      state.replace(by: credential, since: clock.now, keepsPrincipal: isSame)
+      state.account = account
+      return isSame
     }
+    if !isSame { principalChanges?.notify() }
   }
 
   /// Shows nothing.

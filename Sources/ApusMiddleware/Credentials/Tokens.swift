@@ -1,3 +1,5 @@
+import ApusCore
+
 /// What a sign-in or a refresh gives: a token that is shown to the server, and what is known of its end
 /// (RFC 6749 §5.1).
 ///
@@ -46,7 +48,7 @@ extension Tokens: Decodable {
     let place = name(.lifetime, .turnedLifetime)
     let text = try? members.decode(String.self, forKey: place)
     let seconds = (try? members.decode(Double.self, forKey: place)) ?? text.flatMap { Double($0) }
-    lifetime = seconds.flatMap { $0 > 0 && $0 < 1e10 ? .seconds($0) : nil }
+    lifetime = seconds.flatMap { $0 > 0 && $0 < 1e10 ? Duration(clampingSeconds: $0) : nil }
   }
 }
 

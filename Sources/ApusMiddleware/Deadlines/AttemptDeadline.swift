@@ -9,12 +9,23 @@ public import ApusCore
 /// had left, which the app gets with the code `timeout` where nothing tries again. Where the call's own deadline is
 /// nearer, that one ends the call. It costs no task (see ``ApusCore/CallContext/limitAttempt(to:)``).
 ///
-/// How long some calls take is not known beforehand. The default does not hold for requests with more than
-/// ``longContent`` bytes of content or an unknown length, nor for those that say themselves how long the head may take
-/// (``ApusCore/ExchangeTimeouts/firstByte``). An attempt limit of their own does.
+/// A limit that a call sets (`.attemptTimeout(…)`) applies to each of its attempts. The default reserves time for a
+/// retry, so it applies only if there may be one:
+///
+/// | attempt | default limit |
+/// |---|---|
+/// | another attempt may follow: policy, request and content allow it | applies |
+/// | an earlier attempt timed out waiting for the response head | none: all the remaining time |
+/// | no attempt may follow, such as a POST without a key, or the last attempt | none |
+/// | the call sets a `timeout` of more than 30 seconds, or `nil` | none |
+/// | the call sets ``ApusCore/ExchangeTimeouts/firstByte`` | none |
+/// | more than ``longContent`` bytes are sent, or an unknown number | none |
 public struct AttemptDeadline: Middleware {
   /// The most bytes of content that are expected to be sent within the default. 1 MiB.
   public static let longContent: Int64 = 1 << 20
+
+  /// Calls that may take longer than this expect a slow answer.
+  private static let longCall = Duration.seconds(30)
 
   let standard: Duration?
 
@@ -31,27 +42,48 @@ public struct AttemptDeadline: Middleware {
   /// - Throws: ``ApusCore/TransportError``, which becomes `timeout`, when there is no time at all: nothing is sent
   ///   then.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    try await next(request, context: limited(context, request))
+    guard let limit = limit(for: request, context) else { return try await next(request, context: context) }
+    do {
+      return try await next(request, context: limited(context, to: limit))
+    } catch let error as TransportError {
+      throw named(error, limit)
+    }
   }
 
   @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
-  private func limited(_ context: CallContext, _ request: RequestMessage) throws -> CallContext {
-    guard context.delivery != .described, let limit = time(for: request, context) else { return context }
-    guard limit > .zero else { throw TransportError.attemptTimedOut(in: .waiting, requestState: .notSent) }
+  private func limited(_ context: CallContext, to limit: Duration) throws -> CallContext {
+    guard limit > .zero else { throw Self.timeout }
     var context = context
     context.limitAttempt(to: context.now.advanced(by: limit))
     return context
   }
 
-  private func time(for request: RequestMessage, _ context: CallContext) -> Duration? {
+  @inline(never)  // As above.
+  private func limit(for request: RequestMessage, _ context: CallContext) -> Duration? {
+    guard context.delivery != .described else { return nil }
     switch context.values[AttemptTimeoutKey.self] {
     case .limited(let limit): return limit
     case .unlimited: return nil
     case .standard:
-      guard let length = request.content.length, length <= Self.longContent,
+      guard context.leavesTimeForRetry, context.timeout ?? .zero <= Self.longCall,
+        let length = request.content.length, length <= Self.longContent,
         context.values[ExchangeTimeouts.self].firstByte == nil
       else { return nil }
       return standard
     }
+  }
+
+  // MARK: Errors
+
+  private static let timeout = TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)
+
+  /// Whoever obeys the limit knows the instant alone: the error says which limit it was and how to change it.
+  private func named(_ error: TransportError, _ limit: Duration) -> TransportError {
+    guard error.detail.hasPrefix(Self.timeout.detail) else { return error }
+    var error = error
+    let limit = Fact.time("attempt limit of", limit)
+    let more = error.detail.dropFirst(Self.timeout.detail.count)
+    error.detail = "no response within the \(limit); change it with .attemptTimeout(_:)\(more)"
+    return error
   }
 }

@@ -1,16 +1,23 @@
 public import ApusCore
 
-/// Limits a whole call: waiting, every attempt, every redirect and the content count.
+/// Limits a whole call.
 ///
-/// The call's own `timeout` wins over the default. Calls that stream have no limit unless they set one: how long
-/// a transfer may take is not known beforehand. A deadline that the call inherits (``ApusCore/withDeadline(_:on:_:)``)
-/// stays in force where it is nearer. It costs no task (see ``CallContext/limit(to:)``).
+/// | call | limit |
+/// |---|---|
+/// | sets a `timeout` | that one; it covers everything, including content |
+/// | sets `.timeout(nil)` | none |
+/// | sets none | the default, which does not count time in which content moves |
+/// | sets none, and streams its response | the default, up to the response head |
+///
+/// While content moves under the default, the call ends after 20 seconds without a byte, or below 1 KiB/s over 60 seconds
+/// (``ApusCore/CallContext/limitUntilContentMoves(_:)``). An inherited deadline (``ApusCore/withDeadline(_:on:_:)``)
+/// covers everything and stays in force where it is nearer. Neither costs a task.
 public struct TotalDeadline: Middleware {
   let standard: Duration?
 
   /// Makes the deadline.
   ///
-  /// - Parameter standard: the limit of buffered calls that set none; `nil`: no limit. Default: 30 seconds.
+  /// - Parameter standard: the limit of calls that set none; `nil`: no limit. Default: 30 seconds.
   public init(standard: Duration? = .seconds(30)) {
     self.standard = standard
   }
@@ -19,12 +26,25 @@ public struct TotalDeadline: Middleware {
   ///
   /// - Throws: ``TransportError``, which becomes `timeout`, when there is no time at all: nothing is sent then.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard let limit = context.timeout ?? (context.delivery == .buffered ? standard : nil) else {
-      return try await next(request, context: context)
-    }
-    guard limit > .zero else { throw TransportError(.timedOut(.waiting), requestState: .notSent) }
+    try await next(request, context: limited(context))
+  }
+
+  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  private func limited(_ context: CallContext) throws -> CallContext {
     var context = context
-    context.limit(to: context.startInstant.advanced(by: limit))
-    return try await next(request, context: context)
+    if let own = context.timeout {
+      guard own > .zero else { throw Self.noTime(own) }
+      context.limit(to: context.startInstant.advanced(by: own))
+    } else if let standard, context.delivery != .described {
+      guard standard > .zero else { throw Self.noTime(standard) }
+      context.limitUntilContentMoves(standard)
+    }
+    return context
+  }
+
+  private static func noTime(_ limit: Duration) -> TransportError {
+    let limit = Fact.time("a limit of", limit)
+    return TransportError(
+      .timedOut(.waiting), requestState: .notSent, detail: "\(limit) leaves no time; change it with .timeout(_:)")
   }
 }

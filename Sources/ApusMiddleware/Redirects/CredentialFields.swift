@@ -29,7 +29,7 @@ struct CredentialFields {
   func contain(_ field: HTTPField) -> Bool {
     if field.indexingStrategy == .disallow { return true }
     let name = field.name.canonicalName
-    if keyFields.contains(name) || name.hasPrefix("x-amz-") { return true }
+    if keyFields.contains(name) || name.utf8.starts(with: "x-amz-".utf8) { return true }
     return name.utf8.split { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }.contains { word in
       Self.tellingWords.contains { word.elementsEqual($0.utf8) }
     }
@@ -46,29 +46,39 @@ struct CredentialFields {
   /// A target without the parameters that must not go along.
   func removed(from target: String) -> String {
     guard !parameters.isEmpty, let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return target }
-    let items = target[target.utf8.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
-    let kept = items.filter { item in
-      let name = item.prefix { $0 != "=" }.replacing("+", with: " ")
-      return !parameters.contains(name.removingEscapes)
-    }
+    let items = target[target.utf8.index(after: mark)...].utf8.split(
+      separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+    let kept = items.filter { item in !parameters.contains(item.prefix { $0 != UInt8(ascii: "=") }.formDecoded) }
     guard kept.count < items.count else { return target }
-    return target[..<mark] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
+    return target[..<mark] + (kept.isEmpty ? "" : "?" + kept.map { Substring($0) }.joined(separator: "&"))
   }
 }
 
-extension Substring {
-  /// One level of percent-encoding undone.
-  fileprivate var removingEscapes: String {
+extension Substring.UTF8View {
+  /// One level of percent-encoding undone, with spaces for plus signs.
+  fileprivate var formDecoded: String {
     var bytes: [UInt8] = []
-    var rest = utf8[...]
+    var rest = self
     while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let value = UInt8(Substring(rest.prefix(2)), radix: 16), rest.count >= 2 {
-        bytes.append(value)
+      if byte == UInt8(ascii: "%"), let high = rest.first?.hexValue, let low = rest.dropFirst().first?.hexValue {
+        bytes.append(high << 4 | low)
         rest = rest.dropFirst(2)
       } else {
-        bytes.append(byte)
+        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
       }
     }
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension UInt8 {
+  /// The value of a hexadecimal digit; `nil` for any other byte.
+  var hexValue: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 }

@@ -37,7 +37,7 @@ struct LocationReference: Hashable {
     }
     guard scheme == nil else { throw .malformedLocation("its Location names no host") }
     self.origin = origin
-    let current = Array((baseTarget.hasPrefix("/") ? baseTarget : "/").utf8)[...]
+    let current = Array((baseTarget.utf8.first == UInt8(ascii: "/") ? baseTarget : "/").utf8)[...]
     guard !rest.path.isEmpty else {
       target = try Self.target(path: current.path, query: rest.query ?? current.query)
       return

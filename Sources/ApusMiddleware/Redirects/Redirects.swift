@@ -9,7 +9,7 @@ import HTTPTypes
 ///
 /// - 301 and 302 turn a POST into a GET and leave other methods alone, 303 turns everything but HEAD into a GET; 307
 ///   and 308 change nothing. 300, 304, 305 and 306 are answers, and so is a redirect without a `Location`.
-/// - Content of a redirect is not read, beyond a little to keep its connection.
+/// - Content of a redirect is not read, beyond a little that comes at once, to keep its connection.
 /// - Nothing in the trace or an error tells where to but the origin.
 public struct Redirects: Middleware {
   let standard: RedirectPolicy
@@ -83,8 +83,7 @@ private struct Journey {
         response.discard()
         throw refusal.error
       case .follow(let hop):
-        await Self.drain(response)
-        try Task.checkCancellation()
+        try await drain(response)
         go(hop, status: response.head.status.code)
         response = try await send()
       }
@@ -117,10 +116,11 @@ private struct Journey {
   }
 
   /// Reads a short content to its end and gives up any other.
-  private static func drain(_ response: ResponseMessage) async {
-    if let length = response.content.expectedLength, length <= drainedLength {
-      _ = try? await response.content.collect(upTo: drainedLength)
+  private func drain(_ response: ResponseMessage) async throws {
+    defer { response.discard() }
+    guard let length = response.content.expectedLength, length <= Self.drainedLength else {
+      return try Task.checkCancellation()
     }
-    response.discard()
+    _ = try await PassingContent.collect(response.content, upTo: Self.drainedLength, context)
   }
 }

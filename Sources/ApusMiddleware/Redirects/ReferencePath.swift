@@ -46,16 +46,7 @@ extension ArraySlice<UInt8> {
   var hasValidEscapes: Bool {
     indices.allSatisfy { index in
       guard self[index] == UInt8(ascii: "%") else { return true }
-      return self[(index + 1)...].prefix(2).count { isHexDigit($0) } == 2
-    }
-  }
-
-  private func isHexDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
+      return self[(index + 1)...].prefix(2).count { $0.hexValue != nil } == 2
     }
   }
 

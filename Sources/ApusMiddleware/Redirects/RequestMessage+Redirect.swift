@@ -13,7 +13,7 @@ extension RequestMessage {
     content = .empty
     head.headerFields.removeAll { field in
       let name = field.name.canonicalName
-      return name.hasPrefix("content-") || Self.contentFields.contains(name)
+      return name.utf8.starts(with: "content-".utf8) || Self.contentFields.contains(name)
     }
   }
 
@@ -26,10 +26,10 @@ extension RequestMessage {
   /// is nobody whom the other server could trust more for it (RFC 6454 §7.2).
   mutating func generaliseSource(to: Origin) {
     if let referer = head.headerFields[.referer] {
-      let end = referer.firstRange(of: "://").map { scheme in
-        referer[scheme.upperBound...].firstIndex { "/?#".contains($0) } ?? referer.endIndex
-      }
-      let source = end.flatMap { (try? BaseURL(String(referer[..<$0])))?.origin }
+      let bytes = referer.utf8
+      let authority = bytes.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
+      let end = authority.firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+      let source = (try? BaseURL(String(referer[..<end])))?.origin
       let isDowngrade = source?.scheme == "https" && to.scheme == "http"
       head.headerFields[.referer] = isDowngrade ? nil : source.map { "\($0)/" }
     }

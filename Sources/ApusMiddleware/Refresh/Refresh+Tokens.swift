@@ -7,7 +7,7 @@ extension Refresh {
   /// - Parameters:
   ///   - path: where, below the environment's base URL.
   ///   - parameters: what the server wants beside, such as `client_id`. Default: nothing.
-  /// - Throws: as ``ApusCore/Client/send(_:)``; ``RefreshRefusal`` where there is no refresh token.
+  /// - Throws: as `send` of a client; ``RefreshRefusal`` where there is no refresh token.
   public func tokens(from path: RequestPath, adding parameters: Query = [:]) async throws -> Tokens {
     guard case .tokens(let old) = credential, let token = old.refresh else { throw RefreshRefusal() }
     var form: Query = ["grant_type": "refresh_token", "refresh_token": token.value]

@@ -33,10 +33,15 @@ public struct Refresh: Sendable {
   /// content is secret. What cancels many calls at once (``ApusCore/CallRegistry/cancelAll()``) leaves it alone. An own
   /// limit of the endpoint holds beside the refresh's.
   ///
-  /// - Throws: as ``ApusCore/Client/send(_:)``.
+  /// It goes out on a connection of its own where the transport can do that (`NIOTransport`), so that a server which closes
+  /// an idle connection at that moment loses no refresh token. Where a server takes the same refresh token twice, mark
+  /// the endpoint with `.idempotent()`: then it is also repeated where nothing was answered.
+  ///
+  /// - Throws: as `send` of a client.
   public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
     let asked = serverClock.clock.now
     let request = endpoint.credentials(.none).redirects(.none).setting(SharedWorkKey.self, true)
+      .setting(NewConnectionKey.self, true)
     let response = try await client.response(to: request)
     if let date = ResponseMessage(head: response.head).date { serverClock.told(date, askedAt: asked) }
     return response.value
@@ -45,8 +50,8 @@ public struct Refresh: Sendable {
   /// How long it is until a moment of which the server spoke, such as `expires_at` or a token's `exp`.
   ///
   /// It is counted by the server's clock, as far as its answers told the time (RFC 9110 §6.6.1): the device's own may
-  /// be wrong by hours. Negative: that moment is over.
+  /// be wrong by hours. Negative: that moment is over. A moment that is in no calendar is a hundred years away.
   public func time(until moment: Date) -> Duration {
-    .seconds(moment.timeIntervalSince(serverClock.now))
+    Duration(clampingSeconds: moment.timeIntervalSince(serverClock.now))
   }
 }

@@ -15,7 +15,7 @@ enum RefreshFailure {
 
   /// Credentials are no good, and nobody knows why any more.
   static var unknown: any Error {
-    TransportError(.declined, requestState: .notSent, detail: "the refresh failed").about(.credentials)
+    declined("the refresh failed")
   }
 
   /// An error of the refresh as that of a call that needed it.
@@ -27,17 +27,30 @@ enum RefreshFailure {
       return TransportError(
         .malformedResponse, requestState: .notSent, detail: "the answer to the refresh could not be read\(place)"
       ).about(.credentials)
+    // What another server answered is no answer to the call.
+    case let error as CallError where error.code == .rejected:
+      var failure = declined(
+        "needed another call, which failed (\(error.code.rawValue): \(error.endpoint))", error)
+      failure.retryAfter = error.retryAfter
+      return failure
     case is CallError: return error
     case let error as TransportError: return error.about(.credentials)
-    case is RefreshRefusal:
-      return TransportError(.declined, requestState: .notSent, detail: "the session is over", underlying: error)
-        .about(.credentials)
     // An own type of the app, and a cancellation that was nobody's of those who wait.
-    default:
-      return TransportError(
-        .declined, requestState: .notSent, detail: "the refresh failed: \(type(of: error))", underlying: error
-      ).about(.credentials)
+    default: return declined("the refresh failed: \(error.loggedReason)", error)
     }
+  }
+
+  /// The session is over.
+  ///
+  /// - Parameter error: what the refresh failed with.
+  static func over(_ error: any Error) -> any Error {
+    TransportError(.declined, requestState: .notSent, detail: "the session is over", underlying: error)
+      .about(.credentials)
+  }
+
+  /// There may be other credentials later.
+  private static func declined(_ detail: String, _ error: (any Error)? = nil) -> TransportError {
+    TransportError(.declined, requestState: .notSent, detail: detail, underlying: error).about(.control)
   }
 
   /// The same for a call that a server had answered.

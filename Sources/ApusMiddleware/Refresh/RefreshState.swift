@@ -6,7 +6,9 @@ import ApusCore
 /// refresh at a time, whoever asks and however many. Who was refused with another generation than the present one only
 /// repeats. A waiter that leaves ends nothing. A refresh whose time is up keeps nobody waiting and is not begun again
 /// while it runs: the server may have given new tokens already, and take the old ones no more. What failed for good is
-/// not tried again, what failed for now not before its time, until there are other credentials. Once it is told that
+/// not tried again. What failed for now begins a cool-down of the token endpoint, which doubles until a refresh succeeds.
+/// Credentials that are refused fresh from a refresh begin a cool-down as well, which doubles until a message with them
+/// or newer ones is accepted; refusals of credentials that were replaced already count nothing. Once it is told that
 /// somebody signed out, nobody waits for what was before, and what comes of a refresh under way changes nothing.
 struct RefreshState: Hashable {
   typealias Waiter = UInt64
@@ -44,6 +46,8 @@ struct RefreshState: Hashable {
     case wait
     /// Waits for the refresh, which is begun.
     case waitFor(Flight)
+    /// The token endpoint failed, and is left alone until then.
+    case rest(until: MonotonicInstant)
     /// Does not go on: there is nothing to wait for.
     case fail(Failure)
   }
@@ -71,17 +75,27 @@ struct RefreshState: Hashable {
     var waiters: Set<Waiter> = []
   }
 
-  private struct Refusal: Hashable {
+  /// Something is left alone for a while, longer each time.
+  private struct CoolDown: Hashable {
     let generation: UInt64
-    let failure: Failure
-    /// When a failure that passes may have passed.
+    var count: Int
     let until: MonotonicInstant
-    let count: Int
+
+    init(_ generation: UInt64, count: Int, at now: MonotonicInstant) {
+      self.generation = generation
+      self.count = count
+      until = now.advanced(by: RefreshState.pause(after: count))
+    }
   }
 
   /// Those under way, by their generations: an old one may still run when there are other credentials already.
   private var refreshes: [UInt64: Refresh] = [:]
-  private var refusal: Refusal?
+  /// The last generation with which a refresh was refused for good.
+  private var lasting: UInt64?
+  /// The token endpoint has failed.
+  private var outage: CoolDown?
+  /// Credentials were refused that were fresh from a refresh.
+  private var distrust: CoolDown?
   private var nextNumber: UInt64 = 0
 
   /// The refreshes under way.
@@ -100,8 +114,8 @@ struct RefreshState: Hashable {
     }
     switch freshness {
     case .fresh: return .go
-    case .ageing: return failure(of: generation, now) == nil ? .goWhile(begin(generation)) : .go
-    case .expired: return failure(of: generation, now).map { .fail($0) } ?? .waitFor(begin(generation, with: waiter))
+    case .ageing: return obstacle(to: generation, now) == nil ? .goWhile(begin(generation)) : .go
+    case .expired: return obstacle(to: generation, now) ?? .waitFor(begin(generation, with: waiter))
     }
   }
 
@@ -113,16 +127,30 @@ struct RefreshState: Hashable {
     if let refresh = refreshes[generation] {
       return refresh.isOverdue ? .fail(.passing) : wait(waiter, for: generation)
     }
-    return failure(of: generation, now).map { .fail($0) } ?? .waitFor(begin(generation, with: waiter))
+    return obstacle(to: generation, now) ?? .waitFor(begin(generation, with: waiter))
   }
 
   /// The server refused credentials that are fresh from a refresh: another would not help soon. However many are refused
-  /// with them, it counts once, and never for less than what is known already.
-  mutating func refusedAfterRefresh(_ generation: UInt64, now: MonotonicInstant) {
-    guard failure(of: generation, now) == nil else { return }
+  /// with them, it counts once; `current` is the generation there is by now, and a refusal of an older one counts nothing.
+  mutating func refusedAfterRefresh(_ generation: UInt64, current: UInt64, now: MonotonicInstant) {
+    guard generation == current, obstacle(to: generation, now) == nil else { return }
     // A server that takes nothing of what it gives is left alone ever longer.
-    let isSoon = refusal.map { now <= $0.until.advanced(by: Self.pause(after: .max)) } ?? false
-    fail(generation, .passing, now, after: isSoon ? refusal?.count ?? 0 : 0)
+    let isSoon = distrust.map { now <= $0.until.advanced(by: Self.pause(after: .max)) } ?? false
+    distrust = CoolDown(generation, count: (isSoon ? distrust?.count ?? 0 : 0) + 1, at: now)
+  }
+
+  /// Whether an acceptance would change anything.
+  var awaitsAcceptance: Bool { distrust.map { $0.count > 0 } ?? false }
+
+  /// The server accepted a message with credentials of a generation. A cool-down that has begun goes on, and the next one
+  /// is the first again.
+  mutating func accepted(_ generation: UInt64) {
+    if let distrust, distrust.generation <= generation { self.distrust?.count = 0 }
+  }
+
+  /// Until when the token endpoint is left alone that failed for a generation; `nil`: it may be asked.
+  func rest(of generation: UInt64, now: MonotonicInstant) -> MonotonicInstant? {
+    outage.flatMap { $0.generation == generation && now < $0.until ? $0.until : nil }
   }
 
   /// Somebody stops waiting.
@@ -142,8 +170,14 @@ struct RefreshState: Hashable {
   mutating func ended(_ flight: Flight, with end: End, now: MonotonicInstant) -> (Set<Waiter>, Outcome) {
     guard let refresh = refreshes[flight.generation], refresh.flight == flight else { return ([], .look) }
     refreshes[flight.generation] = nil
-    guard case .failed(let failure) = end else { return (refresh.waiters, .look) }
-    fail(flight.generation, failure, now)
+    guard case .failed(let failure) = end else {
+      if let outage, outage.generation <= flight.generation { self.outage = nil }
+      return (refresh.waiters, .look)
+    }
+    switch failure {
+    case .lasting: lasting = max(lasting ?? 0, flight.generation)
+    case .passing: failed(flight.generation, now)
+    }
     return (refresh.waiters, .failed(failure))
   }
 
@@ -154,7 +188,8 @@ struct RefreshState: Hashable {
     for old in refreshes.keys where old < generation {
       told.formUnion(refreshes.removeValue(forKey: old)?.waiters ?? [])
     }
-    if let refusal, refusal.generation < generation { self.refusal = nil }
+    if let outage, outage.generation < generation { self.outage = nil }
+    if let distrust, distrust.generation < generation { self.distrust = nil }
     return told
   }
 
@@ -173,19 +208,19 @@ struct RefreshState: Hashable {
     return .wait
   }
 
-  private func failure(of generation: UInt64, _ now: MonotonicInstant) -> Failure? {
-    guard let refusal, refusal.generation == generation else { return nil }
-    return refusal.failure == .lasting || now < refusal.until ? refusal.failure : nil
+  /// What keeps a refresh of a generation from beginning now.
+  private func obstacle(to generation: UInt64, _ now: MonotonicInstant) -> Decision? {
+    if lasting == generation { return .fail(.lasting) }
+    if let until = rest(of: generation, now: now) { return .rest(until: until) }
+    if let distrust, distrust.generation == generation, now < distrust.until { return .fail(.passing) }
+    return nil
   }
 
-  private mutating func fail(
-    _ generation: UInt64, _ failure: Failure, _ now: MonotonicInstant, after earlier: Int? = nil
-  ) {
+  private mutating func failed(_ generation: UInt64, _ now: MonotonicInstant) {
     // What becomes of old credentials says nothing of later ones.
-    if let refusal, refusal.generation > generation { return }
-    let count = (earlier ?? (refusal?.generation == generation ? refusal?.count ?? 0 : 0)) + 1
-    refusal = Refusal(
-      generation: generation, failure: failure, until: now.advanced(by: Self.pause(after: count)), count: count)
+    if let outage, outage.generation > generation { return }
+    let count = outage?.generation == generation ? outage?.count ?? 0 : 0
+    outage = CoolDown(generation, count: count + 1, at: now)
   }
 
   /// 1 s after the first failure, twice as long after each further one, up to a minute.

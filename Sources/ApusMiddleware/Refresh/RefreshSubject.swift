@@ -22,7 +22,19 @@ struct RefreshSubject: Sendable {
   ///
   /// - Parameter next: the generation there is since.
   func ended(next: UInt64) {
-    credentials.announce(generation, upTo: next, of: self)
+    credentials.announce(end(.expired), upTo: next, of: authentication)
+  }
+
+  /// What the app is told of the end of the session; `nil`: the message goes nowhere.
+  ///
+  /// - Parameter session: its generation. Default: that of the credentials.
+  func end(_ reason: SessionEnd.Reason, _ session: UInt64? = nil) -> SessionEnd? {
+    origin.map { origin in
+      SessionEnd(
+        reason: reason, origin: origin, environment: context.environment.name,
+        scheme: authentication.parts.scheme.name, call: context.id,
+        generation: session ?? generation)
+    }
   }
 }
 
@@ -32,26 +44,30 @@ extension RefreshSubject {
 
   /// The credentials to go out with: waits while those there are are no good.
   func current(_ refresher: Refresher) async throws -> StoredCredential {
-    var now = self
-    for _ in 0..<Self.limit {
-      guard now.stored.credential != nil, try await refresher.prepare(now) else { break }
-      now = now.with(try await authentication.read())
-      guard now.stored.credential == nil || now.stored.principal == stored.principal else {
-        throw TransportError(
-          .declined, requestState: .notSent, detail: "somebody else signed in while the call waited")
+    var (now, looks, rests) = (self, 0, 0)
+    while looks < Self.limit, now.stored.credential != nil {
+      switch try await refresher.prepare(now, after: rests) {
+      case .go: return now.stored
+      case .look: looks += 1
+      case .rested: rests += 1
       }
+      now = now.with(try await authentication.read(as: stored.principal))
     }
     return now.stored
   }
 
-  /// The credentials to go out with again after a refusal; `nil`: there are no others, or they are somebody else's.
+  /// The credentials to go out with again after a refusal; `nil`: there are no others.
   func next(_ refresher: Refresher) async throws -> StoredCredential? {
-    let current = try await authentication.read()
-    guard try await refresher.refused(self, current: current.generation) else { return nil }
-    let renewed = try await authentication.read()
-    // Who signed in meanwhile has not asked for this.
-    guard renewed.credential != nil, renewed.generation != generation, renewed.principal == stored.principal
-    else { return nil }
-    return renewed
+    for rests in 0... {
+      let current = try await authentication.read(as: stored.principal)
+      switch try await refresher.refused(self, current: current.generation, after: rests) {
+      case .rested: continue
+      case .go: return nil
+      case .look:
+        let renewed = try await authentication.read(as: stored.principal)
+        return renewed.credential != nil && renewed.generation != generation ? renewed : nil
+      }
+    }
+    return nil
   }
 }

@@ -20,7 +20,8 @@ extension Refresher {
   /// Begins a refresh in a task that belongs to no call, so that no call's end ends it.
   func begin(_ flight: RefreshState.Flight, for subject: RefreshSubject) {
     guard let credential = subject.stored.credential else {
-      return finish(flight, with: .failed(.passing, nil, RefreshFailure.unknown), at: subject.context.now)
+      let end = End.failed(.passing, nil, RefreshFailure.unknown)
+      return finish(flight, with: end, of: subject.stored.principal, at: subject.context.now)
     }
     let context = subject.context
     context.record(.note("refreshes the credentials of generation", Int64(clamping: flight.generation)))
@@ -43,7 +44,7 @@ extension Refresher {
       var isOverdue = false
       for await end in group {
         if let end {
-          finish(running.flight, with: end, at: running.clock.now)
+          finish(running.flight, with: end, of: running.subject.stored.principal, at: running.clock.now)
           // What follows is the end of the limit's task.
           return group.cancelAll()
         } else if isOverdue {
@@ -61,20 +62,22 @@ extension Refresher {
 
   private func overdue(_ flight: RefreshState.Flight) {
     tell { shared in
-      let failure = Failure(generation: flight.generation, error: RefreshFailure.overdue)
+      let failure = Failure(generation: flight.generation, principal: nil, error: RefreshFailure.overdue)
       if shared.state.flights.contains(flight) { shared.failure = failure }
       return (shared.state.overdue(flight), .failed(failure))
     }
   }
 
-  private func finish(_ flight: RefreshState.Flight, with end: End, at now: MonotonicInstant) {
+  private func finish(
+    _ flight: RefreshState.Flight, with end: End, of principal: UInt64, at now: MonotonicInstant
+  ) {
     tell { shared in
       switch end {
       case .replaced:
         if shared.failure?.generation == flight.generation { shared.failure = nil }
         return (shared.state.ended(flight, with: .replaced, now: now).0, .look)
       case .failed(let kind, let next, let error):
-        let failure = Failure(generation: flight.generation, error: error, next: next)
+        let failure = Failure(generation: flight.generation, principal: principal, error: error, next: next)
         if shared.state.flights.contains(flight) { shared.failure = failure }
         return (shared.state.ended(flight, with: .failed(kind), now: now).0, .failed(failure))
       }
@@ -140,8 +143,7 @@ extension Refresher {
     let generation = running.flight.generation
     // Somebody signed in or out meanwhile: that counts, and not what became of the old credentials.
     guard try await source.current().generation == generation else { return .replaced }
-    let shown = RefreshFailure.shown(error)
-    guard RefreshRefusal.isLasting(error) else { return .failed(.passing, nil, shown) }
+    guard RefreshRefusal.isLasting(error) else { return .failed(.passing, nil, RefreshFailure.shown(error)) }
     do {
       guard try await source.refresh(generation, to: nil) else { return .replaced }
     } catch {
@@ -151,7 +153,7 @@ extension Refresher {
     let stored = try? await source.current()
     let next = stored.flatMap { $0.credential == nil ? $0.generation : nil } ?? generation
     running.subject.ended(next: next)
-    return .failed(.lasting, next, shown)
+    return .failed(.lasting, next, RefreshFailure.over(error))
   }
 }
 

@@ -16,9 +16,21 @@ final class Refresher: Sendable {
   /// Why there are no other credentials than those of a generation.
   struct Failure: Sendable {
     let generation: UInt64
+    /// Whose credentials they were; `nil`: nobody's in particular.
+    var principal: UInt64?
     let error: any Error
     /// The session is over; the generation there is since.
     var next: UInt64?
+  }
+
+  /// How far a call has come with its credentials.
+  enum Progress {
+    /// There is nothing to wait for.
+    case go
+    /// There may be others by now.
+    case look
+    /// The token endpoint may be asked again.
+    case rested
   }
 
   /// One who waits, from the decision on.
@@ -28,6 +40,12 @@ final class Refresher: Sendable {
     case waiting(CheckedContinuation<Told, any Error>)
     /// It was told before it came.
     case told(Told)
+  }
+
+  /// What the last refresh failed with, and how often a call has waited for the next one.
+  private struct Patience {
+    let failure: Failure?
+    let rests: Int
   }
 
   struct Shared {
@@ -43,10 +61,15 @@ final class Refresher: Sendable {
     var home: (principal: UInt64, generation: UInt64, origin: Origin)?
   }
 
+  /// How often a call waits until a token endpoint that failed may be asked again, and how long at most each time.
+  private static let rests = (count: 3, longest: Duration.seconds(5))
+
   let source: any RefreshableCredentialSource
   let limit: Duration
   let work: Work
   let shared = Mutex(Shared())
+  /// ``RefreshState/awaitsAcceptance``, for whoever would lock for nothing.
+  private let awaitsAcceptance = Atomic(false)
 
   init(_ source: any RefreshableCredentialSource, limit: Duration, _ work: @escaping Work) {
     self.source = source
@@ -58,10 +81,10 @@ final class Refresher: Sendable {
 
   /// Before a message leaves: waits where its credentials are no good any more until there are others.
   ///
-  /// - Returns: whether the credentials are to be looked at again.
+  /// - Parameter rests: how often it has waited already for a token endpoint that failed.
   /// - Throws: what the refresh failed with; `CancellationError`.
-  func prepare(_ subject: RefreshSubject) async throws -> Bool {
-    guard isAtHome(subject, isFirst: true) else { return false }
+  func prepare(_ subject: RefreshSubject, after rests: Int) async throws -> Progress {
+    guard isAtHome(subject, isFirst: true) else { return .go }
     let (waiter, decision, failure) = decide(subject) { shared, waiter in
       let freshness = shared.window.freshness(of: subject.stored, random: subject.context.random)
       let now = subject.context.now
@@ -71,33 +94,48 @@ final class Refresher: Sendable {
       guard let failure else { throw RefreshFailure.unknown }
       throw failed(failure, subject)
     }
-    return try await act(on: decision, as: waiter, subject)
+    return try await act(on: decision, as: waiter, subject, Patience(failure: failure, rests: rests))
   }
 
   /// After a server refused a message: waits until there are other credentials.
   ///
-  /// - Parameter current: the generation there is by now.
-  /// - Returns: whether there may be others by then.
+  /// - Parameters:
+  ///   - current: the generation there is by now.
+  ///   - rests: how often it has waited already for a token endpoint that failed.
+  /// - Returns: ``Progress/go`` where there will be no others soon.
   /// - Throws: what the refresh failed with; `CancellationError`.
-  func refused(_ subject: RefreshSubject, current: UInt64) async throws -> Bool {
-    guard isAtHome(subject, isFirst: false) else { return false }
+  func refused(_ subject: RefreshSubject, current: UInt64, after rests: Int) async throws -> Progress {
+    guard isAtHome(subject, isFirst: false) else { return .go }
     let (waiter, decision, failure) = decide(subject) { shared, waiter in
       shared.state.refused(subject.generation, current: current, waiter: waiter, now: subject.context.now)
     }
     switch decision {
-    case .go, .goWhile: return true
-    case .wait, .waitFor: return try await act(on: decision, as: waiter, subject)
+    case .go, .goWhile: return .look
+    case .wait, .waitFor, .rest:
+      return try await act(on: decision, as: waiter, subject, Patience(failure: failure, rests: rests))
     case .fail:
       // What was refused fresh from a refresh is simply refused.
-      guard let failure else { return false }
+      guard let failure else { return .go }
       throw failed(failure, subject)
     }
   }
 
   /// A server refused what a refresh had just given.
-  func refusedAgain(_ stored: StoredCredential, _ context: CallContext) {
+  ///
+  /// - Parameter current: the generation there is by now.
+  func refusedAgain(_ stored: StoredCredential, current: UInt64, _ context: CallContext) {
     shared.withLock { shared in
-      shared.state.refusedAfterRefresh(stored.generation, now: context.now)
+      shared.state.refusedAfterRefresh(stored.generation, current: current, now: context.now)
+      awaitsAcceptance.store(shared.state.awaitsAcceptance, ordering: .relaxed)
+    }
+  }
+
+  /// A server accepted credentials.
+  func accepted(_ stored: StoredCredential) {
+    guard awaitsAcceptance.load(ordering: .relaxed) else { return }
+    shared.withLock { shared in
+      shared.state.accepted(stored.generation)
+      awaitsAcceptance.store(shared.state.awaitsAcceptance, ordering: .relaxed)
     }
   }
 
@@ -107,6 +145,14 @@ final class Refresher: Sendable {
       if let failure = shared.failure, failure.generation < generation { shared.failure = nil }
       if let unstored = shared.unstored, unstored.generation < generation { shared.unstored = nil }
       return (shared.state.replaced(by: generation), .look)
+    }
+  }
+
+  /// What a principal's session ended with; `nil`: no refresh ended it, as far as is known.
+  func sessionEnd(of principal: UInt64) -> (any Error)? {
+    shared.withLock { shared in
+      guard let failure = shared.failure, failure.next != nil, failure.principal == principal else { return nil }
+      return failure.error
     }
   }
 
@@ -137,7 +183,7 @@ final class Refresher: Sendable {
       let decision = decision(&shared, waiter)
       switch decision {
       case .wait, .waitFor: shared.waits[waiter] = .expected
-      case .go, .goWhile, .fail: break
+      case .go, .goWhile, .rest, .fail: break
       }
       let failure = shared.failure.flatMap { $0.generation == subject.generation ? $0 : nil }
       return (waiter, decision, failure)
@@ -150,24 +196,42 @@ final class Refresher: Sendable {
     return failure.error
   }
 
-  /// - Returns: whether it waited.
   private func act(
-    on decision: RefreshState.Decision, as waiter: Waiter, _ subject: RefreshSubject
-  ) async throws -> Bool {
+    on decision: RefreshState.Decision, as waiter: Waiter, _ subject: RefreshSubject, _ patience: Patience
+  ) async throws -> Progress {
     switch decision {
-    case .go, .fail: return false
+    case .go, .fail: return .go
     case .goWhile(let flight):
       begin(flight, for: subject)
-      return false
-    case .wait: break
+      return .go
+    case .wait, .rest: break
     case .waitFor(let flight): begin(flight, for: subject)
     }
     subject.context.record(.awaitingCredentials(generation: subject.generation))
     // Others run meanwhile: the refresh may need what this call has.
-    try await subject.context.withoutPermit {
-      if case .failed(let failure) = try await told(waiter, subject.context) { throw failed(failure, subject) }
+    return try await subject.context.withoutPermit {
+      if case .rest(let instant) = decision { return try await rest(until: instant, subject, patience) }
+      guard case .failed(let failure) = try await told(waiter, subject.context) else { return .look }
+      let instant = shared.withLock { $0.state.rest(of: subject.generation, now: subject.context.now) }
+      guard let instant else { throw failed(failure, subject) }
+      return try await rest(until: instant, subject, Patience(failure: failure, rests: patience.rests))
     }
-    return true
+  }
+
+  /// Waits until the token endpoint may be asked again, where that is soon and within the call's time.
+  ///
+  /// - Throws: what the last refresh failed with where it is not; `CancellationError`.
+  private func rest(
+    until instant: MonotonicInstant, _ subject: RefreshSubject, _ patience: Patience
+  ) async throws -> Progress {
+    let context = subject.context
+    let pause = context.now.duration(to: instant)
+    guard patience.rests < Self.rests.count, pause <= Self.rests.longest,
+      context.nearestDeadline.map({ instant < $0 }) ?? true
+    else { throw patience.failure.map { failed($0, subject) } ?? RefreshFailure.unknown }
+    context.record(.note("waits to refresh again, ms", pause.milliseconds))
+    try await context.clock.sleep(until: instant)
+    return .rested
   }
 
   private func told(_ waiter: Waiter, _ context: CallContext) async throws -> Told {

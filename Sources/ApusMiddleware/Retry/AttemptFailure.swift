@@ -10,6 +10,14 @@ enum AttemptFailure: Hashable {
     var delay: Duration?
     /// Whether the server says that it should be tried again.
     var verdict: Bool?
+    /// What the policy's rule says.
+    var judgement = RetryRule.Judgement.byStatus
+
+    /// Whether the server had too many requests.
+    var isThrottled: Bool {
+      if case .temporary = judgement { return (400..<500).contains(status) }
+      return status == 429
+    }
   }
 
   /// The server cannot have seen the request.
@@ -53,10 +61,15 @@ extension AttemptFailure {
   }
 
   /// What became of one whose answer has a status of 400 or more.
-  init(_ response: ResponseMessage, verdictFields: [HTTPField.Name]) {
+  init(_ response: ResponseMessage, _ policy: RetryPolicy) {
     let fields = response.head.headerFields
-    let verdict = verdictFields.compactMap { name in fields[name].flatMap { Self.verdict($0) } }.first
-    self = .answered(Answer(status: response.head.status.code, delay: response.retryAfter, verdict: verdict))
+    let verdict = policy.verdictFields.compactMap { name in fields[name].flatMap { Self.verdict($0) } }.first
+    var answer = Answer(status: response.head.status.code, delay: response.retryAfter, verdict: verdict)
+    if let rule = policy.rule {
+      answer.judgement = rule.judge(response)
+      if case .temporary(let delay?) = answer.judgement { answer.delay = max(.zero, delay) }
+    }
+    self = .answered(answer)
   }
 
   private static func verdict(_ text: String) -> Bool? {

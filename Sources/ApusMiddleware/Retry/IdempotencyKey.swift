@@ -45,7 +45,14 @@ public struct IdempotencyKey: Sendable, Hashable {
   }
 
   private static func quoted(_ text: String) -> String {
-    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+    var bytes = [quote]
+    // Byte by byte: with a mark behind it, a quote is no character of its own, but ends the string all the same.
+    for byte in text.utf8 {
+      if byte == quote || byte == backslash { bytes.append(backslash) }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes + [quote], as: UTF8.self)
   }
 
   /// Random but for version and variant.
@@ -82,6 +89,7 @@ extension Endpoint {
   ///
   /// It is set by ``Retry``, also where nothing is tried again.
   public func idempotencyKey(_ key: IdempotencyKey = .minted) -> Request<Value> {
-    setting(IdempotencyKeyKey.self, key)
+    let keyed = setting(IdempotencyKeyKey.self, key)
+    return key.field == IdempotencyKey.standardField ? keyed : keyed.setting(IdempotencyFieldKey.self, key.field)
   }
 }

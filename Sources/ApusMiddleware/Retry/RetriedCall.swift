@@ -46,7 +46,7 @@ struct RetriedCall {
         budgets.succeeded(message, lastCost: state.lastCost)
         return .end(response)
       }
-      let failure = AttemptFailure(response, verdictFields: state.policy.verdictFields)
+      let failure = AttemptFailure(response, state.policy)
       guard case .again(let pause, _)? = decide(on: failure, since: start) else { return .end(response) }
       response.discard()
       return .again(after: pause)
@@ -68,6 +68,7 @@ struct RetriedCall {
 
   private mutating func attempt() async throws -> Step {
     context.attempt += 1
+    context.leavesTimeForRetry = state.leavesTime(for: message)
     context.record(.attemptStarted)
     let start = context.now
     let outcome: Outcome
@@ -85,8 +86,8 @@ struct RetriedCall {
     guard !Task.isCancelled else { return nil }
     let now = context.now
     let moment = RetryState.Moment(
-      remaining: context.deadline.map { now.duration(to: $0) }, lot: Double(context.random() >> 11) * 0x1p-53,
-      isReplayable: content.map(\.isUntouched) ?? message.content.isReplayable)
+      remaining: context.remaining, lot: Double(context.random() >> 11) * 0x1p-53,
+      isReplayable: content.map(\.isUntouched) ?? message.content.isReplayable, sent: context.sentMessages)
     let (budgets, origin) = (budgets, message.origin)
     let decision = state.decision(after: failure, moment) { budgets.withdraw($0, at: origin) }
     context.record(

@@ -13,6 +13,7 @@ extension Retry: SelfDescribing {
     if standard.statuses != RetryPolicy.standardStatuses {
       facts.append(.setting("statuses", standard.statuses.sorted().map { "\($0)" }.joined(separator: " ")))
     }
+    if let rule = standard.rule { facts.append(.setting("rule", rule.name)) }
     if standard.repeatsUnsafe { facts.append(.setting("unsafe calls where a server asks for it", "")) }
     return facts
   }

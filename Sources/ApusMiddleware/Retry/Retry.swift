@@ -12,7 +12,11 @@ import HTTPTypes
 ///   deadline shortens them; they end with the last who waits.
 /// - A refresh's own call is tried again like any other where that is safe: with a token that is good for once it is a
 ///   POST, and goes out again only where it was not sent. Calls whose refresh failed are not tried again.
-/// - An answer is judged by its status, also where the endpoint accepts that status.
+/// - A response is judged by its status, also where the endpoint accepts that status, and by the policy's rule
+///   (``RetryPolicy/rule``).
+/// - A retry repeats every hop of a redirected call. What the server may have acted on is retried only where each message
+///   that was sent is idempotent or carries an idempotency key: a key that stayed behind at another origin protects
+///   nothing there.
 public struct Retry: Middleware {
   let standard: RetryPolicy
   let budgets: RetryBudgets
@@ -36,7 +40,7 @@ public struct Retry: Middleware {
     let start = context.now
     let first: RetriedCall.Outcome
     do {
-      let response = try await next(message, context: context)
+      let response = try await next(message, context: isRepeated ? leavingTime(context, message) : context)
       if response.head.status.code < 400 {
         if isRepeated { budgets.succeeded(message) }
         return response
@@ -79,16 +83,10 @@ public struct Retry: Middleware {
 }
 
 extension RetryState.Subject {
-  private static let idempotentMethods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"]
-
   /// What a call's message and its endpoint say.
   init(_ message: RequestMessage, _ context: CallContext) {
-    let own = context.values[IdempotencyKeyKey.self]?.field ?? IdempotencyKey.standardField
     self.init(
-      isIdempotent: context.values[IdempotentKey.self]
-        ?? Self.idempotentMethods.contains(message.head.method.rawValue),
-      isKeyed: [own, IdempotencyKey.standardField].contains { name in
-        HTTPField.Name(name).map { message.head.headerFields[$0] != nil } ?? false
-      })
+      isIdempotent: context.values[IdempotenceKey.self] ?? message.head.method.isIdempotent,
+      isKeyed: context.hasIdempotencyKey(message.head))
   }
 }

@@ -5,7 +5,7 @@ public import HTTPTypes
 /// The rules that no policy changes: what was cancelled, what would fail again (certificates, content that is too
 /// large or cannot be made, what a middleware refuses) and content that can be sent only once are never tried again;
 /// what the server may have acted on is tried again only where it may act twice: by its method, where its endpoint says
-/// so (`.idempotent()`), or with an ``IdempotencyKey``.
+/// so (`.idempotent()`), or with an ``IdempotencyKey``. Of a redirected call that must hold for each message that was sent.
 public struct RetryPolicy: Sendable, Hashable {
   /// What becomes of the time that a server asks to wait (RFC 9110 §10.2.3).
   public enum ServerDelay: Sendable, Hashable {
@@ -31,6 +31,9 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The statuses that are tried again. Beside them these are: 413 with `Retry-After`, 409 with an idempotency key (the
   /// first attempt is still at work), 421 once at once. Default: ``standardStatuses``.
   public var statuses: Set<Int> = RetryPolicy.standardStatuses
+  /// Decides about a rejection where its status does not tell, for example a 403 that is a rate limit
+  /// (``RetryRule/rateLimitedForbidden``). Default: `nil`.
+  public var rule: RetryRule?
   /// Whether 429 and 503 with `Retry-After` are tried again for calls that are not idempotent: the server says that it
   /// did nothing. Default: no.
   public var repeatsUnsafe = false

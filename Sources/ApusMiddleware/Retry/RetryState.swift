@@ -27,6 +27,8 @@ struct RetryState: Hashable {
     var lot: Double
     /// Whether the same content can be sent again.
     var isReplayable: Bool
+    /// What the attempt has sent, with all its hops.
+    var sent = SentMessages.repeatable
   }
 
   private enum Proposal {
@@ -43,6 +45,8 @@ struct RetryState: Hashable {
   private(set) var hasGoneAtOnce = false
   /// Whether the server can have seen the message in any attempt.
   private(set) var wasSent = false
+  /// Whether an attempt ended while its answer was awaited.
+  private(set) var hasWaited = false
   /// What the last attempt took out of the budget; `nil`: none has.
   private(set) var lastCost: Int?
 
@@ -55,7 +59,8 @@ struct RetryState: Hashable {
   /// - Parameter spend: takes so much out of the budget, if there is so much.
   mutating func decision(after failure: AttemptFailure, _ moment: Moment, spend: (Int) -> Bool) -> RetryDecision {
     wasSent = wasSent || failure.wasSent
-    switch proposal(after: failure) {
+    hasWaited = hasWaited || failure.isUnanswered
+    switch proposal(after: failure, moment.sent) {
     case .end(let reason): return .end(reason)
     case .atOnce:
       guard moment.isReplayable else { return .end(.contentNotReplayable) }
@@ -74,37 +79,49 @@ struct RetryState: Hashable {
 
   // MARK: Whether
 
-  private func proposal(after failure: AttemptFailure) -> Proposal {
+  private func proposal(after failure: AttemptFailure, _ sent: SentMessages) -> Proposal {
     switch failure {
     case .lasting: .end(.notTemporary)
+    // An earlier message was sent all the same.
+    case .notSent where sent != .repeatable: .end(.notIdempotent)
     // Without a network there is none a moment later either, and no server is spared.
     case .notSent(.offline): .later(isThrottled: false, serverDelay: nil, isFree: true)
     case .notSent: hasGoneAtOnce ? .later(isThrottled: false, serverDelay: nil) : .atOnce
-    case .unknown: isRepeatable ? .later(isThrottled: false, serverDelay: nil) : .end(.notIdempotent)
-    case .answered(let answer): proposal(after: answer)
+    case .unknown: isRepeatable(sent) ? .later(isThrottled: false, serverDelay: nil) : .end(.notIdempotent)
+    case .answered(let answer): proposal(after: answer, sent)
     }
   }
 
-  private func proposal(after answer: AttemptFailure.Answer) -> Proposal {
-    let later = Proposal.later(isThrottled: answer.status == 429, serverDelay: answer.delay)
+  private func proposal(after answer: AttemptFailure.Answer, _ sent: SentMessages) -> Proposal {
     if let verdict = answer.verdict, !verdict { return .end(.refusedByServer) }
     // The server did nothing: the message came to the wrong place (RFC 9110 §15.5.20).
-    if answer.status == 421, !hasGoneAtOnce { return .atOnce }
+    let isAtOnce = answer.status == 421 && !hasGoneAtOnce
+    guard isAtOnce || answer.verdict == true || isTemporary(answer) else { return .end(.notTemporary) }
+    // What a server says of its message says nothing of an earlier hop.
+    guard sent != .unrepeatable else { return .end(.notIdempotent) }
+    if isAtOnce { return .atOnce }
+    let later = Proposal.later(isThrottled: answer.isThrottled, serverDelay: answer.delay)
     if answer.verdict == true { return later }
-    guard isTemporary(answer) else { return .end(.notTemporary) }
     let didNothing = answer.delay != nil && (answer.status == 429 || answer.status == 503)
-    return isRepeatable || (policy.repeatsUnsafe && didNothing) ? later : .end(.notIdempotent)
+    return isRepeatable(sent) || (policy.repeatsUnsafe && didNothing) ? later : .end(.notIdempotent)
   }
 
   private func isTemporary(_ answer: AttemptFailure.Answer) -> Bool {
-    switch answer.status {
+    switch answer.judgement {
+    case .temporary: return true
+    case .lasting: return false
+    case .byStatus: break
+    }
+    return switch answer.status {
     case 409 where subject.isKeyed: true
     case 413 where answer.delay != nil: true
     default: policy.statuses.contains(answer.status)
     }
   }
 
-  private var isRepeatable: Bool { subject.isIdempotent || subject.isKeyed }
+  private func isRepeatable(_ sent: SentMessages) -> Bool {
+    sent == .repeatable && (subject.isIdempotent || subject.isKeyed)
+  }
 
   // MARK: When
 

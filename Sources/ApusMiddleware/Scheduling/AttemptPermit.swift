@@ -1,7 +1,7 @@
 import ApusCore
 import Synchronization
 
-/// A permit of one attempt, from its turn until its answer's content is over.
+/// A permit of one attempt, from its turn until its answer is there: the content too, unless that is streamed.
 struct AttemptPermit: Sendable {
   let scheduler: Scheduler
   let ticket: Scheduler.Ticket
@@ -23,11 +23,13 @@ struct AttemptPermit: Sendable {
     scheduler.leave(ticket, at: now)
   }
 
-  /// The attempt was answered: the permit is given back once the content has ended or was given up.
+  /// The attempt was answered. Returns the permit once the content has ended or was given up; for a streamed response at
+  /// once, except for its limited tags.
   func giveBack(after content: ResponseContent, _ context: CallContext) {
     // Content in memory is over, and needs no closure to be made.
     guard content.bytes == nil else { return giveBack(at: context.now) }
     let clock = context.clock
+    guard context.delivery != .streamed || scheduler.stream(ticket, at: clock.now) else { return }
     content.onEnd { _ in giveBack(at: clock.now) }
   }
 

@@ -41,6 +41,13 @@ extension Scheduler {
     settle(now) { $0.leave(ticket, now: now) }
   }
 
+  /// The attempt of a ticket has the head of a streamed response. Returns whether the ticket must still be given back.
+  func stream(_ ticket: Ticket, at now: MonotonicInstant) -> Bool {
+    var isCounted = false
+    settle(now) { isCounted = $0.stream(ticket, now: now) }
+    return isCounted
+  }
+
   /// Takes a step that may let others go, and tells those it does.
   ///
   /// - Parameter now: `nil`: what the clients' clock shows.

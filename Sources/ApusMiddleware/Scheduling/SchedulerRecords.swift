@@ -39,6 +39,8 @@ extension SchedulerState {
       case waiting
       /// Has a permit.
       case running
+      /// Has the head of its answer, whose content is streamed, and counts for its limited tags alone.
+      case streaming
       /// Has given its permit up for a time.
       case paused
       /// Was told that it is too late.

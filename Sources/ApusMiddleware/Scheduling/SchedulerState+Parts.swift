@@ -70,9 +70,17 @@ extension SchedulerState {
   }
 
   mutating func stop(_ slot: Int) {
+    stopTags(slot)
+    stopOrigin(slot)
+  }
+
+  mutating func stopTags(_ slot: Int) {
+    for tag in groups.items[entries.items[slot].group].tags { tags.items[tag].running -= 1 }
+  }
+
+  mutating func stopOrigin(_ slot: Int) {
     running -= 1
-    let (origin, group) = (entries.items[slot].origin, entries.items[slot].group)
-    for tag in groups.items[group].tags { tags.items[tag].running -= 1 }
+    let origin = entries.items[slot].origin
     let wasFull = isFull(origin)
     origins.items[origin].running -= 1
     if wasFull { showLines(of: origin) }

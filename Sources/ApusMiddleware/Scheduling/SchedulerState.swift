@@ -140,10 +140,26 @@ struct SchedulerState: Sendable {
         origins.items[origin].typical.add(entries.items[ticket.slot].started.duration(to: now))
       }
       stop(ticket.slot)
+    case .streaming: stopTags(ticket.slot)
     case .waiting: stopWaiting(ticket.slot)
     case .free, .paused, .late, .gone: break
     }
     free(ticket.slot)
+  }
+
+  /// An attempt has the head of an answer that the app reads at its own pace: it counts for its limited tags only from
+  /// now on. Answers whether there are any; if not, its ticket means nothing afterwards.
+  mutating func stream(_ ticket: Ticket, now: MonotonicInstant) -> Bool {
+    guard isValid(ticket), entries.items[ticket.slot].phase == .running else { return false }
+    let group = groups.items[entries.items[ticket.slot].group]
+    guard group.tags.contains(where: { tags.items[$0].limit != nil }) else {
+      leave(ticket, now: now)
+      return false
+    }
+    origins.items[entries.items[ticket.slot].origin].lastEnd = present(now)
+    stopOrigin(ticket.slot)
+    entries.items[ticket.slot].phase = .streaming
+    return true
   }
 
   /// An attempt gives its permit up for a time.

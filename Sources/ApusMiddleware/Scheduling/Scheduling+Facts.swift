@@ -11,6 +11,7 @@ extension Scheduling: SelfDescribing {
     for (tag, limit) in limits.tags.sorted(by: { $0.key.name < $1.key.name }) {
       facts.append(.setting("with tag \(tag)", "\(limit)"))
     }
+    facts.append(.setting("streams", "up to the head"))
     facts.append(.setting("queue", "\(limits.queue)"))
     facts.append(.time("ageing", limits.ageing))
     return facts

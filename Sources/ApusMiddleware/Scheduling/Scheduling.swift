@@ -7,8 +7,11 @@ import HTTPTypes
 /// attempt itself, so that its time limits begin with its turn. The deadline of the whole call counts the waiting.
 ///
 /// - A permit covers an attempt until the content of its answer is over, redirects included: they count for the origin
-///   that the call was meant for. While it waits for other credentials it has none. Calls made in the closure of a
-///   streamed one need permits beside its own: as many streams as there are permits leave none for them.
+///   that the call was meant for. While it waits for other credentials it has none.
+/// - A streamed call (``ApusCore/Client/withResponse(to:_:)``) returns its permit at the response head, since an event
+///   stream may stay open for hours. The scheduler does not limit open streams, except by tag: a limit of
+///   ``SchedulingLimits/tags`` counts a stream until it ends.
+/// - A long poll holds its permit while it waits for the response head, unless it is `.unscheduled()`.
 /// - Who goes first is said by ``CallPriority`` and ``SchedulingLimits/ageing``. A slow origin, or a tag that is held,
 ///   holds up nobody else.
 /// - Calls that do work for many others, such as fetching a token (``SharedWorkKey``), need no permit: those that have
@@ -44,11 +47,13 @@ public struct Scheduling: Middleware {
 
   @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
   private func newcomer(_ request: RequestMessage, _ context: CallContext) -> SchedulerState.Newcomer? {
-    guard context.delivery != .described, !context.values[SharedWorkKey.self], let origin = OriginKey(request.head)
+    guard context.delivery != .described, !context.values[SharedWorkKey.self], !context.values[UnscheduledKey.self],
+      let origin = OriginKey(request.head)
     else { return nil }
     return SchedulerState.Newcomer(
       origin: origin, tags: context.tags,
-      priority: context.values[CallPriorityKey.self] ?? CallPriority(Task.currentPriority), deadline: context.deadline,
+      priority: context.values[CallPriorityKey.self] ?? CallPriority(Task.currentPriority),
+      deadline: context.nearestDeadline,
       isTypical: context.delivery == .buffered)
   }
 

@@ -2,7 +2,8 @@ public import ApusCore
 
 /// How many calls run at a time, and how those that wait take turns.
 ///
-/// A limit below 1 counts as 1. `Int.max` is no limit.
+/// A limit below 1 counts as 1. `Int.max` is no limit. A streamed call counts until its response head, and for the limits
+/// of its tags until its content ends.
 public struct SchedulingLimits: Sendable, Hashable {
   /// Calls that run at a time, whatever their server. Default: 64.
   public var total: Int

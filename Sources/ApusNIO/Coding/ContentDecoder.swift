@@ -15,17 +15,6 @@
       let inflater: Inflater
       /// What the stage before yielded and this one has not read yet; of the first, what the caller gave.
       var input = ByteBuffer()
-
-      /// Copies only where something is left over.
-      mutating func take(_ bytes: inout ByteBuffer) {
-        guard bytes.readableBytes > 0 else { return }
-        if input.readableBytes > 0 {
-          input.writeBuffer(&bytes)
-        } else {
-          input = bytes
-          bytes.moveReaderIndex(to: bytes.writerIndex)
-        }
-      }
     }
 
     private let limits: CodingLimits
@@ -50,7 +39,7 @@
 
     /// The next piece of content, never empty; `nil` when more coded bytes are needed. Takes what it read off the buffer.
     func next(from bytes: inout ByteBuffer) throws(CodingError) -> ByteBuffer? {
-      stages[0].take(&bytes)
+      stages[0].input.take(&bytes)
       return try piece(of: stages.count - 1)
     }
 
@@ -79,7 +68,7 @@
           return piece
         }
         guard index > 0, var more = try self.piece(of: index - 1) else { return nil }
-        stages[index].take(&more)
+        stages[index].input.take(&more)
       }
     }
 

@@ -30,17 +30,26 @@
         // The limit for the head goes on: a byte now and then is no head.
         if !incoming.isTold { exchange.context.record(.firstByteArrived) }
         incoming.isTold = true
+        if state.owed == .room { expect() }
         return
       }
       expect()
+      // An answer that was complete at once needs no other connections in its place.
+      if incoming.content != nil, !incoming.isStreaming, let connection {
+        incoming.isStreaming = true
+        core.streams(connection)
+      }
     }
 
-    /// From now on what the server owes must come in its time.
+    /// From now on what is owed must come in its time.
     func expect() {
-      guard let exchange, let owed = state.owed else { return }
-      switch owed {
+      guard let exchange else { return }
+      switch state.owed {
+      case nil: watchdog?.clear()
       case .head: watchdog?.allow(exchange.timeouts.firstByte, in: .awaitingHead)
       case .content: watchdog?.allow(exchange.timeouts.stall, in: .receiving)
+      case .room:
+        watchdog?.allow(exchange.timeouts.stall, in: state.response == .head ? .receiving : .connecting)
       }
     }
 
@@ -78,6 +87,7 @@
         }
       }
       state.headArrived()
+      reportAll()
       incoming.head = head
       if exchange.context.collects(head) {
         exchange.context.headArrived(head)
@@ -106,7 +116,7 @@
     private func receive(_ bytes: ByteBuffer) {
       guard incoming.coding != nil else { return deliver(bytes) }
       var bytes = bytes
-      incoming.coded.writeBuffer(&bytes)
+      incoming.coded.take(&bytes)
       inflate()
     }
 
@@ -154,6 +164,7 @@
       } catch {
         return fail(error)
       }
+      reportAll()
       let isReusable = state.responseCompleted(
         canReuse: canReuse, isExact: inbound.readableBytes == 0, isOpen: context?.channel.isActive == true)
       let (content, collected) = (incoming.content, incoming.collected)

@@ -84,77 +84,19 @@
         TransportError(.unsupported, requestState: .notSent, detail: error.detail, underlying: error))
     }
 
-    private func requestSent() {
+    func requestSent() {
       guard let exchange else { return }
       state.requestCompleted()
       exchange.context.record(.requestSent)
       expect()
     }
 
-    private func write() {
+    func write() {
       context?.writeAndFlush(wrapOutboundOut(outbound), promise: nil)
       if outbound.capacity > Self.keptCapacity { outbound = ByteBuffer() }
     }
 
     /// What a connection keeps to write its next request into.
     private static let keptCapacity = 16 << 10
-
-    // MARK: Content in pieces
-
-    /// Sends a piece; `waiter` is told when there is room for the next.
-    func send(_ piece: ContentPiece, of exchange: Exchange, _ waiter: CheckedContinuation<Bool, Never>) {
-      guard self.exchange === exchange, let context else {
-        return waiter.resume(returning: false)
-      }
-      outbound.clear()
-      if exchange.request.encoder.framing == .chunked {
-        RequestEncoder.beginChunk(piece.count, into: &outbound)
-        piece.write(to: &outbound)
-        RequestEncoder.endChunk(into: &outbound)
-      } else {
-        piece.write(to: &outbound)
-      }
-      write()
-      guard self.exchange === exchange, !context.channel.isWritable else {
-        return waiter.resume(returning: self.exchange === exchange)
-      }
-      outgoing.sender = waiter
-      if state.response != .head { watchdog?.allow(exchange.timeouts.stall, in: .connecting) }
-    }
-
-    /// The socket has taken enough of what was written.
-    func makeRoom() {
-      guard let sender = outgoing.sender else { return }
-      outgoing.sender = nil
-      if state.response != .head { watchdog?.clear() }
-      sender.resume(returning: true)
-    }
-
-    func finishContent(of exchange: Exchange) {
-      guard self.exchange === exchange, let context else { return }
-      outgoing.upload = nil
-      outbound.clear()
-      if exchange.request.encoder.framing == .chunked { RequestEncoder.endChunks(into: &outbound) }
-      let sent = context.eventLoop.makePromise(of: Void.self)
-      // Written even where it is empty: it leaves when everything before it has left.
-      context.writeAndFlush(wrapOutboundOut(outbound), promise: sent)
-      if state.response != .head { watchdog?.allow(exchange.timeouts.stall, in: .connecting) }
-      sent.futureResult.assumeIsolated().whenSuccess {
-        if self.exchange === exchange { self.requestSent() }
-      }
-    }
-
-    /// Whoever makes the content gave up: the server must not take for complete what it has.
-    func failContent(of exchange: Exchange, _ error: any Error) {
-      guard self.exchange === exchange else { return }
-      let detail =
-        switch error {
-        case is Upload.LengthMismatch: "the content has another length than was announced"
-        case is FileUnreadable: "the file to send cannot be read"
-        default: "the content to send could not be made"
-        }
-      fail(
-        TransportError(.broken, requestState: state.requestState, detail: detail, underlying: error).about(.content))
-    }
   }
 #endif

@@ -53,7 +53,7 @@
       var bytes = unwrapInboundIn(data)
       switch state.bytesArrived() {
       case .decode:
-        if inbound.readableBytes == 0 { inbound = bytes } else { inbound.writeBuffer(&bytes) }
+        inbound.take(&bytes)
         decode()
       case .close: abort()
       case .ignore: break
@@ -131,7 +131,17 @@
     }
 
     private func timedOut(in phase: CallPhase) {
-      fail(.timedOut(phase), "no byte came or went for too long")
+      guard let exchange else { return }
+      // Bytes may have left since the last look, which begins the time anew.
+      if state.owed == .room, look() { return }
+      let isHead = phase == .awaitingHead
+      let limit =
+        (isHead ? exchange.timeouts.firstByte : exchange.timeouts.stall).map { "\(Duration($0))" } ?? "too long"
+      fail(
+        .timedOut(phase),
+        isHead
+          ? "no head of an answer came for \(limit), the limit of firstByte"
+          : "no byte moved in either direction for \(limit), the limit of stall")
     }
 
     /// The socket is closed, by whomever.
@@ -141,7 +151,7 @@
       context = nil
       // Before the exchange ends, so that there is room for another connection.
       core.forget(connection)
-      switch state.closed(isRepeatable: exchange?.request.isRepeatable ?? false) {
+      switch state.closed(isRepeatable: exchange?.isRepeatable ?? false) {
       case .end: watchdog?.stop()
       case .wait: break
       case .resend: if !resends() { inputEnded() }
@@ -153,13 +163,19 @@
     func inputEnded() {
       do {
         while exchange != nil, let part = try decoder.endOfInput(cleanly: endedCleanly) { take(part) }
-        if exchange != nil { fail(.broken, "the connection closed before the answer was complete", cause) }
+        if exchange != nil { fail(.broken, Self.brokenOff(cause), cause) }
       } catch {
         // A server may refuse the client's certificate only after the handshake.
         let isRefused = state.response != .head && (cause is BoringSSLError || cause is NIOSSLError)
-        fail(isRefused ? .tls : .broken, error.detail, cause ?? error)
+        let detail = isRefused ? TransportError.text(ofBreak: cause) : cause.map { Self.brokenOff($0) }
+        fail(isRefused ? .tls : .broken, detail ?? error.detail, cause ?? error)
       }
       watchdog?.stop()
+    }
+
+    private static func brokenOff(_ cause: (any Error)?) -> String {
+      let what = TransportError.text(ofBreak: cause) ?? "the connection closed"
+      return "\(what) before the answer was complete"
     }
 
     /// Whether the exchange goes out once more.

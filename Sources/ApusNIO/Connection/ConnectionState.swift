@@ -52,8 +52,11 @@
       case judge
     }
 
-    /// What the server owes by now.
+    /// What has to go on by now.
     enum Owed: Equatable {
+      /// Bytes of the request must leave.
+      case room
+      /// The server must send the head of its answer, or content.
       case head, content
     }
 
@@ -68,6 +71,8 @@
     private(set) var isOver = false
     /// Whether an exchange was completed on it.
     private(set) var hasServed = false
+    /// Bytes of the request that had not left at the last look (``looked(unsent:)``), and those written since.
+    private(set) var unsent = 0
 
     /// How far the request of the exchange on it got.
     var requestState: RequestState {
@@ -78,11 +83,17 @@
       }
     }
 
-    /// What must come within its time now; `nil` where nothing does: the request is under way, or nobody reads.
+    /// What must go on within its time now; `nil` where nothing does: content to send is still being made, or nobody
+    /// reads.
+    ///
+    /// While bytes wait to leave nothing else is owed: a server that has not got the request may take its time. That the
+    /// head of an answer is there already changes nothing about it, unless nobody reads that: the server may wait for
+    /// its reader.
     var owed: Owed? {
-      guard exchange != nil, request == .complete else { return nil }
-      guard response == .head else { return .head }
-      return isPaused ? nil : .content
+      guard exchange != nil, !isPaused else { return nil }
+      if unsent > 0 { return .room }
+      guard request == .complete else { return nil }
+      return response == .head ? .content : .head
     }
 
     // MARK: The request
@@ -109,7 +120,20 @@
       request = .begun
     }
 
-    /// The server may have all of the request.
+    /// Content was given to the socket, which may keep it for a while.
+    mutating func wrote(_ count: Int) {
+      unsent += count
+    }
+
+    /// Takes how many bytes of the request have not left.
+    ///
+    /// - Returns: whether some of it has left since.
+    mutating func looked(unsent: Int) -> Bool {
+      defer { self.unsent = unsent }
+      return unsent < self.unsent
+    }
+
+    /// The socket may have all of the request; some of it may be ``unsent``.
     mutating func requestCompleted() {
       request = .complete
     }
@@ -198,6 +222,7 @@
       exchange = nil
       (request, response) = (.unsent, .nothing)
       (isPaused, isCutShort) = (false, false)
+      unsent = 0
     }
   }
 #endif

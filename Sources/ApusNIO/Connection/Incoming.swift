@@ -13,6 +13,8 @@
   struct Incoming {
     /// Whether the trace tells of the first byte.
     var isTold = false
+    /// Whether the pool knows that content is streamed.
+    var isStreaming = false
     /// The head of the final response.
     var head: HTTPResponse?
     /// Where content goes that is read while it arrives.

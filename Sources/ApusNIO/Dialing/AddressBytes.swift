@@ -11,12 +11,20 @@
   enum AddressBytes {
     /// The 4 or 16 bytes of a host that is an address, with IPv6 in brackets or without; `nil` for a name.
     static func of(_ host: String) -> [UInt8]? {
-      let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-      let text = isBracketed ? String(host.dropFirst().dropLast()) : host
+      let text = unbracketed(host)
       return parsed(text, AF_INET, count: 4) ?? parsed(text, AF_INET6, count: 16)
     }
 
+    /// The host without the brackets around an IPv6 address.
+    static func unbracketed(_ host: String) -> String {
+      let bytes = host.utf8
+      guard bytes.count > 1, bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else { return host }
+      return String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self)
+    }
+
     private static func parsed(_ text: String, _ family: CInt, count: Int) -> [UInt8]? {
+      // The system's function reads up to a zero byte only.
+      guard !text.utf8.contains(0) else { return nil }
       var bytes = [UInt8](repeating: 0, count: count)
       return inet_pton(family, text, &bytes) == 1 ? bytes : nil
     }

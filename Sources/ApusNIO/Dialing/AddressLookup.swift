@@ -1,7 +1,6 @@
 #if NIO
   import ApusCore
   import NIOCore
-  import NIOPosix
 
   #if canImport(Glibc)
     import Glibc
@@ -11,26 +10,24 @@
     import Darwin
   #endif
 
-  /// Finds the addresses of a host.
+  /// The addresses of a host.
   enum AddressLookup {
-    /// The addresses, in the order in which the system would try them (RFC 6724); at once for a host that is an address.
-    ///
-    /// The system's call blocks, so it is made on a thread that may. It fails with a ``TransportError``.
-    static func addresses(of host: String, port: Int, on loop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
-      if let address = literal(host, port: port) { return loop.makeSucceededFuture([address]) }
-      return NIOThreadPool.singleton.runIfActive(eventLoop: loop) { try lookUp(host, port: port) }
-    }
-
     /// Whether the host is an address, with IPv6 in brackets.
     static func literal(_ host: String, port: Int) -> SocketAddress? {
-      let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-      let text = isBracketed ? String(host.dropFirst().dropLast()) : host
+      let text = AddressBytes.unbracketed(host)
       // No name begins its last label with a digit or holds a colon: the call that parses is saved for most.
-      guard isBracketed || text.utf8.last.map({ $0 >= 0x30 && $0 <= 0x39 }) == true else { return nil }
+      guard text.utf8.count < host.utf8.count || text.utf8.last.map({ $0 >= 0x30 && $0 <= 0x39 }) == true,
+        !text.utf8.contains(0)
+      else { return nil }
       return try? SocketAddress(ipAddress: text, port: port)
     }
 
-    private static func lookUp(_ host: String, port: Int) throws -> [SocketAddress] {
+    /// Asks the system for the addresses of a name, in the order in which it would try them (RFC 6724); blocks.
+    ///
+    /// - Throws: ``TransportError`` of the kind `hostNotFound`.
+    static func search(for host: String) throws -> [SocketAddress] {
+      // The system's function reads up to a zero byte only.
+      guard !host.utf8.contains(0) else { throw notFound(host, "the name holds a zero byte") }
       var hints = addrinfo()
       #if canImport(Darwin) || canImport(Musl)
         hints.ai_socktype = SOCK_STREAM
@@ -39,23 +36,22 @@
       #endif
       hints.ai_protocol = CInt(IPPROTO_TCP)
       var list: UnsafeMutablePointer<addrinfo>?
-      let code = getaddrinfo(host, String(port), &hints, &list)
+      let code = getaddrinfo(host, nil, &hints, &list)
       defer { if let list { freeaddrinfo(list) } }
-      guard code == 0 else {
-        let text = String(cString: gai_strerror(code))
-        // A name server that does not answer says nothing about the name, nor that anything else would be reached.
-        throw TransportError(.hostNotFound, requestState: .notSent, detail: "looking the host up: \(text)")
-      }
+      // A name server that does not answer says nothing about the name, nor that anything else would be reached.
+      guard code == 0 else { throw notFound(host, String(cString: gai_strerror(code))) }
       var addresses: [SocketAddress] = []
       var entry = list
       while let current = entry?.pointee {
         if let address = Self.address(current), !addresses.contains(address) { addresses.append(address) }
         entry = current.ai_next
       }
-      guard !addresses.isEmpty else {
-        throw TransportError(.hostNotFound, requestState: .notSent, detail: "the host has no address")
-      }
+      guard !addresses.isEmpty else { throw notFound(host, "the name has none") }
       return addresses
+    }
+
+    private static func notFound(_ host: String, _ reason: String) -> TransportError {
+      TransportError(.hostNotFound, requestState: .notSent, detail: "no address found for \(host): \(reason)")
     }
 
     private static func address(_ info: addrinfo) -> SocketAddress? {

@@ -48,10 +48,26 @@
         case .succeed(let address):
           if let channel = channels.removeValue(forKey: address) { complete(.success(channel)) }
         case .fail(let failures):
-          // The address that is preferred tells most.
-          complete(.failure(failures.first?.failure ?? NoAddress()))
+          complete(.failure(Self.cause(of: failures)))
         }
       }
+    }
+
+    /// What tells most of several failures: that of the preferred address, among those to which there was a way.
+    ///
+    /// Many networks have no IPv6: that there is no way to addresses of that kind alone does not mean that there is no
+    /// network.
+    static func cause(of failures: [(address: SocketAddress, failure: any Error)]) -> any Error {
+      let reached = failures.first { !isNoNetwork($0.failure) } ?? failures.first { $0.address.protocol != .inet6 }
+      if let reached { return AddressFailure(address: reached.address, underlying: reached.failure) }
+      guard let address = failures.first?.address else { return NoAddress() }
+      let noWay = IOError(errnoCode: EHOSTUNREACH, reason: "no way to an IPv6 address")
+      return AddressFailure(address: address, underlying: noWay)
+    }
+
+    private static func isNoNetwork(_ error: any Error) -> Bool {
+      guard let error = error as? IOError else { return false }
+      return error.errnoCode == ENETUNREACH || error.errnoCode == ENETDOWN
     }
 
     private func connect(to address: SocketAddress) {

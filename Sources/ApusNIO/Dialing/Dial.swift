@@ -15,12 +15,22 @@
     private var proxy: NIOTransport.Proxy?
     private var timings = DialTimings()
     private var phaseStart = NIODeadline.now()
-    /// What takes its time, for logs.
-    private var stage = "finding the address"
+    /// What takes its time, for errors.
+    private var stage = Stage.lookup
     private var limit: Scheduled<Void>?
     /// What is closed when the dial fails.
     private var channel: (any Channel)?
     private var race: AddressRace?
+    private var lookup: NameResolver.Lookup?
+    /// Whether it was given up because no exchange waits for the connection any more.
+    private(set) var isGivenUp = false
+
+    private enum Stage: String {
+      case lookup = "looking up"
+      case connect = "connecting to"
+      case tunnel = "waiting for the answer to CONNECT of"
+      case handshake = "the TLS handshake with"
+    }
 
     init(to origin: Origin, on loop: any EventLoop, core: TransportCore) {
       self.origin = origin
@@ -42,12 +52,24 @@
       lookUp(proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
     }
 
+    /// Whom bytes go to: the proxy, where there is one, until it has made a tunnel.
+    private var peer: DialPeer {
+      guard let proxy, stage != .handshake else {
+        return DialPeer(host: origin.host, port: origin.port, isProxy: false)
+      }
+      return DialPeer(host: proxy.host, port: proxy.port, isProxy: true)
+    }
+
     private func lookUp(_ host: String, port: Int) {
-      let isName = AddressLookup.literal(host, port: port) == nil
-      AddressLookup.addresses(of: host, port: port, on: loop).assumeIsolated().whenComplete { result in
+      if let address = AddressLookup.literal(host, port: port) { return connect(to: [address]) }
+      let lookup = core.resolver.lookUp(host, on: loop)
+      self.lookup = lookup
+      lookup.addresses.assumeIsolated().whenComplete { result in
+        self.lookup = nil
         switch result {
-        case .success(let addresses):
-          if isName { self.timings.lookup = self.endPhase() }
+        case .success(var addresses):
+          self.timings.lookup = self.endPhase()
+          for index in addresses.indices { addresses[index].port = port }
           self.connect(to: addresses)
         case .failure(let error): self.fail(error)
         }
@@ -56,7 +78,7 @@
 
     private func connect(to addresses: [SocketAddress]) {
       guard completion != nil else { return }
-      stage = "connecting"
+      stage = .connect
       let race = AddressRace(addresses, on: loop) { result in
         self.race = nil
         switch result {
@@ -72,7 +94,7 @@
       guard completion != nil else { return channel.close(promise: nil) }
       self.channel = channel
       guard let proxy, origin.scheme == "https" else { return reached(channel) }
-      stage = "the proxy's answer to CONNECT"
+      stage = .tunnel
       Tunnel.open(to: origin, through: proxy, on: channel, limits: core.framingLimits).assumeIsolated().whenComplete {
         result in
         switch result {
@@ -88,7 +110,7 @@
       if origin.scheme == "https" { try? channel.syncOptions?.setOption(.autoRead, value: false) }
       timings.connect = endPhase()
       guard origin.scheme == "https" else { return hand(over: channel) }
-      stage = "the TLS handshake"
+      stage = .handshake
       let isForeignAddress = proxy != nil && AddressLookup.literal(origin.host, port: origin.port) != nil
       core.secureContext.context(identifiedBy: isForeignAddress ? .ours : .library, on: loop)
         .flatMap { [origin, core] context in
@@ -134,8 +156,19 @@
       fail(TransportError.shutDown)
     }
 
+    /// Gives it up while the name is looked up, because nobody waits for the connection: the lookup would keep others
+    /// waiting. A connection that is being made is kept for the next who needs one.
+    func giveUpLookup() {
+      guard lookup != nil else { return }
+      isGivenUp = true
+      fail(CancellationError())
+    }
+
     private func timedOut() {
-      fail(TransportError(.timedOut(.connecting), requestState: .notSent, detail: "\(stage) took too long"))
+      let limit = core.options.connectTimeout.map { " longer than \($0), the connectTimeout" } ?? " too long"
+      fail(
+        TransportError(
+          .timedOut(.connecting), requestState: .notSent, detail: "\(stage.rawValue) \(peer) took\(limit)"))
     }
 
     private func succeed(_ connection: Connection) {
@@ -151,11 +184,13 @@
       // Taken first: closing has failures of its own to report, which come of this one.
       let completion = completion
       self.completion = nil
+      if let lookup { core.resolver.cancel(lookup) }
+      lookup = nil
       race?.cancel()
       race = nil
       channel?.close(promise: nil)
       channel = nil
-      completion?(.failure(TransportError(connecting: error, to: origin)))
+      completion?(.failure(TransportError(connecting: error, to: peer)))
     }
   }
 #endif

@@ -15,6 +15,8 @@
       var waiter: Waiter?
       /// Since when it has waited for a connection; `nil`: it did not have to.
       var queuedSince: NIODeadline?
+      /// Whether none was being made for it when it began to wait: the limits of the pool hold it up.
+      var isHeldUp = false
       /// Rings when it has waited for a connection for as long as its call allows.
       var alarm: Scheduled<Void>?
 
@@ -39,20 +41,33 @@
     init(_ request: PreparedRequest, context: CallContext, core: TransportCore) {
       self.request = request
       self.context = context
-      timeouts = core.timeouts.with(context.values[ExchangeTimeouts.self])
+      timeouts = core.timeouts.with(context.values[ExchangeTimeouts.self], of: context.timeout)
       self.core = core
     }
 
-    /// Whether it found its connection closed, and so needs one that nothing was sent on before.
-    var needsNewConnection: Bool { shared.withLock { $0.state.needsNewConnection } }
+    /// Whether its call asks for a connection that nothing was sent on before.
+    var wantsNewConnection: Bool { context.values[NewConnectionKey.self] }
+
+    /// Whether it found its connection closed or its call asks for that, and so needs one that nothing was sent on before.
+    var needsNewConnection: Bool { wantsNewConnection || shared.withLock { $0.state.needsNewConnection } }
+
+    private var isHeldUp: Bool { shared.withLock { $0.isHeldUp } }
 
     /// How long it has waited for its connection; `nil`: not at all.
     var waitingTime: Duration? { shared.withLock { $0.queuedSince }.map { Duration(.now() - $0) } }
 
     /// There is no connection for it yet.
-    func hasToWait() {
-      shared.withLock { $0.queuedSince = $0.queuedSince ?? .now() }
+    ///
+    /// - Parameter isHeldUp: whether none is being made for it, since the pool has as many as it may.
+    func hasToWait(isHeldUp: Bool) {
+      shared.withLock { shared in
+        shared.queuedSince = shared.queuedSince ?? .now()
+        shared.isHeldUp = isHeldUp
+      }
     }
+
+    /// Whether its request may go out twice without harm.
+    var isRepeatable: Bool { request.content.isReplayable && context.isRepeatable(request.head) }
 
     // MARK: From the caller
 
@@ -85,8 +100,10 @@
     }
 
     private func waitedTooLong() {
+      let limit = timeouts.connection.map { "\(Duration($0))" } ?? ""
       let error = TransportError(
-        .timedOut(.connecting), requestState: .notSent, detail: "waiting for a connection took too long")
+        .timedOut(.connecting), requestState: .notSent,
+        detail: "no connection to \(request.origin.authority) within \(limit), the limit of connection")
       fail(error, onlyWhileWaiting: true)
     }
 
@@ -114,7 +131,9 @@
       end(onlyWhileWaiting: onlyWhileWaiting) { ending in
         var error = error
         error.requestState = ending.requestState(error.requestState)
-        return error
+        guard case .timedOut = error.kind, ending.place == .queued, isHeldUp else { return error }
+        error.detail += ": others use all that there may be"
+        return error.about(.control)
       }
     }
 
@@ -123,6 +142,8 @@
       onlyWhileWaiting: Bool = false, throwing error: (ExchangeState<Connection>.Ending) -> any Error
     ) {
       guard let (ending, waiter) = settle(onlyWhileWaiting: onlyWhileWaiting) else { return }
+      // So that the call is known to have waited on this side.
+      if ending.place == .queued, isHeldUp, let waitingTime { context.record(.phase(.queued, waitingTime)) }
       switch ending.place {
       case .nowhere, .over: break
       case .queued: core.withdraw(self)

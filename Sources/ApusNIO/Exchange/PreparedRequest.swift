@@ -24,11 +24,6 @@
       encoder = try Self.encoder(of: message, to: origin, core)
     }
 
-    /// Whether the request may go out twice without harm (RFC 9110 §9.2.2).
-    var isRepeatable: Bool { content.isReplayable && Self.idempotent.contains(head.method.rawValue) }
-
-    private static let idempotent: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"]
-
     /// Methods whose requests have content as a rule say so when they have none (RFC 9110 §8.6).
     private static let contentful: Set<String> = ["POST", "PUT", "PATCH", "QUERY"]
 

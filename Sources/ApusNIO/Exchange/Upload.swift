@@ -29,7 +29,6 @@
           total += Int64(piece.count)
           if let length, total > length { throw LengthMismatch() }
           guard await connection.send(piece, of: exchange) else { return }
-          exchange.context.sent(total: total, expected: length)
         }
         if let length, total < length { throw LengthMismatch() }
         connection.finishContent(of: exchange)

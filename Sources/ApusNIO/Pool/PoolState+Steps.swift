@@ -51,8 +51,25 @@
       return host.waiters.count < host.dialing || isBelowLimit(host) && (isBelowTotal || idleCount > 0)
     }
 
+    /// Whether as many connections are being made as wait, so that the one that came last need not wait for others.
+    func isDialing(forLastOf key: Key) -> Bool {
+      hosts[key].map { $0.waiters.count <= $0.dialing } ?? false
+    }
+
     private func isBelowLimit(_ host: Host) -> Bool {
-      host.held < max(1, limits.connectionsPerOrigin)
+      host.held - host.streaming < max(1, limits.connectionsPerOrigin)
+    }
+
+    /// Whether an origin has more connections than it may, because others were made in the place of streams.
+    func isTooMany(_ key: Key) -> Bool {
+      hosts[key].map { $0.held - $0.streaming > max(1, limits.connectionsPerOrigin) } ?? false
+    }
+
+    /// A connection carries no stream any more.
+    mutating func endStream(on connection: ConnectionID) {
+      guard let record = connections[connection], record.isStreaming else { return }
+      connections[connection]?.isStreaming = false
+      hosts[record.key]?.streaming -= 1
     }
 
     private var isBelowTotal: Bool {
@@ -124,10 +141,18 @@
       return true
     }
 
+    /// Closes the connection to an origin that has been unused for longest, where none could be made beside it.
+    mutating func makeRoom(for key: Key, _ actions: inout [Action]) {
+      guard let host = hosts[key], !isBelowLimit(host), let connection = host.idle.first else { return }
+      forget(connection)
+      actions.append(.close(connection))
+    }
+
     /// Takes a connection out of the books.
     mutating func forget(_ connection: ConnectionID) {
       guard let record = connections.removeValue(forKey: connection) else { return }
       hosts[record.key]?.open -= 1
+      if record.isStreaming { hosts[record.key]?.streaming -= 1 }
       guard record.idleSince != nil, let index = hosts[record.key]?.idle.firstIndex(of: connection) else { return }
       hosts[record.key]?.idle.remove(at: index)
       idleCount -= 1

@@ -9,15 +9,17 @@
   /// wait, within both limits; where only the total stands in the way, the longest unused connection of another origin
   /// gives way. Where all are used and another origin's waiter came before all who wait for this one's, a connection
   /// that becomes free gives way too, as long as that origin has none or two fewer: a busy origin starves nobody, and
-  /// connections do not go to and fro. A dial that fails fails one who waits, the first, unless others under way suffice
-  /// for all; then it is tried again for those who are left.
+  /// connections do not go to and fro. A connection on which content is streamed counts for the total only, since a
+  /// stream may take for ever; when the stream ends it is closed if it is one too many by then. A dial that fails fails
+  /// one who waits, the first, unless others under way suffice for all; then it is tried again for those who are left.
   struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, WaiterID: Hashable & Sendable>: Sendable
   {
     /// What is to be done, in this order.
     enum Action: Sendable, Equatable {
       /// The waiter's exchange begins on the connection.
       case use(ConnectionID, WaiterID)
-      /// A connection is to be made; answered by ``PoolState/dialed(_:for:now:)`` or ``PoolState/dialFailed(for:now:)``.
+      /// A connection is to be made; answered by ``PoolState/dialed(_:for:now:)``,
+      /// ``PoolState/dialFailed(for:now:)`` or ``PoolState/dialGivenUp(for:)``.
       case dial(Key)
       /// The waiter gets no connection.
       case refuse(WaiterID, Refusal)
@@ -44,6 +46,8 @@
       let openedAt: MonotonicInstant
       /// Since when it is unused; `nil` while it is used.
       var idleSince: MonotonicInstant?
+      /// Whether it carries content that is read while it arrives.
+      var isStreaming = false
     }
 
     struct Place: Sendable {
@@ -58,6 +62,8 @@
       var waiters = WaiterQueue<WaiterID>()
       var open = 0
       var dialing = 0
+      /// Those of the open ones that carry streamed content.
+      var streaming = 0
       /// Those there are and those being made.
       var held: Int { open + dialing }
       var isEmpty: Bool { held == 0 && waiters.isEmpty }
@@ -99,15 +105,34 @@
         forget(connection)
         actions.append(.close(connection))
       }
+      enqueue(waiter, for: key, isAdmitted: isAdmitted, &actions)
+      return actions
+    }
+
+    /// Someone needs a connection that nothing was sent on before, whatever is unused.
+    ///
+    /// - Parameter isAdmitted: as above.
+    mutating func acquireNew(_ waiter: WaiterID, for key: Key, isAdmitted: Bool = false) -> [Action] {
+      guard !isShutDown else { return [.refuse(waiter, .shutDown)] }
+      guard waiting[waiter] == nil else { return [] }
+      var actions: [Action] = []
+      makeRoom(for: key, &actions)
+      enqueue(waiter, for: key, isAdmitted: isAdmitted, &actions)
+      return actions
+    }
+
+    private mutating func enqueue(
+      _ waiter: WaiterID, for key: Key, isAdmitted: Bool, _ actions: inout [Action]
+    ) {
       guard isAdmitted || hasRoom(for: key) || waiting.count - min(dialing, waiting.count) < limits.waiting else {
         prune(key)
-        return actions + [.refuse(waiter, .queueFull)]
+        actions.append(.refuse(waiter, .queueFull))
+        return
       }
       waiting[waiter] = Place(key: key, ticket: nextTicket)
       nextTicket += 1
       hosts[key, default: Host()].waiters.append(waiter)
       dialIfNeeded(for: key, &actions)
-      return actions
     }
 
     /// Someone who waited does so no longer. What is under way for it becomes available to others.
@@ -144,14 +169,41 @@
       return actions + drain()
     }
 
+    /// A connection that was asked for is not made, because nobody waited for it (``hasUnwantedDials(to:)``). Who has
+    /// come since has another one made.
+    mutating func dialGivenUp(for key: Key) -> [Action] {
+      endDial(for: key)
+      var actions: [Action] = []
+      dialForStarved(&actions)
+      dialIfNeeded(for: key, &actions)
+      prune(key)
+      return actions + drain()
+    }
+
+    /// Whether connections are being made for which nobody waits.
+    func hasUnwantedDials(to key: Key) -> Bool {
+      hosts[key].map { $0.dialing > 0 && $0.waiters.isEmpty } ?? false
+    }
+
     /// An exchange is over. `canReuse` is `false` when its connection may carry no other.
     mutating func released(_ connection: ConnectionID, canReuse: Bool, now: MonotonicInstant) -> [Action] {
       guard let record = connections[connection], record.idleSince == nil else { return [] }
-      guard canReuse, !isShutDown, !isAged(record, now: now) else {
+      endStream(on: connection)
+      guard canReuse, !isShutDown, !isAged(record, now: now), !isTooMany(record.key) else {
         return [.close(connection)] + closed(connection, now: now)
       }
       if let rival = rival(of: record.key) { return [.close(connection)] + hand(over: connection, to: rival) }
       return offer(connection, of: record.key, now: now)
+    }
+
+    /// The content of an answer is read while it arrives: others may have a connection in the place of this one.
+    mutating func streams(_ connection: ConnectionID) -> [Action] {
+      guard let record = connections[connection], record.idleSince == nil, !record.isStreaming else { return [] }
+      connections[connection]?.isStreaming = true
+      hosts[record.key]?.streaming += 1
+      var actions: [Action] = []
+      dialIfNeeded(for: record.key, &actions)
+      return actions
     }
 
     /// A connection is closed, used or not, by whomever. Of one that is not known any more nothing follows.

@@ -2,7 +2,7 @@
   /// First come, first served, and leaving from the middle costs no search.
   struct WaiterQueue<ID: Hashable & Sendable>: Sendable {
     /// Who left is a gap until the gaps before it are taken off.
-    private var places: [ID?] = []
+    private(set) var places: [ID?] = []
     private var head = 0
     /// Where each one stands, counted from the first place there ever was.
     private var numbers: [ID: Int] = [:]
@@ -38,12 +38,18 @@
       return true
     }
 
-    /// Gives the places in front back once they are the greater part.
+    /// Removes the gaps once they are the greater part, so that a waiter in front that stays does not keep the gaps of
+    /// those behind it that left.
     private mutating func compact() {
-      guard head == places.count || (head > 32 && head * 2 > places.count) else { return }
-      places.removeFirst(head)
-      dropped += head
-      head = 0
+      if head == places.count {
+        dropped += head
+        (places, head) = ([], 0)
+      } else if places.count > 32 + 2 * numbers.count {
+        let waiting = all
+        dropped += head
+        (places, head) = (waiting, 0)
+        for (offset, id) in waiting.enumerated() { numbers[id] = dropped + offset }
+      }
     }
   }
 #endif

@@ -17,7 +17,7 @@
 
       /// A name and a password.
       public struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-        /// The name, without a colon.
+        /// The name, without a colon (RFC 7617 §2) and control characters; ``Options/check()`` refuses others.
         public var user: String
         /// The password.
         public var password: String

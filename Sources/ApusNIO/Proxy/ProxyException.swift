@@ -1,12 +1,14 @@
 #if NIO
   import ApusCore
 
-  /// Hosts that are reached without a proxy: one entry of `no_proxy`.
+  /// Hosts that are reached without a proxy: one entry of `no_proxy`. Compared byte by byte.
   struct ProxyException: Sendable {
+    private typealias Text = ArraySlice<UInt8>
+
     private enum Pattern {
       case all
       /// A name and those below it.
-      case name(String)
+      case name([UInt8])
       /// The first so many bits of an address.
       case addresses(prefix: [UInt8], bits: Int)
       case nothing
@@ -16,14 +18,14 @@
     private var port: Int?
 
     init(_ entry: String) {
-      let entry = entry.lowercased()
+      let entry = Self.lowercased(entry)[...]
       let (host, port) = Self.split(entry)
       self.port = port
-      if entry == "*" {
+      if entry.elementsEqual("*".utf8) {
         pattern = .all
-      } else if let slash = host.firstIndex(of: "/") {
-        let bits = Int(host[host.index(after: slash)...])
-        let prefix = Self.address(String(host[..<slash]))
+      } else if let slash = host.firstIndex(of: UInt8(ascii: "/")) {
+        let bits = Self.number(host[(slash + 1)...])
+        let prefix = Self.address(host[..<slash])
         guard let prefix, let bits, (0...prefix.count * 8).contains(bits) else {
           pattern = .nothing
           return
@@ -32,8 +34,8 @@
       } else if let address = Self.address(host) {
         pattern = .addresses(prefix: address, bits: address.count * 8)
       } else {
-        let name = Self.name(host.hasPrefix("*.") ? String(host.dropFirst(2)) : host)
-        pattern = name.isEmpty ? .nothing : .name(name)
+        let name = Self.name(host.starts(with: "*.".utf8) ? host.dropFirst(2) : host)
+        pattern = name.isEmpty ? .nothing : .name(Array(name))
       }
     }
 
@@ -43,33 +45,46 @@
       case .all: return true
       case .nothing: return false
       case .name(let name):
-        let host = Self.name(origin.host)
-        return host == name || host.hasSuffix("." + name)
+        let host = Self.name(Self.lowercased(origin.host)[...])
+        guard host.count > name.count else { return host.elementsEqual(name) }
+        return host.suffix(name.count).elementsEqual(name) && host.dropLast(name.count).last == UInt8(ascii: ".")
       case .addresses(let prefix, let bits):
-        guard let address = Self.address(origin.host), address.count == prefix.count else { return false }
+        guard let address = Self.address(Array(origin.host.utf8)[...]), address.count == prefix.count else {
+          return false
+        }
         return (0..<bits).allSatisfy { bit in (address[bit / 8] ^ prefix[bit / 8]) & (0x80 >> UInt8(bit % 8)) == 0 }
       }
     }
 
     /// A name without the dots around it.
-    private static func name(_ text: String) -> String {
-      let rooted = text.hasSuffix(".") ? text.dropLast() : text[...]
-      return String(rooted.hasPrefix(".") ? rooted.dropFirst() : rooted)
+    private static func name(_ text: Text) -> Text {
+      let rooted = text.last == UInt8(ascii: ".") ? text.dropLast() : text
+      return rooted.first == UInt8(ascii: ".") ? rooted.dropFirst() : rooted
     }
 
     /// An entry's host and port; an IPv6 address has colons of its own.
-    private static func split(_ entry: String) -> (host: String, port: Int?) {
-      guard let colon = entry.lastIndex(of: ":"), let port = Int(entry[entry.index(after: colon)...]) else {
+    private static func split(_ entry: Text) -> (host: Text, port: Int?) {
+      guard let colon = entry.lastIndex(of: UInt8(ascii: ":")), let port = number(entry[(colon + 1)...]) else {
         return (entry, nil)
       }
-      let host = String(entry[..<colon])
-      return host.contains(":") && !host.hasSuffix("]") ? (entry, nil) : (host, port)
+      let host = entry[..<colon]
+      let isAddress = host.contains(UInt8(ascii: ":")) && host.last != UInt8(ascii: "]")
+      return isAddress ? (entry, nil) : (host, port)
+    }
+
+    private static func number(_ digits: Text) -> Int? {
+      guard digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else { return nil }
+      return Int(String(decoding: digits, as: UTF8.self))
     }
 
     /// The bytes of an address; those of IPv4 also where they are written as IPv6 (RFC 4291 §2.5.5.2).
-    private static func address(_ text: String) -> [UInt8]? {
-      guard let bytes = AddressBytes.of(text) else { return nil }
+    private static func address(_ text: Text) -> [UInt8]? {
+      guard let bytes = AddressBytes.of(String(decoding: text, as: UTF8.self)) else { return nil }
       return bytes.starts(with: mappedPrefix) ? Array(bytes.dropFirst(12)) : bytes
+    }
+
+    private static func lowercased(_ text: String) -> [UInt8] {
+      text.utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
     }
 
     private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]

@@ -26,7 +26,9 @@
         http = Self.choice(of: ["http_proxy", "all_proxy", "ALL_PROXY"], in: variables)
         https = Self.choice(of: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"], in: variables)
         let list = variables["no_proxy"] ?? variables["NO_PROXY"] ?? ""
-        exceptions = list.split(whereSeparator: { $0 == "," || $0 == " " }).map { ProxyException(String($0)) }
+        exceptions = list.utf8.split { $0 == UInt8(ascii: ",") || $0 <= 0x20 }.map {
+          ProxyException(String(Substring($0)))
+        }
       }
     }
 

@@ -11,7 +11,7 @@
     ) -> EventLoopFuture<Void> {
       let done = channel.eventLoop.makePromise(of: Void.self)
       do {
-        let handler = TunnelHandler(done: done, limits: limits)
+        let handler = TunnelHandler(done: done, proxy: proxy, limits: limits)
         var request = ByteBuffer()
         let authority = "\(origin.host):\(origin.port)"
         let encoder = RequestEncoder(form: .authority, adding: proxy.fields)
@@ -41,25 +41,27 @@
     typealias InboundIn = ByteBuffer
 
     private var done: EventLoopPromise<Void>?
+    private let proxy: NIOTransport.Proxy
     private var decoder: ResponseDecoder
     private var inbound = ByteBuffer()
 
-    init(done: EventLoopPromise<Void>, limits: FramingLimits) {
+    init(done: EventLoopPromise<Void>, proxy: NIOTransport.Proxy, limits: FramingLimits) {
       self.done = done
+      self.proxy = proxy
       decoder = ResponseDecoder(limits: limits)
       decoder.expectResponse(to: .connect)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       var bytes = unwrapInboundIn(data)
-      inbound.writeBuffer(&bytes)
+      inbound.take(&bytes)
       do {
         while done != nil, let part = try decoder.next(from: &inbound) {
           guard case .head(let head, _) = part else { continue }
           finish(answer(to: head), context)
         }
       } catch {
-        finish(.failure(refusal("the proxy's answer to CONNECT is malformed", error)), context)
+        finish(.failure(refusal("answered CONNECT with a malformed response", error)), context)
       }
     }
 
@@ -68,21 +70,23 @@
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-      finish(.failure(refusal("the proxy closed the connection in answer to CONNECT")), context)
+      finish(.failure(refusal("closed the connection in answer to CONNECT")), context)
       context.fireChannelInactive()
     }
 
     private func answer(to head: HTTPResponse) -> Result<Void, any Error> {
       switch head.status.code {
       case 200..<300 where inbound.readableBytes == 0: .success(())
-      case 200..<300: .failure(refusal("bytes came through the tunnel before any were sent"))
-      case 407: .failure(refusal("the proxy does not accept the credentials, or wants some (407)"))
-      default: .failure(refusal("the proxy answered CONNECT with status \(head.status.code)"))
+      case 200..<300: .failure(refusal("sent bytes through the tunnel before any were sent to it"))
+      case 407 where proxy.credentials == nil: .failure(refusal("requires credentials (CONNECT: status 407)"))
+      case 407: .failure(refusal("does not accept the credentials (CONNECT: status 407)"))
+      default: .failure(refusal("refused the tunnel (CONNECT: status \(head.status.code))"))
       }
     }
 
     private func refusal(_ detail: String, _ underlying: (any Error)? = nil) -> TransportError {
-      TransportError(.connectionFailed, requestState: .notSent, detail: detail, underlying: underlying)
+      TransportError(
+        .connectionFailed, requestState: .notSent, detail: "the proxy \(proxy) \(detail)", underlying: underlying)
     }
 
     private func finish(_ result: Result<Void, any Error>, _ context: ChannelHandlerContext) {

@@ -25,10 +25,12 @@
           ?? NIOSSLClientHandler(context: context, serverHostname: name)
         let waiting = HandshakeHandler(done: done) {
           guard HostIdentity.covers(host, names: tls.peerCertificate.map(names(in:)) ?? []) else {
-            return TransportError(.tls, requestState: .notSent, detail: "the certificate is for another host")
+            return TLSFailure(reason: TLSFailure.wrongHost)
           }
           guard let chain, !pins.accept(chain.keys, from: host, at: Date()) else { return nil }
-          return TransportError(.tls, requestState: .notSent, detail: "the host shows none of the keys pinned for it")
+          return TLSFailure(reason: "the host shows none of the keys pinned for it")
+        } explain: { error in
+          TLSFailure(error) { TLSFailure.fault(of: tls.peerCertificate, at: Date()) }
         }
         try channel.pipeline.syncOperations.addHandlers([tls, waiting])
         try channel.syncOptions?.setOption(.autoRead, value: true)
@@ -51,7 +53,8 @@
     /// The name to ask for and to find in the certificate; `nil` for an address, which is compared with the peer's.
     private static func serverName(_ host: String) -> String? {
       guard AddressLookup.literal(host, port: 443) == nil else { return nil }
-      return host.hasSuffix(".") ? String(host.dropLast()) : host
+      let bytes = host.utf8
+      return bytes.last == UInt8(ascii: ".") ? String(decoding: bytes.dropLast(), as: UTF8.self) : host
     }
   }
 
@@ -60,11 +63,19 @@
     typealias InboundIn = ByteBuffer
 
     private var done: EventLoopPromise<Void>?
-    private let check: () -> TransportError?
+    private let check: () -> TLSFailure?
+    private let explain: (any Error) -> TLSFailure?
 
-    init(done: EventLoopPromise<Void>, check: @escaping () -> TransportError?) {
+    /// - Parameters:
+    ///   - check: looks at what the server has shown once the handshake is done; `nil`: nothing is wrong.
+    ///   - explain: the reason for an error of the handshake, where it is one of TLS.
+    init(
+      done: EventLoopPromise<Void>, check: @escaping () -> TLSFailure?,
+      explain: @escaping (any Error) -> TLSFailure?
+    ) {
       self.done = done
       self.check = check
+      self.explain = explain
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -77,7 +88,7 @@
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      finish(.failure(error))
+      finish(.failure(explain(error) ?? error))
       context.fireErrorCaught(error)
     }
 

@@ -18,7 +18,7 @@
       pool + times + answers + [
         (eventLoops.isSensible, "eventLoops: at least one"),
         (HTTPField.isValidValue(userAgent), "userAgent: no control characters"),
-        (proxy.isSensible, "proxy: needs a host and a port from 1 to 65535"),
+        (proxy.fault == nil, "proxy: \(proxy.fault ?? "")"),
       ]
     }
 
@@ -67,9 +67,9 @@
   }
 
   extension NIOTransport.ProxyUse {
-    fileprivate var isSensible: Bool {
-      guard case .proxy(let proxy) = self else { return true }
-      return !proxy.host.isEmpty && (1...65535).contains(proxy.port)
+    fileprivate var fault: String? {
+      guard case .proxy(let proxy) = self else { return nil }
+      return proxy.fault
     }
   }
 #endif

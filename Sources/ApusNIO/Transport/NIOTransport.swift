@@ -24,6 +24,10 @@
       core = TransportCore(options: options)
     }
 
+    init(options: Options, resolver: NameResolver) {
+      core = TransportCore(options: options, resolver: resolver)
+    }
+
     /// Sends a message and returns at the head of the answer, or with all of it where the call wants its content in
     /// memory.
     ///

@@ -15,10 +15,19 @@
     }
 
     /// With what a call says of its own.
-    func with(_ own: ExchangeTimeouts) -> Timeouts {
+    ///
+    /// - Parameters:
+    ///   - own: its limits for the parts of an exchange.
+    ///   - call: its limit for the whole call; `nil`: it sets none. If it is longer than the transport's limit for the
+    ///     head it takes its place: such a call expects a slow response, as a long poll does.
+    func with(_ own: ExchangeTimeouts, of call: Duration?) -> Timeouts {
       var timeouts = self
       if let limit = own.connection { timeouts.connection = TimeAmount(limit) }
-      if let limit = own.firstByte { timeouts.firstByte = TimeAmount(limit) }
+      if let limit = own.firstByte {
+        timeouts.firstByte = TimeAmount(limit)
+      } else if let limit = firstByte, let call {
+        timeouts.firstByte = max(limit, TimeAmount(call))
+      }
       if let limit = own.stall { timeouts.stall = TimeAmount(limit) }
       return timeouts
     }

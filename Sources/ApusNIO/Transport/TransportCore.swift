@@ -33,11 +33,14 @@
     private let clock = SystemClock()
     private let pool: Mutex<Pool>
     let loops: EventLoopSource
+    let resolver: NameResolver
     private let dials = OpenDials()
     private let drained = Latch()
 
-    init(options: NIOTransport.Options) {
+    /// - Parameter resolver: finds the addresses of names. Default: the system's.
+    init(options: NIOTransport.Options, resolver: NameResolver = .system) {
       self.options = options
+      self.resolver = resolver
       fault = options.fault
       timeouts = Timeouts(options)
       connectTimeout = options.connectTimeout.map { TimeAmount($0) }
@@ -60,9 +63,13 @@
     /// - Parameter again: whether it was on one before.
     func acquire(_ exchange: Exchange, again: Bool = false) {
       decide { pool in
-        let actions = pool.acquire(exchange, for: exchange.request.origin, isAdmitted: again, now: clock.now)
+        let origin = exchange.request.origin
+        let actions =
+          exchange.wantsNewConnection
+          ? pool.acquireNew(exchange, for: origin, isAdmitted: again)
+          : pool.acquire(exchange, for: origin, isAdmitted: again, now: clock.now)
         if case .use = actions.last { return actions }
-        exchange.hasToWait()
+        exchange.hasToWait(isHeldUp: !pool.isDialing(forLastOf: exchange.request.origin))
         return actions
       }
     }
@@ -70,6 +77,12 @@
     /// The exchange does not wait for a connection any more.
     func withdraw(_ exchange: Exchange) {
       decide { $0.cancelled(exchange) }
+      let origin = exchange.request.origin
+      if hasUnwantedDials(to: origin) { dials.giveUpLookups(of: origin) }
+    }
+
+    private func hasUnwantedDials(to origin: Origin) -> Bool {
+      pool.withLock { $0.hasUnwantedDials(to: origin) }
     }
 
     // MARK: Connections
@@ -77,6 +90,11 @@
     /// A connection is free for the next exchange.
     func release(_ connection: Connection) {
       decide { $0.released(connection, canReuse: true, now: clock.now) }
+    }
+
+    /// A connection carries content that is read while it arrives, for as long as that takes.
+    func streams(_ connection: Connection) {
+      decide { $0.streams(connection) }
     }
 
     /// A connection is closed.
@@ -114,15 +132,18 @@
       // Never at once: whoever asks may be inside of a read.
       loop.execute {
         let dial = Dial(to: origin, on: loop, core: self)
-        self.dials.add(dial, on: loop)
+        self.dials.add(dial, to: origin, on: loop)
         dial.start { result in
           self.dials.remove(dial)
           switch result {
           case .success(let connection): self.decide { $0.dialed(connection, for: origin, now: self.clock.now) }
+          case .failure where dial.isGivenUp: self.decide { $0.dialGivenUp(for: origin) }
           case .failure(let error):
             self.decide(after: error) { $0.dialFailed(for: origin, now: self.clock.now) }
           }
         }
+        // An exchange that left before the dial was added did not find it.
+        if self.hasUnwantedDials(to: origin) { dial.giveUpLookup() }
       }
     }
 

@@ -67,9 +67,9 @@ struct ConformanceBench: Sendable {
     }
     // Whatever the call made of it: the outcome is what counts.
     if delivery == .streamed {
-      try? await client.withResponse(to: Request<Void>.get("/")) { _ in }
+      try? await client.withResponse(to: Request<Void>.method(.get, "/")) { _ in }
     } else {
-      try? await client.send(Request<Void>.get("/"))
+      try? await client.send(Request<Void>.method(.get, "/"))
     }
     guard let result = outcome.state else { throw CancellationError() }
     if case .failure(let error) = result { try Self.requireKnown(error) }

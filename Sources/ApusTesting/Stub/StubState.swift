@@ -15,6 +15,8 @@ struct StubRule: Sendable {
   }
 
   let id: Int
+  /// What it is for, as a test's author reads it when nothing matched.
+  let name: String
   let script: Script
   let matches: @Sendable (RequestMessage, CallContext) -> Bool
 }
@@ -27,9 +29,17 @@ struct StubState: Sendable {
   private var given: [Int: Int] = [:]
 
   mutating func add(
-    _ script: StubRule.Script, _ matches: @escaping @Sendable (RequestMessage, CallContext) -> Bool
+    _ name: String, _ script: StubRule.Script, _ matches: @escaping @Sendable (RequestMessage, CallContext) -> Bool
   ) {
-    rules.append(StubRule(id: rules.count, script: script, matches: matches))
+    rules.append(StubRule(id: rules.count, name: name, script: script, matches: matches))
+  }
+
+  /// What is stubbed, the newest first, as half a sentence.
+  var stubbed: String {
+    if rules.isEmpty { return "nothing is stubbed" }
+    let names = rules.reversed().map(\.name)
+    let rest = names.count > 10 ? " and \(names.count - 10) more" : ""
+    return "stubbed are " + names.prefix(10).joined(separator: ", ") + rest
   }
 
   /// Records a request whose content is still to come.

@@ -20,7 +20,7 @@ extension StubTransport {
   public func on(
     _ method: HTTPRequest.Method, _ target: String, answers: [StubAnswer], afterwards: Afterwards = .repeatLast
   ) {
-    add(.listed(answers, afterwards)) { request, _ in
+    add("\(method.rawValue) \(Redaction().target(target))", .listed(answers, afterwards)) { request, _ in
       guard request.head.method == method else { return false }
       if target.contains("?") { return request.target == target }
       return request.target.prefix { $0 != "?" } == target
@@ -36,7 +36,7 @@ extension StubTransport {
   public func on<E: Endpoint>(
     _ endpoint: E.Type, answers: [StubAnswer], afterwards: Afterwards = .repeatLast
   ) {
-    add(.listed(answers, afterwards)) { _, context in
+    add("calls of \(endpoint)", .listed(answers, afterwards)) { _, context in
       context.endpoint.type.map { ObjectIdentifier($0) } == ObjectIdentifier(endpoint)
     }
   }
@@ -52,7 +52,7 @@ extension StubTransport {
 
   /// Answers calls with this method and path template, with one answer after the other.
   public func on(template: String, answers: [StubAnswer], afterwards: Afterwards = .repeatLast) {
-    add(.listed(answers, afterwards)) { _, context in
+    add("the template \(template)", .listed(answers, afterwards)) { _, context in
       "\(context.endpoint.method.rawValue) \(context.endpoint.template)" == template
     }
   }
@@ -65,17 +65,18 @@ extension StubTransport {
   public func on(
     where matches: @escaping @Sendable (RequestMessage, CallContext) -> Bool, answer: @escaping Answering
   ) {
-    add(.made(answer), matches)
+    add("requests that a closure picks", .made(answer), matches)
   }
 
   /// Answers every request that no other rule has been added for since.
   public func onAny(answer: StubAnswer) {
-    add(.listed([answer], .repeatLast)) { _, _ in true }
+    add("every request", .listed([answer], .repeatLast)) { _, _ in true }
   }
 
   private func add(
-    _ script: StubRule.Script, _ matches: @escaping @Sendable (RequestMessage, CallContext) -> Bool
+    _ name: String, _ script: StubRule.Script,
+    _ matches: @escaping @Sendable (RequestMessage, CallContext) -> Bool
   ) {
-    watched.update { $0.add(script, matches) }
+    watched.update { $0.add(name, script, matches) }
   }
 }

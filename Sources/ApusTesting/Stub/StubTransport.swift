@@ -12,8 +12,8 @@ import HTTPTypes
 /// ```
 ///
 /// Of several rules that match, the one added last counts, so that a test can replace what its set-up said. A call
-/// that no rule matches fails with a ``TransportError`` that names its method and path template. Calls and tests may
-/// use a stub from any thread.
+/// that no rule matches fails with a ``TransportError`` that names its method and path as sent, and what is stubbed.
+/// Calls and tests may use a stub from any thread.
 ///
 /// It keeps the limit of an attempt (`CallContext.attemptDeadline`); a function that makes an answer is not
 /// interrupted, its answer then comes too late.
@@ -59,7 +59,7 @@ public final class StubTransport: Transport {
         $0.complete(exchange)
         $0.end(number, .unmatched)
       }
-      throw refusal("no answer is stubbed for", exchange)
+      throw refusal("no answer is stubbed for", exchange, "; \(watched.read(\.stubbed))")
     }
     context.record(.requestSent)
     // After that: whoever waits for the exchange finds its call waiting for the answer.
@@ -70,7 +70,7 @@ public final class StubTransport: Transport {
       answer = try await make(exchange)
     case .listed(let answers, let afterwards):
       guard let next = watched.update({ $0.next(of: rule.id, answers, afterwards) }) else {
-        throw refusal("the stubbed answers are used up for", exchange)
+        throw refusal("the stubbed answers are used up for", exchange, " (\(rule.name))")
       }
       answer = next
     }
@@ -108,7 +108,10 @@ public final class StubTransport: Transport {
     return ResponseMessage(head: answer.head, content: content)
   }
 
-  private func refusal(_ reason: String, _ exchange: StubExchange) -> TransportError {
-    TransportError(.unsupported, requestState: .notSent, detail: "\(reason) \(exchange.endpoint)")
+  /// Names the request as it was sent, the base URL's path included, which rules are compared with. Values of its query
+  /// are masked: the text ends in logs.
+  private func refusal(_ reason: String, _ exchange: StubExchange, _ rest: String) -> TransportError {
+    let target = "\(exchange.method.rawValue) \(Redaction().target(exchange.target))"
+    return TransportError(.unsupported, requestState: .notSent, detail: "\(reason) \(target)\(rest)")
   }
 }

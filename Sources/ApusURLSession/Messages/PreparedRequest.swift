@@ -15,17 +15,17 @@ struct PreparedRequest: Sendable {
 
   /// Whether the exchange must not use a connection that was used before.
   ///
-  /// When such a connection is found closed libcurl sends the request again by itself, also one that is not
-  /// idempotent; with content it even waits for ever, since the platform cannot begin it anew.
+  /// When such a connection is found closed libcurl sends the request again by itself, also one that may not be sent
+  /// twice; with content it even waits for ever, since the platform cannot begin it anew.
   var needsOwnConnection: Bool {
     #if canImport(Security)
       false
     #else
-      content.length != 0 || !Self.idempotent.contains(urlRequest.httpMethod ?? "")
+      content.length != 0 || !isRepeatable
     #endif
   }
 
-  private static let idempotent: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+  private let isRepeatable: Bool
 
   /// How many bytes of content there are, when that is known.
   var contentLength: Int64? { content.length }
@@ -51,6 +51,7 @@ struct PreparedRequest: Sendable {
     urlRequest = request
     content = message.content
     isHead = message.head.method == .head
+    isRepeatable = context.isRepeatable(message.head)
     outgoing = try await OutgoingContent(message.content, in: context)
   }
 

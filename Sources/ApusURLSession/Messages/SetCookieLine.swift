@@ -5,22 +5,22 @@
 /// a day without one.
 enum SetCookieLine {
   static func split(_ joined: String) -> [String] {
+    // Bytes: a mark that combines with a comma makes another Character of it, and hides it.
+    let bytes = Array(joined.utf8)
     var lines: [String] = []
-    var start = joined.startIndex
-    var rest = joined[...]
-    while let comma = rest.firstIndex(of: ",") {
-      rest = joined[joined.index(after: comma)...]
-      let next = rest.drop { $0 == " " }
+    var start = 0
+    for comma in bytes.indices where bytes[comma] == UInt8(ascii: ",") {
+      let next = bytes[(comma + 1)...].drop { $0 == UInt8(ascii: " ") }
       guard beginsWithName(next) else { continue }
-      lines.append(String(joined[start..<comma]))
+      lines.append(String(decoding: bytes[start..<comma], as: UTF8.self))
       start = next.startIndex
     }
-    lines.append(String(joined[start...]))
+    lines.append(String(decoding: bytes[start...], as: UTF8.self))
     return lines
   }
 
-  private static func beginsWithName(_ text: Substring) -> Bool {
-    let name = text.prefix { $0 != "=" && $0 != " " && $0 != ";" && $0 != "," && $0 != "\"" }
-    return !name.isEmpty && text[name.endIndex...].first == "="
+  private static func beginsWithName(_ text: ArraySlice<UInt8>) -> Bool {
+    let end = text.firstIndex { "= ;,\"".utf8.contains($0) } ?? text.endIndex
+    return end > text.startIndex && end < text.endIndex && text[end] == UInt8(ascii: "=")
   }
 }

@@ -63,12 +63,12 @@ struct CallStateTests {
     state.append(event(.exchangeStarted))
     state.append(event(.sendProgress(sent: 10, expected: 20)))
     state.headArrived(HTTPResponse(status: .serviceUnavailable, headerFields: [.contentLength: "9"]))
-    #expect(state.received(4) == (4, 9))
-    #expect(state.received(5) == (9, 9))
+    #expect(state.received(4, at: now) == (4, 9))
+    #expect(state.received(5, at: now) == (9, 9))
     #expect(state.sentBytes == 10)
     state.append(event(.exchangeStarted, attempt: 2))
     #expect(state.attempts == 2)
-    #expect(state.received(1) == (1, nil))
+    #expect(state.received(1, at: now) == (1, nil))
     #expect(state.sentBytes == 0)
     #expect(state.requestState == .maybeSent)
   }
@@ -95,18 +95,72 @@ struct CallStateTests {
     #expect(isCancelledAfter)
   }
 
-  @Test("a deadline is replaced by an earlier one only, and taken back at the end")
-  func deadlines() {
-    var heap = DeadlineHeap<any DeadlineTarget>()
-    let target = Target()
-    let keys = (0..<4).map { _ in heap.insert(target, at: now) }
+  private enum Move: Sendable {
+    case event(TraceEvent.Kind)
+    case head(length: Int?)
+    case received(Int)
+  }
+
+  /// A second passes between two moves. Answers how much of the time content moved.
+  private func time(_ moves: [Move], sharesExchange: Bool = false) -> Duration {
     var state = CallState()
-    #expect(state.limit(to: now, keys[0]) == nil)
-    #expect(state.limit(to: now.advanced(by: .seconds(1)), keys[1]) == keys[1])
-    #expect(state.limit(to: now.advanced(by: .seconds(-1)), keys[2]) == keys[0])
-    let end = state.end(.succeeded, at: now)
-    #expect(end?.deadlineKey == keys[2])
-    #expect(state.limit(to: now.advanced(by: .seconds(-9)), keys[3]) == keys[3])
+    var second = 0
+    var now: MonotonicInstant { MonotonicInstant(sinceStart: .seconds(second)) }
+    if sharesExchange {
+      state.shareExchange()
+    } else {
+      _ = state.limits.limit(by: CallTimeLimit(.seconds(30), since: now))
+    }
+    for move in moves {
+      second += 1
+      switch move {
+      case .event(let kind): state.append(TraceEvent(kind: kind, instant: now, attempt: 1))
+      case .head(let length):
+        var head = HTTPResponse(status: .ok)
+        head.headerFields[.contentLength] = length.map { "\($0)" }
+        state.headArrived(head)
+      case .received(let count): _ = state.received(count, at: now)
+      }
+    }
+    return state.limits.movement.time(at: MonotonicInstant(sinceStart: .seconds(100)))
+  }
+
+  private static let movements: [([Move], Int)] = [
+    ([.event(.exchangeStarted), .event(.requestSent), .head(length: nil)], 0),
+    // An answer that comes in one piece.
+    ([.event(.exchangeStarted), .event(.requestSent), .head(length: 4), .received(4)], 0),
+    ([.head(length: 4), .received(2), .received(2), .event(.contentArrived(length: 4))], 2),
+    // More is expected.
+    ([.head(length: 9), .received(2)], 98),
+    ([.head(length: nil), .received(2), .event(.contentArrived(length: 2))], 1),
+    ([.head(length: 9), .received(2), .event(.exchangeStarted)], 1),
+    // Content that leaves in one piece.
+    ([.event(.sendProgress(sent: 5, expected: 5)), .event(.requestSent)], 0),
+    ([.event(.sendProgress(sent: 2, expected: 5)), .event(.sendProgress(sent: 5, expected: 5))], 1),
+    ([.event(.sendProgress(sent: 2, expected: nil)), .event(.requestSent), .head(length: nil)], 1),
+    // An answer that comes before the request is complete.
+    ([.event(.sendProgress(sent: 2, expected: nil)), .head(length: nil), .event(.requestSent)], 99),
+  ]
+
+  @Test("content moves from a report of progress until all of it has, or its exchange is over", arguments: movements)
+  private func movement(moves: [Move], seconds: Int) {
+    #expect(time(moves) == .seconds(seconds))
+    // Also where only another call wants to know it.
+    #expect(time(moves, sharesExchange: true) == .seconds(seconds))
+  }
+
+  @Test("the clock is not read for content where no limit depends on it, nor for an answer in one piece")
+  func noClock() {
+    func never() -> MonotonicInstant {
+      Issue.record("the clock was read")
+      return now
+    }
+    var unlimited = CallState()
+    _ = unlimited.received(1, at: never())
+    var limited = CallState()
+    _ = limited.limits.limit(by: CallTimeLimit(.seconds(30), since: now))
+    limited.headArrived(HTTPResponse(status: .ok, headerFields: [.contentLength: "7"]))
+    _ = limited.received(7, at: never())
   }
 
   @Test("in any order of events the first reason decides, and there is one end", arguments: 0..<200)
@@ -145,8 +199,4 @@ struct CallStateTests {
     #expect(state.events.filter(\.kind.isEnd).count == (outcome == nil ? 0 : 1))
     if let outcome { #expect(state.events.last?.kind == outcome) }
   }
-}
-
-private final class Target: DeadlineTarget {
-  func deadlinePassed() {}
 }

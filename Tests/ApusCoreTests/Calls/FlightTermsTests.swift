@@ -61,7 +61,7 @@ struct FlightTermsTests {
     append(.exchangeStarted, to: &state)
     state.headArrived(HTTPResponse(status: .ok, headerFields: [.cacheControl: "no-store"]))
     append(.headArrived(status: 200), to: &state)
-    _ = state.received(3)
+    _ = state.received(3, at: MonotonicInstant(sinceStart: .zero))
     #expect(state.answerProgress == known)
     append(kind, to: &state)
     #expect(state.answerProgress == AnswerProgress())
@@ -70,7 +70,7 @@ struct FlightTermsTests {
     #expect(ended.answerProgress == known)
     append(.exchangeStarted, to: &state)
     #expect(state.answerProgress == AnswerProgress())
-    _ = state.received(5)
+    _ = state.received(5, at: MonotonicInstant(sinceStart: .zero))
     #expect(state.answerProgress == AnswerProgress(bytes: 5))
   }
 

@@ -27,6 +27,37 @@ import Testing
     #expect(JSONCoding.standard.keys == .asWritten && JSONCoding.standard.bytes == .base64)
   }
 
+  @Test(
+    "Dates are written with milliseconds if they are not zero, and without where the coding says so",
+    arguments: [
+      (0, "1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"), (0.5, "1970-01-01T00:00:00.500Z", "1970-01-01T00:00:00Z"),
+      (1_795_253_400.25, "2026-11-21T09:30:00.250Z", "2026-11-21T09:30:00Z"),
+      (1_795_253_400.007, "2026-11-21T09:30:00.007Z", "2026-11-21T09:30:00Z"),
+      (1_795_253_400.0001, "2026-11-21T09:30:00Z", "2026-11-21T09:30:00Z"),
+      (1_795_253_400.9997, "2026-11-21T09:30:01Z", "2026-11-21T09:30:00Z"),
+      (-0.25, "1969-12-31T23:59:59.750Z", "1969-12-31T23:59:59Z"),
+      (1_709_164_800, "2024-02-29T00:00:00Z", "2024-02-29T00:00:00Z"),
+      (-62_167_219_200, "0000-01-01T00:00:00Z", "0000-01-01T00:00:00Z"),
+      (253_402_300_799, "9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"),
+    ] as [(Double, String, String)])
+  func milliseconds(seconds: Double, text: String, whole: String) throws {
+    let date = Date(timeIntervalSince1970: seconds)
+    #expect(try JSONCoding.standard.encode([date]) == Data("[\"\(text)\"]".utf8))
+    #expect(try JSONCoding(dates: .iso8601WholeSeconds).encode([date]) == Data("[\"\(whole)\"]".utf8))
+    let read = try JSONCoding(dates: .iso8601WholeSeconds).decode([Date].self, from: Data("[\"\(text)\"]".utf8))
+    #expect(abs(read[0].timeIntervalSince1970 - seconds) < 0.001)
+  }
+
+  @Test(
+    "Dates that no server could read cannot be encoded",
+    arguments: [-62_167_219_201, 253_402_300_800, 1e300, .infinity, .nan])
+  func unwritable(seconds: Double) {
+    let error = #expect(throws: EncodingError.self) {
+      try JSONCoding.standard.encode([Date(timeIntervalSince1970: seconds)])
+    }
+    #expect(error.map { String(reflecting: $0).isEmpty } == false)
+  }
+
   @Test("Keys in snake case, dates as numbers, bytes as numbers")
   func others() throws {
     let bytes = JSONValue.array([.number(1), .number(2), .number(255)])
@@ -57,10 +88,13 @@ import Testing
     "Every coding reads what it wrote",
     arguments: [
       JSONCoding.standard, .snakeCase, JSONCoding(dates: .secondsSince1970, bytes: .numbers),
-      JSONCoding(dates: .millisecondsSince1970),
+      JSONCoding(dates: .millisecondsSince1970), JSONCoding(dates: .iso8601WholeSeconds),
     ])
   func roundTrip(coding: JSONCoding) throws {
-    let event = Event(startDate: instant)
+    var event = Event(startDate: instant)
+    #expect(try coding.decoder.decode(Event.self, from: coding.encoder.encode(event)) == event)
+    if case .iso8601WholeSeconds = coding.dates { return }
+    event.startDate += 0.5
     #expect(try coding.decoder.decode(Event.self, from: coding.encoder.encode(event)) == event)
   }
 
@@ -104,6 +138,7 @@ import Testing
           let pad = { (number: Int) in (number < 10 ? "0" : "") + String(number) }
           let text = "\(year)-\(pad(month))-\(pad(day))T01:02:03Z"
           #expect(try ISO8601.date(text) == Date.ISO8601FormatStyle().parse(text))
+          #expect(try ISO8601.text(ISO8601.date(text), withMilliseconds: true) == text)
         }
       }
     }

@@ -10,25 +10,48 @@ import Testing
 #endif
 
 @Suite("Any JSON") struct JSONValueTests {
-  @Test("Every kind of value is read and written")
-  func kinds() throws {
-    let text = #"{"a":[null,true,1,2.5,"x",{}],"b":{"c":[]}}"#
-    let value = try JSONCoding.standard.decoder.decode(JSONValue.self, from: Data(text.utf8))
-    let expected = JSONValue.object([
-      "a": .array([.null, .bool(true), .number(1), .number(2.5), .string("x"), .object([:])]),
-      "b": .object(["c": .array([])]),
-    ])
-    #expect(value == expected)
-    let written = try JSONCoding.standard.encoder.encode(value)
-    #expect(try JSONCoding.standard.decoder.decode(JSONValue.self, from: written) == expected)
+  @Test("Any JSON keeps every digit on its way in and out")
+  func exact() async throws {
+    let json = #"{"big":9007199254740993,"far":1e400,"long":0.1234567890123456789012,"wide":18446744073709551616}"#
+    let api = client(answering: .json(json))
+    let value = try await api.send(Request<JSONValue>.get("/x"))
+    #expect(value.description == json)
+    #expect(try await api.send(Request<[String: JSONValue]>.get("/x"))["big"]?.number?.int == 9_007_199_254_740_993)
+    #expect(try await api.send(Request<JSONValue>.get("/x").at("far")).description == "1e400")
+    let format = JSONFormat()
+    #expect(try format.encode(value) == Data(json.utf8))
+    #expect(try format.encode([value]) == Data("[\(json)]".utf8))
+    #expect(try format.encode(["v": value]) == Data(#"{"v":\#(json)}"#.utf8))
+    #expect(try format.encode(JSONValue?.none) == Data("null".utf8))
+    #expect(try format.decode([JSONValue].self, from: Data("[1e400]".utf8)).map(\.description) == ["1e400"])
+    #expect(try format.decode(JSONValue?.self, from: Data("null".utf8)) == nil)
+    #expect(try format.decode(JSONValue?.self, from: Data("1e400".utf8))?.description == "1e400")
+    #expect(throws: DecodingError.self) { try format.decode([JSONValue].self, from: Data("{}".utf8)) }
+    #expect(throws: DecodingError.self) { try format.decode([String: JSONValue].self, from: Data("[]".utf8)) }
   }
 
-  @Test("Members, texts and numbers are nil where there are none")
-  func parts() {
-    let value = JSONValue.object(["s": .string("x"), "n": .number(1)])
-    #expect(value["s"]?.string == "x" && value["n"]?.number == 1)
-    #expect(value["none"] == nil && value.string == nil && value.number == nil)
-    #expect(JSONValue.null["x"] == nil)
+  @Test("Any JSON at a path and in an envelope is found and missed as models are")
+  func places() async throws {
+    let api = client(answering: .json(#"{"code":0,"result_page":{"big":9007199254740993}}"#))
+    for coding in [JSONCoding.standard, .snakeCase] {
+      for path in ["result_page.big", "resultPage.big"] where coding.keys == .snakeCase || path.contains("_") {
+        let request = Request<JSONValue>.get("/x").at(path).json(coding)
+        #expect(try await api.send(request).number?.int == 9_007_199_254_740_993)
+      }
+      let enveloped = Request<JSONValue>.get("/x").enveloped(EnvelopeFormat(data: "result_page")).json(coding)
+      #expect(try await api.send(enveloped) == ["big": 9_007_199_254_740_993])
+    }
+    for (path, place, detail) in [
+      ("result_page.none", "result_page.none", "a key is missing"), ("none.big", "none", "a key is missing"),
+      ("code.x", "code", "expected Dictionary<String, Any>, found another type"),
+    ] {
+      let error = await failure { () async throws(CallError) in
+        try await api.send(Request<JSONValue>.get("/x").at(path))
+      }
+      #expect(error?.code == .decoding && error?.place == place && error?.detail == detail)
+    }
+    let none = Request<JSONValue>.get("/x").enveloped(EnvelopeFormat())
+    #expect(try await api.send(none) == .null)
   }
 
   @Test("Random answers are a value or a typed error, never a trap", arguments: 0..<6)
@@ -60,7 +83,7 @@ import Testing
         do {
           _ = try mapping.read(content)
         } catch {
-          #expect(error is DecodingError || error is CallFault || error is EnvelopeRejection)
+          #expect(error is DecodingError || error is JSONError || error is CallFault || error is EnvelopeRejection)
           #expect(!DecodingFailure(error).description.isEmpty)
         }
       }

@@ -24,16 +24,16 @@ import Testing
       (#"{"code":5,"message":"m","error":"e"}"#, "m", "5"), (#"{"code":"E5","message":"m"}"#, "m", "E5"),
       (#"{"status_code":7,"status_message":"Invalid API key","success":false}"#, "Invalid API key", "7"),
       (#"{"error":"invalid_grant","error_description":"Expired"}"#, "Expired", "invalid_grant"),
-      (#"{"error":"gone"}"#, "gone", nil), (#"{"error":{"message":"nested","code":42}}"#, "nested", "42"),
+      (#"{"error":"gone"}"#, nil, "gone"), (#"{"error":{"message":"nested","code":42}}"#, "nested", "42"),
       (#"{"error":{"code":"X"}}"#, nil, "X"), (#"{"errors":["first","second"]}"#, "first", nil),
       (#"{"errors":[{"title":"t","detail":"d","code":"c1"}]}"#, "d", "c1"), (#"{"errors":[]}"#, nil, nil),
       (#"{"message":["a must be b","c"],"error":"Bad Request"}"#, "a must be b", nil),
       (#"{"detail":"why","title":"what"}"#, "why", nil), (#"{"title":"what"}"#, "what", nil),
-      (#"{"message":"","error":"e"}"#, "e", nil), (#"{"message":5,"code":1.5}"#, nil, "1.5"),
+      (#"{"message":"","error":"e"}"#, nil, "e"), (#"{"message":5,"code":1.5}"#, nil, "1.5"),
       (#"{"error_code":3,"message":"m"}"#, "m", "3"), (#"{"code":null,"error":true}"#, nil, nil), ("[]", nil, nil),
       ("7", nil, nil), (#""text""#, nil, nil), ("{}", nil, nil), ("", nil, nil), ("{", nil, nil),
-      (#"{"error":{"error":{"error":"deep"}}}"#, "deep", nil), (#"{"code":12345678901}"#, nil, "12345678901"),
-      (#"{"errors":{"name":["taken"]}}"#, nil, nil), (#"{"errors":[[]]}"#, nil, nil),
+      (#"{"error":{"error":{"error":"deep"}}}"#, nil, "deep"), (#"{"code":12345678901}"#, nil, "12345678901"),
+      (#"{"errors":{"name":["taken"]}}"#, "name: taken", nil), (#"{"errors":[[]]}"#, nil, nil),
     ] as [(String, String?, String?)])
   func shapes(json: String, message: String?, code: String?) async throws {
     let error = try await refusal(.json(json, status: 422))

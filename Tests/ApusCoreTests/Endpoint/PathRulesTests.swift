@@ -40,6 +40,40 @@ import Testing
     #expect(("/a/v\(1).\(2)" as RequestPath).fault == nil)
   }
 
+  static let detours = [
+    "../x", "..\\x", "./x", "a/../b", "a\\..\\b", "a/..", "x/./", "../", "..%2Fx", "..%2fx", "%2e%2e/x", "%2e%2e%2fx",
+    ".%2e%2Fx",
+    "%2E.%5Cx", "..%252Fx", "%252e%252e%252fx", "..%5cx", "a%2F..%2Fb", "a%2f%2e%2e%2fb", "..;/x", "..;a=b", "a/..;x/b",
+    "..%3B/x", "/..", "//../x", "../../../etc/passwd", "a%252F..", "x%25252525",
+  ]
+
+  @Test("A value in which a server that decodes it first would find a dot segment is refused", arguments: detours)
+  func leadingElsewhere(value: String) async {
+    let path: RequestPath = "/files/\(value)"
+    #expect(path.fault?.code == .invalidRequest)
+    #expect(RequestPath(segments: ["files", value]).fault != nil)
+    let error = await failure { () async throws(CallError) in
+      try await client(at: "https://h.example").send(Request<Void>.get(path))
+    }
+    #expect(error?.code == .invalidRequest && error?.requestState == .notSent)
+    #expect(error?.detail == "a path value holds a dot segment" || value == "x%25252525")
+  }
+
+  @Test(
+    "So is such a text", arguments: ["/a/..%2Fx", "/a/x%2f..%2fb", "/a/x%5C%2e%2e", "/..%252fx", "/a/..;/b", "/a%2F.."])
+  func leadingElsewhere(text: String) {
+    #expect(RequestPath(stringLiteral: text).fault?.detail == "the path holds a dot segment")
+  }
+
+  @Test(
+    "Values with slashes and dots that lead nowhere else pass",
+    arguments: [
+      "a/b", "a.b/c.d", ".../x", "..a/b", "a../b", "a%2Fb", "a;..", "a/;..", ".git/config", "50%", "a/b;v=1.2", "...",
+    ])
+  func passing(value: String) {
+    #expect(("/files/\(value)" as RequestPath).fault == nil)
+  }
+
   @Test(
     "Dots that are no dot segment pass",
     arguments: ["...", ".a", "a.", "a..b", "..a", ".%2ea", "%2e%2e%2e", "%252ex", "a%2e%2e", "2e", ".git"])

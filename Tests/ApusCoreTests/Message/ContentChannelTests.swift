@@ -157,6 +157,35 @@ import Testing
     }
   }
 
+  @Test("A piece that was read is released at once, also where the channel never runs empty")
+  func releasesPieces() async throws {
+    let alive = Counter()
+    let channel = ContentChannel(highWaterMark: 10_000) {}
+    for _ in 0..<3 { channel.push(.counted(1000, in: alive)) }
+    for _ in 0..<2000 {
+      channel.push(.counted(1000, in: alive))
+      #expect(try await channel.next()?.count == 1000)
+      #expect(alive.value <= 4)
+    }
+    channel.finish()
+    for _ in 0..<3 { _ = try await channel.next() }
+    #expect(alive.value == 0)
+  }
+
+  @Test("A queue of pieces stays as short as what waits in it, however many have passed through")
+  func queueStaysShort() {
+    var queue = PieceQueue()
+    for number in 0..<100 { queue.append(data(number + 1)) }
+    for number in 0..<100_000 {
+      queue.append(data(number % 7 + 1))
+      _ = queue.popFirst()
+      #expect(queue.places.count <= 300)
+    }
+    var count = 0
+    while queue.popFirst() != nil { count += 1 }
+    #expect(count == 100 && queue.isEmpty && queue.byteCount == 0)
+  }
+
   @Test("Everything a sender with back-pressure sends arrives in order on another thread", arguments: 0..<4)
   func threads(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
@@ -181,6 +210,19 @@ import Testing
     await sender.value
     #expect(received.count == sizes.reduce(0, +))
     #expect(received.enumerated().allSatisfy { $1 == UInt8(truncatingIfNeeded: $0 + 1) })
+  }
+}
+
+extension Data {
+  /// Bytes that count as alive until nothing refers to them.
+  fileprivate static func counted(_ count: Int, in alive: Counter) -> Data {
+    alive.add()
+    return Data(
+      bytesNoCopy: .allocate(byteCount: count, alignment: 1), count: count,
+      deallocator: .custom { pointer, _ in
+        pointer.deallocate()
+        alive.add(-1)
+      })
   }
 }
 

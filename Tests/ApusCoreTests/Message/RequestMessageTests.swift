@@ -89,7 +89,7 @@ import Testing
     var message = RequestMessage(head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil))
     #expect(message.target == "/" && message.origin == nil && message.url == ":///")
     #expect("\(message)" == "GET ? with 0 fields")
-    #expect(message.curl() == "curl --request GET ':///'")
+    #expect(message.curl() == "curl --request GET ':///' --globoff")
     message.target = "/x"
     message.head.scheme = "HTTPS"
     message.head.authority = "A.example:8443"

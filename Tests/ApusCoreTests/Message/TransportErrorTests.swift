@@ -7,8 +7,9 @@ import Testing
   @Test(
     "Each kind has its code, category and state",
     arguments: [
-      (.offline, .offline, .offline), (.hostNotFound, .hostNotFound, .offline),
-      (.connectionFailed, .connectionFailed, .offline), (.tls, .tls, .notReported), (.broken, .broken, .notReported),
+      (.offline, .offline, .offline), (.hostNotFound, .hostNotFound, .unreachable),
+      (.connectionFailed, .connectionFailed, .unreachable), (.tls, .tls, .notReported),
+      (.broken, .broken, .notReported),
       (.malformedResponse, .malformedResponse, .notReported), (.contentTooLarge, .contentTooLarge, .notReported),
       (.timedOut(.connecting), .timeout, .timeout), (.unsupported, .invalidRequest, .invalidRequest),
       (.declined, .declined, .invalidRequest),
@@ -31,13 +32,13 @@ import Testing
     }
   }
 
-  @Test("Who was held back on this side has made no mistake: there is no way for now", arguments: [true, false])
+  @Test("A call that is held back on this side has a category of its own", arguments: [true, false])
   func heldBack(isControl: Bool) async {
     let thrown = TransportError(.declined, requestState: .notSent)
     let error = await failure { () async throws(CallError) in
       try await client(answering: .failure(isControl ? thrown.about(.control) : thrown)).send(Request<Void>.get("/x"))
     }
-    #expect(error?.code == .declined && error?.category == (isControl ? .offline : .invalidRequest))
+    #expect(error?.code == .declined && error?.category == (isControl ? .heldBack : .invalidRequest))
   }
 
   @Test(

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 @testable import ApusCore
@@ -6,7 +7,7 @@ import Testing
 struct ExchangeTimingsTests {
   private func trace(_ events: [(Int, TraceEvent.Kind, attempt: Int)]) -> Trace {
     Trace(
-      id: CallID("call"), endpoint: "GET /",
+      id: CallID("call"), endpoint: EndpointIdentity(method: .get, template: "/"),
       events: events.map { time, kind, attempt in
         TraceEvent(kind: kind, instant: MonotonicInstant(sinceStart: .milliseconds(time)), attempt: attempt)
       })

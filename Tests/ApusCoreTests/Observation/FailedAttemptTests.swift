@@ -32,7 +32,9 @@ struct FailedAttemptTests {
   func trace() {
     let attempts = [attempt(.answered(status: 500)), attempt(.answered(status: 503), .end(.attemptsUsedUp))]
     let events = [event(.started), event(.attemptFailed(attempts[0])), event(.decoded)]
-    let trace = Trace(id: "load", endpoint: "GET /", events: events + [event(.attemptFailed(attempts[1]))])
+    let trace = Trace(
+      id: "load", endpoint: EndpointIdentity(method: .get, template: "/"),
+      events: events + [event(.attemptFailed(attempts[1]))])
     #expect(trace.failedAttempts == attempts)
   }
 

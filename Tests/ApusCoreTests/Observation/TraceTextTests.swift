@@ -1,4 +1,5 @@
 import ApusTesting
+import HTTPTypes
 import Testing
 
 @testable import ApusCore
@@ -85,7 +86,7 @@ struct TraceTextTests {
   private func trace(_ events: [(TraceEvent.Kind, after: Duration, attempt: Int)]) -> Trace {
     let start = MonotonicInstant(sinceStart: .seconds(1000))
     return Trace(
-      id: "load", endpoint: "GET /users/{}",
+      id: "load", endpoint: EndpointIdentity(method: .get, template: "/users/{}"),
       events: events.map { TraceEvent(kind: $0.0, instant: start.advanced(by: $0.after), attempt: $0.attempt) })
   }
 

@@ -44,6 +44,56 @@ struct PinnedHostTests {
     #expect(!pins.cover("evilapi.example.com", at: now))
   }
 
+  @Test(
+    "cover their host however it is written, there and where it is dialed",
+    arguments: [
+      ("api.example.com", "API.Example.com", "api.example.com"),
+      ("api.example.com.", "api.example.com", "api.example.com"),
+      ("api.example.com", "api.example.com.", "api.example.com"),
+      ("API.example.COM.", "api.EXAMPLE.com.", "api.example.com"),
+      ("bücher.example", "xn--bcher-kva.example", "xn--bcher-kva.example"),
+      ("xn--bcher-kva.example", "BÜCHER.example.", "xn--bcher-kva.example"),
+      ("bücher\u{3002}example", "bücher.example", "xn--bcher-kva.example"),
+      ("::1", "[::1]", "[::1]"), ("[::1]", "::1", "[::1]"), ("0:0:0:0:0:0:0:1", "[::1]", "[::1]"),
+      ("[2001:DB8::A]", "[2001:db8:0:0:0:0:0:a]", "[2001:db8::a]"),
+      ("2001:0db8:0:0:1:0:0:1", "[2001:db8::1:0:0:1]", "[2001:db8::1:0:0:1]"),
+      ("::", "[0::0]", "[::]"), ("1::", "[1:0:0:0:0:0:0:0]", "[1::]"),
+      ("1:2:3:4:5:6:7:8", "[1:2:3:4:5:6:7:8]", "[1:2:3:4:5:6:7:8]"),
+      ("127.0.0.1", "127.0.0.1", "127.0.0.1"), ("127.0.0.1", "127.0.0.1.", "127.0.0.1"),
+      ("::ffff:127.0.0.1", "127.0.0.1", "127.0.0.1"), ("127.0.0.1", "[::FFFF:7f00:1]", "127.0.0.1"),
+    ] as [(String, String, String)])
+  func spelling(pinned: String, dialed: String, host: String) throws {
+    let pin = try PinnedHost(
+      pinned, keys: [Self.inUse.base64EncodedString()], backup: [Self.backup.base64EncodedString()])
+    #expect(pin.host == host)
+    #expect([pin].cover(dialed, at: now))
+    #expect(![pin].accept([Self.other], from: dialed, at: now))
+    #expect([pin].accept([Self.inUse], from: dialed, at: now))
+  }
+
+  @Test(
+    "that no host could match are refused with the reason",
+    arguments: [
+      ("", "the host is empty"), ("*.example.com", "a wildcard is not a host"), ("*", "a wildcard is not a host"),
+      ("example.com:443", "at any port"), ("[::1]:443", "at any port"), ("fe80::1%eth0", "at any port"),
+      ("https://example.com", "a URL is not a host"), ("example.com/", "a URL is not a host"),
+      ("https://user:sentinel@example.com", "a URL is not a host"), ("//example.com", "a URL is not a host"),
+      ("user@example.com", "neither a name nor an address"), ("example..com", "neither a name nor an address"),
+      (".example.com", "neither a name nor an address"), (".", "neither a name nor an address"),
+      ("example.com..", "neither a name nor an address"), (" example.com", "neither a name nor an address"),
+      ("example.com\n", "neither a name nor an address"), ("127.1", "neither a name nor an address"),
+      ("0x7f.0.0.1", "neither a name nor an address"), ("[::1", "at any port"),
+      ("exam%70le.com", "neither a name nor an address"), ("example.com\u{301}", "neither a name nor an address"),
+    ] as [(String, String)])
+  func impossibleHosts(host: String, reason: String) {
+    let error = #expect(throws: PinError.self) {
+      try PinnedHost(
+        host, keys: [Self.inUse.base64EncodedString()], backup: [Self.backup.base64EncodedString()])
+    }
+    #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
+    #expect(error.map { "\($0)".contains("sentinel") } == false)
+  }
+
   @Test("do not count from the instant on when they expire")
   func expiry() throws {
     let pins = [try pin { $0.expiry = now }]

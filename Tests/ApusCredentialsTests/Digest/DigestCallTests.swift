@@ -13,11 +13,11 @@ struct DigestCallTests {
   private let ping = Request<Void>.get("/ping")
 
   private final class Events: Sendable {
-    private let events = Mutex<[UnauthorizedEvent]>([])
+    private let events = Mutex<[SessionEnd]>([])
 
     var count: Int { events.withLock { $0.count } }
 
-    @Sendable func add(_ event: UnauthorizedEvent) {
+    @Sendable func add(_ event: SessionEnd) {
       events.withLock { $0.append(event) }
     }
   }
@@ -27,7 +27,7 @@ struct DigestCallTests {
     var environment = Environment(baseURL: "https://api.example.com/v1")
     environment.authentication = authentication ?? .scheme(DigestScheme(random: DigestBench.random), source)
     var pipeline = Pipeline()
-    pipeline.insert(Credentials(onUnauthorized: events.add), .after(.credentials))
+    pipeline.insert(Credentials(onSessionEnd: events.add), .after(.credentials))
     return Client(environment: environment, pipeline: pipeline, transport: stub)
   }
 

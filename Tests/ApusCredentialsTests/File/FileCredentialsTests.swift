@@ -72,6 +72,32 @@ struct FileCredentialsTests {
     }
   }
 
+  @Test("credentials that are set for the same account keep the principal, in this process and after a restart")
+  func accounts() async throws {
+    try await Place.with { place in
+      let store = place.store()
+      try await store.set(.token("1"), account: "ada")
+      let first = try await store.current()
+      try await place.store().set(.token("2"), account: "ada")
+      let second = try await store.current()
+      #expect(second.credential == .token("2") && second.generation == first.generation + 1)
+      #expect(second.principal == first.principal)
+      // A refresh keeps the account as well.
+      #expect(try await store.refresh(second.generation, to: .token("3")))
+      try await store.set(.token("4"), account: "ada")
+      #expect(try await store.current().principal == first.principal)
+      try await store.set(.token("5"), account: "bob")
+      let other = try await store.current()
+      #expect(other.principal == first.principal + 1)
+      // A session of the same account that comes after a sign-out, or that the app does not name, is a new one.
+      try await store.clear()
+      try await store.set(.token("6"), account: "bob")
+      try await store.set(.token("7"))
+      try await store.set(.token("8"), account: "bob")
+      #expect(try await store.current().principal == other.principal + 4)
+    }
+  }
+
   @Test("a refresh changes nothing once another process has signed out or in", arguments: [String?.none, "other"])
   func overtaken(by token: String?) async throws {
     try await Place.with { place in

@@ -76,7 +76,7 @@ struct RemainingTests {
 
   @Test("a record counts on after the greatest number there is")
   func overflow() {
-    let last = CredentialRecord(credential: nil, generation: .max, principal: .max, since: 0)
+    let last = CredentialRecord(credential: nil, account: nil, generation: .max, principal: .max, since: 0)
     #expect(last.replaced(by: tokens, at: 0).generation == 0)
   }
 

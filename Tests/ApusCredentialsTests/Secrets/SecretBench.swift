@@ -7,7 +7,7 @@ struct SecretBench: Sendable {
   let authenticator: Authenticator
   let ending: Ending
   let stub = StubTransport()
-  let events = Told<UnauthorizedEvent>()
+  let events = Told<SessionEnd>()
   /// What was shown on the way.
   private let shown = Told<ShownText>()
   private let lines = LogRecorder()
@@ -23,7 +23,7 @@ struct SecretBench: Sendable {
     (configuration.timeout, configuration.attemptTimeout) = (nil, nil)
     // The clock stands still, and so would a pause.
     configuration.retry = .none
-    configuration.onUnauthorized = events.add
+    configuration.onSessionEnd = events.add
     configuration.settings.runtime.clock = clock
     configuration.settings.observers = [
       RequestLogging(lines.logger()), RequestLogging(lines.logger(), showsPaths: true), EntryReader(shown: shown),
@@ -36,6 +36,8 @@ struct SecretBench: Sendable {
 
   private var request: Request<Void> {
     let request = Request<Void>.get("/users/\(7)").tag("t")
+    // One whose refresh fails has no time to wait for another.
+    if ending.isOfRefresh, ending != .refreshTimedOut { return request.timeout(.milliseconds(500)) }
     return ending == .timedOut ? request.timeout(.seconds(1)) : request
   }
 

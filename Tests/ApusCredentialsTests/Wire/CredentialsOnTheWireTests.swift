@@ -71,12 +71,12 @@
       "another server that asks for them gets none, starts no refresh and signs nobody out",
       arguments: Authenticator.allCases)
     func asked(authenticator: Authenticator) async throws {
-      let events = Told<UnauthorizedEvent>()
+      let events = Told<SessionEnd>()
       let asking: @Sendable (RecordedRequest) -> Reply = { _ in
         .status(401, fields: ["WWW-Authenticate": authenticator.challenge])
       }
       try await withServers(of: authenticator, second: asking) { servers in
-        let api = try await client(authenticator, of: servers) { $0.onUnauthorized = events.add }
+        let api = try await client(authenticator, of: servers) { $0.onSessionEnd = events.add }
         for _ in 0..<2 {
           let error = await #expect(throws: CallError.self) { try await api.send(page) }
           #expect(error?.status == 401)

@@ -25,7 +25,7 @@
     @Test("a refresh shows the old refresh token once, and no other server any of them", arguments: [200, 401])
     func redirected(status: Int) async throws {
       let server = TokenServer()
-      let events = Told<UnauthorizedEvent>()
+      let events = Told<SessionEnd>()
       let asking = Reply.text(
         "there", status: status, fields: ["WWW-Authenticate": Authenticator.refreshedBearer.challenge])
       try await TestServer.with { _ in
@@ -37,7 +37,7 @@
         } body: { first in
           let api = first.client {
             $0.authentication = Authenticator.refreshedBearer.authentication()
-            $0.onUnauthorized = events.add
+            $0.onSessionEnd = events.add
           }
           let response = try await api.response(to: Request<String>.get("/a").accepting(.any))
           #expect(response.value == "there" && response.head.status.code == status)

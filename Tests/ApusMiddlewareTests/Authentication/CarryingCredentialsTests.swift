@@ -32,9 +32,11 @@ struct CarryingCredentialsTests {
 
   @Test("each attempt of a call reads the token anew")
   func perAttempt() async throws {
-    tokens.set(token: "old")
+    tokens.set(.token("old"), account: "ada")
     var client = client()
-    client.customize = { [tokens] in $0.insert(Twice { tokens.set(token: "new") }, .after(.retry)) }
+    client.customize = { [tokens] in
+      $0.insert(Twice { tokens.set(.token("new"), account: "ada") }, .after(.retry))
+    }
     try await client.over(stub).send(.ping)
     #expect(authorizations == ["Bearer old", "Bearer new"])
   }
@@ -44,7 +46,7 @@ struct CarryingCredentialsTests {
     struct Asking: Middleware {
       let told: Told<UInt64?>
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-        told.add(try await context.principal())
+        told.add(context.principal)
         return try await next(request, context: context)
       }
     }

@@ -11,12 +11,12 @@ struct SeveralAuthenticationsTests {
   private let tokens = MemoryCredentials(token: "t0ken")
   private let key = MemoryCredentials(token: "k3y")
   private let operators = MemoryCredentials(.password(user: "op", "p"))
-  private let events = Told<UnauthorizedEvent>()
+  private let events = Told<SessionEnd>()
 
   private func client(_ stub: StubTransport, _ authentications: [Authentication]) -> Client {
     var client = TestClient()
     client.environment.authentications = authentications
-    client.onUnauthorized = events.add
+    client.onSessionEnd = events.add
     return client.over(stub)
   }
 
@@ -102,7 +102,8 @@ struct SeveralAuthenticationsTests {
     try await gate.waitForArrivals(1)
     if isOther { operators.set(.password(user: "other", "p")) } else { try await api.signOut() }
     gate.open()
-    #expect(await call.value?.status == 401)
+    let error = await call.value
+    #expect(error?.code == .declined && error?.underlying is PrincipalChanged && error?.requestState == .answered)
     #expect(stub.exchanges.map { $0.fields[.authorization] } == [nil])
   }
 

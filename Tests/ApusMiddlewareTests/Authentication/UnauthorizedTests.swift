@@ -8,12 +8,12 @@ import Testing
 struct UnauthorizedTests {
   private let stub = StubTransport.answering(.json(#"{"message":"token expired"}"#, status: 401))
   private let tokens = MemoryCredentials(token: "one")
-  private let told = Told<UnauthorizedEvent>()
+  private let told = Told<SessionEnd>()
 
   private func client(_ authentication: Authentication? = nil) -> TestClient {
     var client = TestClient(name: "production")
     client.environment.authentication = authentication ?? .bearer(tokens)
-    client.onUnauthorized = told.add
+    client.onSessionEnd = told.add
     return client
   }
 
@@ -29,6 +29,8 @@ struct UnauthorizedTests {
     #expect(told.all.map(\.environment) == ["production"])
     #expect(told.all.map(\.call) == ["first"])
     #expect(told.all.map(\.generation) == [0])
+    #expect(told.all.map(\.reason) == [.refused] && told.all.map(\.scheme) == ["Bearer"])
+    #expect(error.sessionEnd == .refused && error.isSessionOver)
     #expect(error.trace.events.contains { $0.kind == .unauthorized(generation: 0) })
   }
 
@@ -47,15 +49,53 @@ struct UnauthorizedTests {
     #expect(told.all.map(\.generation) == [0, 1])
   }
 
-  @Test("signed out, the first refusal is an event, each time anew")
-  func signedOut() async throws {
+  @Test("where the source was cleared, the first refusal is an event that says so, each time anew")
+  func cleared() async throws {
+    let stub = StubTransport()
+    let answering: StubTransport.Answering = { .status($0.fields[.authorization] == nil ? 401 : 204) }
+    stub.on(where: { _, _ in true }, answer: answering)
     let api = client().over(stub)
     for _ in 0..<2 {
-      tokens.clear()
-      _ = await failure { try await api.send(.ping) }
-      _ = await failure { try await api.send(.ping) }
+      tokens.set(token: "new")
+      try await api.send(.ping)
+      for _ in 0..<2 {
+        tokens.clear()
+        let error = await failure { try await api.send(.ping) }
+        #expect(error?.sessionEnd == .signedOut && error?.isSessionOver == true)
+      }
     }
-    #expect(told.all.map(\.generation) == [1, 2])
+    #expect(told.all.map(\.generation) == [1, 4])
+    #expect(told.all.map(\.reason) == [.signedOut, .signedOut])
+  }
+
+  @Test("where nobody has ever been signed in, a refusal is no event, and its error says so")
+  func neverSignedIn() async throws {
+    tokens.clear()
+    let api = client(.bearer(MemoryCredentials())).over(stub)
+    let error = try #require(await failure { try await api.send(.ping) })
+    #expect(error.status == 401 && error.sessionEnd == .neverSignedIn && !error.isSessionOver)
+    let required = try #require(await failure { try await api.send(.ping.credentials(.required)) })
+    #expect(required.code == .declined && required.sessionEnd == .neverSignedIn && !required.isSessionOver)
+    #expect(told.all.isEmpty)
+  }
+
+  @Test("signing out is one event, at once, and refusals that follow are none")
+  func signedOut() async throws {
+    let stub = StubTransport.answering()
+    let api = client().over(stub)
+    try await api.send(.ping)
+    try await api.signOut()
+    #expect(told.all.map(\.reason) == [.signedOut] && told.all.map(\.call) == [nil])
+    #expect(told.all.map(\.environment) == ["production"] && told.all.map(\.scheme) == ["Bearer"])
+    try await api.signOut()
+    stub.onAny(answer: .status(401))
+    for _ in 0..<2 { #expect(await failure { try await api.send(.ping) }?.sessionEnd == .signedOut) }
+    #expect(told.all.count == 1)
+    tokens.set(token: "two")
+    #expect(await failure { try await api.send(.ping) }?.sessionEnd == .refused)
+    // Its end has been told.
+    try await api.signOut()
+    #expect(told.all.map(\.reason) == [.signedOut, .refused])
   }
 
   @Test("a late refusal of a token that was replaced meanwhile is no event")
@@ -67,7 +107,8 @@ struct UnauthorizedTests {
     try await gate.waitForArrivals(1)
     tokens.set(token: "two")
     gate.open()
-    #expect(await outcome?.status == 401)
+    let error = await outcome
+    #expect(error?.status == 401 && error?.sessionEnd == nil)
     #expect(told.all.isEmpty)
   }
 

@@ -110,7 +110,7 @@ struct UnusableCredentialsTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("the error of another call, made to get credentials, tells why: code and server's words, this call's identity")
+  @Test("the error of another call, made to get credentials, is the cause: what its server answered is not this call's")
   func anotherCall() async throws {
     let tokenServer = StubTransport.answering(.json(#"{"message":"no such account"}"#, status: 403))
     let signIn = TestClient("https://login.example.com").over(tokenServer)
@@ -118,14 +118,15 @@ struct UnusableCredentialsTests {
     client.environment.authentication = .bearer(AskingSource(client: signIn))
     let error = try #require(
       await failure { try await client.over(stub).send(.get("/mine").id("mine", whenRunning: .allow)) })
-    #expect(error.code == .rejected)
+    #expect(error.code == .declined)
     #expect(error.id == "mine")
     #expect(error.endpoint.template == "/mine")
     #expect(error.requestState == .notSent)
-    #expect(error.status == 403)
-    #expect(error.errorDescription == "no such account")
-    #expect((error.underlying as? CallError)?.endpoint.template == "/ping")
-    #expect(error.trace.events.contains { $0.kind == .failed(.rejected) })
+    #expect(error.status == nil && error.rejection == nil)
+    let cause = error.underlying as? CallError
+    #expect(cause?.endpoint.template == "/ping" && cause?.status == 403)
+    #expect(cause?.errorDescription == "no such account")
+    #expect(error.trace.events.contains { $0.kind == .failed(.declined) })
     #expect(stub.exchanges.isEmpty)
   }
 
@@ -162,13 +163,13 @@ struct UnusableCredentialsTests {
   }
 }
 
-/// Gives a token the first time it is asked, and fails from then on.
+/// Gives a token when a call is bound and in its first attempt, and fails from then on.
 private final class OnceSource: CredentialSource {
   private let asked = Told<Int>()
 
   func current() throws -> StoredCredential {
     asked.add(1)
-    guard asked.all.count == 1 else { throw CancellationError() }
+    guard asked.all.count <= 2 else { throw CancellationError() }
     return StoredCredential(.token("t"), generation: 1, principal: 1)
   }
 

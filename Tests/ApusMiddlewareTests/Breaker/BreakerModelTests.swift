@@ -10,113 +10,188 @@ private struct Oracle {
     case closed
     case open(until: Int)
     case halfOpen(since: Int?)
-    case isolated
   }
 
-  var phase = Phase.closed
-  /// What ended since it closed last: when, and how.
-  var ended: [(second: Int, outcome: BreakerState.Outcome)] = []
-  var openings = 0
-  var closedAt = 0
-  /// The calls under way that count, by number.
-  var counted: Set<Int> = []
+  /// What ended, when and for whom.
+  struct Event {
+    let second: Int
+    let part: String
+    let outcome: BreakerOutcome
+  }
 
-  /// Whether a call passes.
-  mutating func admit(_ number: Int, at second: Int) -> Bool {
-    switch phase {
-    case .closed: break
-    case .open(let until):
-      guard second >= until else { return false }
-      (phase, counted) = (.halfOpen(since: second), [])
-    case .halfOpen(let since):
-      if let since, second < since + 60 { return false }
-      (phase, counted) = (.halfOpen(since: second), [])
-    case .isolated: return false
+  struct Circuit {
+    var phase = Phase.closed
+    var openings = 0
+    var closedAt = 0
+    var openedAt = 0
+    /// Calls under way that count for it, by number.
+    var counted: Set<Int> = []
+
+    func passes(at second: Int) -> Bool {
+      switch phase {
+      case .closed: true
+      case .open(let until): second >= until
+      case .halfOpen(let since): since.map { second >= $0 + 60 } ?? true
+      }
     }
-    counted.insert(number)
+
+    mutating func open(at second: Int, isBrief: Bool = false) {
+      if isBrief {
+        openings = phase == .closed ? 0 : 1
+      } else if phase == .closed {
+        openings = max(0, openings - (second - closedAt) / 30)
+      }
+      phase = .open(until: second + min(50, 5 << min(openings, 20)))
+      (openedAt, openings, counted) = (second, openings + 1, [])
+    }
+
+    mutating func close(at second: Int) { (phase, closedAt, counted) = (.closed, second, []) }
+  }
+
+  var origin = Circuit()
+  var own: [String: Circuit] = [:]
+  /// Since the origin's circuit closed last.
+  var events: [Event] = []
+  /// Since an endpoint's circuit closed last.
+  var ownEvents: [String: [Event]] = [:]
+  var firstFailure = 0
+  var lastTrial: String?
+  var trialsToClose = 1
+
+  mutating func admit(_ number: Int, _ part: String, at second: Int) -> Bool {
+    guard origin.passes(at: second) else { return false }
+    var circuit = own[part] ?? Circuit(closedAt: second)
+    let isTrial = origin.phase != .closed
+    var passes = circuit.passes(at: second)
+    if case .open = circuit.phase, isTrial, circuit.openedAt >= firstFailure { passes = true }
+    guard passes else { return false }
+    if isTrial { (origin.phase, origin.counted) = (.halfOpen(since: second), []) }
+    if circuit.phase != .closed { (circuit.phase, circuit.counted) = (.halfOpen(since: second), []) }
+    origin.counted.insert(number)
+    circuit.counted.insert(number)
+    own[part] = circuit
     return true
   }
 
-  mutating func end(_ number: Int, _ outcome: BreakerState.Outcome, at second: Int) {
-    guard counted.remove(number) != nil else { return }
-    if case .halfOpen = phase {
-      switch outcome {
-      case .answered: close(at: second)
-      case .failed: open(at: second)
-      case .nothing: phase = .halfOpen(since: nil)
-      }
-      return
+  mutating func end(_ number: Int, _ part: String, _ outcome: BreakerOutcome, at second: Int) {
+    let event = Event(second: second, part: part, outcome: outcome)
+    endOwn(number, event)
+    guard origin.counted.remove(number) != nil else { return }
+    if origin.phase == .closed { return count(event) }
+    switch outcome {
+    case .answered, .failed(.status, _, _):
+      trialsToClose -= 1
+      if trialsToClose == 0 { closeOrigin(except: part, at: second) } else { origin.phase = .halfOpen(since: nil) }
+    case .nothing: origin.phase = .halfOpen(since: nil)
+    case .failed where lastTrial == part: origin.phase = .halfOpen(since: nil)
+    case .failed, .unreachable:
+      if case .unreachable = outcome { lastTrial = nil } else { lastTrial = part }
+      openOrigin(isReached: lastTrial != nil, at: second)
     }
-    guard outcome != .nothing else { return }
-    ended.append((second, outcome))
-    guard outcome != .answered else { return }
-    let recent = ended.filter { $0.second / 3 > second / 3 - 10 }
-    let failed = recent.count { $0.outcome != .answered }
-    let row = ended.reversed().prefix { $0.outcome == .failed(isGateway: true) }.count
-    if row >= 5 || (recent.count >= 10 && failed * 2 >= recent.count) { open(at: second) }
   }
 
-  mutating func open(at second: Int) {
-    if phase == .closed { openings = max(0, openings - (second - closedAt) / 30) }
-    phase = .open(until: second + min(50, 5 << min(openings, 20)))
-    openings += 1
-    (ended, counted) = ([], [])
+  private mutating func endOwn(_ number: Int, _ event: Event) {
+    guard var circuit = own[event.part], circuit.counted.remove(number) != nil else { return }
+    defer { own[event.part] = circuit }
+    switch (circuit.phase, event.outcome) {
+    case (.halfOpen, .answered): circuit.close(at: event.second)
+    case (.halfOpen, .failed): circuit.open(at: event.second)
+    case (.halfOpen, _): circuit.phase = .halfOpen(since: nil)
+    case (_, .nothing), (_, .unreachable): break
+    default:
+      ownEvents[event.part, default: []].append(event)
+      let all = ownEvents[event.part] ?? []
+      guard event.outcome != .answered else { return }
+      let recent = all.filter { $0.second / 3 > event.second / 3 - 10 }
+      let failed = recent.count { $0.outcome != .answered }
+      let row = all.reversed().prefix { $0.outcome == BreakerBench.gateway }.count
+      guard row >= 5 || (recent.count >= 10 && failed * 2 >= recent.count) else { return }
+      circuit.open(at: event.second)
+      ownEvents[event.part] = []
+    }
   }
 
-  mutating func close(at second: Int) {
-    phase = .closed
-    closedAt = second
-    (ended, counted) = ([], [])
+  private mutating func count(_ event: Event) {
+    events.append(event)
+    let sinceResponse = events.reversed().prefix { !$0.outcome.hasResponse }
+    let unreachable = sinceResponse.filter { $0.outcome == BreakerBench.unreachable }
+    let failures = events.reversed().prefix { $0.outcome != .answered }.filter {
+      $0.outcome == BreakerBench.gateway || $0.outcome == BreakerBench.timeout
+    }
+    let isMany = failures.count >= 5 && Set(failures.map(\.part)).count >= 3
+    guard unreachable.count >= 5 || isMany, event.outcome != .nothing else { return }
+    firstFailure = (unreachable.count >= 5 ? unreachable : failures).last?.second ?? 0
+    lastTrial = nil
+    openOrigin(isReached: unreachable.count < 5, at: event.second)
+  }
+
+  private mutating func openOrigin(isReached: Bool, at second: Int) {
+    trialsToClose = isReached ? 3 : 1
+    origin.open(at: second, isBrief: isReached)
+    events = []
+  }
+
+  private mutating func closeOrigin(except part: String, at second: Int) {
+    origin.close(at: second)
+    events = []
+    for (name, circuit) in own where name != part && circuit.openedAt >= firstFailure {
+      guard case .open = circuit.phase else { continue }
+      own[name]?.phase = .halfOpen(since: nil)
+    }
   }
 }
 
 @Suite("Circuit breaker: beside a model")
 struct BreakerModelTests {
-  private static let outcomes: [BreakerState.Outcome] = [
-    .answered, .answered, .failed(isGateway: true), .failed(isGateway: true), .failed(isGateway: false), .nothing,
+  private static let outcomes: [BreakerOutcome] = [
+    .answered, .answered, BreakerBench.gateway, BreakerBench.gateway, BreakerBench.timeout, BreakerBench.unreachable,
+    BreakerBench.unreachable, BreakerBench.status, BreakerBench.reset, .nothing,
   ]
 
-  @Test("whatever happens in whatever order, it does what the model does", arguments: 0..<40 as Range<UInt64>)
+  @Test("whatever happens in whatever order, it does what the model does", arguments: 0..<60 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var state = BreakerState(.interactive)
+    var bench = BreakerBench()
     var oracle = Oracle()
-    var running: [(number: Int, permit: BreakerState.Permit)] = []
-    var second = 0
-    for number in 0..<600 {
-      let now = MonotonicInstant(sinceStart: .seconds(second))
+    var running: [(number: Int, part: String, permit: BreakerState.Permit)] = []
+    var (second, opened) = (0, 0)
+    // In some worlds most calls fail in one way.
+    let usual = Self.outcomes[Int(random.next() % 10)]
+    for number in 0..<1500 {
       switch random.next() % 20 {
       case 0..<8:
-        let passes = oracle.admit(number, at: second)
-        guard case .pass(let permit) = state.admit(at: now) else {
-          #expect(!passes, "seed \(seed), step \(number)")
-          continue
-        }
-        #expect(passes, "seed \(seed), step \(number)")
-        running.append((number, permit))
+        let part = ["a", "b", "c", "d"][Int(random.next() % 4)]
+        let passes = oracle.admit(number, part, at: second)
+        let permit = bench.permit(BreakerBench.part(part), at: Double(second))
+        #expect((permit != nil) == passes, "seed \(seed), step \(number)")
+        if let permit { running.append((number, part, permit)) }
       case 8..<16 where !running.isEmpty:
         let call = running.remove(at: Int(random.next() % UInt64(running.count)))
-        let outcome = Self.outcomes[Int(random.next() % 6)]
-        oracle.end(call.number, outcome, at: second)
-        _ = state.end(call.permit, outcome, now: now, jitter: 0)
-      case 18 where random.next() % 8 == 0:
-        state.isolate()
-        (oracle.phase, oracle.counted) = (.isolated, [])
-      case 19 where state.status == .isolated:
-        state.reset(at: now)
-        oracle.close(at: second)
-        oracle.openings = 0
+        let outcome = random.next() % 2 == 0 ? usual : Self.outcomes[Int(random.next() % 10)]
+        oracle.end(call.number, call.part, outcome, at: second)
+        let changes = bench.end(call.permit, outcome, at: Double(second))
+        if changes.contains(where: { $0.part == nil }) { opened += 1 }
       default: second += Int(random.next() % 4)
       }
-      #expect(isSame(state.status, oracle.phase), "seed \(seed), step \(number)")
+      #expect(isSame(bench.status(nil), oracle.origin.phase), "seed \(seed), step \(number)")
+      for name in ["a", "b", "c", "d"] {
+        let phase = oracle.own[name]?.phase ?? .closed
+        #expect(isSame(bench.status(name), phase), "seed \(seed), step \(number), \(name)")
+      }
     }
+    #expect(opened > 0 || usual == .answered || usual == .nothing || usual.isQuiet, "seed \(seed)")
   }
 
   private func isSame(_ status: BreakerStatus, _ phase: Oracle.Phase) -> Bool {
     switch (status, phase) {
-    case (.closed, .closed), (.halfOpen, .halfOpen), (.isolated, .isolated): true
-    case (.open(let instant), .open(let until)): instant == MonotonicInstant(sinceStart: .seconds(until))
+    case (.closed, .closed), (.halfOpen, .halfOpen): true
+    case (.open(let instant), .open(let until)): instant == BreakerBench.instant(Double(until))
     default: false
     }
   }
+}
+
+extension BreakerOutcome {
+  /// Whether many of it open no origin's circuit.
+  fileprivate var isQuiet: Bool { self == BreakerBench.status || self == BreakerBench.reset }
 }

@@ -3,226 +3,297 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("Circuit breaker: its state")
-struct BreakerStateTests {
-  typealias State = BreakerState
+/// Calls by which tables drive a ``BreakerState``.
+struct BreakerBench {
+  static let gateway = BreakerOutcome.failed(.gateway, .answered(status: 503))
+  static let status = BreakerOutcome.failed(.status, .answered(status: 500))
+  static let reset = BreakerOutcome.failed(.reset, .failed(.broken, .maybeSent))
+  static let timeout = BreakerOutcome.failed(.timeout, .failed(.timeout, .maybeSent))
+  static let unreachable = BreakerOutcome.unreachable(.failed(.connectionFailed, .notSent))
 
-  static let gateway = State.Outcome.failed(isGateway: true)
-  static let failure = State.Outcome.failed(isGateway: false)
+  var state = BreakerState(.interactive)
 
-  /// Lets a call through that ends at once; `nil`: it was refused.
-  @discardableResult
-  private func call(
-    _ state: inout State, _ outcome: State.Outcome, at seconds: Double, jitter: Double = 0
-  ) -> State.Change? {
-    let now = instant(seconds)
-    guard case .pass(let permit) = state.admit(at: now) else {
-      Issue.record("refused after \(seconds) s")
-      return nil
-    }
-    return state.end(permit, outcome, now: now, jitter: jitter)
-  }
+  static func part(_ name: String) -> BreakerPart { .endpoint(method: "GET", template: "/\(name)") }
 
-  private func instant(_ seconds: Double) -> MonotonicInstant {
+  static func instant(_ seconds: Double) -> MonotonicInstant {
     MonotonicInstant(sinceStart: .milliseconds(Int64((seconds * 1000).rounded())))
   }
 
-  /// A closed breaker and what opens it, call by call, one each second.
+  /// Lets a call through that ends at once. Returns the circuits that changed by its end.
+  @discardableResult
+  mutating func call(
+    _ part: BreakerPart = part("a"), _ outcome: BreakerOutcome = gateway, at seconds: Double = 0, jitter: Double = 0
+  ) -> [BreakerState.Change] {
+    guard let permit = permit(part, at: seconds) else {
+      Issue.record("\(part) refused after \(seconds) s")
+      return []
+    }
+    return state.end(permit, outcome, at: Self.instant(seconds), jitter: jitter)
+  }
+
+  /// Lets a call through that goes on; `nil`: it is refused.
+  mutating func permit(_ part: BreakerPart = part("a"), at seconds: Double) -> BreakerState.Permit? {
+    guard case .pass(let permit, _) = state.admit(part, at: Self.instant(seconds)) else { return nil }
+    return permit
+  }
+
+  /// The same; a refusal is an error.
+  mutating func pass(_ part: BreakerPart = part("a"), at seconds: Double) throws -> BreakerState.Permit {
+    let permit = permit(part, at: seconds)
+    return try #require(permit)
+  }
+
+  /// The circuit that refuses a call and for how long; `nil`: it passes.
+  mutating func refusal(_ part: BreakerPart = part("a"), at seconds: Double) -> BreakerState.Refusal? {
+    guard case .refuse(let refusal) = state.admit(part, at: Self.instant(seconds)) else { return nil }
+    return refusal
+  }
+
+  mutating func end(_ permit: BreakerState.Permit, _ outcome: BreakerOutcome, at seconds: Double)
+    -> [BreakerState.Change]
+  {
+    state.end(permit, outcome, at: Self.instant(seconds), jitter: 0)
+  }
+
+  func status(_ name: String?) -> BreakerStatus { state.status(of: name.map { Self.part($0) }) }
+}
+
+@Suite("Circuit breaker: the circuit of an endpoint")
+struct BreakerStateTests {
+  typealias Bench = BreakerBench
+
+  /// A closed circuit and what opens it, call by call, one each second.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
-    let outcomes: [BreakerState.Outcome]
+    let outcomes: [BreakerOutcome]
     /// After which call it opens; `nil`: not at all.
     let opens: Int?
 
     var testDescription: String { name }
   }
 
-  static let outcomes = [gateway, failure, .answered, .nothing]
+  static let outcomes = [Bench.gateway, Bench.status, Bench.unreachable, .answered, .nothing]
 
   static let rows = [
-    Row(name: "five gateway failures in a row", outcomes: [gateway].repeated(5), opens: 5),
+    Row(name: "five gateway errors in a row", outcomes: [Bench.gateway].repeated(5), opens: 5),
     Row(
       name: "an answer in between begins the row anew",
-      outcomes: [gateway, gateway, gateway, gateway, .answered, gateway, gateway, gateway, gateway], opens: nil),
+      outcomes: [Bench.gateway].repeated(4) + [.answered] + [Bench.gateway].repeated(4), opens: nil),
     Row(
       name: "a failure of the server itself begins the row anew",
-      outcomes: [gateway, gateway, gateway, gateway, failure, gateway, gateway, gateway, gateway], opens: nil),
+      outcomes: [Bench.gateway].repeated(4) + [Bench.status] + [Bench.gateway].repeated(4), opens: nil),
     Row(
-      name: "who was cancelled does not",
-      outcomes: [gateway, gateway, gateway, gateway, .nothing, gateway], opens: 6),
-    Row(name: "half of ten", outcomes: [State.Outcome.answered, failure].repeated(5), opens: 10),
-    Row(name: "less than half of ten", outcomes: [failure, State.Outcome.answered, .answered].repeated(5), opens: nil),
-    Row(name: "all of nine are too few", outcomes: [failure].repeated(9), opens: nil),
+      name: "a cancelled call does not",
+      outcomes: [Bench.gateway].repeated(4) + [.nothing, Bench.gateway], opens: 6),
+    Row(
+      name: "an exchange that did not reach the server does not",
+      outcomes: [Bench.gateway].repeated(4) + [Bench.unreachable, Bench.gateway], opens: 6),
+    Row(name: "half of ten", outcomes: [BreakerOutcome.answered, Bench.status].repeated(5), opens: 10),
+    Row(name: "half of ten timeouts", outcomes: [BreakerOutcome.answered, Bench.timeout].repeated(5), opens: 10),
+    Row(name: "half of ten resets", outcomes: [BreakerOutcome.answered, Bench.reset].repeated(5), opens: 10),
+    Row(
+      name: "less than half of ten", outcomes: [Bench.status, BreakerOutcome.answered, .answered].repeated(5),
+      opens: nil),
+    Row(name: "all of nine are too few", outcomes: [Bench.status].repeated(9), opens: nil),
     Row(
       name: "what is older than the window does not count",
-      outcomes: [failure].repeated(9) + [State.Outcome.nothing].repeated(30) + [failure], opens: nil),
+      outcomes: [Bench.status].repeated(9) + [BreakerOutcome.nothing].repeated(30) + [Bench.status], opens: nil),
+    Row(
+      name: "exchanges that did not reach the server are the origin's",
+      outcomes: [BreakerOutcome.answered, Bench.unreachable].repeated(10), opens: nil),
   ]
 
-  @Test("a closed circuit opens by one of two triggers", arguments: BreakerStateTests.rows)
+  @Test("a closed circuit opens by gateway errors in a row or by a ratio", arguments: BreakerStateTests.rows)
   func triggers(row: Row) {
-    var state = State(.interactive)
+    var bench = Bench()
     var opened: Int?
     for (index, outcome) in row.outcomes.enumerated() where opened == nil {
-      if call(&state, outcome, at: Double(index)) != nil { opened = index + 1 }
+      if !bench.call(outcome: outcome, at: Double(index)).isEmpty { opened = index + 1 }
     }
     #expect(opened == row.opens)
+    #expect(bench.status(nil) == .closed)
   }
 
   @Test("the servers' preset opens at a tenth of at least a hundred")
   func server() {
-    var state = State(.server)
-    var changes: [State.Change] = []
+    var bench = Bench(state: BreakerState(.server))
+    var changes: [BreakerState.Change] = []
     for index in 0..<100 {
-      let outcome = index >= 90 ? Self.failure : .answered
-      if let change = call(&state, outcome, at: Double(index) / 10) { changes.append(change) }
+      changes += bench.call(outcome: index >= 90 ? Bench.status : .answered, at: Double(index) / 10)
     }
-    #expect(changes == [.opened(for: .seconds(5))])
+    #expect(changes == [.init(part: Bench.part("a"), status: .open(until: Bench.instant(9.9 + 5)))])
   }
 
   @Test("it opens for longer each time, never beyond the limit, and for less again after it has been well for a while")
   func openings() {
-    var state = State(.interactive)
+    var bench = Bench()
     var time = 0.0
-    for _ in 0..<4 { call(&state, Self.gateway, at: time) }
-    for length in [5, 10, 20, 40, 50, 50] {
-      let change1 = call(&state, Self.gateway, at: time)
-      #expect(change1 == .opened(for: .seconds(length)))
-      #expect(state.admit(at: instant(time + Double(length) - 0.001)) == .refuse(after: .milliseconds(1)))
-      time += Double(length)
+    for _ in 0..<4 { bench.call(at: time) }
+    for length in [5.0, 10, 20, 40, 50, 50] {
+      bench.call(at: time)
+      let refusal = bench.refusal(at: time + length - 0.001)
+      #expect(refusal?.delay == .milliseconds(1))
+      time += length
     }
-    let change2 = call(&state, .answered, at: time)
-    #expect(change2 == .closed)
+    bench.call(outcome: .answered, at: time)
+    #expect(bench.status("a") == .closed)
     // Six openings, of which two are forgotten after two windows.
     time += 60
-    for _ in 0..<4 { call(&state, Self.gateway, at: time) }
-    let change3 = call(&state, Self.gateway, at: time)
-    #expect(change3 == .opened(for: .seconds(50)))
-    let change4 = call(&state, .answered, at: time + 50)
-    #expect(change4 == .closed)
+    for _ in 0..<5 { bench.call(at: time) }
+    #expect(bench.status("a") == .open(until: Bench.instant(time + 50)))
+    bench.call(outcome: .answered, at: time + 50)
     time += 50 + 30 * 10
-    #expect(state.isIdle(at: instant(time)))
-    for _ in 0..<4 { call(&state, Self.gateway, at: time) }
-    let change5 = call(&state, Self.gateway, at: time)
-    #expect(change5 == .opened(for: .seconds(5)))
+    #expect(bench.state.isIdle(at: Bench.instant(time)))
+    for _ in 0..<5 { bench.call(at: time) }
+    #expect(bench.status("a") == .open(until: Bench.instant(time + 5)))
   }
 
   @Test("a random part keeps clients from coming back together, and stays within the limit")
   func jitter() {
-    var state = State(.interactive)
-    for _ in 0..<4 { call(&state, Self.gateway, at: 0) }
-    let change6 = call(&state, Self.gateway, at: 0, jitter: 1)
-    guard case .opened(let first)? = change6 else {
-      Issue.record("not opened")
-      return
-    }
-    #expect(first > .milliseconds(5999) && first < .milliseconds(6001))
+    var bench = Bench()
+    for _ in 0..<4 { bench.call() }
+    bench.call(jitter: 1)
+    #expect(bench.status("a") == .open(until: Bench.instant(6)))
     var policy = BreakerPolicy.interactive
     policy.firstOpening = .seconds(3600)
-    state = State(policy)
-    for _ in 0..<4 { call(&state, Self.gateway, at: 0) }
-    guard case .opened(let time)? = call(&state, Self.gateway, at: 0, jitter: 1) else { return }
-    #expect(time <= .seconds(60) && time > .seconds(59))
+    bench = Bench(state: BreakerState(policy))
+    for _ in 0..<4 { bench.call() }
+    bench.call(jitter: 1)
+    #expect(bench.status("a") == .open(until: Bench.instant(60)))
+  }
+
+  @Test("a 503 with Retry-After sets the time, within a second and the limit", arguments: [(7, 7), (0, 1), (3600, 60)])
+  func retryAfter(asked: Int, length: Int) {
+    var bench = Bench()
+    for _ in 0..<4 { bench.call() }
+    bench.call(outcome: .failed(.gateway, .answered(status: 503), retryAfter: .seconds(asked)))
+    #expect(bench.refusal(at: 0)?.delay == .seconds(length))
+  }
+
+  @Test("a refusal tells the failure that opened the circuit, also while it is half-open")
+  func cause() {
+    var bench = opened()
+    let refusal = BreakerState.Refusal(
+      part: Bench.part("a"), delay: .seconds(5), cause: .answered(status: 503))
+    let first = bench.refusal(at: 0)
+    #expect(first == refusal)
+    #expect(bench.permit(at: 5) != nil)
+    #expect(bench.refusal(at: 5)?.cause == .answered(status: 503))
+  }
+
+  @Test("half-open lets one trial through; its answer closes, its failure opens for longer")
+  func trial() throws {
+    var bench = opened()
+    let trial = try bench.pass(at: 5)
+    #expect(trial.isTrial && bench.status("a") == .halfOpen)
+    let refusal = bench.refusal(at: 5)
+    #expect(refusal?.part == Bench.part("a") && refusal?.delay == nil)
+    var failed = bench
+    _ = failed.end(trial, Bench.status, at: 6)
+    #expect(failed.status("a") == .open(until: Bench.instant(16)))
+    #expect(bench.end(trial, .answered, at: 6) == [.init(part: Bench.part("a"), status: .closed)])
+    #expect(bench.end(trial, Bench.gateway, at: 6) == [])
   }
 
   @Test(
-    "a server that says how long sets the time, within a second and the limit",
-    arguments: [(7, 7), (0, 1), (3600, 60)])
-  func retryAfter(asked: Int, length: Int) {
-    var state = State(.interactive)
-    for _ in 0..<4 { call(&state, Self.gateway, at: 0) }
-    let outcome = State.Outcome.failed(isGateway: true, retryAfter: .seconds(asked))
-    let change7 = call(&state, outcome, at: 0)
-    #expect(change7 == .opened(for: .seconds(length)))
-    #expect(state.admit(at: instant(0)) == .refuse(after: .seconds(length)))
+    "a trial that proves nothing gives its place to the next",
+    arguments: [BreakerOutcome.nothing, BreakerBench.unreachable])
+  func abandoned(outcome: BreakerOutcome) throws {
+    var bench = opened()
+    let trial = try bench.pass(at: 5)
+    #expect(bench.end(trial, outcome, at: 6) == [])
+    let second = try bench.pass(at: 6)
+    #expect(second.isTrial)
+    #expect(bench.refusal(at: 65) != nil)
+    // One that never ends loses it.
+    let third = try bench.pass(at: 66)
+    #expect(third.isTrial)
+    #expect(bench.end(second, .answered, at: 67) == [])
+    #expect(bench.end(third, .answered, at: 67) == [.init(part: Bench.part("a"), status: .closed)])
   }
 
-  @Test("half-open lets one through; its answer closes, its failure opens for longer")
-  func probing() throws {
-    var state = opened()
-    let probe = try permit(of: &state, at: 5)
-    #expect(probe.isProbe && state.status == .halfOpen)
-    #expect(state.admit(at: instant(5)) == .refuse(after: nil))
-    var failed = state
-    #expect(failed.end(probe, Self.failure, now: instant(6), jitter: 0) == .opened(for: .seconds(10)))
-    #expect(state.end(probe, .answered, now: instant(6), jitter: 0) == .closed)
-    #expect(state.status == .closed)
-    #expect(state.end(probe, Self.gateway, now: instant(6), jitter: 0) == nil)
+  @Test("the result of a call that had begun before changes nothing", arguments: BreakerStateTests.outcomes)
+  func late(outcome: BreakerOutcome) throws {
+    var bench = Bench()
+    let early = try bench.pass(at: 0)
+    for _ in 0..<5 { bench.call() }
+    #expect(bench.end(early, outcome, at: 1) == [])
+    #expect(bench.status("a") == .open(until: Bench.instant(5)))
+    _ = bench.permit(at: 5)
+    #expect(bench.end(early, outcome, at: 6) == [])
+    #expect(bench.status("a") == .halfOpen)
   }
 
-  @Test("a probe that is cancelled gives its place to the next, and one that never ends loses it")
-  func abandoned() throws {
-    var state = opened()
-    let probe = try permit(of: &state, at: 5)
-    #expect(state.end(probe, .nothing, now: instant(6), jitter: 0) == nil)
-    let second = try permit(of: &state, at: 6)
-    #expect(second.isProbe)
-    #expect(state.admit(at: instant(65)) == .refuse(after: nil))
-    let third = try permit(of: &state, at: 66)
-    #expect(third.isProbe)
-    #expect(state.end(second, .answered, now: instant(67), jitter: 0) == nil)
-    #expect(state.end(third, .answered, now: instant(67), jitter: 0) == .closed)
+  @Test("isolated it refuses until it is reset, whatever ends meanwhile", arguments: [nil, BreakerBench.part("a")])
+  func isolated(part: BreakerPart?) throws {
+    var bench = Bench()
+    let early = try bench.pass(at: 0)
+    bench.state.isolate(part, at: Bench.instant(0))
+    #expect(bench.state.status(of: part) == .isolated)
+    let refusal = bench.refusal(at: 1_000_000)
+    #expect(refusal == .init(part: part, delay: nil, cause: nil))
+    #expect(bench.end(early, .answered, at: 1) == [])
+    #expect(!bench.state.isIdle(at: Bench.instant(1_000_000)))
+    bench.state.reset(part, at: Bench.instant(2))
+    #expect(bench.state.status(of: part) == .closed)
+    #expect(bench.permit(at: 2) != nil)
   }
 
-  @Test("what becomes of calls that had begun before changes nothing", arguments: BreakerStateTests.outcomes)
-  func late(outcome: State.Outcome) throws {
-    var state = State(.interactive)
-    let early = try permit(of: &state, at: 0)
-    for _ in 0..<5 { call(&state, Self.gateway, at: 0) }
-    let open = state
-    #expect(state.end(early, outcome, now: instant(1), jitter: 0) == nil)
-    #expect(state == open)
-    _ = state.admit(at: instant(5))
-    let halfOpen = state
-    #expect(state.end(early, outcome, now: instant(6), jitter: 0) == nil)
-    #expect(state == halfOpen)
+  @Test("resetting an origin closes what is open there, and leaves alone what is isolated")
+  func resetOrigin() {
+    var bench = opened()
+    bench.state.isolate(Bench.part("b"), at: Bench.instant(0))
+    bench.state.reset(nil, at: Bench.instant(1))
+    #expect(bench.status("a") == .closed && bench.status("b") == .isolated)
+    #expect(bench.permit(Bench.part("a"), at: 1) != nil)
+    #expect(bench.permit(Bench.part("b"), at: 1) == nil)
   }
 
-  @Test("isolated it refuses until it is reset, whatever ends meanwhile")
-  func isolated() throws {
-    var state = State(.interactive)
-    let early = try permit(of: &state, at: 0)
-    state.isolate()
-    #expect(state.status == .isolated)
-    #expect(state.admit(at: instant(1_000_000)) == .refuse(after: nil))
-    #expect(state.end(early, .answered, now: instant(1), jitter: 0) == nil)
-    #expect(!state.isIdle(at: instant(1_000_000)))
-    state.reset(at: instant(2))
-    #expect(state.status == .closed)
-    #expect(state.isIdle(at: instant(2)))
-  }
-
-  @Test("one that nobody has used for long may be forgotten, whatever it was")
+  @Test("circuits that have not been used for long may be forgotten, whatever they were")
   func unused() throws {
-    var state = State(.interactive)
-    call(&state, Self.gateway, at: 0)
-    #expect(!state.isIdle(at: instant(1)))
-    #expect(state.isIdle(at: instant(40)))
-    state = opened()
-    #expect(!state.isIdle(at: instant(64)))
-    #expect(state.isIdle(at: instant(65)))
-    let probe = try permit(of: &state, at: 5)
-    #expect(!state.isIdle(at: instant(124)))
-    #expect(state.isIdle(at: instant(125)))
-    // Nor does a probe that said nothing keep it for ever.
-    #expect(state.end(probe, .nothing, now: instant(6), jitter: 0) == nil)
-    #expect(!state.isIdle(at: instant(124)))
-    #expect(state.isIdle(at: instant(125)))
+    var bench = Bench()
+    bench.call()
+    #expect(!bench.state.isIdle(at: Bench.instant(1)))
+    #expect(bench.state.isIdle(at: Bench.instant(40)))
+    bench = opened()
+    #expect(!bench.state.isIdle(at: Bench.instant(64)))
+    #expect(bench.state.isIdle(at: Bench.instant(65)))
+    let trial = try bench.pass(at: 5)
+    #expect(!bench.state.isIdle(at: Bench.instant(124)))
+    #expect(bench.state.isIdle(at: Bench.instant(125)))
+    #expect(bench.end(trial, .nothing, at: 6) == [])
+    #expect(!bench.state.isIdle(at: Bench.instant(124)))
+    #expect(bench.state.isIdle(at: Bench.instant(125)))
   }
 
-  private func opened() -> State {
-    var state = State(.interactive)
-    for _ in 0..<5 { call(&state, Self.gateway, at: 0) }
-    #expect(state.status == .open(until: instant(5)))
-    return state
+  @Test("256 endpoints have a circuit; the others count for the origin until one is not used any more")
+  func mostParts() throws {
+    var bench = Bench()
+    for number in 0..<256 { bench.call(Bench.part("\(number)"), .answered) }
+    for _ in 0..<5 { bench.call(Bench.part("more")) }
+    #expect(bench.permit(Bench.part("more"), at: 0) != nil)
+    #expect(bench.state.statuses.count == 257)
+    // A window later they know nothing any more.
+    for number in 0..<255 { bench.call(Bench.part("\(number)"), .answered, at: 20) }
+    for _ in 0..<5 { bench.call(Bench.part("more"), at: 40) }
+    #expect(bench.refusal(Bench.part("more"), at: 40)?.part == Bench.part("more"))
+    #expect(bench.state.statuses.count == 257)
+    #expect(!bench.state.statuses.contains { $0.part == Bench.part("255") })
   }
 
-  private func permit(of state: inout State, at seconds: Double) throws -> State.Permit {
-    let admission = state.admit(at: instant(seconds))
-    guard case .pass(let permit) = admission else { throw Refused() }
-    return permit
+  private func opened() -> Bench {
+    var bench = Bench()
+    for _ in 0..<5 { bench.call() }
+    #expect(bench.status("a") == .open(until: Bench.instant(5)))
+    return bench
   }
+}
 
-  private struct Refused: Error {}
+extension BreakerBench {
+  @discardableResult
+  mutating func call(outcome: BreakerOutcome, at seconds: Double = 0) -> [BreakerState.Change] {
+    call(Self.part("a"), outcome, at: seconds)
+  }
 }
 
 extension Array {

@@ -10,7 +10,9 @@ struct CircuitBreakerTests {
   private let stub = StubTransport()
   private let changes = Told<BreakerChange>()
   private let breaker: CircuitBreaker
-  private let scope = BreakerScope(Origin(scheme: "https", host: "api.example.com", port: 443))
+  private let origin = BreakerScope(Origin(scheme: "https", host: "api.example.com", port: 443))
+  /// The circuit of `ping`.
+  private let scope = BreakerScope(Origin(scheme: "https", host: "api.example.com", port: 443), .get, "/ping")
 
   init() {
     breaker = CircuitBreaker(onChange: changes.add)
@@ -37,14 +39,16 @@ struct CircuitBreakerTests {
     #expect(error.code == .declined)
     #expect(error.requestState == .notSent)
     #expect(error.retryAfter == .seconds(5))
-    #expect((error.underlying as? BreakerRejection)?.scope == scope)
+    let rejection = try #require(error.underlying as? BreakerRejection)
+    #expect(rejection.scope == scope && rejection.failure == .answered(status: 503))
+    #expect(rejection.description == "the circuit of https://api.example.com (GET /ping) is open after status 503")
     #expect(error.trace.description.contains("circuit is open, for ms: 5000"))
     #expect(stub.exchanges.count == 5)
     clock.advance(by: .seconds(5))
     stub.onAny(answer: .status(204))
     let answer = try await api.response(to: .ping)
     #expect(answer.trace.description.contains("circuit closed"))
-    #expect(breaker.statuses == [scope: .closed])
+    #expect(breaker.statuses == [origin: .closed, scope: .closed])
     #expect(changes.all.map(\.status) == [.open(until: MonotonicInstant(sinceStart: .seconds(5))), .halfOpen, .closed])
     try await api.send(.ping)
   }
@@ -56,45 +60,52 @@ struct CircuitBreakerTests {
     #expect(await failure { try await api.send(.ping) }?.retryAfter == .seconds(20))
   }
 
-  /// What a server does ten times, and whether the circuit is closed then.
+  /// What a server does ten times, and whose circuit is open then.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let answer: StubAnswer
-    let isClosed: Bool
+    /// `nil`: none.
+    let opens: BreakerUse?
 
     var testDescription: String { name }
   }
 
-  static let good = [400, 401, 404, 408, 422, 429, 501].map { Row(name: "\($0)", answer: .status($0), isClosed: true) }
-  static let bad = [500, 502, 503, 504].map { Row(name: "\($0)", answer: .status($0), isClosed: false) }
+  static let good = [400, 401, 404, 408, 422, 429, 501].map { Row(name: "\($0)", answer: .status($0), opens: nil) }
+  static let bad = [500, 502, 503, 504].map { Row(name: "\($0)", answer: .status($0), opens: .endpoint) }
   static let errors = [
-    error(.offline, .notSent, true), error(.declined, .notSent, true), error(.unsupported, .notSent, true),
-    error(.contentTooLarge, .answered, true), error(.timedOut(.waiting), .notSent, true),
-    error(.hostNotFound, .notSent, false), error(.connectionFailed, .notSent, false), error(.tls, .notSent, false),
-    error(.broken, .maybeSent, false), error(.timedOut(.connecting), .notSent, false),
-    error(.timedOut(.awaitingHead), .maybeSent, false), error(.malformedResponse, .answered, false),
-    Row(name: "another error", answer: .failure(CancellationError()), isClosed: true),
+    error(.offline, .notSent, nil), error(.declined, .notSent, nil), error(.unsupported, .notSent, nil),
+    error(.contentTooLarge, .answered, nil), error(.timedOut(.waiting), .notSent, nil),
+    error(.malformedResponse, .answered, nil),
+    error(.hostNotFound, .notSent, .origin), error(.connectionFailed, .notSent, .origin),
+    error(.tls, .notSent, .origin), error(.timedOut(.connecting), .notSent, .origin),
+    error(.broken, .maybeSent, .endpoint),
+    // No time has passed for the server.
+    error(.timedOut(.connecting), .maybeSent, nil), error(.timedOut(.awaitingHead), .maybeSent, nil),
+    error(.timedOut(.receiving), .answered, nil),
+    Row(name: "another error", answer: .failure(CancellationError()), opens: nil),
   ]
   static let others = [TransportError.Subject.content, .credentials, .control].flatMap { subject in
     [
-      error(.broken, .maybeSent, true, of: subject), error(.malformedResponse, .answered, true, of: subject),
-      error(.connectionFailed, .notSent, true, of: subject),
+      error(.broken, .maybeSent, nil, of: subject), error(.malformedResponse, .answered, nil, of: subject),
+      error(.connectionFailed, .notSent, nil, of: subject), error(.timedOut(.connecting), .notSent, nil, of: subject),
     ]
   }
 
   private static func error(
-    _ kind: TransportError.Kind, _ state: RequestState, _ isClosed: Bool, of subject: TransportError.Subject = .server
+    _ kind: TransportError.Kind, _ state: RequestState, _ opens: BreakerUse?,
+    of subject: TransportError.Subject = .server
   ) -> Row {
     let error = TransportError(kind, requestState: state).about(subject)
-    return Row(name: "\(kind) of \(subject.rawValue)", answer: .failure(error), isClosed: isClosed)
+    return Row(name: "\(kind) (\(state)) of \(subject.rawValue)", answer: .failure(error), opens: opens)
   }
 
-  @Test("what counts as a failure of the server", arguments: good + bad + errors + others)
+  @Test("what counts as a failure, of an endpoint and of its origin", arguments: good + bad + errors + others)
   func counted(row: Row) async throws {
     stub.onAny(answer: row.answer)
     let api = api
     for _ in 0..<10 { _ = await failure { try await api.send(.ping) } }
-    #expect((breaker.status(of: scope) == .closed) == row.isClosed)
+    #expect((breaker.status(of: scope) == .closed) == (row.opens != .endpoint))
+    #expect((breaker.status(of: origin) == .closed) == (row.opens != .origin))
   }
 
   @Test("a probe that is cancelled lets the next call be one")
@@ -162,7 +173,9 @@ struct CircuitBreakerTests {
     client.settings.runtime = Runtime(clock: bench.clock)
     client.customize = { [breaker] in $0.insert(breaker, .after(.breaker)) }
     let api = client.over(bench.stub)
-    let calls = (0..<10).map { _ in Task { await failure { try await api.send(Request<String>.get("/ping")) } } }
+    // None has the time to wait for another refresh.
+    let hasty = Request<String>.get("/ping").timeout(.milliseconds(500))
+    let calls = (0..<10).map { _ in Task { await failure { try await api.send(hasty) } } }
     try await gate.waitForArrivals(1)
     while !api.calls.isWaitingForCredentials(10) { await Task.yield() }
     gate.open()
@@ -182,14 +195,89 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: scope) == .closed)
   }
 
-  @Test("a group of endpoints has a circuit of its own, and who uses none is never refused")
+  @Test("one failing endpoint refuses its own calls, and none of another")
+  func oneEndpoint() async throws {
+    let api = api
+    await open(api)
+    stub.onAny(answer: .status(204))
+    #expect(await failure { try await api.send(.ping) }?.code == .declined)
+    try await api.send(Request<Void>.get("/other"))
+    try await api.send(Request<Void>.post("/ping"))
+    #expect(await failure { try await api.send(.ping) }?.code == .declined)
+    #expect(breaker.status(of: origin) == .closed)
+  }
+
+  @Test("values in a path make no endpoint of their own, and a path of nothing else counts for the origin only")
+  func templates() async throws {
+    let api = api
+    stub.onAny(answer: .status(503))
+    for id in 1...5 { _ = await failure { try await api.send(Request<Void>.get("/users/\(id)")) } }
+    #expect(breaker.status(of: BreakerScope(scope.origin, .get, "/users/{}")) != .closed)
+    stub.onAny(answer: .status(204))
+    try await api.send(.ping)
+    stub.onAny(answer: .status(503))
+    for path in ["a", "b", "a", "b", "a", "b"] {
+      #expect(await failure { try await api.send(Request<Void>.get(.init(segments: [path]))) }?.code == .rejected)
+    }
+    #expect(breaker.statuses.count == 3)
+    for path in ["c", "a"] { _ = await failure { try await api.send(Request<Void>.get(.init(segments: [path]))) } }
+    let error = await failure { try await api.send(.ping) }
+    #expect((error?.underlying as? BreakerRejection)?.scope == origin)
+  }
+
+  @Test("calls that use their origin's circuit only are not refused by a run of one endpoint")
+  func originOnly() async throws {
+    let api = api
+    stub.onAny(answer: .status(503))
+    for _ in 0..<10 {
+      #expect(await failure { try await api.send(.ping.breaker(.origin)) }?.code == .rejected)
+    }
+    #expect(breaker.statuses == [origin: .closed])
+  }
+
+  @Test("a server that cannot be reached is left alone by all endpoints, and any of them finds that it is back")
+  func unreachable() async throws {
+    let api = api
+    await open(api, with: .failure(TransportError(.connectionFailed, requestState: .notSent)))
+    let error = try #require(await failure { try await api.send(Request<Void>.get("/other")) })
+    let rejection = try #require(error.underlying as? BreakerRejection)
+    #expect(rejection.scope == origin && rejection.failure == .failed(.connectionFailed, .notSent))
+    #expect(error.retryAfter == .seconds(5) && error.requestState == .notSent)
+    clock.advance(by: .seconds(5))
+    stub.onAny(answer: .status(204))
+    try await api.send(Request<Void>.get("/other"))
+    try await api.send(.ping)
+    #expect(changes.all.map(\.scope) == [origin, origin, origin])
+  }
+
+  @Test(
+    "a timeout counts for the endpoint once its server has had time, and so does a stall", arguments: [0, 900, 1000])
+  func patience(milliseconds: Int) async throws {
+    let gate = Gate()
+    stub.onAny(answer: .failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)).waiting(for: gate))
+    let api = api
+    let calls = (0..<10).map { _ in Task { await failure { try await api.send(.ping) } } }
+    try await gate.waitForArrivals(10)
+    clock.advance(by: .milliseconds(milliseconds))
+    gate.open()
+    for call in calls { #expect(await call.value?.code == .timeout) }
+    #expect((breaker.status(of: scope) == .closed) == (milliseconds < 1000))
+    #expect(breaker.status(of: origin) == .closed)
+  }
+
+  @Test("a group of endpoints has a circuit in their place, and a call that uses none is never refused")
   func groups() async throws {
     let api = api
     await open(api)
     #expect(await failure { try await api.send(.ping.breaker(.group("search"))) }?.code == .rejected)
     #expect(await failure { try await api.send(.ping.breaker(.none)) }?.code == .rejected)
     #expect(await failure { try await api.send(.ping) }?.code == .declined)
-    #expect(breaker.status(of: BreakerScope(scope.origin, group: "search")) == .closed)
+    let group = BreakerScope(scope.origin, group: "search")
+    #expect(breaker.status(of: group) == .closed && group.group == "search" && group.endpoint == nil)
+    for _ in 0..<4 { _ = await failure { try await api.send(Request<Void>.get("/a").breaker(.group("search"))) } }
+    let error = await failure { try await api.send(Request<Void>.get("/b").breaker(.group("search"))) }
+    #expect((error?.underlying as? BreakerRejection)?.scope == group)
+    #expect(scope.endpoint == "GET /ping" && scope.group == nil && "\(group)" == "https://api.example.com (search)")
   }
 
   @Test("work for many others passes and is not counted")
@@ -202,14 +290,20 @@ struct CircuitBreakerTests {
     #expect(await failure { try await api.send(.ping.setting(SharedWorkKey.self, true)) }?.code == .rejected)
   }
 
-  @Test("by hand a circuit is opened and closed")
-  func byHand() async throws {
+  @Test("by hand the circuit of an endpoint or an origin is opened and closed", arguments: [false, true])
+  func byHand(isOrigin: Bool) async throws {
     stub.onAny(answer: .status(204))
     let api = api
-    breaker.isolate(scope)
+    let isolated = isOrigin ? origin : scope
+    breaker.isolate(isolated)
+    #expect(breaker.status(of: isolated) == .isolated)
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.code == .declined && error.retryAfter == nil)
-    breaker.reset(scope, at: clock.now)
+    let rejection = try #require(error.underlying as? BreakerRejection)
+    #expect(rejection.scope == isolated && rejection.failure == nil)
+    let other = await failure { try await api.send(Request<Void>.get("/other")) }
+    #expect(other?.code == (isOrigin ? .declined : nil))
+    breaker.reset(isolated, at: clock.now)
     try await api.send(.ping)
     #expect(changes.all.map(\.status) == [.isolated, .closed])
   }

@@ -170,6 +170,23 @@ struct ConnectivityGateTests {
     #expect(await call.value?.code == .cancelled)
   }
 
+  @Test("an IPv6 address that cannot be reached does not take the network away from other calls")
+  func unreachableIPv6Address() async throws {
+    stub.onAny(answer: offline)
+    var client = TestClient("http://[2001:db8::1]:8080")
+    client.settings.runtime.clock = clock
+    client.customize = { [connectivity] in $0.insert(ConnectivityGate(connectivity, .wait), .before(.scheduling)) }
+    // Nor does it wait for what would not help it.
+    let distant = client.over(stub)
+    #expect(await failure { try await distant.send(.ping) }?.code == .offline)
+    #expect(connectivity.status == .unknown)
+    stub.onAny(answer: .status(204))
+    try await api(.failFast).send(.ping)
+    stub.onAny(answer: offline)
+    #expect(await failure { try await api(.failFast).send(.ping) }?.code == .offline)
+    #expect(connectivity.status == .offline)
+  }
+
   @Test("one that fails fast is not tried again, and its error has the platform's own")
   func failsOnce() async throws {
     struct Unreachable: Error {}

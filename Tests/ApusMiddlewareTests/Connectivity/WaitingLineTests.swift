@@ -5,6 +5,17 @@ import Testing
 
 @Suite("A line of those who wait")
 struct WaitingLineTests {
+  @Test("stays as short as those who wait, also where it never runs empty")
+  func short() {
+    var line = WaitingLine<Int>()
+    for number in 0..<5 { line.append(number) }
+    for number in 5..<100_000 {
+      line.append(number)
+      #expect(line.popFirst() == number - 5)
+      #expect(line.line.count <= 80)
+    }
+  }
+
   @Test("whatever comes, leaves and is let go: the order is that of coming", arguments: 0..<50 as Range<UInt64>)
   func model(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)

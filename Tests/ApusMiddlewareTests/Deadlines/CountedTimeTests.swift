@@ -75,7 +75,8 @@ struct CountedTimeTests {
     bench.clock.advance(by: .seconds(30))
     let error = try #require(await outcome)
     #expect(error.cancellation == .deadline(.waiting))
-    #expect(error.detail == "waited for other credentials")
+    let limit = "exceeded the default limit of 30 s; change it with .timeout(_:)"
+    #expect(error.detail == "waited for other credentials; \(limit)")
     #expect(error.trace.duration == .seconds(30))
     gate.open()
     while bench.tokens.current().generation == 0 { await Task.yield() }

@@ -12,7 +12,7 @@ struct FactsTests {
 
   @Test("deadlines tell their limits, or that there are none")
   func deadlines() {
-    #expect(TotalDeadline().facts == [.totalLimit(.seconds(30))])
+    #expect(TotalDeadline().facts == [.totalLimit(.seconds(30)), .setting("not while content moves", "")])
     #expect(TotalDeadline(standard: nil).facts == [.totalLimit(nil)])
     #expect(AttemptDeadline().facts == [.attemptLimit(.seconds(10))])
     #expect(AttemptDeadline(standard: nil).facts == [.attemptLimit(nil)])
@@ -40,13 +40,14 @@ struct FactsTests {
 
   @Test("scheduling tells its scheduler's limits")
   func scheduling() {
-    #expect(line(Scheduling()) == "5 at a time to one origin, 64 in all, queue 100000, ageing 10 s")
+    #expect(
+      line(Scheduling()) == "5 at a time to one origin, 64 in all, streams up to the head, queue 100000, ageing 10 s")
     var limits = SchedulingLimits(total: .max, perOrigin: 0, tags: ["thumbnails": 2, "images": 4])
     limits.origins = [Origin(scheme: "https", host: "b.test", port: 443): 9]
     limits.queue = 0
     #expect(
       line(Scheduling(Scheduler(limits))) == "1 at a time to one origin, to https://b.test 9, with tag images 4, "
-        + "with tag thumbnails 2, queue 0, ageing 10 s")
+        + "with tag thumbnails 2, streams up to the head, queue 0, ageing 10 s")
   }
 
   @Test("a rate limiter tells its pace, and how long it lets calls wait")
@@ -61,7 +62,7 @@ struct FactsTests {
   func breaker() {
     #expect(
       line(CircuitBreaker(.server)) == "opens at 0.1 failed of at least 100 in 30 s, opens after 5 failures in a row, "
-        + "stays open 5 s, at most 60 s")
+        + "a circuit for each endpoint and one for each origin, stays open 5 s, at most 60 s")
     var policy = BreakerPolicy(minimum: 0, consecutive: 0)
     policy.countsThrottling = true
     #expect(CircuitBreaker(policy).facts.contains(.failureRatio(0.5, minimum: 1, window: .seconds(30))))
@@ -83,7 +84,7 @@ struct FactsTests {
   func others() {
     #expect(line(ConnectivityGate(Connectivity(), .failFast)) == "without a network failFast")
     #expect(Credentials().facts.isEmpty)
-    #expect(line(Credentials { _ in }) == "tells of refusals")
+    #expect(line(Credentials { _ in }) == "tells of the ends of sessions")
     let logger = LogRecorder().logger()
     #expect(line(RequestLogging(logger)) == "level info, paths as templates")
     #expect(line(RequestLogging(logger, level: .debug, showsPaths: true)) == "level debug, paths as sent")

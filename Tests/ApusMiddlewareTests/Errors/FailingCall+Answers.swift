@@ -20,14 +20,17 @@ extension FailingCall {
         $0.answer = .accepted(#"{"code":9,"message":"No.","data":{"token":"\#(said)"}}"#)
         $0.change = { $0.enveloped(EnvelopeFormat()) }
       },
-      FailingCall("a stream that is refused", (.rejected, .notReported, .receiving, .answered)) {
+      FailingCall("a stream that is refused", (.rejected, .reported, .receiving, .answered)) {
         $0.answer = .accepted(said, status: 403, type: "text/plain")
         $0.handler = { _ in }
       },
-      FailingCall("another call that was needed", (.rejected, .notReported, .waiting, .notSent)) {
-        $0.setUp = { $0.environment.authentication = .bearer(Needing()) }
-      },
     ]
+  }
+
+  static var needing: FailingCall {
+    FailingCall("another call that was needed", (.declined, .invalidRequest, .waiting, .notSent)) {
+      $0.setUp = { $0.environment.authentication = .bearer(Needing()) }
+    }
   }
 
   static var undecodable: [FailingCall] {

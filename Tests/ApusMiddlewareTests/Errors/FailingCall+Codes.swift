@@ -8,10 +8,10 @@ extension FailingCall {
     switch code {
     case .invalidRequest: invalid + unusableCredentials
     case .encoding: unencodable
-    case .declined: [declined]
+    case .declined: [declined, needing]
     case .offline: [refusing("no network", .offline, (code, .offline, .notSent))]
-    case .hostNotFound: [refusing("no address", .hostNotFound, (code, .offline, .notSent))]
-    case .connectionFailed: [refusing("no connection", .connectionFailed, (code, .offline, .notSent))]
+    case .hostNotFound: [refusing("no address", .hostNotFound, (code, .unreachable, .notSent))]
+    case .connectionFailed: [refusing("no connection", .connectionFailed, (code, .unreachable, .notSent))]
     case .tls: [refusing("no secure connection", .tls, (code, .notReported, .notSent))]
     case .timeout: timeouts
     case .cancelled: cancellations

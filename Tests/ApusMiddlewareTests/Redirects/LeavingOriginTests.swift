@@ -80,6 +80,17 @@ struct LeavingOriginTests {
   }
 
   @Test(
+    "nor does a combining mark carry it along",
+    arguments: [
+      ("/?key=\u{301}s&a=b", "/?a=b"), ("/?\u{301}a=b&key=s", "/?\u{301}a=b"),
+      ("/?a=b&\u{301}k=c&key=s", "/?a=b&\u{301}k=c"),
+      ("/?%+6bey=s&%6Bey=s", "/?%+6bey=s"), ("/?k%65y=s", "/"),
+    ])
+  func marks(target: String, kept: String) {
+    #expect(Array(CredentialFields(parameters: ["key"]).removed(from: target).utf8) == Array(kept.utf8))
+  }
+
+  @Test(
     "of where a request came from another origin hears the origin at most",
     arguments: [
       ("https://a.example/path?q=secret", "https://b.example/", "https://a.example/"),

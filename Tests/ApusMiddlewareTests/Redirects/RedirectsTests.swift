@@ -124,12 +124,13 @@ struct RedirectsTests {
 
   @Test("from A to B and back: B never sees the token, A gets it anew")
   func thereAndBack() async throws {
-    let tokens = MemoryCredentials(token: "old")
+    let tokens = MemoryCredentials()
+    tokens.set(.token("old"), account: "ada")
     stub.on(url: "https://a.example/1", .redirect(to: "https://b.example/2"))
     stub.on { request, _ in
       request.head.authority == "b.example"
     } answer: { _ in
-      tokens.set(token: "new")
+      tokens.set(.token("new"), account: "ada")
       return .redirect(to: "https://a.example/3")
     }
     stub.on(url: "https://a.example/3", .status(204))
@@ -217,7 +218,7 @@ struct RedirectsTests {
     stub.on(url: "https://a.example/echo/", .status(401))
     let told = Told<Bool>()
     var client = TestClient.following()
-    client.onUnauthorized = { _ in told.add(true) }
+    client.onSessionEnd = { _ in told.add(true) }
     client.environment.authentication = .apiKey(MemoryCredentials(token: "t"), queryParameter: "key")
     let api = client.over(stub)
     try await api.send(Request<Void>.get("/own", query: ["key": "OWN"]))

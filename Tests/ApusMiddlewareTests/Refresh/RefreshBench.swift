@@ -13,12 +13,13 @@ final class RefreshBench: Sendable {
     var refresh = 1
     var refreshes = 0
     var refused: [StubAnswer] = []
+    var denials = 0
   }
 
   let stub = StubTransport()
   let clock = ManualClock()
   let tokens: MemoryCredentials
-  let events = Told<UnauthorizedEvent>()
+  let events = Told<SessionEnd>()
   /// Held back by tests that want to see what happens during a refresh.
   let gate: Gate?
   private let server = Mutex(Server())
@@ -46,14 +47,22 @@ final class RefreshBench: Sendable {
     server.withLock { $0.access = 0 }
   }
 
+  /// The server refuses so many calls of the app, whatever they show.
+  func deny(_ count: Int) {
+    server.withLock { $0.denials = count }
+  }
+
   /// The next refreshes are answered so, and change nothing.
   func refuse(_ answers: StubAnswer...) {
     server.withLock { $0.refused = answers }
   }
 
   private func answer(to exchange: StubExchange) -> StubAnswer {
-    let access = server.withLock { $0.access }
-    let isKnown = exchange.fields[.authorization] == "Bearer access-\(access)"
+    let (access, isDenied) = server.withLock { server in
+      defer { server.denials = max(0, server.denials - 1) }
+      return (server.access, server.denials > 0)
+    }
+    let isKnown = !isDenied && exchange.fields[.authorization] == "Bearer access-\(access)"
     return isKnown ? .text("ok \(exchange.text)") : .json(#"{"message":"who are you?"}"#, status: 401)
   }
 
@@ -83,7 +92,7 @@ final class RefreshBench: Sendable {
     var client = TestClient()
     client.environment.authentication = authentication
     client.settings.runtime = Runtime(clock: clock)
-    client.onUnauthorized = events.add
+    client.onSessionEnd = events.add
     return client.over(stub)
   }
 }

@@ -8,6 +8,8 @@ import Testing
 @Suite("Refresh: when it fails")
 struct RefreshFailuresTests {
   private let ping = Request<String>.get("/ping")
+  /// A call that has no time to wait for another refresh.
+  private var hasty: Request<String> { ping.timeout(.milliseconds(500)) }
 
   @Test(
     "a refusal for good clears the tokens and ends the session once, for all who wait",
@@ -25,10 +27,16 @@ struct RefreshFailuresTests {
     gate.open()
     for call in calls {
       let error = try #require(await call.value)
-      #expect(error.code == .rejected)
+      // The token endpoint's answer is not the call's: a call that was sent has its own 401, and one that waited none.
+      #expect(error.code == .declined && error.sessionEnd == .expired && error.isSessionOver)
+      #expect(error.endpoint.template == "/ping" && error.rejection == nil && error.content == nil)
+      #expect(error.status == (error.requestState == .answered ? 401 : nil))
+      #expect(error.sentence == "You need to sign in to do this.")
+      let cause = error.underlying as? CallError
+      #expect(cause?.status == status && cause?.endpoint.template == "/token")
     }
     #expect(bench.tokens.current().credential == nil)
-    #expect(bench.events.all.map(\.generation) == [0])
+    #expect(bench.events.all.map(\.generation) == [0] && bench.events.all.map(\.reason) == [.expired])
     // From now on nobody asks again.
     #expect(await failure { try await api.send(ping) }?.status == 401)
     #expect(bench.refreshes == 1)
@@ -49,13 +57,14 @@ struct RefreshFailuresTests {
     let api = bench.client()
     bench.expire()
     bench.refuse(answer)
-    let error = try #require(await failure { try await api.send(ping) })
+    let error = try #require(await failure { try await api.send(hasty) })
     #expect(error.requestState == .answered, "\(error)")
     #expect(error.detail.contains("needed another call, which failed") || error.detail.contains("could not be read"))
+    #expect(error.status == 401 && error.rejection == nil && !error.isSessionOver)
     #expect(bench.tokens.current().generation == 0)
     #expect(bench.events.all.isEmpty)
     // Who comes in between gets the same, and the server is left alone.
-    #expect(await failure { try await api.send(ping) }?.code == error.code)
+    #expect(await failure { try await api.send(hasty) }?.code == error.code)
     #expect(bench.refreshes == 1)
     bench.clock.advance(by: .seconds(1))
     let text = try await api.send(ping)
@@ -103,7 +112,7 @@ struct RefreshFailuresTests {
       #expect(await call.value?.code == .timeout)
     }
     // It has failed for now, by its cancellation.
-    while await failure({ try await api.send(ping) })?.code == .timeout { await Task.yield() }
+    while await failure({ try await api.send(hasty) })?.code == .timeout { await Task.yield() }
     bench.clock.advance(by: .seconds(1))
     let text = try await api.send(ping)
     #expect(text == "ok ")
@@ -119,7 +128,7 @@ struct RefreshFailuresTests {
     bench.expire()
     bench.refuse(.json(#"{"access_token":"\#(token)"}"#), .json(#"{"refresh_token":"r"}"#))
     for _ in 0..<2 {
-      let error = await failure { try await api.send(ping) }
+      let error = await failure { try await api.send(hasty) }
       #expect(error?.code == .malformedResponse && error?.requestState == .answered, "\(String(describing: error))")
       #expect(bench.tokens.current().generation == 0)
       bench.clock.advance(by: .seconds(2))
@@ -149,7 +158,7 @@ struct RefreshFailuresTests {
     let api = client.over(bench.stub)
     bench.expire()
     shaky.isBroken.withLock { $0 = true }
-    #expect(await failure { try await api.send(ping) } != nil)
+    #expect(await failure { try await api.send(hasty) } != nil)
     #expect(bench.tokens.current().generation == 0)
     shaky.isBroken.withLock { $0 = false }
     bench.clock.advance(by: .seconds(1))
@@ -175,7 +184,7 @@ struct RefreshFailuresTests {
     let api = bench.client()
     for answer in [StubAnswer.status(500), .text(sentinel), .json("{\"access_token\":[\"\(sentinel)\"]}")] {
       bench.refuse(answer)
-      let error = try #require(await failure { try await api.send(ping) })
+      let error = try #require(await failure { try await api.send(hasty) })
       for text in [error.description, error.detail, error.sentence, "\(error.trace)", texts(of: error.trace)] {
         #expect(!text.contains(sentinel), "\(text)")
       }

@@ -14,7 +14,10 @@ struct RefreshPatienceTests {
       try await $0.send(.newTokens(for: $0.token).attemptTimeout(nil))
     }
     client.settings.runtime = Runtime(clock: bench.clock)
-    client.customize = { $0.insert(AttemptDeadline(), .after(.attemptDeadline)) }
+    client.customize = {
+      $0.insert(LeavingTime(), .after(.retry))
+      $0.insert(AttemptDeadline(), .after(.attemptDeadline))
+    }
     return client.over(bench.stub)
   }
 

@@ -85,8 +85,9 @@ struct RefreshStateTests {
         return
       }
       #expect(state.ended(flight, with: .failed(.passing), now: at(time)).1 == .failed(.passing))
-      #expect(state.refused(1, current: 1, waiter: 0, now: at(time)) == .fail(.passing))
-      #expect(state.needs(1, .expired, waiter: 0, now: at(time + pause - 1)) == .fail(.passing))
+      #expect(state.refused(1, current: 1, waiter: 0, now: at(time)) == .rest(until: at(time + pause)))
+      #expect(state.needs(1, .expired, waiter: 0, now: at(time + pause - 1)) == .rest(until: at(time + pause)))
+      #expect(state.rest(of: 1, now: at(time)) == at(time + pause))
       // Still good: it is used, and not refreshed.
       #expect(state.needs(1, .ageing, waiter: 0, now: at(time + pause - 1)) == .go)
       time += pause
@@ -101,12 +102,67 @@ struct RefreshStateTests {
   @Test("credentials that are refused fresh from a refresh are not refreshed again at once")
   func loop() {
     var state = State()
-    state.refusedAfterRefresh(2, now: at(0))
+    state.refusedAfterRefresh(2, current: 2, now: at(0))
     #expect(state.refused(2, current: 2, waiter: 0, now: at(0)) == .fail(.passing))
-    // However many are refused with them, it counts once; what is known of older ones changes nothing.
-    state.refusedAfterRefresh(2, now: at(0))
-    state.refusedAfterRefresh(1, now: at(0))
+    // However many are refused with them, it counts once.
+    state.refusedAfterRefresh(2, current: 2, now: at(0))
     #expect(state.refused(2, current: 2, waiter: 0, now: at(1)) == .waitFor(.init(number: 0, generation: 2)))
+  }
+
+  @Test("late refusals of credentials that were replaced meanwhile lengthen no cool-down", arguments: [0, 1, 3, 6])
+  func lateRefusals(count: Int) {
+    var state = State()
+    for generation in (0..<count).map({ UInt64($0) }) {
+      state.refusedAfterRefresh(generation, current: 9, now: at(0))
+      #expect(!state.awaitsAcceptance)
+    }
+    state.refusedAfterRefresh(9, current: 9, now: at(0))
+    for generation in (0..<count).map({ UInt64($0) }) { state.refusedAfterRefresh(generation, current: 9, now: at(0)) }
+    #expect(state.refused(9, current: 9, waiter: 0, now: at(0)) == .fail(.passing))
+    #expect(state.refused(9, current: 9, waiter: 0, now: at(1)) == .waitFor(.init(number: 0, generation: 9)))
+  }
+
+  @Test("an accepted call makes the next cool-down the first again, and does not end the present one")
+  func accepted() {
+    var state = State()
+    for incident in 0..<8 {
+      let (generation, time) = (UInt64(2 * incident + 1), 50 * incident)
+      state.refusedAfterRefresh(generation, current: generation, now: at(time))
+      #expect(state.awaitsAcceptance)
+      state.accepted(generation - 1)
+      #expect(state.awaitsAcceptance, "what an older token is good for says nothing")
+      state.accepted(generation)
+      #expect(!state.awaitsAcceptance)
+      #expect(state.refused(generation, current: generation, waiter: 0, now: at(time)) == .fail(.passing))
+      guard case .waitFor(let flight) = state.refused(generation, current: generation, waiter: 0, now: at(time + 1))
+      else {
+        Issue.record("no refresh a second after incident \(incident)")
+        return
+      }
+      _ = state.ended(flight, with: .replaced, now: at(time + 1))
+    }
+  }
+
+  @Test("an outage of the token endpoint has a backoff of its own, which the first success resets")
+  func outage() {
+    var state = State()
+    var time = 0
+    for round in 0..<3 {
+      for pause in [1, 2, 4] {
+        guard case .waitFor(let flight) = state.needs(1, .expired, waiter: 0, now: at(time)) else {
+          Issue.record("no refresh after \(time) s")
+          return
+        }
+        _ = state.ended(flight, with: .failed(.passing), now: at(time))
+        // Neither refusals nor acceptances of calls change it.
+        state.refusedAfterRefresh(1, current: 1, now: at(time))
+        state.accepted(1)
+        #expect(state.needs(1, .expired, waiter: 0, now: at(time)) == .rest(until: at(time + pause)), "\(round)")
+        time += pause
+      }
+      guard case .waitFor(let flight) = state.needs(1, .expired, waiter: 0, now: at(time)) else { return }
+      _ = state.ended(flight, with: .replaced, now: at(time))
+    }
   }
 
   @Test("a server that refuses whatever it gives is asked ever more rarely, until it has been well for a while")
@@ -114,7 +170,7 @@ struct RefreshStateTests {
     var state = State()
     var time = 0
     for (generation, pause) in zip([2, 3, 4, 5] as [UInt64], [1, 2, 4, 8]) {
-      state.refusedAfterRefresh(generation, now: at(time))
+      state.refusedAfterRefresh(generation, current: generation, now: at(time))
       #expect(state.refused(generation, current: generation, waiter: 0, now: at(time + pause - 1)) == .fail(.passing))
       time += pause
       guard case .waitFor(let flight) = state.refused(generation, current: generation, waiter: 0, now: at(time)) else {
@@ -123,7 +179,7 @@ struct RefreshStateTests {
       }
       _ = state.ended(flight, with: .replaced, now: at(time))
     }
-    state.refusedAfterRefresh(9, now: at(time + 3600))
+    state.refusedAfterRefresh(9, current: 9, now: at(time + 3600))
     #expect(state.refused(9, current: 9, waiter: 0, now: at(time + 3600)) == .fail(.passing))
     if case .fail = state.refused(9, current: 9, waiter: 0, now: at(time + 3601)) { Issue.record("still waiting") }
   }

@@ -100,6 +100,23 @@ struct RefreshTests {
   }
 
   @Test(
+    "a moment that is in no calendar is a hundred years away",
+    arguments: [(1e30, 1), (-1e30, -1), (.infinity, 1), (-.infinity, -1), (Double(Int64.max), 1), (.nan, 0)])
+  func hostileEnd(seconds: Double, sign: Int) async throws {
+    let bench = RefreshBench()
+    bench.expire()
+    let times = Told<Duration>()
+    let api = bench.client { refresh in
+      var tokens = try await refresh.send(.newTokens(for: refresh.token))
+      tokens.lifetime = refresh.time(until: Date(timeIntervalSince1970: seconds))
+      times.add(tokens.lifetime ?? .zero)
+      return tokens
+    }
+    _ = await failure { try await api.send(ping) }
+    #expect(times.all.first == Duration.seconds(100 * 366 * 24 * 60 * 60) * sign)
+  }
+
+  @Test(
     "content is sent again with the call; what can be sent once only is an error that says so, and the next call goes")
   func content() async throws {
     let bench = RefreshBench()
@@ -128,7 +145,7 @@ struct RefreshTests {
     var client = TestClient()
     client.environment.authentication = .bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
     client.settings.runtime = Runtime(clock: bench.clock)
-    client.onUnauthorized = bench.events.add
+    client.onSessionEnd = bench.events.add
     let api = client.over(stubborn)
     for _ in 0..<3 {
       let error = await failure { try await api.send(ping) }

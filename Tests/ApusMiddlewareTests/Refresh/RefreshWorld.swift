@@ -160,7 +160,7 @@ struct RefreshWorld: Hashable {
       let isTaken = read.token.map { accepted.contains($0) } ?? false
       callers[index] = isTaken ? .done(.answered) : .refused(read, isAgain: isAgain)
     case .refused(let read, let isAgain):
-      if isAgain { state.refusedAfterRefresh(read.generation, now: now) }
+      if isAgain { state.refusedAfterRefresh(read.generation, current: stored.generation, now: now) }
       callers[index] =
         isAgain || read.token == nil ? .done(.refused) : .refusedRead(read, current: stored.generation)
     case .refusedRead(let read, let current): decide(index, refused: read, current)
@@ -187,7 +187,7 @@ struct RefreshWorld: Hashable {
     case .waitFor(let flight):
       flights[flight] = .checking
       callers[index] = .waiting(principal: principal)
-    case .fail: callers[index] = .done(.failed)
+    case .rest, .fail: callers[index] = .done(.failed)
     }
   }
 
@@ -198,7 +198,7 @@ struct RefreshWorld: Hashable {
     case .waitFor(let flight):
       flights[flight] = .checking
       callers[index] = .waitingRefused(read)
-    case .fail: callers[index] = .done(.failed)
+    case .rest, .fail: callers[index] = .done(.failed)
     }
   }
 

@@ -1,8 +1,9 @@
 import ApusCore
-import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+
+@testable import ApusMiddleware
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -104,6 +105,9 @@ struct RetryContentTests {
     try await api.send(post.field(field, "mine").idempotencyKey())
     try await api.send(post)
     #expect(keys == ["k-1", #""a\"b\\c""#, "mine", nil])
+    // A quotation mark with a combining mark behind it ends the string all the same.
+    let marked = IdempotencyKey("a\"\u{301}b\\\u{301}", form: .quoted).rawField { 0 }.value
+    #expect(Array(marked.utf8) == Array("\"a\\\"\u{301}b\\\\\u{301}\"".utf8))
     try await api.send(post.idempotencyKey(IdempotencyKey("k-2", field: "X-Request-Key")))
     let last = try #require(stub.exchanges.last)
     #expect(last.fields[text: "X-Request-Key"] == "k-2" && last.fields[text: field] == nil)

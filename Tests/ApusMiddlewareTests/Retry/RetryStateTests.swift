@@ -177,9 +177,11 @@ struct RetryStateTests {
   func verdictText(text: String, verdict: Bool?) throws {
     let name = try #require(HTTPField.Name("X-Should-Retry"))
     let head = HTTPResponse(status: .badRequest, headerFields: [name: text, .retryAfter: "3"])
-    let failure = AttemptFailure(ResponseMessage(head: head), verdictFields: RetryPolicy.standardVerdictFields)
+    let failure = AttemptFailure(ResponseMessage(head: head), .interactive)
     #expect(failure == refused(400, after: .seconds(3), verdict))
-    let deaf = AttemptFailure(ResponseMessage(head: head), verdictFields: [])
+    var policy = RetryPolicy.interactive
+    policy.verdictFields = []
+    let deaf = AttemptFailure(ResponseMessage(head: head), policy)
     #expect(deaf == refused(400, after: .seconds(3)))
   }
 

@@ -57,7 +57,7 @@ struct RetryTests {
     #expect(error.failedAttempts.map(\.cause) == [503, 502, 500].map { FailedAttempt.Cause.answered(status: $0) })
     #expect(error.failedAttempts.map(\.attempt) == [1, 2, 3])
     #expect(decisions(error).last == .end(.attemptsUsedUp))
-    #expect("\(error)".contains("not tried again since all attempts are used up"))
+    #expect("\(error)".contains("not retried since all attempts are used up"))
     #expect("\(error.trace)".contains("[attempt 2] attempt failed with status 502: again after 200.000 ms"))
   }
 
@@ -106,7 +106,7 @@ struct RetryTests {
     bench.answer(.failure(TransportError(kind, requestState: .notSent)))
     let error = await bench.outcome(bench.client())
     #expect(decisions(error) == [.end(.notTemporary)] && stub.exchanges.count == 1)
-    #expect(error.map { "\($0)".contains("not tried again") } == false)
+    #expect(error.map { "\($0)".contains("not retried") } == false)
   }
 
   @Test("an error of another kind, as one of another call that this one needed, goes through as it is")

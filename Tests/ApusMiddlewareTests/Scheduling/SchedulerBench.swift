@@ -51,6 +51,14 @@ struct SchedulerBench {
     return waited
   }
 
+  /// Answers whether it is still counted by a tag.
+  mutating func stream(_ name: String) -> Bool {
+    guard let ticket = tickets[name] else { return false }
+    let isCounted = state.stream(ticket, now: now)
+    settle()
+    return isCounted
+  }
+
   mutating func pause(_ name: String) {
     if let ticket = tickets[name] { state.pause(ticket) }
     settle()

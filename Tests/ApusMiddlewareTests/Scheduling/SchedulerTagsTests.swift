@@ -24,6 +24,29 @@ struct SchedulerTagsTests {
     #expect(bench.state.isIdle)
   }
 
+  @Test("a stream that has its head counts for its limited tags, and neither for its origin nor in all")
+  func streams() {
+    var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1, tags: ["downloads": 1]))
+    bench.enter("events") { $0.tags = ["events"] }
+    bench.enter("list")
+    bench.enter("file 0") { $0.tags = ["downloads", "other"] }
+    bench.enter("file 1") { $0.tags = ["downloads"] }
+    let isEventCounted = bench.stream("events")
+    #expect(!isEventCounted && bench.started == ["events", "list"])
+    // It was given back.
+    let isCountedAgain = bench.stream("events")
+    #expect(!isCountedAgain)
+    bench.leave("events", "list")
+    let isFileCounted = bench.stream("file 0")
+    #expect(isFileCounted && bench.started == ["events", "list", "file 0"] && bench.state.running == 0)
+    bench.enter("another list")
+    #expect(bench.started.last == "another list")
+    bench.leave("another list", "file 0")
+    #expect(bench.started.last == "file 1")
+    bench.leave("file 1")
+    #expect(bench.state.isIdle)
+  }
+
   @Test("a tag that is held waits, also where it had come before; it goes on in order once it is released")
   func holding() {
     var bench = SchedulerBench(SchedulingLimits(total: 1))

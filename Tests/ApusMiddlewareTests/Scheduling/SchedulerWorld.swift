@@ -6,7 +6,7 @@ import ApusTesting
 /// A world around a scheduler that takes random steps, and knows by looking at everybody what is to follow.
 struct SchedulerWorld {
   enum Phase {
-    case waiting, running, paused, over
+    case waiting, running, streaming, paused, over
   }
 
   struct Caller {
@@ -54,7 +54,7 @@ struct SchedulerWorld {
 
   mutating func step() {
     now = now.advanced(by: .milliseconds(Int.random(in: 0...1500, using: &random)))
-    switch Int.random(in: 0..<16, using: &random) {
+    switch Int.random(in: 0..<18, using: &random) {
     case 0..<6: enter()
     case 6..<10: leave(.running)
     case 10: leave(.waiting)
@@ -62,6 +62,8 @@ struct SchedulerWorld {
     case 12: pause()
     case 13: resume()
     case 14: toggle(Self.tags[Int.random(in: 0..<3, using: &random)])
+    case 15: stream()
+    case 16: leave(.streaming)
     default: toggleEverything()
     }
     settle()
@@ -75,7 +77,7 @@ struct SchedulerWorld {
     if isHeld { toggleEverything() }
     settle()
     for index in callers.indices where callers[index].phase == .paused { end(index) }
-    while let index = callers.indices.first(where: { callers[$0].phase == .running }) {
+    while let index = callers.indices.first(where: { [.running, .streaming].contains(callers[$0].phase) }) {
       end(index)
       settle()
       check()
@@ -138,6 +140,17 @@ struct SchedulerWorld {
     guard let index = pick(.waiting) else { return }
     if !state.giveUp(callers[index].ticket) { problems.append("one that waits cannot give up") }
     end(index)
+  }
+
+  /// One has the head of its answer: of its permit it keeps what it has by limited tags.
+  private mutating func stream() {
+    guard let index = pick(.running) else { return }
+    let isLimited = callers[index].tags.contains { limits.tags[$0] != nil }
+    let time = callers[index].started.duration(to: now)
+    lastEnd[callers[index].origin] = now
+    longest[callers[index].origin] = max(time, longest[callers[index].origin] ?? .zero)
+    if state.stream(callers[index].ticket, now: now) != isLimited { problems.append("tags are counted otherwise") }
+    callers[index].phase = isLimited ? .streaming : .over
   }
 
   private mutating func pause() {
@@ -230,9 +243,10 @@ struct SchedulerWorld {
     guard !isHeld, running.count < limits.total, running.count(where: { $0.origin == origin }) < limits.perOrigin,
       held.isDisjoint(with: tags)
     else { return false }
+    let counted = callers.filter { [.running, .streaming].contains($0.phase) }
     return tags.allSatisfy { tag in
       guard let limit = limits.tags[tag] else { return true }
-      return running.count { $0.tags.contains(tag) } < limit
+      return counted.count { $0.tags.contains(tag) } < limit
     }
   }
 

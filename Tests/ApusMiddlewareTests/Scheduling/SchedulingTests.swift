@@ -1,7 +1,14 @@
 import ApusCore
 import ApusMiddleware
 import ApusTesting
+import HTTPTypes
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Scheduling")
 struct SchedulingTests {
@@ -76,7 +83,8 @@ struct SchedulingTests {
     #expect(trace.events.map(\.kind).prefix(3) == [.started, .prepared, .exchangeStarted])
   }
 
-  @Test("an answer that is streamed keeps its permit until its content is over", arguments: [true, false])
+  @Test(
+    "an answer that is streamed gives its permit back at its head, however far it is read", arguments: [true, false])
   func streamed(isReadToTheEnd: Bool) async throws {
     stub.onAny(answer: .pieces(["a", "b"]))
     let scheduler = single
@@ -84,12 +92,89 @@ struct SchedulingTests {
     let running = try await api.withResponse(to: Request<String>.get("/s")) { (response: inout StreamedResponse) in
       _ = try await response.next()
       let running = scheduler.running
+      // A call that is made while the stream is open has the permit.
+      try await api.send(.step("inside"))
       while isReadToTheEnd, try await response.next() != nil {}
       return running
     }
-    #expect(running == 1)
+    #expect(running == 0)
     #expect(scheduler.running == 0)
     try await api.send(.step("s"))
+  }
+
+  @Test("five open event streams hold up no other call to their server")
+  func eventStreams() async throws {
+    stub.on(.get, "/v1/events", answer: .pieces(["a"]).stalled(after: 1))
+    stub.on(.get, "/v1/users", answer: .status(204))
+    let scheduler = Scheduler(SchedulingLimits(total: 64, perOrigin: 5))
+    let api = client(scheduler).over(stub)
+    let opened = (0..<5).map { _ in Gate() }
+    let streams = opened.map { gate in
+      Task {
+        try await api.withResponse(to: Request<Data>.get("/events")) { response in
+          _ = try await response.next()
+          gate.open()
+          while try await response.next() != nil {}
+        }
+      }
+    }
+    for gate in opened { try await gate.wait() }
+    let trace = try await api.response(to: .step("users")).trace
+    #expect(!trace.events.contains { if case .queued = $0.kind { true } else { false } })
+    #expect(api.calls.count == 5 && scheduler.running == 0)
+    for stream in streams { stream.cancel() }
+    for stream in streams { _ = await stream.result }
+  }
+
+  @Test("a tag with a limit counts a stream until its end: so many downloads at a time, and nobody else waits")
+  func streamsByTag() async throws {
+    stub.on(.get, "/v1/file", answer: .pieces(["a", "b"]))
+    stub.on(.get, "/v1/users", answer: .status(204))
+    let scheduler = Scheduler(SchedulingLimits(total: 1, perOrigin: 1, tags: ["downloads": 1]))
+    let api = client(scheduler).over(stub)
+    let request = Request<Data>.get("/file").tag("downloads")
+    let next = try await api.withResponse(to: request) { response in
+      _ = try await response.next()
+      try await api.send(.step("users"))
+      let next = Task { try await api.withResponse(to: request) { try await $0.collect() } }
+      await scheduler.waitForWaiting(1)
+      #expect(scheduler.running == 0)
+      return next
+    }
+    #expect(try await next.value.count == 2)
+    #expect(scheduler.waiting == 0)
+  }
+
+  @Test(
+    "a stream whose head is no success, or that is cancelled before, leaves no permit behind", arguments: [true, false])
+  func refusedStream(isCancelled: Bool) async throws {
+    stub.onAny(answer: .pieces(["no"], status: 500).waiting(for: gate))
+    let scheduler = single
+    let api = client(scheduler).over(stub)
+    let stream = Task {
+      await failure { try await api.withResponse(to: Request<Data>.get("/events").tag("events")) { _ in } }
+    }
+    try await gate.waitForArrivals(1)
+    #expect(scheduler.running == 1)
+    if isCancelled { stream.cancel() } else { gate.open() }
+    #expect(await stream.value?.code == (isCancelled ? .cancelled : .rejected))
+    #expect(scheduler.running == 0 && scheduler.waiting == 0)
+  }
+
+  @Test("long polls that are unscheduled take no permit, wait for none and are not held")
+  func unscheduled() async throws {
+    stub.on(.get, "/v1/poll", answer: .status(204).waiting(for: gate))
+    stub.on(.get, "/v1/users", answer: .status(204))
+    let scheduler = single
+    let api = client(scheduler).over(stub)
+    scheduler.holdEverything()
+    let polls = (0..<5).map { _ in Task { try await api.send(.step("poll").unscheduled()) } }
+    try await gate.waitForArrivals(5)
+    scheduler.releaseEverything()
+    try await api.send(.step("users"))
+    #expect(scheduler.running == 0)
+    gate.open()
+    for poll in polls { try await poll.value }
   }
 
   @Test("images are held while a list loads")

@@ -12,7 +12,7 @@ struct TestClient {
   var environment: Environment
   var settings = ClientSettings()
   var timeout: Duration?
-  var onUnauthorized: (@Sendable (UnauthorizedEvent) -> Void)?
+  var onSessionEnd: (@Sendable (SessionEnd) -> Void)?
   var customize: (inout Pipeline) -> Void = { _ in }
 
   init(_ baseURL: BaseURL = "https://api.example.com/v1", name: String = "default") {
@@ -23,7 +23,7 @@ struct TestClient {
     var pipeline = Pipeline()
     pipeline.insert(CommonParameters(), .after(.validation))
     pipeline.insert(TotalDeadline(standard: timeout), .after(.totalDeadline))
-    pipeline.insert(Credentials(onUnauthorized: onUnauthorized), .after(.credentials))
+    pipeline.insert(Credentials(onSessionEnd: onSessionEnd), .after(.credentials))
     customize(&pipeline)
     return Client(environment: environment, pipeline: pipeline, transport: transport, settings: settings)
   }

@@ -89,6 +89,39 @@
       #expect(situation.state.owed == expected)
     }
 
+    @Test(
+      "bytes of the request that wait to leave are owed before anything else, unless nobody reads the answer",
+      arguments: Situation.allCases)
+    func unsent(situation: Situation) {
+      var state = situation.state
+      let before = state.owed
+      state.wrote(10)
+      let isOwing = situation.isBusy && ![.paused, .cutShort].contains(situation)
+      #expect(state.owed == (isOwing ? .room : nil))
+      // Some of it leaves, none, some of what was written since, the rest.
+      var moves: [Bool] = []
+      for (written, unsent) in [(0, 4), (0, 4), (2, 5), (0, 0), (0, 0)] {
+        state.wrote(written)
+        moves.append(state.looked(unsent: unsent))
+      }
+      #expect(moves == [true, false, true, true, false])
+      #expect(state.owed == before)
+    }
+
+    @Test("what waits to leave ends with its exchange", arguments: Situation.allCases)
+    func unsentEnds(situation: Situation) {
+      for isBroken in [true, false] {
+        var state = situation.state
+        state.wrote(10)
+        if isBroken {
+          state.broken()
+        } else {
+          _ = state.responseCompleted(canReuse: true, isExact: true, isOpen: true)
+        }
+        #expect(state.unsent == 0 && state.owed == nil)
+      }
+    }
+
     @Test("decodes what answers a request, and is closed by anything else", arguments: Situation.allCases)
     func arriving(situation: Situation) {
       var state = situation.state

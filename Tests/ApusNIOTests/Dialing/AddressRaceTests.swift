@@ -55,31 +55,52 @@
       }
     }
 
+    @Test(
+      "no way to IPv6 addresses is no evidence that there is no network, no way to an IPv4 address is",
+      arguments: [
+        (["::1 101"], EHOSTUNREACH), (["::1 101", "::2 100"], EHOSTUNREACH),
+        (["::1 101", "10.0.0.1 111"], ECONNREFUSED),
+        (["::1 101", "10.0.0.1 101"], ENETUNREACH), (["10.0.0.1 101"], ENETUNREACH),
+        (["::1 111", "10.0.0.1 101"], ECONNREFUSED),
+      ])
+    func evidence(failures: [String], code: CInt) throws {
+      let codes = ["100": ENETDOWN, "101": ENETUNREACH, "111": ECONNREFUSED]
+      let made = try failures.map { text -> (address: SocketAddress, failure: any Error) in
+        let parts = text.split(separator: " ").map { String($0) }
+        let code = try #require(codes[parts[1]])
+        return (try SocketAddress(ipAddress: parts[0], port: 80), IOError(errnoCode: code, reason: "connect"))
+      }
+      let cause = try #require(AddressRace.cause(of: made) as? AddressFailure)
+      #expect((cause.underlying as? IOError)?.errnoCode == code)
+      let error = TransportError(connecting: cause, to: DialPeer(host: "a", port: 80, isProxy: false))
+      #expect((error.kind == .offline) == (code == ENETUNREACH))
+    }
+
     @Test("with no address left it fails, with the error of the first")
     func none() async throws {
       let refusing = try SilentPort.free()
-      await #expect(throws: IOError.self) { try await race([refusing, refusing]) }
+      let error = await #expect(throws: AddressFailure.self) { try await race([refusing, refusing]) }
+      #expect(error?.underlying is IOError && error?.address.port == refusing)
       await #expect(throws: AddressRace.NoAddress.self) { try await race([]) }
     }
 
     @Test("a host that is an address is not looked up, and one that has none is not found")
     func lookup() async throws {
       let loop = MultiThreadedEventLoopGroup.singleton.next()
-      for host in ["127.0.0.1", "[::1]"] {
-        let addresses = try await AddressLookup.addresses(of: host, port: 80, on: loop).get()
-        #expect(addresses.count == 1 && addresses.first?.port == 80)
-      }
-      for host in ["localhost", "example1.test", "1.2.3"] {
+      for host in ["127.0.0.1", "[::1]"] { #expect(AddressLookup.literal(host, port: 80)?.port == 80) }
+      for host in ["localhost", "example1.test", "1.2.3", "127.0.0.1\u{0}", "[127.0.0.1\u{0}.evil]"] {
         #expect(AddressLookup.literal(host, port: 80) == nil)
       }
-      let local = try await AddressLookup.addresses(of: "localhost", port: 80, on: loop).get()
+      let local = try await NameResolver.system.lookUp("localhost", on: loop).addresses.get()
       #expect(!local.isEmpty)
-      // A name that no name can have: nobody is asked for it.
-      let error = await #expect(throws: TransportError.self) {
-        try await AddressLookup.addresses(of: "no such host", port: 80, on: loop).get()
+      // Names that no host can have: nobody is asked for them.
+      for name in ["no such host", "localhost\u{0}.evil"] {
+        let error = await #expect(throws: TransportError.self) {
+          try await NameResolver.system.lookUp(name, on: loop).addresses.get()
+        }
+        #expect(error?.kind == .hostNotFound && error?.requestState == .notSent)
+        #expect(error?.detail.hasPrefix("no address found for \(name): ") == true)
       }
-      #expect(error?.kind == .hostNotFound)
-      #expect(error?.requestState == .notSent)
     }
   }
 #endif

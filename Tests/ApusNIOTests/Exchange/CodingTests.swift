@@ -55,7 +55,7 @@
       #expect(response.head.headerFields[.contentEncoding] == "gzip")
       #expect(ownAccepted == ["gzip, br"])
       let (_, partAccepted) = try await get(.text("part", status: 206), message().field("Range", "bytes=0-3"))
-      #expect(partAccepted.isEmpty)
+      #expect(partAccepted == ["identity"])
     }
 
     @Test("content with a coding that is not known arrives as it is")

@@ -137,6 +137,7 @@
         guard calls[call]?.isStreamed == true else { return }
         if calls[call]?.state.answered() == true { tell(call, nil) }
         if maybe() { _ = lines[id]?.state.paused() }
+        perform(pool.streams(id))
       default:
         lines[id]?.state.headArrived()
         let isReusable = lines[id]?.state.responseCompleted(

@@ -8,21 +8,29 @@
 
   @Suite("The transport's own retry")
   struct RetryTests {
-    /// A server that answers the first request on a connection and closes it on the second.
+    /// A call of a method, see ``perform(_:_:second:)``.
     private func perform(
       _ method: HTTPRequest.Method, content: RequestContent = .empty,
       _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in },
       second: Reply = .closed
     ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [String]) {
-      try await TestServer.with { request in
-        request.number == 1 ? second : .text("answer \(request.number)")
+      try await perform(message(method).content(content), configure, second: second)
+    }
+
+    /// A server that answers the first request on a connection and closes it on the second.
+    private func perform(
+      _ request: Request<Content>, _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in },
+      second: Reply = .closed
+    ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [String]) {
+      try await TestServer.with { received in
+        received.number == 1 ? second : .text("answer \(received.number)")
       } body: { server in
         try await NIOTransport.with(configure) { transport in
           let client = try makeClient(server.origin, transport)
           _ = try await client.send(message())
           let result: Result<Response<Content>, CallError>
           do throws(CallError) {
-            result = .success(try await client.response(to: message(method).content(content)))
+            result = .success(try await client.response(to: request))
           } catch {
             result = .failure(error)
           }
@@ -40,6 +48,27 @@
       #expect(exchanges == ["GET on 0", "\(method) on 0", "\(method) on 1"])
       #expect(response.trace.events.contains { $0.kind == .resent })
       #expect(response.trace.events.filter { $0.kind == .connected(reused: false) }.count == 1)
+    }
+
+    @Test("a request whose endpoint declares that it is not idempotent is sent once", arguments: ["GET", "PUT"])
+    func declaredUnsafe(method: String) async throws {
+      let (result, exchanges) = try await perform(
+        message(try #require(HTTPRequest.Method(method))).setting(IdempotenceKey.self, false))
+      #expect(throws: CallError.self) { try result.get() }
+      #expect(exchanges == ["GET on 0", "\(method) on 0"])
+    }
+
+    @Test(
+      "a POST goes out once more where its endpoint declares that it is idempotent, or where it has a key",
+      arguments: [0, 1, 2])
+    func declaredSafe(way: Int) async throws {
+      let requests = [
+        message(.post).setting(IdempotenceKey.self, true), message(.post).field("Idempotency-Key", "k"),
+        message(.post).field("X-Order", "k").setting(IdempotencyFieldKey.self, "X-Order"),
+      ]
+      let (result, exchanges) = try await perform(requests[way])
+      _ = try result.get()
+      #expect(exchanges == ["GET on 0", "POST on 0", "POST on 1"])
     }
 
     /// Opens so many connections, has the server close them, and makes one call more.

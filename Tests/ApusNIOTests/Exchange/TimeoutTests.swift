@@ -6,6 +6,7 @@
   import Foundation
   import HTTPTypes
   import LoopbackConformance
+  import Synchronization
   import Testing
 
   @Suite("Time limits")
@@ -129,11 +130,17 @@
           #expect(content?.code == .timeout && content?.phase == .receiving && content?.requestState == .answered)
         }
       }
-      try await slowAnswer()
+      try await slowAnswer { $0.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(3600))) }
+    }
+
+    @Test("a call with a longer timeout of its own, or none, waits for its head longer than the transport says")
+    func longPoll() async throws {
+      try await slowAnswer { $0.timeout(.seconds(3600)) }
+      try await slowAnswer { $0.timeout(nil) }
     }
 
     /// A call that may wait longer than the transport says.
-    private func slowAnswer() async throws {
+    private func slowAnswer(_ patient: @escaping @Sendable (Request<Content>) -> Request<Content>) async throws {
       let gate = Gate()
       try await TestServer.with { exchange in
         exchange.path == "/slow" ? .text("slow").waiting(for: gate) : .stalled
@@ -142,10 +149,7 @@
           $0.firstByteTimeout = .milliseconds(30)
         } body: { transport in
           let client = try makeClient(server.origin, transport)
-          let patient = ExchangeTimeouts(firstByte: .seconds(3600))
-          let slow = Task {
-            try await client.send(message(.get, "/slow").setting(ExchangeTimeouts.self, patient)).string
-          }
+          let slow = Task { try await client.send(patient(message(.get, "/slow"))).string }
           try await gate.waitForArrivals(1)
           // By the time that this one has been given up the other has waited as long.
           #expect(await failure { try await client.send(message(.get, "/other")) }?.code == .timeout)
@@ -158,6 +162,7 @@
 
     /// Runs `body` while a call has the only connection that there may be.
     private func whileBusy(
+      watching watch: @escaping @Sendable (any Error, CallPhase) -> Void = { _, _ in },
       _ body: (TestServer, Client) async throws -> Void
     ) async throws {
       try await TestServer.with { _ in
@@ -166,7 +171,9 @@
         try await NIOTransport.with {
           $0.connectionsPerOrigin = 1
         } body: { transport in
-          let client = try makeClient(server.origin, transport)
+          let client = Client(
+            environment: Environment(baseURL: try BaseURL(server.origin)),
+            transport: Watching(transport: transport, watch: watch))
           let running = Task { await failure { try await client.send(message()) } }
           try await server.exchanges(atLeast: 1)
           try await body(server, client)
@@ -183,6 +190,20 @@
         let error = await failure { try await client.send(message().setting(ExchangeTimeouts.self, own)) }
         #expect(error?.code == .timeout && error?.phase == .connecting && error?.requestState == .notSent)
         #expect(server.exchanges.count == 1)
+      }
+    }
+
+    @Test("a call that waits for the pool in vain says nothing of the server: whichever of its limits passes")
+    func heldUpByThePool() async throws {
+      let told = Mutex<[String]>([])
+      try await whileBusy { error, phase in
+        let subject = (error as? TransportError)?.subject.rawValue ?? "\(type(of: error))"
+        told.withLock { $0.append("\(subject) \(phase.rawValue)") }
+      } _: { _, client in
+        let own = ExchangeTimeouts(connection: .milliseconds(30))
+        _ = await failure { try await client.send(message().setting(ExchangeTimeouts.self, own)) }
+        _ = await failure { try await client.withDeadline(.milliseconds(30)) { try await client.send(message()) } }
+        #expect(told.withLock { $0 } == ["control waiting", "CancellationError waiting"])
       }
     }
 
@@ -241,6 +262,23 @@
       guard case .phase(.connecting, _) = event.kind else { return }
       call.cancel()
       _ = hasEnded.wait(timeout: .now() + .seconds(300))
+    }
+  }
+
+  /// Tells what a transport throws, and in which phase the call is then.
+  private struct Watching: Transport {
+    let transport: NIOTransport
+    let watch: @Sendable (any Error, CallPhase) -> Void
+
+    var reportsConnections: Bool { transport.reportsConnections }
+
+    func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+      do {
+        return try await transport.send(request, context: context)
+      } catch {
+        watch(error, context.phase)
+        throw error
+      }
     }
   }
 #endif

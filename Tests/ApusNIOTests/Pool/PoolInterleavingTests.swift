@@ -18,6 +18,8 @@
     var using: [Int: Int] = [:]
     var ended: Set<Int> = []
     var idle: Set<Int> = []
+    /// Those of the used ones that carry a stream.
+    var streaming: Set<Int> = []
     var origins: [Int: Int] = [:]
     var wanted: [Int: Int] = [:]
     var dials: [Int] = []
@@ -39,7 +41,7 @@
 
     mutating func step() {
       now += Int.random(in: 0...3, using: &random)
-      switch Int.random(in: 0..<12, using: &random) {
+      switch Int.random(in: 0..<14, using: &random) {
       case 0..<4:
         nextID += 1
         let origin = Int.random(in: 0..<4, using: &random)
@@ -58,6 +60,14 @@
         waiting.remove(waiter)
         ended.insert(waiter)
         perform(pool.cancelled(waiter))
+      case 11:
+        guard let connection = using.keys.sorted().randomElement(using: &random) else { return }
+        streaming.insert(connection)
+        perform(pool.streams(connection))
+      case 12:
+        let unwanted = dials.indices.filter { pool.hasUnwantedDials(to: dials[$0]) }
+        guard let index = unwanted.randomElement(using: &random) else { return }
+        perform(pool.dialGivenUp(for: dials.remove(at: index)))
       default: perform(pool.tick(now: instant))
       }
       check()
@@ -89,6 +99,7 @@
       guard let waiter = using.removeValue(forKey: connection) else { return }
       ended.insert(waiter)
       idle.insert(connection)
+      streaming.remove(connection)
       let canReuse = Int.random(in: 0..<4, using: &random) > 0
       let starving = starvingWaiter
       defer { checkFairness(of: connection, to: starving) }
@@ -113,6 +124,7 @@
       if let waiter = using.removeValue(forKey: connection) { ended.insert(waiter) }
       origins[connection] = nil
       idle.remove(connection)
+      streaming.remove(connection)
       perform(pool.closed(connection, now: instant))
     }
 
@@ -143,7 +155,7 @@
       let limits = pool.limits
       if origins.count + dials.count > limits.connections { problems.append("more than the total") }
       for origin in 0..<4 {
-        let open = origins.values.count { $0 == origin }
+        let open = origins.count { $0.value == origin && !streaming.contains($0.key) }
         let dialing = dials.count { $0 == origin }
         if open + dialing > limits.connectionsPerOrigin { problems.append("more than one origin's limit") }
         let waiters = waiting.count { wanted[$0] == origin }

@@ -39,6 +39,22 @@
       #expect(pool.acquire("y", for: "a", now: at(3)) == [.use(2, "y")])
     }
 
+    @Test("a call that wants a new connection leaves alone what is unused, or takes the place of the oldest")
+    func wantsNew() {
+      var pool = pool()
+      _ = pool.acquire("v", for: "a", now: at(0))
+      _ = pool.dialed(1, for: "a", now: at(0))
+      _ = pool.released(1, canReuse: true, now: at(1))
+      #expect(pool.acquireNew("w", for: "a") == [.dial("a")])
+      #expect(pool.dialed(2, for: "a", now: at(2)) == [.use(2, "w")])
+      _ = pool.released(2, canReuse: true, now: at(3))
+      #expect(pool.idleCount == 2)
+      // Both connections that the origin may have are unused.
+      #expect(pool.acquireNew("x", for: "a") == [.close(1), .dial("a")])
+      #expect(pool.acquire("y", for: "a", now: at(4)) == [.use(2, "y")])
+      #expect(pool.dialed(3, for: "a", now: at(4)) == [.use(3, "x")])
+    }
+
     @Test("beyond the limit of its origin a call waits, and gets the first connection that is free")
     func limitPerOrigin() {
       var pool = pool()
@@ -48,6 +64,59 @@
       #expect(pool.released(1, canReuse: true, now: at(0)) == [.use(1, "v")])
       // The second connection was asked for by v, who has one now: the next in line gets it.
       #expect(pool.dialed(2, for: "a", now: at(0)) == [.use(2, "w")])
+    }
+
+    @Test("a connection on which content is streamed does not count against its origin's limit, but for the total")
+    func streams() {
+      var pool = pool()
+      for (waiter, connection) in [("v", 1), ("w", 2)] {
+        _ = pool.acquire(waiter, for: "a", now: at(0))
+        _ = pool.dialed(connection, for: "a", now: at(0))
+      }
+      #expect(pool.acquire("x", for: "a", now: at(0)) == [])
+      #expect(!pool.isDialing(forLastOf: "a"))
+      // Its stream makes room for another, once.
+      #expect(pool.streams(1) == [.dial("a")])
+      #expect(pool.isDialing(forLastOf: "a"))
+      #expect(pool.streams(1) == [])
+      #expect(pool.dialed(3, for: "a", now: at(0)) == [.use(3, "x")])
+      // Three are the total, streams included.
+      #expect(pool.streams(2) == [])
+      #expect(pool.acquire("y", for: "a", now: at(0)) == [])
+      #expect(!pool.isDialing(forLastOf: "a"))
+      #expect(pool.closed(1, now: at(1)) == [.dial("a")])
+    }
+
+    @Test("when a stream ends its connection is closed where others have been made in its place")
+    func endedStream() {
+      var pool = pool { $0.connectionsPerOrigin = 1 }
+      _ = pool.acquire("v", for: "a", now: at(0))
+      _ = pool.dialed(1, for: "a", now: at(0))
+      #expect(pool.streams(1) == [])
+      #expect(pool.acquire("w", for: "a", now: at(0)) == [.dial("a")])
+      #expect(pool.dialed(2, for: "a", now: at(0)) == [.use(2, "w")])
+      #expect(pool.released(1, canReuse: true, now: at(1)) == [.close(1)])
+      #expect(pool.released(2, canReuse: true, now: at(1)) == [.wake(at(61))])
+      // A stream in whose place nothing was made leaves a connection like any other.
+      #expect(pool.acquire("x", for: "a", now: at(2)) == [.use(2, "x")])
+      #expect(pool.streams(2) == [])
+      #expect(pool.released(2, canReuse: true, now: at(3)) == [])
+      #expect(pool.acquire("y", for: "a", now: at(3)) == [.use(2, "y")])
+    }
+
+    @Test("a connection that is given up because nobody waited for it fails nobody who has come since")
+    func givenUp() {
+      var pool = pool()
+      _ = pool.acquire("w", for: "a", now: at(0))
+      #expect(!pool.hasUnwantedDials(to: "a"))
+      _ = pool.cancelled("w")
+      #expect(pool.hasUnwantedDials(to: "a"))
+      // It waits for the connection that is under way.
+      #expect(pool.acquire("x", for: "a", now: at(0)) == [])
+      #expect(pool.dialGivenUp(for: "a") == [.dial("a")])
+      _ = pool.cancelled("x")
+      #expect(pool.dialGivenUp(for: "a") == [])
+      #expect(pool.hosts.isEmpty && pool.dialing == 0)
     }
 
     @Test("a connection that nobody needs any more is kept for the next")

@@ -20,6 +20,19 @@
       #expect(queue.isEmpty)
     }
 
+    @Test("it stays as short as what waits in it, also while the first stays and all behind it leave")
+    func short() {
+      var queue = WaiterQueue<Int>()
+      queue.append(-1)
+      for id in 0..<100_000 {
+        queue.append(id)
+        if id >= 3 { _ = queue.remove(id - 3) }
+        #expect(queue.places.count <= 50)
+      }
+      #expect(queue.all == [-1, 99_997, 99_998, 99_999])
+      #expect(queue.popFirst() == -1 && queue.popFirst() == 99_997)
+    }
+
     @Test("it is what a plain list is, after any steps", arguments: 0..<20 as Range<UInt64>)
     func againstList(seed: UInt64) {
       var random = SeededGenerator(seed: seed)

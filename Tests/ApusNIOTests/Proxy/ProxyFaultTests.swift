@@ -49,7 +49,7 @@
           let error = try #require(await failure { try await client.send(message()) })
           #expect(error.code == .connectionFailed)
           #expect(error.requestState == .notSent)
-          #expect(error.detail == "the proxy's answer to CONNECT is malformed")
+          #expect(error.detail == "the proxy 127.0.0.1:\(proxy.port) answered CONNECT with a malformed response")
           try await proxy.waitForClientClose(of: try await proxy.exchange())
           #expect(proxy.exchanges.count == 1)
         }

@@ -44,6 +44,44 @@
       #expect(try proxy(["all_proxy": url, "no_proxy": "free"], "http://free") == nil)
     }
 
+    @Test(
+      "a delimiter of a proxy's URL is one whatever follows it",
+      arguments: [
+        "http://good.example/\u{301}@127.0.0.1/", "http://good.example/\u{301}@127.0.0.1:80",
+        "http://good.example?\u{301}@127.0.0.1", "http://good.example#\u{301}@127.0.0.1",
+        "http:/\u{301}/good.example", "http://good.example\u{301}", "http://user@\u{301}good.example",
+        "http://user:\u{301}secret@good.example", "http://good.example:\u{301}80",
+        "http://good.example\\@127.0.0.1", "http://good.example/\t@127.0.0.1", "http://good.example\n", "\u{212A}ey",
+        "http://good.example\u{0}", "http://good.example%2F@127.0.0.1%00", "http://[good.example]:80", "http://a%b",
+        "http://a'b", "http://a|b", "http://us%3Aer:x@host", "http://us%0Aer:x@host", "http://user:x%00@host",
+        "http://user:%2@host", "http://user:%g0@host", "http://user:%FF@host",
+      ])
+    func delimiters(url: String) {
+      #expect(NIOTransport.Proxy(url: url) == nil)
+    }
+
+    @Test("user and password are parted before they are decoded")
+    func parting() {
+      let read = NIOTransport.Proxy(url: "http://us%65r:p%3Aa:ss%2F@proxy.example:3128")
+      #expect(read?.credentials == .init(user: "user", password: "p:a:ss/"))
+      #expect(read?.host == "proxy.example")
+    }
+
+    @Test(
+      "a proxy that is made by hand is checked like one of a URL",
+      arguments: [
+        NIOTransport.Proxy(host: "http://proxy", port: 1), .init(host: "proxy:1", port: 1), .init(host: "", port: 1),
+        .init(host: "proxy", port: 0), .init(host: "proxy/\u{301}", port: 1),
+        .init(host: "proxy", port: 1, credentials: .init(user: "a:\u{301}b", password: "")),
+        .init(host: "proxy", port: 1, credentials: .init(user: "a", password: "b\r\n")),
+      ])
+    func byHand(proxy: NIOTransport.Proxy) throws {
+      var options = NIOTransport.Options()
+      options.proxy = .proxy(proxy)
+      let error = try #require(#expect(throws: TransportError.self) { try options.check() })
+      #expect(error.kind == .unsupported && error.detail.contains("option proxy"))
+    }
+
     @Test("credentials are read out of the URL, and shown by nothing")
     func credentials() throws {
       let read = try #require(NIOTransport.Proxy(url: "http://us%65r:p%40ss:w%C3%B6rd@[::1]:3128/"))
@@ -71,6 +109,8 @@
         ("[::1]", "http://[0:0:0:0:0:0:0:1]", true), ("::1", "http://[::1]:8080", true),
         ("[::1]:80", "http://[::1]", true), ("[::1]:81", "http://[::1]", false),
         ("10.0.0.0/33", "http://10.0.0.0", false), ("10.0.0.0/x", "http://10.0.0.0", false), (".", "http://a", false),
+        ("example.com,\u{301}two", "http://example.com", true), ("one\texample.com\n", "http://example.com", true),
+        ("10.0.0.0/+8", "http://10.0.0.0", false), ("example.com:+80", "http://example.com", false),
         ("one, example.com ,two", "http://example.com", true), ("", "http://example.com", false),
       ])
     func exceptions(list: String, url: String, isExcepted: Bool) throws {

@@ -31,7 +31,8 @@
       try await TestServer.with { _ in
         Reply.text("hello").stalling(at: .content(2))
       } body: { server in
-        let transport = NIOTransport(options: modified { $0.connectionsPerOrigin = 2 })
+        // The limit of all connections, which streams count for.
+        let transport = NIOTransport(options: modified { $0.connections = 2 })
         let client = try makeClient(server.origin, transport)
         let collecting = Task { try await client.send(message()) }
         let isReading = Gate()

@@ -44,13 +44,30 @@ struct StubRuleTests {
     #expect(stub.exchanges.map(\.outcome) == [.unmatched])
   }
 
-  @Test("a call that no rule matches fails with an error that names its endpoint, not its values")
+  @Test(
+    "a call that no rule matches fails with an error that names the path as sent, base path included, and the rules")
   func unmatched() async throws {
-    let error = try #require(await #expect(throws: CallError.self) { try await api.send(GetUser(id: 4711)) })
-    #expect(error.code == .invalidRequest)
-    #expect(error.requestState == .notSent)
-    #expect(error.detail.contains("GET /users/{}"))
-    #expect(!error.detail.contains("4711"))
+    let api = Client(environment: Environment(baseURL: "https://example.test/v1"), transport: stub)
+    let call = { try await api.send(Request<User>.get("/users/\(1)", query: ["key": "s3cr3t"])) }
+    let none = try #require(await #expect(throws: CallError.self) { try await call() })
+    #expect(none.code == .invalidRequest && none.requestState == .notSent)
+    #expect(none.detail == "no answer is stubbed for GET /v1/users/1?key=██; nothing is stubbed")
+    stub.on(.get, "/users/1", answer: .json(#"{"id":1}"#))
+    stub.on(GetUser.self, answer: .json(#"{"id":1}"#))
+    stub.on(template: "GET /users", answer: .json("[]"))
+    stub.on(where: { _, _ in false }, answer: { _ in .status(200) })
+    let error = try #require(await #expect(throws: CallError.self) { try await call() })
+    #expect(
+      error.detail
+        == "no answer is stubbed for GET /v1/users/1?key=██; stubbed are requests that a closure picks, "
+        + "the template GET /users, calls of GetUser, GET /users/1")
+  }
+
+  @Test("many rules are not all named")
+  func manyRules() async throws {
+    for number in 0..<20 { stub.on(.get, "/other/\(number)", answer: .status(200)) }
+    let error = try #require(await #expect(throws: CallError.self) { try await api.send(GetUser(id: 1)) })
+    #expect(error.detail.contains("GET /other/19, ") && error.detail.hasSuffix("GET /other/10 and 10 more"))
   }
 
   @Test("an endpoint type is answered whatever its values are")

@@ -85,8 +85,8 @@
       try await withServer(answering: .json(#"{"id":7,"name":"Ann"}"#)) { api, _ in
         let dot = try await api.response(to: .user(7))
         let structure = try await api.response(to: GetUser(id: 7))
-        #expect(dot.trace.endpoint == "GET /users/{}")
-        #expect(structure.trace.endpoint == "GetUser GET /users/{}")
+        #expect(dot.trace.endpoint.description == "GET /users/{}")
+        #expect(structure.trace.endpoint.description == "GetUser GET /users/{}")
       }
     }
   }

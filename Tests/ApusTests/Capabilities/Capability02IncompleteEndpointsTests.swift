@@ -50,6 +50,12 @@
         case user(Int)
         var request: Request<Content> { switch self { case .user(let id): .get("/users/\\(id)") } }
       }
+      extension Request where Value == User {
+        static func me(_ id: Int) -> Self { .get("/me/\\(id)") }
+      }
+      extension Request where Value == Void {
+        static func remove(_ id: Int) -> Self { .delete("/users/\\(id)") }
+      }
       protocol UserService { func user(_ id: Int) async throws(CallError) -> User }
       func use(_ api: Client, _ service: any UserService) async throws {
 
@@ -77,6 +83,66 @@
         _ = [inline, dot, structure, enumeration, served, modified]
         """)
       #expect(result.status == 0, "\(result.output)")
+    }
+
+    @Test("static members of Request are found after the dot by everything that takes an endpoint")
+    func requestMembers() async throws {
+      let result = try await compile(
+        """
+        let sent = try await api.send(.me(1))
+        let modified = try await api.send(.me(1).tag("a").timeout(.seconds(5)))
+        let answered = try await api.response(to: .me(1)).value
+        let expected = try await api.outcome(of: .me(1), rejectedAs: User.self)
+        let streamed: Int = try await api.withResponse(to: .me(1)) { response in response.head.status.code }
+        for try await page in api.pages(until: { $0.id > 3 }, of: { .me($0) }) { _ = page.id }
+        _ = try await api.message(for: .me(1))
+        try await api.send(.remove(1))
+        _ = ([sent, modified, answered], expected, streamed)
+        """)
+      #expect(result.status == 0, "\(result.output)")
+    }
+
+    @Test(
+      "GET and QUERY whose value has no type do not compile, and the compiler says what to write",
+      arguments: [
+        (#"let u = try await api.send(.get("/users/1"))"#, "get(_:query:)"),
+        (#"try await api.send(.get("/users/1"))"#, "get(_:query:)"),
+        (#"let u = try await api.send(.get("/users/1").tag("a"))"#, "get(_:query:)"),
+        (#"let u = try await api.response(to: .get("/users/1")).value"#, "get(_:query:)"),
+        (#"let u = try await api.send(.query("/users", content: .empty))"#, "query(_:query:content:)"),
+      ])
+    func untyped(line: String, member: String) async throws {
+      let result = try await compile(line)
+      #expect(result.status != 0)
+      #expect(
+        result.output.contains("error: '\(member)' is unavailable: name the type of the value"), "\(result.output)")
+      #expect(result.output.contains("to ignore the content, write"), "\(result.output)")
+    }
+
+    @Test("with a type, or with the content ignored on purpose, they compile")
+    func typed() async throws {
+      let result = try await compile(
+        """
+        let user: User = try await api.send(.get("/users/1"))
+        let same = try await api.send(Request<User>.get("/users/1"))
+        let named = try await api.send(.get("/users/1"), as: User.self)
+        let content: Content = try await api.send(.get("/users/1"))
+        let found: [User] = try await api.send(.query("/users", content: .empty))
+        try await api.send(.method(.get, "/ping"))
+        try await api.send(.head("/ping"))
+        try await api.send(.post("/ping"))
+        _ = ([user, same, named] + found, content)
+        """)
+      #expect(result.status == 0, "\(result.output)")
+    }
+
+    @Test("a member of Request whose result is another type than what is wanted does not compile")
+    func wrongMember() async throws {
+      let result = try await compile("let number: Int = try await api.send(.me(1))")
+      #expect(result.status != 0)
+      #expect(
+        result.output.contains("error: cannot convert value of type 'User' to specified type 'Int'"), "\(result.output)"
+      )
     }
 
     @Test(

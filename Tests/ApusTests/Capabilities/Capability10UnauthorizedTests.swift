@@ -31,12 +31,12 @@
   struct Capability10UnauthorizedTests {
     private let tokens = MemoryCredentials(.tokens(Tokens(access: "a0", refresh: "r1")))
     private let sessions = Sessions()
-    private let events = Told<UnauthorizedEvent>()
+    private let events = Told<SessionEnd>()
 
     private func client(of server: TestServer) -> Client {
       server.client {
         $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
-        $0.onUnauthorized = events.add
+        $0.onSessionEnd = events.add
       }
     }
 
@@ -74,14 +74,14 @@
                 try await api.send(.ping)
                 Issue.record("it was accepted")
               } catch {
-                #expect(error.code == .rejected)
+                #expect(error.isSessionOver, "\(error)")
               }
             }
           }
         }
         #expect(server.exchanges.count { $0.path == "/token" } == 1)
         #expect(tokens.current().credential == nil)
-        #expect(events.all.count == 1)
+        #expect(events.all.map(\.reason) == [.expired])
       }
     }
 

@@ -39,10 +39,11 @@
       #expect(result.output.contains(/Ran [1-9]/))
     }
 
-    @Test("core depends on swift-http-types alone, the middlewares on swift-log besides")
+    @Test("core depends on swift-http-types and its own JSON parser alone, the middlewares on swift-log besides")
     func dependencies() async throws {
       let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
-      #expect(manifest.contains(#".target(name: "ApusCore", dependencies: [httpTypes], "#))
+      #expect(manifest.contains(#".target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], "#))
+      #expect(manifest.contains(#".target(name: "ApusJSON", swiftSettings: settings)"#))
       #expect(manifest.contains(#".target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], "#))
       #expect(manifest.contains(#"let httpTypes = Target.Dependency.product(name: "HTTPTypes", "#))
     }

@@ -20,8 +20,8 @@ struct Capability17CategoriesTests {
     "each failure of a transport is one code and one category, with its cause and a sentence",
     arguments: [
       Row(kind: .offline, code: .offline, category: .offline),
-      Row(kind: .hostNotFound, code: .hostNotFound, category: .offline),
-      Row(kind: .connectionFailed, code: .connectionFailed, category: .offline),
+      Row(kind: .hostNotFound, code: .hostNotFound, category: .unreachable),
+      Row(kind: .connectionFailed, code: .connectionFailed, category: .unreachable),
       Row(kind: .tls, code: .tls, category: .notReported),
       Row(kind: .broken, code: .broken, category: .notReported),
       Row(kind: .malformedResponse, code: .malformedResponse, category: .notReported),

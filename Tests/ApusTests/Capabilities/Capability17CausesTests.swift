@@ -19,7 +19,7 @@ enum FailingWay: String, CaseIterable, Sendable {
     case .badPath: (.invalidRequest, .invalidRequest, .notSent)
     case .cancelled: (.cancelled, .cancelled, .maybeSent)
     case .noTurn: (.timeout, .timeout, .notSent)
-    case .queueFull, .circuitOpen, .tooFast: (.declined, .offline, .notSent)
+    case .queueFull, .circuitOpen, .tooFast: (.declined, .heldBack, .notSent)
     case .offline: (.offline, .offline, .notSent)
     }
   }
@@ -57,6 +57,7 @@ enum FailingWay: String, CaseIterable, Sendable {
     case .badPath: .get("/\("..")")
     case .silentHead, .silentContent, .noTurn: Request<User>.get("/a").timeout(.seconds(5))
     case .tooFast: Request<User>.get("/a").timeout(.milliseconds(500))
+    case .circuitOpen: Request<User>.get("/a").breaker(.group("all"))
     default: .get("/a")
     }
   }
@@ -97,7 +98,7 @@ struct Capability17CausesTests {
       return await call.value
     case .noTurn, .queueFull: return try await behindAnother(way, api, server)
     case .circuitOpen, .tooFast:
-      _ = await failure { try await api.send(Request<String>.get("/before")) }
+      _ = await failure { try await api.send(Request<String>.get("/before").breaker(.group("all"))) }
       return await failure { try await api.send(way.request) }
     default: return await failure { try await api.send(way.request) }
     }

@@ -32,14 +32,14 @@ struct Capability29AttemptsTests {
   }
 
   @Test(
-    "where no attempt gets an answer, the error is a timeout that names the phase, and has all attempts",
+    "where no attempt gets an answer within a limit of the call's own, the error is a timeout and has all attempts",
     arguments: Ground.allCases)
   func never(ground: Ground) async throws {
     try await ground.with { _ in
       .silence
     } body: { server in
       let api = server.client { configure(&$0) }
-      let call = Task { await failure { try await api.send(request) } }
+      let call = Task { await failure { try await api.send(request.attemptTimeout(.seconds(10))) } }
       for count in 1...3 {
         try await server.waitForRequests(count)
         clock.advance(by: .seconds(10))
@@ -60,13 +60,56 @@ struct Capability29AttemptsTests {
       .silence
     } body: { server in
       let api = server.client { configure(&$0) }
-      let call = Task { await failure { try await api.send(Request<String>.post("/a")) } }
+      let post = Request<String>.post("/a").attemptTimeout(.seconds(10))
+      let call = Task { await failure { try await api.send(post) } }
       try await server.waitForRequests(1)
       clock.advance(by: .seconds(10))
       let error = try #require(await call.value)
       #expect(error.code == .timeout && error.requestState == .maybeSent)
       #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
       #expect(server.requests.count == 1)
+    }
+  }
+
+  @Test(
+    "a slow server is not asked three times: the attempt after one without an answer has all the time that is left",
+    arguments: Ground.allCases)
+  func slow(ground: Ground) async throws {
+    try await ground.with { _ in
+      .silence
+    } body: { server in
+      let api = server.client {
+        configure(&$0)
+        $0.timeout = .seconds(30)
+      }
+      let call = Task { await failure { try await api.send(request) } }
+      for count in 1...2 {
+        try await server.waitForRequests(count)
+        // The limit of the call; the stub waits for the attempt's as well.
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(count == 1 ? 10 : 20))
+      }
+      let error = try #require(await call.value)
+      #expect(error.code == .timeout && error.cancellation != nil && error.failedAttempts.map(\.attempt) == [1])
+      #expect(server.requests.count == 2)
+    }
+  }
+
+  @Test("a call with a long limit of its own is sent once, however long its answer takes", arguments: Ground.allCases)
+  func longPoll(ground: Ground) async throws {
+    try await ground.with { _ in
+      .silence
+    } body: { server in
+      let api = server.client { configure(&$0) }
+      let call = Task { await failure { try await api.send(request.timeout(.seconds(70))) } }
+      try await server.waitForRequests(1)
+      clock.advance(by: .seconds(69))
+      for _ in 0..<100 { await Task.yield() }
+      #expect(api.calls.count == 1 && server.requests.count == 1)
+      clock.advance(by: .seconds(1))
+      let error = try #require(await call.value)
+      #expect(error.detail == "exceeded the call's limit of 70 s; change it with .timeout(_:)")
+      #expect(error.attempts == 1)
     }
   }
 
@@ -97,7 +140,8 @@ struct Capability29AttemptsTests {
       .halfway
     } body: { server in
       let api = server.client { configure(&$0) }
-      let call = Task { await failure { try await api.send(request.timeout(.seconds(90))) } }
+      let limited = request.attemptTimeout(.seconds(10)).timeout(.seconds(90))
+      let call = Task { await failure { try await api.send(limited) } }
       while api.calls.all.first?.received.bytes ?? 0 < 4 { await Task.yield() }
       clock.advance(by: .seconds(60))
       for _ in 0..<100 { await Task.yield() }

@@ -19,7 +19,7 @@
       let api = Client(baseURL: baseURL) { $0.retry = .none }
       let error = try #require(await failure { try await api.send(.ping) })
       #expect(error.code == .connectionFailed)
-      #expect(error.category == .offline)
+      #expect(error.category == .unreachable)
       #expect(error.requestState == .notSent)
       #expect(error.errorDescription == "The server cannot be reached right now. Try again later.")
     }
@@ -30,7 +30,7 @@
       let api = Client(baseURL: "http://apus.invalid") { $0.retry = .none }
       let error = try #require(await failure { try await api.send(.ping) })
       #expect([.hostNotFound, .offline].contains(error.code))
-      #expect(error.category == .offline)
+      #expect(error.category == (error.code == .offline ? .offline : .unreachable))
       #expect(error.requestState == .notSent)
     }
 

@@ -18,7 +18,7 @@
             group.addTask {
               let request = Request<String>.get("/\(index)").tag(Tag("\(index % 3)"))
               switch index % 10 {
-              case 0: tokens.set(token: "\(index)")
+              case 0: tokens.set(.token(Secret("\(index)")), account: "ada")
               case 1: api.use(environment)
               case 2: api.calls.cancel(tag: "2")
               case 3: _ = api.calls.all.map(\.phase)

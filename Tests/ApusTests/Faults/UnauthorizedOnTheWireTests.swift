@@ -12,13 +12,13 @@
       ])
     func challenges(challenge: String?) async throws {
       let reply = Reply.json(#"{"message":"Sign in."}"#, status: 401).setting("WWW-Authenticate", to: challenge)
-      let events = Told<UnauthorizedEvent>()
+      let events = Told<SessionEnd>()
       try await TestServer.with { _ in
         reply
       } body: { server in
         let api = server.client {
           $0.authentication = .bearer(MemoryCredentials(token: "old"))
-          $0.onUnauthorized = events.add
+          $0.onSessionEnd = events.add
           $0.timeout = nil
         }
         for _ in 0..<2 {

@@ -14,25 +14,9 @@ private func text(_ phase: LoaderPhase<Int>) -> String {
   }
 }
 
-/// Errors as calls give them: they cannot be made by hand.
 private struct Errors {
-  let offline: CallError
-  let cancelled: CallError
-
-  init() async throws {
-    let stub = StubTransport()
-    stub.on(.get, "/offline", answer: .failure(TransportError(.offline, requestState: .notSent)))
-    stub.on(.get, "/cancelled", answer: .failure(CancellationError()))
-    let api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub)
-    let failures = (
-      await failure { try await api.send(Request<String>.get("/offline")) },
-      await failure { try await api.send(Request<String>.get("/cancelled")) }
-    )
-    offline = try #require(failures.0)
-    cancelled = try #require(failures.1)
-    #expect(offline.code == .offline)
-    #expect(cancelled.isCancellation)
-  }
+  let offline = CallError(.offline)
+  let cancelled = CallError(.cancelled)
 }
 
 @Suite("Loader: its state")
@@ -98,7 +82,7 @@ struct LoaderStateTests {
 
   @Test("each step leads where the table says", arguments: rows)
   private func table(row: Row) async throws {
-    let errors = try await Errors()
+    let errors = Errors()
     var state = LoaderState<Int>()
     #expect(text(state.phase) == "idle")
     for (index, (step, expected)) in row.steps.enumerated() {
@@ -116,7 +100,7 @@ struct LoaderStateTests {
 
   @Test("what a phase tells of itself fits its case")
   func phases() async throws {
-    let errors = try await Errors()
+    let errors = Errors()
     let phases: [LoaderPhase<Int>] = [
       .idle, .loading, .loaded(1), .refreshing(2), .failed(errors.offline, last: 3), .failed(errors.offline, last: nil),
     ]
@@ -127,7 +111,7 @@ struct LoaderStateTests {
 
   @Test("whatever happens in whatever order, only the newest load counts", arguments: 0..<50 as Range<UInt64>)
   func random(seed: UInt64) async throws {
-    let errors = try await Errors()
+    let errors = Errors()
     var generator = SeededGenerator(seed: seed)
     var state = LoaderState<Int>()
     var newest: Int?

@@ -198,6 +198,91 @@ struct LoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
+  @Test("work may throw any error, which is shown as a call's error with its cause")
+  func anyError() async throws {
+    struct Odd: Error {}
+    let screen = LoadingScreen()
+    let loader = Loader<Int> {
+      screen.count += 1
+      if screen.count == 1 { throw Odd() }
+      if screen.count == 2 { throw CallError(.offline) }
+      if screen.count == 3 { throw CancellationError() }
+      return screen.count
+    }
+    await loader.load()
+    #expect(loader.error?.code == .handler && loader.error?.underlying is Odd)
+    await loader.load()
+    #expect(loader.error?.code == .offline)
+    await loader.load()
+    #expect(loader.error?.code == .offline && !loader.isLoading)
+    await loader.load()
+    #expect(loader.value == 4 && loader.error == nil)
+  }
+
+  @Test("an initial value is there before the first load, and stays when that fails")
+  func initial() async throws {
+    stub.on(.get, "/", answers: [.status(503), .text("new")])
+    let loader = Loader(api, Request<String>.get("/"), initial: "old")
+    #expect(loader.value == "old" && !loader.isLoading)
+    await loader.load()
+    #expect(loader.value == "old" && loader.error?.status == 503)
+    await loader.load()
+    #expect(loader.value == "new")
+  }
+
+  @Test("with a debounce a load begins after a pause, in which a newer one takes its place")
+  func debounce() async throws {
+    let (clock, screen) = (ManualClock(), LoadingScreen())
+    let loader = Loader<Int>(debounce: .milliseconds(300), clock: clock) {
+      screen.count += 1
+      return screen.count
+    }
+    let first = loader.reload()
+    try await clock.waitForSleepers(1)
+    clock.advance(by: .milliseconds(299))
+    #expect(screen.count == 0 && loader.isLoading)
+    let second = loader.reload()
+    await first.value
+    try await clock.waitForSleepers(1)
+    clock.advance(by: .milliseconds(299))
+    #expect(screen.count == 0 && loader.isLoading)
+    clock.advance(by: .milliseconds(1))
+    await second.value
+    #expect(screen.count == 1 && loader.value == 1 && !loader.isLoading)
+    let third = loader.reload()
+    try await clock.waitForSleepers(1)
+    loader.cancel()
+    await third.value
+    #expect(screen.count == 1 && loader.value == 1 && !loader.isLoading)
+  }
+
+  @Test("a loader for a preview shows a phase, and loads nothing")
+  func preview() async throws {
+    let loader = Loader<String>(showing: .refreshing("a"))
+    #expect(loader.isLoading && loader.value == "a")
+    await loader.load()
+    await loader.reload().value
+    #expect(loader.isLoading && loader.value == "a")
+    let watcher = LoaderWatcher(loader)
+    loader.show(.failed(CallError(.offline), last: "a"))
+    #expect(!loader.isLoading && loader.error?.sentence == CallError(.offline).sentence && watcher.changes == 1)
+    loader.show(.idle)
+    #expect(loader.value == nil && loader.error == nil)
+  }
+
+  @Test("a phase that is shown takes the place of the load that runs, and the next load goes on from it")
+  func shown() async throws {
+    stub.on(.get, "/", answers: [.stalled, .text("a")])
+    let loader = makeLoader()
+    let load = loader.reload()
+    try await stub.waitForExchanges(1)
+    loader.show(.loading)
+    await load.value
+    #expect(loader.isLoading && api.calls.isEmpty)
+    await loader.load()
+    #expect(loader.value == "a" && !loader.isLoading)
+  }
+
   @Test("its work runs on the main actor, and may read what the screen shows")
   func work() async {
     stub.on(where: { _, _ in true }, answer: { .text($0.target) })

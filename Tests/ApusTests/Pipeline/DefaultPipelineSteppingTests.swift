@@ -125,7 +125,11 @@ struct DefaultPipelineSteppingTests {
     case (.success(let one), .success(let other)): return one == other
     case (_, .failure(let error)):
       if case .failure(let undisturbed) = before, undisturbed.code == error.code { return true }
-      return disturbance == .passDeadline ? error.code == .timeout : error.isCancellation && disturbance != .signOut
+      return switch disturbance {
+      case .passDeadline: error.code == .timeout
+      case .signOut: error.underlying is PrincipalChanged
+      default: error.isCancellation
+      }
     case (.failure, .success): return false
     }
   }

@@ -45,9 +45,21 @@ final class Meter: Sendable {
   }
 
   func leave(_ entry: Entry) {
+    leaveOrigin(entry)
+    leaveTags(entry)
+  }
+
+  /// Counts an exchange no longer in all and for its origin.
+  func leaveOrigin(_ entry: Entry) {
     state.withLock { state in
       state.inside -= 1
       state.origins[entry.origin, default: 0] -= 1
+    }
+  }
+
+  /// Counts an exchange no longer for its tags.
+  func leaveTags(_ entry: Entry) {
+    state.withLock { state in
       for tag in entry.tags { state.tags[tag, default: 0] -= 1 }
     }
   }
@@ -63,7 +75,8 @@ final class Meter: Sendable {
   }
 }
 
-/// A transport whose exchanges are counted until their content is over.
+/// A transport whose exchanges are counted until their content is over; those of streamed calls up to the head, and for
+/// their tags until the content is over.
 struct MeteredTransport: Transport {
   let inner: any Transport
   let meter: Meter
@@ -75,7 +88,9 @@ struct MeteredTransport: Transport {
     meter.enter(entry)
     do {
       let response = try await inner.send(request, context: context)
-      response.content.onEnd { [meter] _ in meter.leave(entry) }
+      let isStreamed = context.delivery == .streamed
+      if isStreamed { meter.leaveOrigin(entry) }
+      response.content.onEnd { [meter] _ in isStreamed ? meter.leaveTags(entry) : meter.leave(entry) }
       return response
     } catch {
       meter.leave(entry)

@@ -123,7 +123,7 @@ enum Disturbance: CaseIterable, Sendable {
     case .cancelCalls, .cancelTasks, .cancelFirst: error.isCancellation
     // Who sees that its turn comes too late, or that there is no time to try again, does not wait for the end.
     case .passDeadline: error.code == .timeout || error.code == .declined || error.status == 503
-    case .signOut: error.status == 401
+    case .signOut: error.status == 401 || error.underlying is PrincipalChanged
     case .hold: false
     }
   }

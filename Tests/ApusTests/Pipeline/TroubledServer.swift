@@ -56,7 +56,7 @@ final class TroubledServer: Sendable {
     case "/v1/token": return tokens(for: exchange.text)
     case "/v1/after": return .status(204)
     case "/v1/broken": return .status(503)
-    case "/v1/down": return .status(502)
+    case "/v1/down": return .failure(TransportError(.connectionFailed, requestState: .notSent))
     default: break
     }
     return state.withLock { state -> StubAnswer in

@@ -13,12 +13,14 @@ enum ResilienceFleet: String, Sendable, CaseIterable {
   func client(of server: SimulatedServer, in world: SimulatedWorld) -> Client {
     var configuration = Configuration(baseURL: server.baseURL)
     configuration.suit(.app)
-    configuration.attemptTimeout = .seconds(2)
     configuration.settings = world.settings(configuration.settings)
     if self == .naive {
       configuration.retry = RetryPolicy.none
       configuration.breaker = nil
-      configuration.customizePipeline = { $0.insert(InsistentRetry(), .after(.retry)) }
+    }
+    configuration.customizePipeline = { [self] in
+      if self == .naive { $0.insert(InsistentRetry(), .after(.retry)) }
+      $0.insert(Patience(limit: .seconds(2)), .after(.attemptDeadline))
     }
     return Client(configuration: configuration, transport: world.transport())
   }
@@ -39,6 +41,17 @@ struct InsistentRetry: Middleware {
       try await context.clock.sleep(until: context.now.advanced(by: .milliseconds(100)))
       context.attempt += 1
     }
+    return try await next(request, context: context)
+  }
+}
+
+/// Limits every attempt, as `.attemptTimeout(_:)` on every request does: an answer that comes later is of no use.
+private struct Patience: Middleware {
+  let limit: Duration
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    context.limitAttempt(to: context.now.advanced(by: limit))
     return try await next(request, context: context)
   }
 }

@@ -1,6 +1,7 @@
 import ApusCore
 import ApusTestServer
 import ApusURLSession
+import HTTPTypes
 import Testing
 
 @Suite("Shutting down")
@@ -52,6 +53,23 @@ struct ShutDownTests {
       _ = try await client?.send(message())
       client = nil
       try await server.wait { $0.openConnections == 0 }
+    }
+  }
+
+  @Test("a GET that is declared not idempotent goes out on a new connection, where the platform would send it twice")
+  func unsafeGet() async throws {
+    try await TestServer.with { _ in
+      .text("hello")
+    } body: { server in
+      let client = try makeClient(server)
+      _ = try await client.send(message())
+      _ = try await client.send(message(.get, "/ticket").setting(IdempotenceKey.self, false))
+      let connections = server.exchanges.map(\.request.connection)
+      #if canImport(Security)
+        #expect(connections.count == 2)
+      #else
+        #expect(Set(connections).count == 2)
+      #endif
     }
   }
 

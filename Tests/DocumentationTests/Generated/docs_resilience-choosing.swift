@@ -66,7 +66,7 @@ private func sample() async throws {
   let api = Client(baseURL: "https://api.example.com/v1") {
     $0.suit(.app)
     $0.scheduler = scheduler         // kept, to hold calls back
-    $0.attemptTimeout = .seconds(5)  // of each attempt; all of them together have 30 seconds
+    $0.attemptTimeout = .seconds(5)  // of an attempt that may be followed by another
   }
   scheduler.hold("images")  // on a weak network, until the list is there
   defer { scheduler.release("images") }

@@ -73,4 +73,55 @@ struct TerminalTests {
       #expect(run.error == "")
     }
   }
+
+  /// What a server would have a terminal do: clear itself, set its title, write backwards.
+  private static let hostile = "\u{1B}[2J\u{1B}]0;owned\u{7}\u{9B}31m\u{202E}\u{8}"
+
+  @Test("a server's text does nothing to it, and is exact in a pipe and with --raw")
+  func harmless() async throws {
+    try await TestServer.with { _ in
+      .text(Self.hostile, fields: ["X-Title": "\u{9B}31m\u{202E}"])
+    } body: { server in
+      let terminal = try PseudoTerminal()
+      _ = try await ToolRun.of(["send", "-i", server.origin], .init(output: terminal.program))
+      let shown = terminal.shown()
+      #expect(!shown.unicodeScalars.contains { ["\u{1B}", "\u{7}", "\u{8}", "\u{9B}", "\u{202E}"].contains($0) })
+      #expect(shown.contains(#"\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e\u0008"#))
+      #expect(shown.contains(#"X-Title: \u009b31m\u202e"#))
+      #expect(try await ToolRun.of("send", server.origin).output == Data(Self.hostile.utf8))
+      let raw = try PseudoTerminal()
+      _ = try await ToolRun.of(["send", "--raw", server.origin], .init(output: raw.program))
+      #expect(raw.shown() == Self.hostile)
+    }
+  }
+
+  @Test("neither do the answers of a batch, nor the timeline of a call")
+  func harmlessLines() async throws {
+    try await TestServer.with { _ in
+      .raw("HTTP/1.1 200 \u{9B}31mred\u{202E}\r\nContent-Length: \(Self.hostile.utf8.count)\r\n\r\n" + Self.hostile)
+    } body: { server in
+      for arguments in [["batch"], ["send", "--trace", server.origin]] {
+        let (output, error) = (try PseudoTerminal(), try PseudoTerminal())
+        let input = Data((#"{"n":1,"url":"\#(server.origin)/"}"# + "\n").utf8)
+        _ = try await ToolRun.of(arguments, .init(input: input, output: output.program, error: error.program))
+        for shown in [output.shown(), error.shown()] {
+          #expect(!shown.contains("\u{1B}]0;") && !shown.contains("\u{1B}[2J"), "\(arguments)")
+          #expect(
+            !shown.unicodeScalars.contains { ["\u{7}", "\u{8}", "\u{9B}", "\u{202E}"].contains($0) }, "\(arguments)")
+        }
+      }
+    }
+  }
+
+  @Test("a server's words on standard error are harmless, too")
+  func harmlessReason() async throws {
+    try await TestServer.with { _ in
+      .raw("HTTP/1.1 500 \u{9B}31mred\u{202E}\r\nContent-Length: 0\r\n\r\n")
+    } body: { server in
+      let run = try await ToolRun.of("send", server.origin)
+      #expect(run.status == 22)
+      #expect(run.error.hasPrefix("apus: The server refused: 500") && run.error.contains("red"))
+      #expect(!run.error.unicodeScalars.contains { ["\u{9B}", "\u{202E}"].contains($0) })
+    }
+  }
 }

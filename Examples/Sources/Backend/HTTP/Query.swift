@@ -9,9 +9,10 @@ struct Query: Equatable, Sendable {
   /// - Parameter text: The query without its question mark.
   /// - Throws: `Problem` with status 400 when a percent-escape is broken.
   init(_ text: String?) throws(Problem) {
-    for pair in (text ?? "").split(separator: "&") {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = Self.decoded(parts[0]), let value = Self.decoded(parts.count > 1 ? parts[1] : "") else {
+    for pair in (text ?? "").utf8.split(separator: UInt8(ascii: "&")) {
+      let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = Self.decoded(parts[0]), let value = Self.decoded(parts.count > 1 ? parts[1] : "".utf8[...])
+      else {
         throw .badRequest("The query has a broken percent-escape.")
       }
       // The first one counts, as in most frameworks.
@@ -34,7 +35,8 @@ struct Query: Equatable, Sendable {
     return number
   }
 
-  private static func decoded(_ text: Substring) -> String? {
-    text.replacing("+", with: " ").removingPercentEncoding
+  private static func decoded(_ text: Substring.UTF8View) -> String? {
+    let spaced = text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+    return String(decoding: spaced, as: UTF8.self).removingPercentEncoding
   }
 }

@@ -17,12 +17,13 @@ enum Redaction {
   /// The query with the values of secret parameters taken out.
   static func query(_ query: String?) -> String? {
     guard let query else { return nil }
-    let pairs = query.split(separator: "&", omittingEmptySubsequences: false).map { pair -> String in
-      guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-      let name = pair[..<equals]
+    // By bytes: with a combining mark behind it, a sign would be no character of its own.
+    let pairs = query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { pair -> String in
+      guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return String(Substring(pair)) }
+      let name = String(Substring(pair[..<equals]))
       // An escaped name is the same name.
-      let decoded = String(name).removingPercentEncoding?.lowercased() ?? ""
-      return secretParameters.contains(decoded) ? "\(name)=[redacted]" : String(pair)
+      let decoded = name.removingPercentEncoding?.lowercased() ?? ""
+      return secretParameters.contains(decoded) ? "\(name)=[redacted]" : String(Substring(pair))
     }
     return pairs.joined(separator: "&")
   }

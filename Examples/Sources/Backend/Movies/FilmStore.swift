@@ -88,6 +88,7 @@ struct FilmStore: Sendable {
 
   /// The wildcards of LIKE are ordinary characters in a search.
   private static func escaped(_ word: Substring) -> String {
-    String(word).replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
+    // By bytes, as the database reads them.
+    String(decoding: word.utf8.flatMap { "\\%_".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }, as: UTF8.self)
   }
 }

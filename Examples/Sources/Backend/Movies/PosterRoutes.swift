@@ -39,7 +39,15 @@ extension Film {
 
   /// Its poster in SVG, which has any size.
   var poster: String {
-    let title = title.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+    // By bytes, as whatever shows it reads it.
+    let escaped = title.utf8.flatMap { byte -> [UInt8] in
+      switch byte {
+      case UInt8(ascii: "&"): Array("&amp;".utf8)
+      case UInt8(ascii: "<"): Array("&lt;".utf8)
+      default: [byte]
+      }
+    }
+    let title = String(decoding: escaped, as: UTF8.self)
     return """
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 300">
         <rect width="200" height="300" fill="hsl(\(id % 360), 40%, 30%)"/>

@@ -10,13 +10,15 @@ final class Exchange: Sendable {
   private let hasEnded = Mutex(false)
 
   init(_ head: HTTPRequest, connection: Int, time: Date, log: ExchangeLog) {
-    let parts = (head.path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    let query = parts.count > 1 ? String(parts[1]) : nil
+    let target = head.path ?? ""
+    let parts = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+      .map { String(Substring($0)) }
+    let query = parts.count > 1 ? parts[1] : nil
     self.log = log
     sequence = log.append { sequence, atWork in
       LoggedExchange(
         sequence: sequence, connection: connection, time: time, method: head.method.rawValue,
-        path: parts.first.map(String.init) ?? "", query: Redaction.query(query),
+        path: parts.first ?? "", query: Redaction.query(query),
         userAgent: head.headerFields[.userAgent],
         requestContentLength: head.headerFields[.contentLength].flatMap(Int.init),
         credential: Redaction.credential(fields: head.headerFields, query: query),

@@ -7,7 +7,7 @@ struct DeadServer: Scene {
   func play(in world: World) async throws -> [Claim] {
     await world.stopFleeting()
     let client = try Client(baseURL: world.fleeting.url()) { $0.suit(.app) }
-    let call = Request<Void>.get("/friends").retry(.none)
+    let call = Request<Void>.method(.get, "/friends").retry(.none)
     for _ in 1...4 { try await check(.connectionFailed) { try await client.send(call) } }
     try await showFailure(.connectionFailed, on: world.stage) { try await client.send(call) }
     let start = ContinuousClock.now
@@ -17,7 +17,8 @@ struct DeadServer: Scene {
     return [
       Claim(name: "dead", server: world.fleeting, subject: "GET /friends", expected: "nothing"),
       .app(
-        "dead-circuit", "why the sixth call failed", expected: "the circuit is open", shown: error.detail),
+        "dead-circuit", "why the sixth call failed", expected: "the circuit is open",
+        shown: error.underlying is BreakerRejection ? "the circuit is open" : error.detail),
     ]
   }
 }

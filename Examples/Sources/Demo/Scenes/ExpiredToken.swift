@@ -13,7 +13,7 @@ struct ExpiredToken: Scene {
     let before = server.endedSessions.count
     stage.say("Ada is signed in; a session lasts a month without her here. Two months later …")
     world.clock.leap(by: .seconds(60 * 24 * 3600))
-    try await showFailure(.rejected, on: stage) { try await accounts.account() }
+    try await showFailure(.declined, on: stage) { try await accounts.account() }
     let times = server.endedSessions.count - before
     stage.say("times the app was told to show its sign-in: \(times)")
     try await accounts.signIn(email: person.email, password: person.password)

@@ -5,10 +5,10 @@ import FriendsService
 
 extension Endpoint where Self == Request<Void> {
   /// Never answered.
-  static func stalled() -> Self { .get("/faults/stall") }
+  static func stalled() -> Self { .method(.get, "/faults/stall") }
 
   /// Answered after a while.
-  static func slow() -> Self { .get("/faults/slow") }
+  static func slow() -> Self { .method(.get, "/faults/slow") }
 
   /// Refused a few times for now, then answered.
   ///
@@ -17,11 +17,13 @@ extension Endpoint where Self == Request<Void> {
   ///   - failures: how many times.
   ///   - milliseconds: when to come back, as the server says it. Default: it says nothing.
   static func flaky(_ key: String, failures: Int, retryAfter milliseconds: Int? = nil) -> Self {
-    .get("/faults/flaky", query: ["key": key, "failures": failures, "retry_after_ms": milliseconds])
+    .method(.get, "/faults/flaky", query: ["key": key, "failures": failures, "retry_after_ms": milliseconds])
   }
 
   /// Refused for now, each time: come back in so many seconds.
-  static func busy(retryAfter seconds: Int) -> Self { .get("/faults/status/503", query: ["retry_after": seconds]) }
+  static func busy(retryAfter seconds: Int) -> Self {
+    .method(.get, "/faults/status/503", query: ["retry_after": seconds])
+  }
 }
 
 extension Endpoint where Self == Request<Friend> {

@@ -22,7 +22,7 @@ struct LateAnswer: Scene {
     await world.held.waitForAnswers(1)
     stage.say("A call waits for new tokens; the server has made them and takes its time. Ada signs out:")
     try await accounts.signOut()
-    try await showFailure(.rejected, on: stage) { try await call.value }
+    try await showFailure(.declined, on: stage) { try await call.value }
     world.held.release()
     try await server.client.waitUntilIdle()
     stage.say("Then the answer is there. It changes nothing; tokens kept: \(server.fingerprint)")

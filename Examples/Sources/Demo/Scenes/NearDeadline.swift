@@ -30,7 +30,7 @@ struct NearDeadline: Scene {
     stage.note("its turn came, but of its 700 ms it had waited \(turn(of: sent)); it was \(sent.phase)")
     let second = try await showFailure(.timeout, on: stage) {
       try await withDeadline(.milliseconds(500)) {
-        try await client.send(Request<Void>.get("/"))
+        try await client.send(Request<Void>.method(.get, "/"))
         try await client.send(.stalled().timeout(.seconds(60)))
       }
     }

@@ -8,7 +8,7 @@ struct RefusedConnection: Scene {
     await world.stopFleeting()
     let client = world.fleeting.client
     // What comes of trying again is another scene.
-    let call = Request<Void>.get("/friends").retry(.none)
+    let call = Request<Void>.method(.get, "/friends").retry(.none)
     try await showFailure(.connectionFailed, on: world.stage) { try await client.send(call) }
     return [Claim(name: "refused", server: world.fleeting, subject: "GET /friends", expected: "nothing")]
   }

@@ -30,4 +30,13 @@ import Testing
     let query = try Query("page=\(text)")
     #expect(throws: Problem.self) { try query.integer("page", in: 1...10, default: 1) }
   }
+
+  @Test func `a sign with a combining mark is a sign all the same, also where secrets are kept out of the log`() throws
+  {
+    let query = try Query("a=\u{301}1&\u{301}b=2")
+    #expect(query["a"] == "\u{301}1")
+    #expect(query["\u{301}b"] == "2")
+    #expect(Redaction.query("a=1&token=\u{301}s3cr3t") == "a=1&token=[redacted]")
+    #expect(Redaction.query("\u{301}a=1&token=s3cr3t")?.contains("s3cr3t") == false)
+  }
 }

@@ -3,11 +3,11 @@ import Synchronization
 
 /// What an app was told of sessions that are over.
 final class Events: Sendable {
-  private let events = Mutex<[UnauthorizedEvent]>([])
+  private let events = Mutex<[SessionEnd]>([])
 
-  var all: [UnauthorizedEvent] { events.withLock { $0 } }
+  var all: [SessionEnd] { events.withLock { $0 } }
 
-  func add(_ event: UnauthorizedEvent) {
+  func add(_ event: SessionEnd) {
     events.withLock { $0.append(event) }
   }
 }

@@ -27,7 +27,7 @@ struct Site: Sendable {
     client = Client(baseURL: try BaseURL(backend.baseURL)) {
       $0.environment.name = backend.name
       $0.authentication = authentication
-      $0.onUnauthorized = { events.add($0) }
+      $0.onSessionEnd = { events.add($0) }
       // Hundreds of calls at once on a small machine may take long.
       $0.timeout = .seconds(300)
       $0.attemptTimeout = nil

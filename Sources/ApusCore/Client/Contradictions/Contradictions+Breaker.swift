@@ -1,5 +1,5 @@
 extension Contradictions {
-  /// The first attempts of one call open the breaker, which then refuses its last ones.
+  /// The first attempts of one call open its endpoint's circuit, which then refuses its last ones.
   static func breakerWithinOneCall(_ layers: [Layer]) -> Warning? {
     guard let retry = layers.firstIndex(where: { $0.attempts != nil }), let attempts = layers[retry].attempts
     else { return nil }
@@ -29,8 +29,8 @@ extension Contradictions {
     return nil
   }
 
-  /// A server that answers nothing fails each exchange once in so long, of as many as run at a time: within the window
-  /// that is less than the breaker needs.
+  /// An endpoint that hangs fails each exchange once in so long, of as many as run at a time, all of them its own at
+  /// most: within the window that is less than the breaker needs.
   static func breakerBeyondPermits(_ layers: [Layer]) -> Warning? {
     guard let limit = attemptLimit(layers), limit > .zero,
       let permits = layers.compactMap({ $0.permits.map { min($0.perOrigin, $0.total) } }).min()
@@ -44,12 +44,14 @@ extension Contradictions {
       return Warning(
         .breakerBeyondPermits,
         "\(layer.name) judges by at least \(minimum) exchanges in \(window.plainText), and of \(permits) at a time, "
-          + "each for \(limit.plainText), only \(Int(failures)) end in it: a server that hangs never opens it.")
+          + "each for \(limit.plainText), only \(Int(failures)) end in it: an endpoint that hangs never opens its "
+          + "circuit.")
     }
     return nil
   }
 
-  /// So few exchanges are let through within the window that the ratio of those that fail never counts.
+  /// So few exchanges are let through within the window, all of them of one endpoint at most, that the ratio of those
+  /// that fail never counts.
   static func breakerBeyondRate(_ layers: [Layer]) -> Warning? {
     for limiter in layers {
       for case .rate(let interval, let burst) in limiter.facts where interval > .zero {

@@ -7,9 +7,10 @@ extension Contradictions {
       "An attempt may take \(attempt.plainText) and the whole call \(total.plainText): the call always ends first.")
   }
 
-  /// Attempts that take all their time, with the longest pauses between them, leave none for the last ones.
+  /// The limit of an attempt leaves no time for another one, or pauses leave none for the last ones.
   ///
-  /// The last one only has to begin: the rest of the call's time is its own.
+  /// The attempt after a timeout gets all the remaining time, so it is enough that a second one can begin. The last
+  /// attempt only has to begin: the rest of the call's time is its own.
   static func attemptsBeyondTotal(_ layers: [Layer]) -> Warning? {
     guard let total = totalLimit(layers), let retry = layers.first(where: { $0.attempts != nil }),
       let attempts = retry.attempts
@@ -18,13 +19,17 @@ extension Contradictions {
     // Said by another rule.
     guard limit ?? .zero <= total else { return nil }
     let pauses = retry.pauses ?? (first: Duration.zero, longest: Duration.zero)
-    let begun = attemptsBegun(of: attempts, each: limit ?? .zero, pauses, within: total)
-    guard begun < attempts else { return nil }
-    let cause = limit.map { "each may take \($0.plainText)" } ?? "pauses are as long as they may be"
+    let sentence: String
+    if let limit, limit + min(pauses.first, pauses.longest) >= total {
+      sentence = "where one takes the \(limit.plainText) that it may, no other can begin"
+    } else {
+      let begun = attemptsBegun(of: attempts, pauses, within: total)
+      guard begun < attempts else { return nil }
+      sentence = "where pauses are as long as they may be only \(begun) can begin"
+    }
     return Warning(
       .attemptsBeyondTotal,
-      "\(retry.name) makes \(attempts) attempts, and where \(cause) only \(begun) can begin within the "
-        + "\(total.plainText) of the whole call.")
+      "\(retry.name) makes \(attempts) attempts, and \(sentence) within the \(total.plainText) of the whole call.")
   }
 
   /// A server's delay is cut, so that the call goes on all the same, but to no less than the whole call has.
@@ -71,14 +76,15 @@ extension Contradictions {
   /// The nearest limit of an attempt.
   static func attemptLimit(_ layers: [Layer]) -> Duration? { layers.compactMap(\.attemptLimit).min() }
 
-  /// How many attempts have begun when the call's time is up; of very many, all where the first 1,000 have.
+  /// How many attempts have begun when the call's time is up if each fails at once; of very many, all if the first 1,000
+  /// have.
   private static func attemptsBegun(
-    of attempts: Int, each limit: Duration, _ pauses: (first: Duration, longest: Duration), within total: Duration
+    of attempts: Int, _ pauses: (first: Duration, longest: Duration), within total: Duration
   ) -> Int {
     var start = Duration.zero
     var pause = min(pauses.first, pauses.longest)
     for count in 1..<min(attempts, 1000) {
-      start += limit + pause
+      start += pause
       if start >= total { return count }
       pause = min(pause * 2, pauses.longest)
     }

@@ -23,7 +23,7 @@ final class ProtectionSpaces: Sendable {
     guard !isEmpty.load(ordering: .acquiring), let origin = request.origin else { return nil }
     let path = Self.path(of: request.target)
     return spaces.withLock { spaces in
-      spaces.filter { $0.origin == origin && path.hasPrefix($0.folder) }
+      spaces.filter { $0.origin == origin && path.utf8.starts(with: $0.folder.utf8) }
         .max { $0.folder.utf8.count < $1.folder.utf8.count }
         .map { ($0.challenge, $0.folder.utf8.count) }
     }
@@ -52,11 +52,11 @@ final class ProtectionSpaces: Sendable {
   }
 
   private static func path(of target: String) -> Substring {
-    target.prefix { $0 != "?" }
+    Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })
   }
 
   private static func folder(of path: Substring) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "/" }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "/" }
     return String(path[...slash])
   }
 }

@@ -1,4 +1,5 @@
 import ApusCore
+import HTTPTypes
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -12,7 +13,7 @@ extension TransportConformance {
     Check("ends at the deadline while it waits for the head, and gives the exchange up") { bench in
       await bench.server.answer("/", ConformanceReply([.hold]))
       let client = try limitedClient(bench)
-      let call = Task { try await client.send(Request<Void>.get("/")) }
+      let call = Task { try await client.send(Request<Void>.method(.get, "/")) }
       _ = try await bench.server.waitForRequest("/")
       bench.clock.advance(by: .seconds(2))
       try requireTimeout(await call.result, .maybeSent)

@@ -47,12 +47,12 @@ struct BreakerRulesTests {
       [.permits(perOrigin: 5, total: 64)], [.attemptLimit(.seconds(10))], [looking(back: .seconds(30), minimum: 20)]),
     RuleRow(
       [.permits(perOrigin: 5, total: 64)], [.attemptLimit(.seconds(10))], [looking(back: .seconds(30), minimum: 21)],
-      says: "C judges by at least 21 exchanges in 30 s, and of 5 at a time, each for 10 s, only 20 end in it: a server "
-        + "that hangs never opens it."),
+      says: "C judges by at least 21 exchanges in 30 s, and of 5 at a time, each for 10 s, only 20 end in it: an "
+        + "endpoint that hangs never opens its circuit."),
     RuleRow(
       [.permits(perOrigin: .max, total: 2)], [.attemptLimit(.seconds(10))], [.someRatio],
-      says: "C judges by at least 10 exchanges in 30 s, and of 2 at a time, each for 10 s, only 8 end in it: a server "
-        + "that hangs never opens it."),
+      says: "C judges by at least 10 exchanges in 30 s, and of 2 at a time, each for 10 s, only 8 end in it: an "
+        + "endpoint that hangs never opens its circuit."),
     RuleRow(
       [.permits(perOrigin: 64, total: .max)], [.attemptLimit(.seconds(10))],
       [looking(back: .seconds(30), minimum: 100)]),
@@ -63,7 +63,7 @@ struct BreakerRulesTests {
     RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(.seconds(20))], [.someRatio]),
   ]
 
-  @Test("enough attempts at a time may fail for the breaker to judge a server that hangs", arguments: permits)
+  @Test("enough attempts at a time may fail for the breaker to judge an endpoint that hangs", arguments: permits)
   func breakerBeyondPermits(row: RuleRow) {
     #expect(Contradictions.breakerBeyondPermits(row.layers) == row.warning(.breakerBeyondPermits))
   }

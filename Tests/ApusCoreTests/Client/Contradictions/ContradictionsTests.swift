@@ -13,7 +13,7 @@ struct ContradictionsTests {
   /// One client for each contradiction.
   private static let clients: [(code: Code, row: RuleRow)] = [
     (.attemptLimitBeyondTotal, RuleRow([.totalLimit(.seconds(1))], [attempt])),
-    (.attemptsBeyondTotal, RuleRow([total], [.attempts(9)], [attempt])),
+    (.attemptsBeyondTotal, RuleRow([.totalLimit(.seconds(10))], [.attempts(9)], [attempt])),
     (.serverDelayBeyondTotal, RuleRow([total], [.attempts(2), .serverDelay(upTo: .seconds(60), isClamped: true)])),
     (.noPauses, RuleRow([.attempts(2), .pauses(first: .zero, longest: .zero)])),
     (.budgetTooSmall, RuleRow([.attempts(2), .budget(capacity: 0, cost: 1)])),

@@ -28,15 +28,20 @@ struct TimeRulesTests {
   }
 
   private static let attempts: [RuleRow] = [
-    // The third begins after 20.6 s, a fourth would after 31.4 s.
+    // The second has all the time that is left, so that there is one is enough.
     RuleRow([.totalLimit(.seconds(30))], [.attempts(3), .somePauses], [.attemptLimit(.seconds(10))]),
-    RuleRow(
-      [.totalLimit(.seconds(30))], [.attempts(4), .somePauses], [.attemptLimit(.seconds(10))],
-      says: "B makes 4 attempts, and where each may take 10 s only 3 can begin within the 30 s of the whole call."),
+    RuleRow([.totalLimit(.seconds(30))], [.attempts(4), .somePauses], [.attemptLimit(.seconds(10))]),
+    RuleRow([.totalLimit(.seconds(20))], [.attempts(3)], [.attemptLimit(.seconds(19))]),
     // One that would begin at the last moment does not.
     RuleRow(
-      [.totalLimit(.seconds(20))], [.attempts(3)], [.attemptLimit(.seconds(10))],
-      says: "B makes 3 attempts, and where each may take 10 s only 2 can begin within the 20 s of the whole call."),
+      [.totalLimit(.seconds(20))], [.attempts(3)], [.attemptLimit(.seconds(20))],
+      says: "B makes 3 attempts, and where one takes the 20 s that it may, no other can begin within the 20 s of the "
+        + "whole call."),
+    RuleRow(
+      [.totalLimit(.seconds(20))], [.attempts(2), .pauses(first: .seconds(2), longest: .seconds(20))],
+      [.attemptLimit(.seconds(18))],
+      says: "B makes 2 attempts, and where one takes the 18 s that it may, no other can begin within the 20 s of the "
+        + "whole call."),
     RuleRow(
       [.totalLimit(.seconds(30))], [.attempts(5), .pauses(first: .seconds(8), longest: .seconds(20))],
       says: "B makes 5 attempts, and where pauses are as long as they may be only 3 can begin within the 30 s of the "

@@ -14,6 +14,8 @@ struct Batch: Sendable {
   /// Whether redirects are followed where a line says nothing.
   let followsRedirects: Bool
   let showsTraces: Bool
+  /// Whether lines are shown on a terminal, which must not obey what is in them.
+  var isOnTerminal = false
   let input: DescriptorReader
   let output: DescriptorWriter
   let error: DescriptorWriter
@@ -60,7 +62,7 @@ struct Batch: Sendable {
       }
     }
     // Also when all is being cancelled: every request has its line.
-    try await output.writeToTheEnd(answer.line)
+    try await output.writeToTheEnd(isOnTerminal ? TerminalText.harmless(answer.line) : answer.line)
   }
 
   private func answer(to line: BatchLine) async -> BatchAnswer {
@@ -87,7 +89,7 @@ struct Batch: Sendable {
   private func show(_ trace: Trace) async {
     guard showsTraces else { return }
     // Where even this cannot be written, there is nobody to tell.
-    try? await error.writeToTheEnd(Data("\(trace)\n".utf8))
+    try? await error.writeToTheEnd(Data(TerminalText.harmless("\(trace)\n").utf8))
   }
 }
 

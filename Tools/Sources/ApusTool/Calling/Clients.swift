@@ -5,7 +5,7 @@ import Synchronization
 final class Clients: Sendable {
   private struct Place: Hashable {
     var origin: Origin
-    var userInformation: String?
+    var userInformation: TargetURL.UserInformation?
   }
 
   private let transport: any Transport
@@ -38,7 +38,7 @@ final class Clients: Sendable {
     try plan.credentials?.check(url.origin)
     var configuration = Configuration(baseURL: try BaseURL(url.origin.description))
     configuration.authentication =
-      (plan.credentials ?? url.userInformation.map { CredentialPlan(userInformation: $0) })?.authentication
+      (plan.credentials ?? url.userInformation.map { CredentialPlan($0) })?.authentication
     configuration.settings.observers = observers
     configuration.timeout = plan.timeout ?? configuration.timeout
     // A person or a script says what is sent, how often and how many at a time.

@@ -8,26 +8,24 @@ struct CurlLine: Sendable {
   let connection: ConnectionPlan
   let showsSecrets: Bool
 
-  var text: String {
-    var words = [message.curl(redaction: showsSecrets ? nil : Redaction()), "--compressed"]
-    words += digestWords
+  var text: String { message.curl(redaction: showsSecrets ? nil : Redaction(), options: options) }
+
+  private var options: [String] {
+    var words = ["--compressed"] + digestWords
     if connection.followsRedirects { words += ["--location", "--max-redirs", "10"] }
-    if connection.followsRedirects, plan.url.origin.scheme == "https" {
-      words += ["--proto-redir", Self.quoted("=https")]
-    }
+    if connection.followsRedirects, plan.url.origin.scheme == "https" { words += ["--proto-redir", "=https"] }
     if let timeout = connection.timeout { words += ["--max-time", Self.seconds(timeout)] }
-    for path in connection.authorities { words += ["--cacert", Self.quoted(path)] }
+    for path in connection.authorities { words += ["--cacert", path] }
     if let identity = connection.identity {
-      words += ["--cert", Self.quoted(identity.certificate), "--key", Self.quoted(identity.key)]
+      words += ["--cert", Self.certificate(identity.certificate), "--key", identity.key]
     }
     if !connection.pins.isEmpty {
-      let pins = connection.pins.map { "sha256//\($0.key)" }.joined(separator: ";")
-      words += ["--pinnedpubkey", Self.quoted(pins)]
+      words += ["--pinnedpubkey", connection.pins.map { "sha256//\($0.key)" }.joined(separator: ";")]
     }
     if case .server(let proxy) = connection.proxy { words += proxyWords(proxy) }
     if plan.includesHead { words.append("--include") }
-    if let output = plan.output { words += ["--output", Self.quoted(output)] }
-    return words.joined(separator: " ")
+    if let output = plan.output { words += ["--output", output] }
+    return words
   }
 
   /// What curl makes the proof of a password of, once the server has said what it wants proven.
@@ -35,14 +33,13 @@ struct CurlLine: Sendable {
     guard case .profile(let signedIn)? = connection.credentials, case .digest = signedIn.profile.account,
       case .password(let user, let password) = signedIn.credential
     else { return [] }
-    return ["--digest", "--user", Self.quoted(showsSecrets ? "\(user):\(password.value)" : Redaction.mask)]
+    return ["--digest", "--user", showsSecrets ? "\(user):\(password.value)" : Redaction.mask]
   }
 
   private func proxyWords(_ proxy: NIOTransport.Proxy) -> [String] {
-    let words = ["--proxy", Self.quoted("http://\(proxy)")]
+    let words = ["--proxy", "http://\(proxy)"]
     guard let credentials = proxy.credentials else { return words }
-    let secret = showsSecrets ? "\(credentials.user):\(credentials.password)" : Redaction.mask
-    return words + ["--proxy-user", Self.quoted(secret)]
+    return words + ["--proxy-user", showsSecrets ? "\(credentials.user):\(credentials.password)" : Redaction.mask]
   }
 
   private static func seconds(_ duration: Duration) -> String {
@@ -50,14 +47,13 @@ struct CurlLine: Sendable {
     return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)" : "\(Double(milliseconds) / 1000)"
   }
 
-  /// One word for a shell.
-  private static func quoted(_ text: String) -> String {
-    let isPlain =
-      !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-._~/:".utf8.contains(byte)
-      }
-    return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+  /// A path as curl takes that of a certificate: behind a colon it would expect a password.
+  private static func certificate(_ path: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in path.utf8 {
+      if byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

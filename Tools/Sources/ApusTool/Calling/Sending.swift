@@ -27,7 +27,7 @@ struct Sending: Sendable {
     }
     await watch.stopDrawing()
     await say(ending.complaint?.text)
-    if plan.showsTrace { await say(watch.trace.map { "\($0)\n" }) }
+    if plan.showsTrace { await say(watch.trace.map { TerminalText.harmless("\($0)\n") }) }
     return ending.status
   }
 
@@ -39,7 +39,7 @@ struct Sending: Sendable {
       let request = try plan.request(connection)
       let message = try await client(observers: []).message(for: request)
       let line = CurlLine(message: message, plan: plan, connection: connection, showsSecrets: showsSecrets)
-      try await output.write(Data((line.text + "\n").utf8))
+      try await output.write(shown(line.text + "\n"))
       return .accepted
     } catch {
       let ending = Ending(error)
@@ -76,7 +76,7 @@ struct Sending: Sendable {
     let file = isAccepted ? file : nil
     // Drawing and content on one terminal would write over each other.
     if terminal.showsOutput, file == nil || plan.includesHead { await watch.stopDrawing() }
-    if plan.includesHead { try await output.write(Data(Self.text(of: head).utf8)) }
+    if plan.includesHead { try await output.write(shown(Self.text(of: head))) }
     var display = Display(
       head.headerFields[.contentType].map { MediaType($0) },
       on: terminal.showsOutput && file == nil ? terminal : nil, isRaw: plan.isRaw)
@@ -104,6 +104,11 @@ struct Sending: Sendable {
     guard let text else { return }
     // Where even this cannot be written, there is nobody to tell.
     try? await error.writeToTheEnd(Data(text.utf8))
+  }
+
+  /// What goes to standard output: harmless on a terminal unless it is wanted as it came.
+  private func shown(_ text: String) -> Data {
+    Data((terminal.showsOutput && !plan.isRaw ? TerminalText.harmless(text) : text).utf8)
   }
 
   /// Status and fields, a line each, and an empty line.

@@ -42,8 +42,9 @@ struct BatchCommand: AsyncParsableCommand {
       plan.openFiles = openFiles
       return Batch(
         clients: Clients(transport: try plan.makeTransport(host: nil, limitsEachWait: false), plan: plan),
-        followsRedirects: plan.followsRedirects, showsTraces: connection.trace, input: .standardInput(),
-        output: .standardOutput(), error: .standardError())
+        followsRedirects: plan.followsRedirects, showsTraces: connection.trace,
+        isOnTerminal: Terminal.current().showsOutput, input: .standardInput(), output: .standardOutput(),
+        error: .standardError())
     }
     let status = await Interruption.during { await batch.run() }
     throw ExitCode(status.rawValue)

@@ -139,12 +139,12 @@ struct SendCommand: AsyncParsableCommand {
   }
 
   private static func parameter(_ text: String) throws(PlanError) -> ContentPlan.FormParameter {
-    guard let mark = text.firstIndex(of: "=") else { throw PlanError("--form takes name=value.") }
-    return .init(name: String(text[..<mark]), value: String(text[text.index(after: mark)...]))
+    guard let (name, value) = text.splitAtFirst("=") else { throw PlanError("--form takes name=value.") }
+    return .init(name: name, value: value)
   }
 
   private static func field(_ line: String) throws(PlanError) -> RawField {
-    guard let mark = line.firstIndex(of: ":") else { throw PlanError("--header takes 'Name: value'.") }
-    return RawField(String(line[..<mark]), Item.trimmed(line[line.index(after: mark)...]))
+    guard let (name, value) = line.splitAtFirst(":") else { throw PlanError("--header takes 'Name: value'.") }
+    return RawField(name, Item.trimmed(value))
   }
 }

@@ -37,8 +37,11 @@ struct Complaint: Sendable, Hashable {
     sentence = "The server refused: \(status)" + (reason.isEmpty ? "." : " \(reason).")
   }
 
-  /// The lines on standard error.
+  /// The lines on standard error, in which nothing that a server wrote can move a terminal's cursor or make a line.
   var text: String {
-    "apus: \(sentence)\n" + (detail.isEmpty ? "" : "      \(detail)\n")
+    let (sentence, detail) = (
+      TerminalText.harmless(sentence, keepsLines: false), TerminalText.harmless(detail, keepsLines: false)
+    )
+    return "apus: \(sentence)\n" + (detail.isEmpty ? "" : "      \(detail)\n")
   }
 }

@@ -27,8 +27,7 @@ enum ContentPlan: Sendable, Hashable {
   init(_ value: String, text: MediaType, bytes: MediaType) {
     if value == "-" {
       self = .input(bytes)
-    } else if value.hasPrefix("@") {
-      let path = String(value.dropFirst())
+    } else if let path = value.fileName {
       self = path == "-" ? .input(bytes) : .file(path, bytes)
     } else {
       self = .text(value, text)

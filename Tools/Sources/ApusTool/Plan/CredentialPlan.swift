@@ -11,14 +11,13 @@ enum CredentialPlan: Sendable, Hashable {
   ///
   /// - Throws: ``PlanError`` when there is no colon.
   init(basic text: String) throws(PlanError) {
-    guard let colon = text.firstIndex(of: ":") else { throw PlanError("--basic takes USER:PASSWORD.") }
-    self = .basic(user: String(text[..<colon]), Secret(String(text[text.index(after: colon)...])))
+    guard let (user, password) = text.splitAtFirst(":") else { throw PlanError("--basic takes USER:PASSWORD.") }
+    self = .basic(user: user, Secret(password))
   }
 
   /// What stands before `@` in a URL.
-  init(userInformation: String) {
-    let parts = userInformation.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    self = .basic(user: String(parts.first ?? ""), Secret(parts.count > 1 ? String(parts[1]) : ""))
+  init(_ userInformation: TargetURL.UserInformation) {
+    self = .basic(user: userInformation.user, userInformation.password)
   }
 
   /// The value of an option that holds a secret: the text itself, or `@FILE`, which keeps it out of the list of
@@ -26,7 +25,7 @@ enum CredentialPlan: Sendable, Hashable {
   ///
   /// - Throws: ``InputError``
   static func secretText(_ value: String) throws(InputError) -> String {
-    value.hasPrefix("@") ? try InputFile.text(String(value.dropFirst())) : value
+    try value.fileName.map { name throws(InputError) in try InputFile.text(name) } ?? value
   }
 
   /// The only origin they may go to; `nil`: the one of the URL, whichever that is.

@@ -29,27 +29,42 @@ enum Item: Sendable, Hashable {
 
   /// Whether a word is an item and no URL, which may have a colon, but not so.
   static func isItem(_ word: String) -> Bool {
-    guard let (name, _, value) = split(word), !name.isEmpty, !name.contains(where: { "/.?[".contains($0) }) else {
-      return false
-    }
+    guard let (name, _, value) = split(word), !name.isEmpty, !name.utf8.contains(where: { "/.?[".utf8.contains($0) })
+    else { return false }
     // `localhost:8080/path` and `http://…` are URLs.
-    return !value.hasPrefix("//") && value.prefix(while: \.isNumber).isEmpty
+    guard let first = value.utf8.first else { return true }
+    return !value.utf8.starts(with: "//".utf8) && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
   }
 
   private static func split(_ word: String) -> (name: String, sign: String, value: String)? {
-    guard let mark = word.firstIndex(where: { $0 == ":" || $0 == "=" }) else { return nil }
-    var rest = word[mark...]
-    let sign = rest.hasPrefix(":=") ? ":=" : String(rest.prefix(1))
-    rest = rest.dropFirst(sign.count)
-    return (String(word[..<mark]), sign, String(rest))
+    guard let mark = word.utf8.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }) else {
+      return nil
+    }
+    let rest = word[mark...].utf8
+    let length = rest.starts(with: ":=".utf8) ? 2 : 1
+    return (String(word[..<mark]), String(Substring(rest.prefix(length))), String(Substring(rest.dropFirst(length))))
   }
 
   /// Without the blanks around it (RFC 9110 §5.5).
-  static func trimmed(_ value: some StringProtocol) -> String {
-    var value = Substring(value)
-    while let first = value.first, first == " " || first == "\t" { value.removeFirst() }
-    while let last = value.last, last == " " || last == "\t" { value.removeLast() }
-    return String(value)
+  static func trimmed(_ value: String) -> String {
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    var bytes = value.utf8.drop(while: isBlank)
+    while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+    return String(Substring(bytes))
+  }
+}
+
+/// Words of the command line, split by bytes: a sign with a combining mark behind it is a sign all the same.
+extension String {
+  /// What stands before and behind the first `sign`; `nil` where there is none.
+  func splitAtFirst(_ sign: Unicode.Scalar) -> (String, String)? {
+    guard let mark = utf8.firstIndex(of: UInt8(ascii: sign)) else { return nil }
+    return (String(self[..<mark]), String(self[utf8.index(after: mark)...]))
+  }
+
+  /// What stands behind an `@` in front; `nil` where it begins otherwise.
+  var fileName: String? {
+    utf8.first == UInt8(ascii: "@") ? String(Substring(utf8.dropFirst())) : nil
   }
 }
 
@@ -88,8 +103,14 @@ enum JSONText {
 
   /// Appends `\u00XX`.
   static func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {
-    let digits = Array("0123456789abcdef".utf8)
-    bytes += "\\u00".utf8
-    bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    appendEscape(0, byte, to: &bytes)
   }
+
+  /// Appends `\uXXXX`.
+  static func appendEscape(_ high: UInt8, _ low: UInt8, to bytes: inout [UInt8]) {
+    bytes += "\\u".utf8
+    for byte in [high, low] { bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+  }
+
+  private static let digits = Array("0123456789abcdef".utf8)
 }

@@ -9,16 +9,13 @@ struct Pin: Sendable, Hashable {
 
   init(_ text: String) {
     // The hash itself ends with the sign.
-    var rest = text[...]
-    if let mark = rest.firstIndex(of: "="), rest.index(after: mark) != rest.endIndex {
-      host = String(rest[..<mark])
-      rest = rest[rest.index(after: mark)...]
-    }
-    for prefix in ["sha256//", "sha256/"] where rest.hasPrefix(prefix) {
-      rest = rest.dropFirst(prefix.count)
+    var rest = text
+    if let (name, hash) = text.splitAtFirst("="), !hash.isEmpty { (host, rest) = (name, hash) }
+    for prefix in ["sha256//", "sha256/"] where rest.utf8.starts(with: prefix.utf8) {
+      rest = String(Substring(rest.utf8.dropFirst(prefix.utf8.count)))
       break
     }
-    key = String(rest)
+    key = rest
   }
 
   /// The pins of each host, as transports take them.
@@ -37,7 +34,7 @@ struct Pin: Sendable, Hashable {
       // Apps must name a key in reserve. A command is not locked out for long: nobody has the key of this one.
       return try keys.sorted { $0.key < $1.key }.map { try PinnedHost($0.key, keys: $0.value, backup: [nobodysKey()]) }
     } catch {
-      throw PlanError("A pin must be the SHA-256 of a public key, in Base64.")
+      throw PlanError("A pin must be the SHA-256 of a public key, in Base64, for a host: \(error).")
     }
   }
 

@@ -12,41 +12,46 @@ struct TargetURL: Sendable, Hashable {
     var description: String { "the URL cannot be used: \(reason)" }
   }
 
+  /// What stands before `@`.
+  struct UserInformation: Sendable, Hashable {
+    let user: String
+    let password: Secret
+  }
+
   /// Scheme, host and port.
   let origin: Origin
   /// Path and query.
   let target: String
-  /// What stood before `@`, as `user:password`, decoded.
-  let userInformation: String?
+  /// What stood before `@`, decoded.
+  let userInformation: UserInformation?
 
-  /// Reads a URL.
+  /// Reads a URL, byte by byte: a delimiter with a combining mark behind it delimits all the same.
   ///
   /// - Parameters:
   ///   - text: an http or https URL.
   ///   - completesScheme: whether a missing scheme is added: http for this machine, https for all others.
   init(_ text: String, completesScheme: Bool = false) throws(Malformed) {
-    var rest = Substring(text.prefix { $0 != "#" })
+    var rest = Array(text.utf8)[...].prefix { $0 != UInt8(ascii: "#") }
     let scheme = Self.takeScheme(&rest)
     guard scheme != nil || completesScheme else { throw Malformed(reason: "it has no scheme and host") }
-    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
     var authority = rest[..<end]
-    var user: String?
-    if let mark = authority.lastIndex(of: "@") {
-      user = Self.decoded(authority[..<mark])
-      authority = authority[authority.index(after: mark)...]
+    if let mark = authority.lastIndex(of: UInt8(ascii: "@")) {
+      userInformation = try UserInformation(authority[..<mark])
+      authority = authority[(mark + 1)...]
+    } else {
+      userInformation = nil
     }
     let standard = Self.isThisMachine(authority) ? "http" : "https"
     do {
-      guard let origin = try BaseURL("\(scheme ?? standard)://\(authority)").origin else {
-        throw Malformed(reason: "it has no host")
-      }
+      guard let origin = try BaseURL("\(scheme ?? standard)://\(String(decoding: authority, as: UTF8.self))").origin
+      else { throw Malformed(reason: "it has no host") }
       self.origin = origin
     } catch let error as BaseURL.Malformed {
       throw Malformed(reason: error.reason)
     } catch {
       throw Malformed(reason: "it has no host")
     }
-    userInformation = user
     target = Self.target(rest[end...])
   }
 
@@ -57,7 +62,7 @@ struct TargetURL: Sendable, Hashable {
   ///   - origin: what a path belongs to; `nil`: nothing is a path.
   init(word: String, relativeTo origin: Origin?) throws(Malformed) {
     // Two slashes would begin with a host.
-    if let origin, word.hasPrefix("/"), !word.hasPrefix("//") {
+    if let origin, word.utf8.starts(with: "/".utf8), !word.utf8.starts(with: "//".utf8) {
       try self.init("\(origin)\(word)")
     } else {
       try self.init(word, completesScheme: true)
@@ -65,7 +70,7 @@ struct TargetURL: Sendable, Hashable {
   }
 
   /// Whether what is sent does not leave this machine.
-  var isOfThisMachine: Bool { Self.isThisMachine(origin.host[...]) }
+  var isOfThisMachine: Bool { Self.isThisMachine(Array(origin.host.utf8)[...]) }
 
   /// A name for the target that traces can show: the path where it is a plain one.
   var endpointName: String {
@@ -75,31 +80,33 @@ struct TargetURL: Sendable, Hashable {
   }
 
   /// Takes the scheme off a URL; `nil` where there is none: the mark may stand in a query or a password too.
-  private static func takeScheme(_ text: inout Substring) -> String? {
-    guard let mark = text.firstRange(of: "://") else { return nil }
-    let scheme = text[..<mark.lowerBound]
-    guard !scheme.contains(where: { "/?:@[".contains($0) }) else { return nil }
-    text = text[mark.upperBound...]
-    return scheme.lowercased()
+  private static func takeScheme(_ text: inout ArraySlice<UInt8>) -> String? {
+    let length = text.prefix { !"/?:@[".utf8.contains($0) }.count
+    guard text.dropFirst(length).starts(with: "://".utf8) else { return nil }
+    defer { text = text.dropFirst(length + 3) }
+    return String(decoding: text.prefix(length), as: UTF8.self).lowercased()
   }
 
-  private static func isThisMachine(_ authority: Substring) -> Bool {
-    let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } : authority.prefix { $0 != ":" }
+  private static func isThisMachine(_ authority: ArraySlice<UInt8>) -> Bool {
+    let isBracketed = authority.first == UInt8(ascii: "[")
+    let end = isBracketed ? UInt8(ascii: "]") : UInt8(ascii: ":")
+    let host = String(decoding: authority.prefix { $0 != end }, as: UTF8.self)
     // A name may begin with the digits of an address.
     let isAddress = host.utf8.allSatisfy {
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
     }
-    return host.lowercased() == "localhost" || host.hasPrefix("127.") && isAddress || host == "[::1"
+    return host.lowercased() == "localhost" || host.utf8.starts(with: "127.".utf8) && isAddress || host == "[::1"
   }
 
   // MARK: Path and query
 
-  private static func target(_ text: Substring) -> String {
-    let mark = text.firstIndex(of: "?") ?? text.endIndex
+  private static func target(_ text: ArraySlice<UInt8>) -> String {
+    let mark = text.firstIndex(of: UInt8(ascii: "?")) ?? text.endIndex
     let path = withoutDotSegments(encoded(text[..<mark]))
     return (path.isEmpty ? "/" : path) + encoded(text[mark...])
   }
 
+  /// - Parameter path: encoded, so that each of its characters is a byte.
   private static func withoutDotSegments(_ path: String) -> String {
     guard path.contains("/.") || path.lowercased().contains("/%2e") else { return path }
     var kept: [Substring] = []
@@ -117,10 +124,10 @@ struct TargetURL: Sendable, Hashable {
   }
 
   /// Text with everything percent-encoded that may not stand in a URL (RFC 3986 §2).
-  private static func encoded(_ text: Substring) -> String {
+  private static func encoded(_ text: ArraySlice<UInt8>) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
-    for byte in text.utf8 {
+    for byte in text {
       if isUnreserved(byte) || "!$&'()*+,;=:@/?[]%".utf8.contains(byte) {
         bytes.append(byte)
       } else {
@@ -139,22 +146,47 @@ struct TargetURL: Sendable, Hashable {
     default: false
     }
   }
+}
 
-  /// Text with its percent signs read; what is no escape stays.
-  private static func decoded(_ text: Substring) -> String {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-      guard byte == UInt8(ascii: "%"), digits.count == 2, digits.allSatisfy(\.isHexDigit),
-        let value = UInt8(digits, radix: 16)
-      else {
-        bytes.append(byte)
-        continue
-      }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
+extension TargetURL.UserInformation {
+  /// Splits at the first colon, and decodes then: a colon that is encoded is part of what it stands in.
+  fileprivate init(_ bytes: ArraySlice<UInt8>) throws(TargetURL.Malformed) {
+    let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+    user = try Self.decoded(bytes[..<(colon ?? bytes.endIndex)])
+    password = Secret(
+      try colon.map { colon throws(TargetURL.Malformed) in try Self.decoded(bytes[(colon + 1)...]) } ?? "")
+    // No server could tell where the name ends (RFC 7617 §2).
+    guard !user.utf8.contains(UInt8(ascii: ":")) else {
+      throw TargetURL.Malformed(reason: "its user name holds a colon")
     }
-    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Bytes with their percent signs read; what is no escape stays.
+  private static func decoded(_ bytes: ArraySlice<UInt8>) throws(TargetURL.Malformed) -> String {
+    var decoded: [UInt8] = []
+    var rest = bytes
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexValue(rest[rest.startIndex]),
+        let low = hexValue(rest[rest.startIndex + 1])
+      {
+        decoded.append(high << 4 | low)
+        rest = rest.dropFirst(2)
+      } else {
+        decoded.append(byte)
+      }
+    }
+    guard let text = String(validating: decoded, as: UTF8.self) else {
+      throw TargetURL.Malformed(reason: "its user name or password is not UTF-8")
+    }
+    return text
+  }
+
+  private static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 }

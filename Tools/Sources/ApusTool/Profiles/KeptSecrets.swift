@@ -52,7 +52,10 @@ extension SignedIn {
     switch profile.account {
     case .bearer: return .bearer(source, origins: [profile.origin])
     case .basic: return .basic(source, origins: [profile.origin])
-    case .digest: return .digest(source, origins: [profile.origin])
+    case .digest:
+      // Who signed in to a server without TLS allowed that others read along.
+      let allowsMD5 = profile.origin.scheme == "http" ? true : nil
+      return .digest(source, origins: [profile.origin], allowsMD5: allowsMD5)
     }
   }
 }

@@ -37,7 +37,7 @@ struct Login: Sendable {
     let reason = Ending(trouble).complaint.map { " \($0.sentence)" } ?? ""
     let note = "apus: Earlier credentials of “\(plan.name)” were not removed.\(reason)\n"
     // Where even this cannot be written, there is nobody to tell.
-    try? await error.writeToTheEnd(Data(note.utf8))
+    try? await error.writeToTheEnd(Data(TerminalText.harmless(note).utf8))
   }
 }
 

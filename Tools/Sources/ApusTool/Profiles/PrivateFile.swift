@@ -23,7 +23,7 @@ enum PrivateFile {
   /// - Returns: whether it was made; otherwise something of that name is there.
   private static func make(_ path: String) throws(OutputError) -> Bool {
     var number = tryToMake(path)
-    if number == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+    if number == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex {
       _ = try make(String(path[..<slash]))
       number = tryToMake(path)
     }

@@ -18,9 +18,9 @@ struct ProfileFolder: Sendable, Hashable {
   init(environment: [String: String]) throws(ProfileError) {
     if let own = environment["APUS_CONFIG_HOME"], !own.isEmpty {
       path = Self.withoutSlash(own)
-    } else if let shared = environment["XDG_CONFIG_HOME"], shared.hasPrefix("/") {
+    } else if let shared = environment["XDG_CONFIG_HOME"], shared.utf8.first == UInt8(ascii: "/") {
       path = Self.withoutSlash(shared) + "/apus"
-    } else if let home = environment["HOME"], home.hasPrefix("/") {
+    } else if let home = environment["HOME"], home.utf8.first == UInt8(ascii: "/") {
       path = Self.withoutSlash(home) + "/.config/apus"
     } else {
       throw ProfileError.noFolder
@@ -54,7 +54,7 @@ struct ProfileFolder: Sendable, Hashable {
 
   private static func withoutSlash(_ path: String) -> String {
     var path = path[...]
-    while path.hasSuffix("/") { path.removeLast() }
+    while path.utf8.last == UInt8(ascii: "/") { path = Substring(path.utf8.dropLast()) }
     return String(path)
   }
 }

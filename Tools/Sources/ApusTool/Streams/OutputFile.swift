@@ -38,7 +38,7 @@ final class OutputFile: Sendable {
     var facts = stat()
     let exists = stat(target, &facts) == 0
     let kind = facts.st_mode & S_IFMT
-    if exists ? kind == S_IFDIR : path.hasSuffix("/") { throw OutputError(place: path, number: EISDIR) }
+    if exists ? kind == S_IFDIR : path.utf8.last == UInt8(ascii: "/") { throw OutputError(place: path, number: EISDIR) }
     if exists, access(target, W_OK) != 0 { throw OutputError(place: path, number: errno) }
     let file: Open
     if exists, kind != S_IFREG {
@@ -93,11 +93,11 @@ final class OutputFile: Sendable {
 
   /// A new file beside the one of that name: never one that somebody else put there, nor where a link leads.
   private static func part(of path: String, mode: mode_t, _ random: () -> UInt32) -> Open {
-    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let mark = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
     var file = Open(descriptor: -1)
     for _ in 0..<100 {
       let digits = String(random(), radix: 16)
-      let part = "\(path.dropLast(name.count)).\(name).\(String(repeating: "0", count: 8 - digits.count))\(digits).part"
+      let part = "\(path[..<mark]).\(path[mark...]).\(String(repeating: "0", count: 8 - digits.count))\(digits).part"
       file = Open(descriptor: Descriptor.open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode), part: part)
       if file.descriptor >= 0 || errno != EEXIST { break }
     }

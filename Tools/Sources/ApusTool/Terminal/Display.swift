@@ -11,7 +11,7 @@ struct Display: Sendable {
   private enum Style: Sendable {
     case raw
     /// Text on a terminal, where the shell's prompt follows on a line of its own.
-    case text
+    case text(TerminalText)
     case json(JSONPrinter)
   }
 
@@ -27,17 +27,21 @@ struct Display: Sendable {
       style = .raw
       return
     }
-    style = mediaType?.isJSON == true ? .json(JSONPrinter(hasColours: terminal.hasColours)) : .text
+    style = mediaType?.isJSON == true ? .json(JSONPrinter(hasColours: terminal.hasColours)) : .text(TerminalText())
   }
 
   /// What to write for the next piece; `nil` for one that would do a terminal harm.
   mutating func show(_ piece: Data) -> Data? {
     switch style {
     case .raw: return piece
-    case .text:
+    case .text(var text):
+      defer { style = .text(text) }
       if piece.contains(0) { return nil }
       endsLine = piece.last == UInt8(ascii: "\n")
-      return piece
+      var shown: [UInt8] = []
+      shown.reserveCapacity(piece.count)
+      for byte in piece { text.append(byte, to: &shown) }
+      return Data(shown)
     case .json(var printer):
       defer { style = .json(printer) }
       return printer.print(piece)
@@ -48,7 +52,10 @@ struct Display: Sendable {
   mutating func finish() -> Data {
     switch style {
     case .raw: return Data()
-    case .text: return endsLine ? Data() : Data("\n".utf8)
+    case .text(var text):
+      var rest: [UInt8] = []
+      text.finish(&rest)
+      return Data(endsLine ? rest : rest + "\n".utf8)
     case .json(var printer): return printer.finish()
     }
   }

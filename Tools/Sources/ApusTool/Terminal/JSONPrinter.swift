@@ -7,7 +7,7 @@
 /// Lays JSON out for people while it arrives: two blanks a level, in colour where wanted.
 ///
 /// It only moves white space: order, numbers and texts stay as the server wrote them. Content that is no JSON after all
-/// comes out with all its signs. Control characters, which a terminal would obey, are shown as escapes.
+/// comes out with all its signs. What a terminal would obey is shown as escapes, see ``TerminalText``.
 struct JSONPrinter: Sendable {
   private enum Part {
     case key, text, literal
@@ -26,8 +26,7 @@ struct JSONPrinter: Sendable {
   private var inLiteral = false
   private var expectsKey = false
   private var isFresh = true
-  /// Whether the first byte of U+0080 to U+00BF is held back: half of them are control characters.
-  private var holdsLead = false
+  private var shown = TerminalText(keepsLines: false)
   private var output: [UInt8] = []
 
   init(hasColours: Bool) {
@@ -43,7 +42,7 @@ struct JSONPrinter: Sendable {
 
   /// Ends the last line.
   mutating func finish() -> Data {
-    releaseLead()
+    shown.finish(&output)
     if inText { end(.text) }
     endLiteral()
     if !isFresh { output.append(UInt8(ascii: "\n")) }
@@ -57,12 +56,8 @@ struct JSONPrinter: Sendable {
   }
 
   private mutating func take(_ byte: UInt8) {
-    if holdsLead, (0x80...0x9F).contains(byte) {
-      holdsLead = false
-      JSONText.appendEscape(byte, to: &output)
-      return
-    }
-    releaseLead()
+    // What has begun beyond ASCII ends before what is laid out.
+    if byte < 0x80 { shown.finish(&output) }
     if inText { return takeText(byte) }
     switch byte {
     case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): endLiteral()
@@ -88,12 +83,12 @@ struct JSONPrinter: Sendable {
         inLiteral = true
         begin(.literal)
       }
-      show(byte)
+      shown.append(byte, to: &output)
     }
   }
 
   private mutating func takeText(_ byte: UInt8) {
-    show(byte)
+    shown.append(byte, to: &output)
     if isEscaped {
       isEscaped = false
     } else if byte == UInt8(ascii: "\\") {
@@ -102,23 +97,6 @@ struct JSONPrinter: Sendable {
       inText = false
       end(expectsKey ? .key : .text)
     }
-  }
-
-  private mutating func show(_ byte: UInt8) {
-    if byte < 0x20 || byte == 0x7F {
-      JSONText.appendEscape(byte, to: &output)
-    } else if byte == Self.lead {
-      holdsLead = true
-    } else {
-      output.append(byte)
-    }
-  }
-
-  private static let lead: UInt8 = 0xC2
-
-  private mutating func releaseLead() {
-    if holdsLead { output.append(Self.lead) }
-    holdsLead = false
   }
 
   private mutating func open(_ byte: UInt8) {

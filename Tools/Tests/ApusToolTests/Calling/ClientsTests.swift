@@ -30,7 +30,7 @@ struct ClientsTests {
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<50 {
         // Refused at last, every one.
-        group.addTask { try? await client.send(Request<Void>.get("/")) }
+        group.addTask { try? await client.send(Request<Void>.method(.get, "/")) }
       }
     }
     #expect(transport.count == 50 * (number + 1))

@@ -28,12 +28,15 @@ struct CurlLineTests {
   @Test("the options of the connection are curl's")
   func options() async throws {
     let line = try await line(
-      "http://h/", "--timeout", "2.5", "--ca", "a b", "--cert", "c", "--key", "k", "--pin", "HASH", "-o", "it's", "-i")
+      "http://h/", "--timeout", "2.5", "--ca", "a b", "--cert", "c:d\\e", "--key", "k", "--pin", "HASH", "-o", "it's",
+      "-i")
     #expect(
       line.hasSuffix(
-        "--max-time 2.5 --cacert 'a b' --cert c --key k --pinnedpubkey sha256//HASH --include --output 'it'\\''s'"))
+        "--max-time 2.5 --cacert 'a b' --cert 'c\\:d\\\\e' --key k --pinnedpubkey 'sha256//HASH' --include --output 'it'\\''s'"
+      ))
     #expect(line.hasPrefix("curl --request GET 'http://h/'"))
     #expect(line.contains(" --location --max-redirs 10 --max-time"))
+    #expect(line.contains(" --globoff "))
   }
 
   @Test("redirects are followed as the tool does: so many, and never from https to http")
@@ -42,5 +45,15 @@ struct CurlLineTests {
     #expect(line.contains(" --location --max-redirs 10 --proto-redir '=https'"))
     let kept = try await self.line("https://h/", "--no-follow")
     #expect(!kept.contains("redir") && !kept.contains("location"))
+  }
+
+  @Test(
+    "a word of the command line cannot leave its quotes",
+    arguments: ["'\u{301};echo injected;'\u{301}", "'\u{20DD}$(id)"])
+  func quoting(text: String) async throws {
+    let line = try await line("http://h/", "-o", text, "--ca", text)
+    let quoted =
+      "'" + String(decoding: text.utf8.flatMap { $0 == 0x27 ? Array("'\\''".utf8) : [$0] }, as: UTF8.self) + "'"
+    #expect(Array(line.utf8).suffix(quoted.utf8.count).elementsEqual(quoted.utf8))
   }
 }

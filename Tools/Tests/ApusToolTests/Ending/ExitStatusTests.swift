@@ -19,7 +19,7 @@ struct ExitStatusTests {
   private func callError(_ failure: any Error) async -> CallError? {
     let client = Client(baseURL: "http://h.example", transport: FailingTransport(error: failure))
     do throws(CallError) {
-      try await client.send(Request<Void>.get("/"))
+      try await client.send(Request<Void>.method(.get, "/"))
       return nil
     } catch {
       return error

@@ -100,12 +100,40 @@ struct TargetURLTests {
     #expect(try TargetURL(text).isOfThisMachine == isOfThisMachine)
   }
 
-  @Test("what stands before @ is taken out of the URL and decoded")
-  func user() throws {
-    let url = try TargetURL("http://ada:p%40ss:w@h/a")
-    #expect(url.userInformation == "ada:p@ss:w")
+  @Test(
+    "what stands before @ is split at its first colon, and decoded then",
+    arguments: [
+      ("ada:p%40ss:w", "ada", "p@ss:w"), ("ada", "ada", ""), ("ada:", "ada", ""), (":pw", "", "pw"), ("", "", ""),
+      ("a%C3%BC:%3a", "aü", ":"), ("ada:%zz%4", "ada", "%zz%4"), ("u:p@q", "u", "p@q"), ("u:\u{301}", "u", "\u{301}"),
+    ])
+  func user(text: String, user: String, password: String) throws {
+    let url = try TargetURL("http://\(text)@h/a")
+    #expect(url.userInformation == .init(user: user, password: Secret(password)))
     #expect(url.origin.description == "http://h")
     #expect(try TargetURL("http://h/a@b").userInformation == nil)
+  }
+
+  @Test(
+    "a user name with a colon and credentials that are not UTF-8 are refused",
+    arguments: ["a%3Ab:c", "%3a", "a:%FF", "%C3:x"])
+  func unusableUser(text: String) {
+    #expect(throws: TargetURL.Malformed.self) { try TargetURL("http://\(text)@h/") }
+  }
+
+  @Test(
+    "the host ends at the first delimiter, whatever mark stands behind it",
+    arguments: [
+      ("http://good.example/\u{301}@127.0.0.1/", "http://good.example", "/%CC%81@127.0.0.1/"),
+      ("http://good.example?\u{301}@127.0.0.1/", "http://good.example", "/?%CC%81@127.0.0.1/"),
+      ("http://good.example#\u{301}@127.0.0.1/", "http://good.example", "/"),
+      ("http://evil.example@\u{301}@good.example/", "http://good.example", "/"),
+      ("http:/\u{301}/good.example/", nil, ""),
+      ("http://u@\u{301}127.0.0.1/", nil, ""), ("http://good.example:\u{301}80/", nil, ""),
+    ] as [(String, String?, String)])
+  func marks(text: String, origin: String?, target: String) {
+    let url = try? TargetURL(text)
+    #expect(url?.origin.description == origin)
+    #expect(url == nil || url?.target == target)
   }
 
   @Test(

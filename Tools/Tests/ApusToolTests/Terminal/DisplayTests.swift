@@ -32,4 +32,23 @@ struct DisplayTests {
   func binary() {
     #expect(shown(Data([65, 0]), Display("image/png", on: Terminal(), isRaw: false)) == nil)
   }
+
+  @Test(
+    "content on a terminal is harmless in whatever pieces it comes, and exact elsewhere", arguments: [1, 2, 3, .max])
+  func harmless(size: Int) {
+    let content = Data("a\u{1B}[2J\u{9B}\u{202E}ü\r\nb\r".utf8) + [0x9B, 0x41]
+    let pieces = stride(from: 0, to: content.count, by: min(size, content.count)).map { start in
+      content[start..<min(start + min(size, content.count), content.count)]
+    }
+    var onTerminal = Display("text/plain", on: Terminal(), isRaw: false)
+    var raw = Display("text/plain", on: Terminal(), isRaw: true)
+    var shown = (terminal: Data(), raw: Data())
+    for piece in pieces {
+      shown.terminal += onTerminal.show(piece) ?? Data()
+      shown.raw += raw.show(piece) ?? Data()
+    }
+    let expected = #"a\u001b[2J\u009b\u202eü"# + "\n" + #"b\u000d\u009bA"# + "\n"
+    #expect(String(decoding: shown.terminal + onTerminal.finish(), as: UTF8.self) == expected)
+    #expect(shown.raw + raw.finish() == content)
+  }
 }

@@ -89,4 +89,14 @@ struct JSONPrinterTests {
   func documents() {
     #expect(printed("{\"a\":1}\n2 \"b\"") == "{\n  \"a\": 1\n}\n2\n\"b\"\n")
   }
+
+  @Test("neither do characters that change its direction, nor single bytes of control", arguments: [1, 2, .max])
+  func directions(size: Int) {
+    #expect(
+      printed("[\"\u{202E}\u{2066}\u{2069}\u{200E}\"]", by: size) == "[\n  \"\\u202e\\u2066\\u2069\u{200E}\"\n]\n")
+    var printer = JSONPrinter(hasColours: false)
+    let shown = printer.print(Data([0x22, 0x9B, 0x41, 0xE2, 0x80, 0x22, 0x2C, 0xE2, 0x9B, 0x2C])) + printer.finish()
+    #expect(!shown.contains(0x9B) && shown.filter { $0 == 0x80 }.isEmpty)
+    #expect(shown.count { $0 == UInt8(ascii: ",") } == 2)
+  }
 }

@@ -1,0 +1,72 @@
+import HTTPTypes
+
+/// What a response says of the server's rate limit: how many requests are allowed, and how many are left.
+///
+/// Read from `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), and from the fields
+/// `RateLimit-Limit`, `-Remaining` and `-Reset`, `X-RateLimit-…` and `X-Rate-Limit-…` that came before them.
+public struct ServerRateLimit: Sendable, Hashable {
+  /// How many requests are allowed in the present window.
+  public let limit: Int?
+  /// How many are left.
+  public let remaining: Int?
+  /// How long until the window ends, from the response on. A time of day is compared with the response's own `Date`, so
+  /// that a wrong clock does not matter; without one it is not known.
+  public let reset: Duration?
+
+  /// Makes values, for fakes and previews.
+  public init(limit: Int?, remaining: Int?, reset: Duration?) {
+    (self.limit, self.remaining, self.reset) = (limit, remaining, reset)
+  }
+
+  /// Reads the fields of a response; `nil` where they say nothing of a limit.
+  init?(_ fields: HTTPFields) {
+    let state = Self.parameters(of: "ratelimit", in: fields)
+    let policy = Self.parameters(of: "ratelimit-policy", in: fields)
+    limit = policy["q"] ?? state["limit"] ?? Self.number("limit", in: fields)
+    remaining = state["r"] ?? state["remaining"] ?? Self.number("remaining", in: fields)
+    reset = (state["t"] ?? state["reset"] ?? Self.number("reset", in: fields)).flatMap { Self.delay($0, fields) }
+    if limit == nil, remaining == nil, reset == nil { return nil }
+  }
+
+  /// Longer waits than this are as good as for ever (RFC 9111 §1.2.2).
+  private static let longest = 1 << 31
+
+  /// Greater numbers than this are no delays but times: seconds since 1970, or milliseconds above the second.
+  private static let leastTime = (seconds: 1_000_000_000, milliseconds: 1_000_000_000_000)
+
+  private static func delay(_ number: Int, _ fields: HTTPFields) -> Duration? {
+    guard number >= leastTime.seconds else { return .seconds(min(number, longest)) }
+    guard let now = fields[.date].flatMap(HTTPDate.parse) else { return nil }
+    let time = number >= leastTime.milliseconds ? number / 1000 : number
+    return .seconds(min(max(0, time - Int(clamping: now)), longest))
+  }
+
+  /// The value of a field of its own, under one of the names that servers use.
+  private static func number(_ name: String, in fields: HTTPFields) -> Int? {
+    for prefix in ["ratelimit-", "x-ratelimit-", "x-rate-limit-"] {
+      guard let name = HTTPField.Name(prefix + name), let value = fields[values: name].first else { continue }
+      if let number = number(value.utf8) { return number }
+    }
+    return nil
+  }
+
+  /// The numbers of the first item of a list: `"default";r=50;t=30`, or the older `limit=100, remaining=50, reset=30`.
+  private static func parameters(of name: String, in fields: HTTPFields) -> [String: Int] {
+    guard let name = HTTPField.Name(name), let value = fields[values: name].first else { return [:] }
+    var parameters: [String: Int] = [:]
+    for part in value.utf8.split(whereSeparator: { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") }) {
+      guard let sign = part.firstIndex(of: UInt8(ascii: "=")) else { continue }
+      let key = part[..<sign].filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+      let text = String(decoding: key, as: UTF8.self).lowercased()
+      if parameters[text] == nil { parameters[text] = number(part[part.index(after: sign)...]) }
+    }
+    return parameters
+  }
+
+  /// The whole number at the beginning of a text, whatever follows its digits.
+  private static func number(_ text: some Collection<UInt8>) -> Int? {
+    let digits = text.drop { $0 == UInt8(ascii: " ") }.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    guard !digits.isEmpty else { return nil }
+    return Int(String(decoding: digits, as: UTF8.self)) ?? Int.max
+  }
+}

@@ -1,0 +1,138 @@
+/// A JSON number (RFC 8259 §6), exactly as it was written.
+///
+/// No digit is lost, whatever the size: ``description`` is the text. The accessors convert it.
+///
+/// Numbers are equal if their values are: `1`, `1.0` and `10e-1` are one number, `0` and `-0` as well. Numbers with an
+/// exponent of more than 17 digits are the exception: they are equal if their texts are.
+public struct JSONNumber: Sendable, CustomStringConvertible {
+  /// The number as it was written.
+  public let description: String
+
+  /// Makes a number of a text that is known to be one.
+  init(valid text: String) {
+    description = text
+  }
+
+  /// Makes a number of a text; `nil` for a text that is no JSON number.
+  public init?(_ text: String) {
+    var text = text
+    let isNumber = text.withUTF8 { bytes in
+      var scanner = JSONScanner(bytes)
+      return (try? scanner.skipNumber()) != nil && scanner.next == nil
+    }
+    guard isNumber else { return nil }
+    self.init(valid: text)
+  }
+
+  /// Makes a number of an integer.
+  public init(_ value: some BinaryInteger) {
+    self.init(valid: String(value))
+  }
+
+  /// Makes a number with the fewest digits that stand for the value; `nil` for an infinity and for NaN.
+  public init?(_ value: Double) {
+    guard value.isFinite else { return nil }
+    let isWritableAsInteger =
+      value.magnitude < 0x1p53 && value.rounded() == value && (value != 0 || value.sign == .plus)
+    self.init(valid: isWritableAsInteger ? String(Int64(value)) : value.description)
+  }
+
+  /// The value as an `Int`; `nil` if it is not one or out of range. `1e2` and `1.0` are integers.
+  public var int: Int? { DecimalForm(description).integer() }
+  /// The value as an `Int64`; `nil` if it is not one or out of range.
+  public var int64: Int64? { DecimalForm(description).integer() }
+  /// The value as a `UInt64`; `nil` if it is not one or out of range.
+  public var uint64: UInt64? { DecimalForm(description).integer() }
+  /// The nearest `Double`: infinite if the number is larger than any.
+  public var double: Double { Double(description) ?? .infinity }
+}
+
+extension JSONNumber: Hashable {
+  /// Returns whether two numbers have the same value.
+  public static func == (one: JSONNumber, other: JSONNumber) -> Bool {
+    if one.description == other.description { return true }
+    let (one, other) = (DecimalForm(one.description), DecimalForm(other.description))
+    return one.exponent != nil && one == other
+  }
+
+  /// Hashes the value.
+  public func hash(into hasher: inout Hasher) {
+    let form = DecimalForm(description)
+    guard let exponent = form.exponent else { return hasher.combine(description) }
+    hasher.combine(form.isNegative)
+    hasher.combine(form.digits)
+    hasher.combine(exponent)
+  }
+}
+
+extension JSONNumber: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+  /// Makes a number of an integer literal.
+  public init(integerLiteral value: Int64) {
+    self.init(value)
+  }
+
+  /// Makes a number of a literal; the greatest `Double` stands for a literal that is larger.
+  public init(floatLiteral value: Double) {
+    let greatest = Double.greatestFiniteMagnitude
+    self.init(valid: (JSONNumber(max(-greatest, min(value, greatest))) ?? 0).description)
+  }
+}
+
+/// A number as digits and a power of ten; each value has one form.
+struct DecimalForm: Equatable {
+  let isNegative: Bool
+  /// The digits, without zeros at either end; none for zero.
+  let digits: [UInt8]
+  /// The power of ten that the digits, read as an integer, are multiplied by; `nil` if it has more than 17 digits.
+  let exponent: Int?
+
+  /// - Parameter text: a valid number.
+  init(_ text: String) {
+    var digits: [UInt8] = []
+    var (fraction, written) = (0, 0)
+    var (isFraction, isExponent, isNegativeExponent) = (false, false, false)
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        let digit = byte - UInt8(ascii: "0")
+        if isExponent {
+          written = min(written * 10 + Int(digit), Self.beyond)
+        } else {
+          if isFraction { fraction += 1 }
+          if digit > 0 || !digits.isEmpty { digits.append(digit) }
+        }
+      case UInt8(ascii: "."): isFraction = true
+      case UInt8(ascii: "e"), UInt8(ascii: "E"): isExponent = true
+      case UInt8(ascii: "-") where isExponent: isNegativeExponent = true
+      default: break
+      }
+    }
+    var zeros = 0
+    while digits.last == 0 {
+      digits.removeLast()
+      zeros += 1
+    }
+    self.digits = digits
+    isNegative = !digits.isEmpty && text.utf8.first == UInt8(ascii: "-")
+    let power = (isNegativeExponent ? -written : written) - fraction + zeros
+    exponent = digits.isEmpty ? 0 : written < Self.beyond ? power : nil
+  }
+
+  private static let beyond = 100_000_000_000_000_000
+
+  /// The value, if it is an integer in the range.
+  func integer<Integer: FixedWidthInteger>() -> Integer? {
+    // No 64 bits hold more than 20 digits.
+    guard let exponent, exponent >= 0, exponent <= 20, digits.count <= 20 else { return nil }
+    var result: Integer = 0
+    for digit in digits + Array(repeating: 0, count: exponent) {
+      let (scaled, isTooLarge) = result.multipliedReportingOverflow(by: 10)
+      let digit = Integer(digit)
+      let (sum, isBeyond) =
+        isNegative ? scaled.subtractingReportingOverflow(digit) : scaled.addingReportingOverflow(digit)
+      guard !isTooLarge, !isBeyond else { return nil }
+      result = sum
+    }
+    return result
+  }
+}

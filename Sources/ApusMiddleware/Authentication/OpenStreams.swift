@@ -1,0 +1,77 @@
+import ApusCore
+import Synchronization
+
+/// The streamed answers of one authentication that are being read: they end when the account signs out.
+final class OpenStreams: Sendable {
+  private struct Stream {
+    let principal: UInt64
+    let interrupt: @Sendable (any Error) -> Void
+    let context: CallContext
+  }
+
+  private struct State {
+    var streams: [UInt64: Stream] = [:]
+    var next: UInt64 = 0
+    var observation: UInt64?
+  }
+
+  private let source: any CredentialSource
+  private let state = Mutex(State())
+  /// How many there are, for whoever would lock for nothing.
+  private let count = Atomic(0)
+
+  init(of source: any CredentialSource) {
+    self.source = source
+  }
+
+  /// Ends the content of an answer when its principal signs out, until it has ended by itself.
+  func add(_ content: ResponseContent, of principal: UInt64, _ context: CallContext) async {
+    let number = state.withLock { state in
+      state.next += 1
+      let stream = Stream(principal: principal, interrupt: content.interrupter, context: context)
+      state.streams[state.next] = stream
+      if state.observation == nil {
+        state.observation = source.principalChanges?.observe { [weak self] in self?.sourceChanged() }
+      }
+      return state.next
+    }
+    count.add(1, ordering: .relaxed)
+    content.onEnd { [weak self] _ in self?.remove(number) }
+    // Whoever signed out before it was observed.
+    await check()
+  }
+
+  private func remove(_ number: UInt64) {
+    let (stream, observation) = state.withLock { state in
+      let stream = state.streams.removeValue(forKey: number)
+      guard state.streams.isEmpty else { return (stream, nil as UInt64?) }
+      defer { state.observation = nil }
+      return (stream, state.observation)
+    }
+    if stream != nil { count.subtract(1, ordering: .relaxed) }
+    if let observation { source.principalChanges?.remove(observation) }
+  }
+
+  private func sourceChanged() {
+    guard let context = state.withLock({ $0.streams.values.first?.context }) else { return }
+    context.spawnDetached { await self.check() }
+  }
+
+  /// Somebody has read the source: looks closer where streams of another account are open.
+  func saw(_ principal: UInt64) async {
+    guard count.load(ordering: .relaxed) > 0 else { return }
+    if state.withLock({ $0.streams.values.contains { $0.principal != principal } }) { await check() }
+  }
+
+  /// Ends the streams of accounts that are signed in no more.
+  func check() async {
+    // Those that are opened while the source is read may be of an account that it does not know yet.
+    let streams = state.withLock { Array($0.streams.values) }
+    guard !streams.isEmpty, let now = try? await source.current() else { return }
+    for stream in streams where stream.principal != now.principal {
+      var error = PrincipalChanged.error
+      error.requestState = .answered
+      stream.interrupt(error)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+public import ApusCore
+import HTTPTypes
+public import Logging
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Writes the content (body) of each request and of its response into a log, for debugging.
+///
+/// Off unless a pipeline is given one, innermost, where the content is what is sent:
+///
+/// <!-- sample: content-logging -->
+/// ```swift
+/// import Logging
+///
+/// let debugged = Client(baseURL: "https://api.example.com/v1") {
+///   $0.customizePipeline = { $0.insert(ContentLogging(Logger(label: "api")), .beforeTransport) }
+/// }
+/// ```
+///
+/// Only JSON and forms are written, up to a limit, with the values of members whose names tell of a secret masked; of
+/// all other content the media type and the length. Masking goes by names: a secret under another name is written. So it
+/// is for development, and not for the logs of a product. Content that is a file, or that is read as a stream, is not
+/// written, and fields (headers) never are.
+public struct ContentLogging: Middleware {
+  /// Words that tell of a secret where the name of a member contains one, without regard to case, `_` and `-`.
+  public static let standardMasked: Set<String> = [
+    "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
+    "authorization", "credential", "cookie", "sessionid", "signature", "cvv", "cardnumber", "iban",
+  ]
+
+  private let logger: Logger
+  let level: Logger.Level
+  let limit: Int
+  private let masker: ContentMasker
+
+  /// Makes the middleware.
+  ///
+  /// - Parameters:
+  ///   - logger: where the lines go.
+  ///   - level: of the lines. Default: `debug`; nothing is done where the logger does not log it.
+  ///   - limit: the most bytes of a content that are written. Default: 4 KiB.
+  ///   - masked: words that tell of a secret in the name of a member. Default: ``standardMasked``.
+  public init(
+    _ logger: Logger, level: Logger.Level = .debug, limit: Int = 4 << 10,
+    masked: Set<String> = ContentLogging.standardMasked
+  ) {
+    (self.logger, self.level, self.limit) = (logger, level, max(0, limit))
+    masker = ContentMasker(words: masked.map { Array($0.utf8) })
+  }
+
+  /// Writes a line for the request and one for its response.
+  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    guard logger.logLevel <= level, context.delivery != .described else {
+      return try await next(request, context: context)
+    }
+    log("request content", request.content.shown, request.head.headerFields, context)
+    let response = try await next(request, context: context)
+    log("response content", response.content.bytes.map { .bytes($0) } ?? .other, response.head.headerFields, context)
+    return response
+  }
+
+  private func log(_ message: Logger.Message, _ content: ShownContent, _ fields: HTTPFields, _ context: CallContext) {
+    let type = fields[.contentType].map { MediaType($0) }
+    var metadata: Logger.Metadata = ["call": "\(context.id)", "attempt": "\(context.attempt)"]
+    if let type { metadata["type"] = "\(type.essence.filter(\.isASCII))" }
+    switch content {
+    case .none: return
+    case .other: metadata["content"] = "not in memory"
+    case .bytes(let data):
+      metadata["length"] = "\(data.count)"
+      if let type, let text = masker.text(of: data, type, limit: limit) { metadata["content"] = "\(text)" }
+    }
+    logger.log(level: level, message, metadata: metadata)
+  }
+}
+
+/// Content as far as it can be written.
+private enum ShownContent {
+  case none
+  case bytes(Data)
+  case other
+}
+
+extension MessageContent {
+  fileprivate var shown: ShownContent {
+    switch self {
+    case .empty: .none
+    case .bytes(let data): .bytes(data)
+    case .file, .stream: .other
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite("Errors, responses and traces that are kept")
+struct KeptResultsTests {
+  /// A transport's connection, which lives as long as its transport.
+  private final class Connection: Sendable {}
+
+  private struct Connected: Transport {
+    let stub: StubTransport
+    let connection: Connection
+
+    func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+      try await stub.send(request, context: context)
+    }
+  }
+
+  /// What is looked at after the client is gone.
+  private struct Remains {
+    weak var state: ClientState?
+    weak var stub: StubTransport?
+    weak var connection: Connection?
+
+    var isEmpty: Bool { state == nil && stub == nil && connection == nil }
+  }
+
+  private struct AppError: Error {}
+
+  /// Makes something with a client, which is gone when this returns.
+  private func make<Kept>(
+    _ kept: (Client, StubTransport) async throws -> Kept
+  ) async throws -> (kept: Kept, remains: Remains) {
+    let transport = Connected(stub: StubTransport(), connection: Connection())
+    var pipeline = Pipeline()
+    pipeline.insert(ObeyTimeouts(), .before(.totalDeadline))
+    let api = Client(
+      environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: transport)
+    let remains = Remains(state: api.state, stub: transport.stub, connection: transport.connection)
+    return (try await kept(api, transport.stub), remains)
+  }
+
+  /// Whether everything is gone once the tasks that have just ended have been freed.
+  private func areGone(_ remains: Remains) async -> Bool {
+    for _ in 0..<100_000 where !remains.isEmpty { await Task.yield() }
+    return remains.isEmpty
+  }
+
+  @Test("a rejection keeps neither its client nor the transport and its connections")
+  func rejection() async throws {
+    let (error, remains) = try await make { api, stub in
+      stub.onAny(answer: .json(#"{"message":"no"}"#, status: 404))
+      return try #require(await api.result(of: Request<String>.get("/users/\(7)")).error)
+    }
+    #expect(await areGone(remains))
+    #expect(error.status == 404 && error.endpoint.template == "/users/{}" && error.attempts == 1)
+    #expect(error.trace.events.last?.kind == .failed(.rejected) && error.sentence == "no")
+  }
+
+  @Test(
+    "an error of any kind keeps nothing alive",
+    arguments: [
+      StubAnswer.failure(TransportError(.connectionFailed, requestState: .notSent)), .text("no JSON"),
+      .failure(CancellationError()), .failure(AppError()),
+    ])
+  func kinds(answer: StubAnswer) async throws {
+    let (error, remains) = try await make { api, stub in
+      stub.onAny(answer: answer)
+      return try #require(await api.result(of: Request<[Int]>.get("/").timeout(.seconds(60))).error)
+    }
+    #expect(await areGone(remains))
+    #expect(!error.sentence.isEmpty && !error.description.isEmpty && !error.trace.events.isEmpty)
+  }
+
+  @Test("an error that a stream threw before its call ended keeps nothing alive")
+  func stream() async throws {
+    let (errors, remains) = try await make { api, stub in
+      stub.onAny(answer: .pieces(["a"]).brokenOff(after: 1))
+      let inside = Log<CallError>()
+      let outside = await #expect(throws: CallError.self) {
+        try await api.withResponse(to: Request<Data>.get("/")) { response in
+          do throws(CallError) {
+            while try await response.next() != nil {}
+          } catch {
+            inside.add(error)
+            throw error
+          }
+        }
+      }
+      return inside.entries + [try #require(outside)]
+    }
+    #expect(await areGone(remains))
+    #expect(errors.map(\.code) == [.broken, .broken])
+    // The first was thrown before the end, and tells what had happened until then.
+    #expect(errors[0].trace.events.last?.kind != .failed(.broken))
+    #expect(errors[1].trace.events.last?.kind == .failed(.broken))
+  }
+
+  @Test("a response and its trace keep nothing alive")
+  func response() async throws {
+    let (response, remains) = try await make { api, stub in
+      stub.onAny(answer: .text("ok"))
+      return try await api.response(to: Request<String>.get("/users/\(7)"))
+    }
+    #expect(await areGone(remains))
+    #expect(response.value == "ok" && response.head.status == .ok)
+    #expect(response.trace.events.last?.kind == .succeeded && response.trace.description.contains("GET /users/{}"))
+  }
+
+  @Test("an error that goes on as the cause of another call's keeps neither call's client alive")
+  func causes() async throws {
+    let (error, remains) = try await make { api, stub in
+      stub.on(.get, "/other", answer: .status(404))
+      stub.on(.get, "/stream", answer: .pieces(["a"]))
+      return try #require(
+        await #expect(throws: CallError.self) {
+          try await api.withResponse(to: Request<Data>.get("/stream")) { _ in
+            _ = try await api.send(Request<Data>.get("/other"))
+          }
+        })
+    }
+    #expect(await areGone(remains))
+    #expect(error.code == .handler && (error.underlying as? CallError)?.status == 404)
+  }
+}

@@ -1,0 +1,111 @@
+import ApusCore
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+private struct User: Codable, Hashable, Sendable { var name: String }
+private struct Invalid: Error {}
+private struct KeyMissing: LoggableError {
+  var description: String { "the signing key is missing: set API_KEY" }
+}
+
+/// What an app sees of its server.
+private protocol UserService: Sendable {
+  func user(_ id: Int) async throws(CallError) -> User
+}
+
+/// A service without a server, as previews and tests of an app have it.
+private struct FakeUsers: UserService {
+  func user(_ id: Int) async throws(CallError) -> User {
+    guard id > 0 else { throw CallError(.rejected, status: 404, sentence: "There is no such user.") }
+    do {
+      return try Self.stored(id)
+    } catch {
+      throw CallError(converting: error)
+    }
+  }
+
+  private static func stored(_ id: Int) throws -> User {
+    if id > 99 { throw Invalid() }
+    return User(name: "Ada")
+  }
+}
+
+@Suite("Errors and responses that an app makes itself")
+struct OwnErrorsTests {
+  @Test("a fake service fails as a server would")
+  func fakeService() async throws {
+    let service: any UserService = FakeUsers()
+    #expect(try await service.user(1) == User(name: "Ada"))
+    let error = try #require(await #expect(throws: CallError.self) { try await service.user(0) })
+    #expect(error.code == .rejected && error.status == 404 && error.category == .reported)
+    #expect(error.sentence == "There is no such user." && error.errorDescription == error.sentence)
+    #expect(error.rejection?.message == "There is no such user." && error.requestState == .answered)
+    let converted = try #require(await #expect(throws: CallError.self) { try await service.user(100) })
+    #expect(converted.code == .handler && converted.underlying is Invalid && converted.category == .handler)
+  }
+
+  @Test("an error of each code has facts that fit it, and a sentence", arguments: CallError.Code.allCases)
+  func defaults(code: CallError.Code) {
+    let error = CallError(code)
+    #expect(error.code == code && error.status == nil && error.underlying == nil)
+    #expect(error.isCancellation == (code == .cancelled))
+    #expect((error.attempts == 0) == (error.requestState == .notSent))
+    #expect(error.sentence.hasSuffix(".") && error.trace.events.isEmpty)
+    #expect(error.description.hasPrefix("The call "), "\(error)")
+    #expect(CallError(code, sentence: "Own words.").sentence == "Own words.")
+    #expect(CallError(code, status: 500).status == 500 && CallError(code, status: 500).requestState == .answered)
+  }
+
+  @Test("everything that a call's error says can be set, and copies keep their own")
+  func set() {
+    let plain = CallError(.rejected, status: 429)
+    var error = plain
+    error.retryAfter = .seconds(30)
+    error.attempts = 3
+    error.phase = .waiting
+    error.requestState = .maybeSent
+    error.detail = "the rate limit"
+    error.place = "items[3]"
+    error.cancellation = .requested
+    error.rejection = Rejection(status: 429, code: "slow_down", value: User(name: "Ada"))
+    error.content = Content(data: Data(repeating: 97, count: CallError.contentLimit + 1))
+    error.trace = Trace(
+      id: "load", endpoint: EndpointIdentity(method: .get, template: "/users/{}"),
+      events: [TraceEvent(kind: .started, instant: MonotonicInstant(sinceStart: .zero))])
+    #expect(error.retryAfter == .seconds(30) && error.attempts == 3 && error.phase == .waiting)
+    #expect(error.requestState == .maybeSent && error.detail == "the rate limit" && error.place == "items[3]")
+    #expect(error.cancellation == .requested && error.rejection(as: User.self) == User(name: "Ada"))
+    #expect(error.content?.data.count == CallError.contentLimit)
+    #expect(error.id == "load" && error.endpoint.template == "/users/{}" && error.trace.events.count == 1)
+    #expect(error.code == .rejected && error.status == 429)
+    #expect(plain.retryAfter == nil && plain.attempts == 1 && plain.detail.isEmpty && plain.trace.events.isEmpty)
+  }
+
+  @Test("converting keeps a call's error, knows a cancellation, and keeps everything else as the cause")
+  func converting() {
+    let error = CallError(.timeout, sentence: "Too slow.")
+    #expect(CallError(converting: error).sentence == "Too slow.")
+    #expect(CallError(converting: error).code == .timeout)
+    let cancelled = CallError(converting: CancellationError())
+    #expect(cancelled.isCancellation && cancelled.cancellation == .caller && cancelled.underlying == nil)
+    let other = CallError(converting: Invalid())
+    #expect(other.code == .handler && other.underlying is Invalid && other.detail == "Invalid")
+    #expect(CallError(converting: KeyMissing()).detail == "the signing key is missing: set API_KEY")
+  }
+
+  @Test("a response of a fake has value, status, fields and trace")
+  func response() {
+    let response = Response(value: User(name: "Ada"), status: 201, fields: [.eTag: "\"1\""])
+    #expect(response.value.name == "Ada" && response.status == 201 && response.head.status == .created)
+    #expect(response.fields[.eTag] == "\"1\"" && response.trailers.isEmpty && response.trace.events.isEmpty)
+    let plain = Response(value: 1)
+    #expect(plain.status == 200 && plain.fields.isEmpty)
+    #expect(Response(value: 1, status: 7000).status == 999 && Response(value: 1, status: -1).status == 0)
+  }
+}

@@ -1,0 +1,89 @@
+import ApusTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ApusCore
+
+@Suite("The nesting of models") struct JSONNestingTests {
+  private struct Node: Decodable, Sendable { var children: [Node] }
+
+  private func nested(_ levels: Int) -> Data {
+    let count = levels / 2
+    return Data((String(repeating: #"{"children":["#, count: count) + String(repeating: "]}", count: count)).utf8)
+  }
+
+  private func refusal(of data: Data) -> JSONError? {
+    do {
+      _ = try JSONCoding.standard.decode(Node.self, from: data)
+      return nil
+    } catch {
+      return error as? JSONError
+    }
+  }
+
+  @Test("Content of a model that is nested too deeply is a decoding error that says so")
+  func depth() async throws {
+    #expect(refusal(of: nested(128)) == nil)
+    #expect(refusal(of: nested(130)) == JSONError(.tooDeep, at: 64 * 13))
+    #expect(refusal(of: nested(2_000_000))?.reason == .tooDeep)
+    let json = String(decoding: nested(400), as: UTF8.self)
+    for request in [
+      Request<Node>.get("/x"), .get("/x").at("children"), .get("/x").enveloped(EnvelopeFormat(code: "c")),
+    ] {
+      let api = client(answering: .json(json))
+      let error = await failure { () async throws(CallError) in try await api.send(request) }
+      #expect(error?.code == .decoding)
+    }
+    let error = await failure { () async throws(CallError) in
+      try await client(answering: .json(json)).send(Request<Node>.get("/x"))
+    }
+    #expect(error?.detail == "the content is not valid JSON (nested too deeply at byte 832)")
+    #expect(error?.underlying as? JSONError == JSONError(.tooDeep, at: 832))
+  }
+
+  @Test("Brackets in strings are no nesting")
+  func strings() throws {
+    let text = String(repeating: #"[{\"[\\"#, count: 200)
+    let data = Data(#"{"children":[{"children":[],"x":"\#(text)"}]}"#.utf8)
+    _ = try JSONCoding.standard.decode(Node.self, from: data)
+    let wide = Data(#"{"children":[\#(String(repeating: #"{"children":[]},"#, count: 500)){"children":[]}]}"#.utf8)
+    #expect(try JSONCoding.standard.decode(Node.self, from: wide).children.count == 501)
+  }
+
+  @Test("Content in another encoding than UTF-8 is refused, since its nesting cannot be seen")
+  func otherEncodings() throws {
+    for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32] {
+      let data = try #require(#"{"children":[]}"#.data(using: encoding))
+      #expect(refusal(of: data) == JSONError(.invalidUTF8, at: 0))
+    }
+    #expect(refusal(of: Data("\u{FEFF}{\"children\":[]}".utf8)) == nil)
+  }
+
+  @Test("Names of members with very many combining marks are refused")
+  func marks() {
+    for marks in ["\u{301}\u{323}", #"\u0301\u0323"#] {
+      let long = Data((#"{"children":[],"a"# + String(repeating: marks, count: 100_000) + #"":1}"#).utf8)
+      #expect(refusal(of: long)?.reason == .tooManyMarks)
+      let value = Data((#"{"children":[],"a":"b"# + String(repeating: marks, count: 2000) + #""}"#).utf8)
+      #expect(refusal(of: value) == nil)
+    }
+  }
+
+  // The smallest that threads have by default, on Apple's systems.
+  @Test("The deepest model is decoded on a stack of 512 KiB")
+  func stack() {
+    let data = nested(128)
+    let isRead = Mutex(false)
+    let isDone = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      let node = try? JSONCoding.standard.decode(Node.self, from: data)
+      isRead.withLock { $0 = node != nil }
+      isDone.signal()
+    }
+    thread.stackSize = 512 << 10
+    thread.start()
+    isDone.wait()
+    #expect(isRead.withLock { $0 })
+  }
+}

@@ -1,0 +1,80 @@
+import HTTPTypes
+import Testing
+import Timing
+
+@testable import ApusCore
+
+/// Every parser of core that reads what a server or a person wrote, given much of what it might look at again and again.
+@Suite("Parsers of core take linear time", .serialized)
+struct ParserTimeFuzzTests {
+  @Test(
+    "Media types and their parameters",
+    arguments: [
+      (";", "a/b"), ("; a=\"", "a/b"), ("; a=\"b\"", "a/b"), ("\\\"", "a/b; c=\""), (" ", "a/b"), (" ", ";"),
+      ("=", "a;"),
+      (";=", "a"), ("\u{301}", "a;"), ("a", ""), ("; a", ""), ("\t;", ""),
+    ])
+  func mediaTypes(piece: String, start: String) {
+    #expect(
+      LinearTime.holds(for: LinearTime.repeating(piece, after: start)) { text in
+        let type = MediaType(text)
+        _ = type.isJSON
+        _ = type.parameter("charset")
+      })
+  }
+
+  @Test("Dates and delays", arguments: [" ", "9", "Sun, ", "-", ":", "Sunday, 06-Nov-94 ", "\u{301}", "0"])
+  func dates(piece: String) {
+    #expect(
+      LinearTime.holds(for: LinearTime.repeating(piece)) { text in
+        _ = HTTPDate.parse(text)
+        _ = RetryAfter.delay(in: [.retryAfter: text, .date: text])
+        _ = try? ISO8601.date("2020-01-01T00:00:00." + text)
+      })
+  }
+
+  @Test("Directives of caches", arguments: [",", "no-store ,", " ", "\u{301},", "a="])
+  func cacheControl(piece: String) {
+    #expect(
+      LinearTime.holds(for: LinearTime.repeating(piece)) { text in
+        _ = AnswerProgress(HTTPResponse(status: .ok, headerFields: [.cacheControl: text]), received: 0)
+      })
+  }
+
+  @Test(
+    "Base URLs and origins",
+    arguments: [
+      ("/", "https://a.example"), ("a", "https://"), (".", "https://"), ("é", "https://"), (":", "https://["),
+      ("%2e", "https://a.example/"), ("%25", "https://a.example/"), ("./", "https://a.example/"),
+      ("é/", "https://a.example/"),
+      ("?", "https://a.example/"), ("@", "https://"), ("//", "https:"), ("a", ""), ("0", "https://a:"),
+      ("\u{301}", "https://a/"),
+    ])
+  func baseURLs(piece: String, start: String) {
+    #expect(
+      LinearTime.holds(for: LinearTime.repeating(piece, after: start)) { text in
+        _ = BaseURL(stringLiteral: text)
+        _ = Origin(scheme: "https", authority: text)
+      })
+  }
+
+  @Test(
+    "Paths and their values", arguments: ["%2e", "%25", "../", "..\\", "é", "%", ".", ";", "a/", "%252e%252e%252f"])
+  func paths(piece: String) {
+    #expect(
+      LinearTime.holds(for: LinearTime.repeating(piece)) { text in
+        _ = RequestPath(stringLiteral: "/" + text).fault
+        _ = ("/a/\(text)" as RequestPath).fault
+      })
+  }
+
+  @Test("Targets that are masked", arguments: ["?", "&", "=", "a=b&", "%41", "&\u{301}="])
+  func redaction(piece: String) {
+    #expect(LinearTime.holds(for: LinearTime.repeating(piece, after: "/?")) { _ = Redaction().target($0) })
+  }
+
+  @Test("Words for a shell", arguments: ["'", "'\u{301}", "a", "\0", "é"])
+  func shellWords(piece: String) {
+    #expect(LinearTime.holds(for: LinearTime.repeating(piece)) { _ = ShellWord.quoted($0) })
+  }
+}

@@ -1,0 +1,39 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Requests for a part")
+struct RangeTests {
+  /// Adds a range on the way, as a resumed download does.
+  private struct Resume: Middleware {
+    func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+      var request = request
+      request.head.headerFields[.range] = "bytes=100-"
+      return try await next(request, context: context)
+    }
+  }
+
+  private func sent(_ request: Request<Void>, through middleware: [any Middleware] = []) async throws -> String? {
+    let stub = StubTransport()
+    stub.onAny(answer: .status(206))
+    var pipeline = Pipeline()
+    for middleware in middleware { pipeline.insert(middleware, .beforeTransport) }
+    let api = Client(environment: Environment(baseURL: "https://a.example"), pipeline: pipeline, transport: stub)
+    try await api.send(request)
+    return stub.exchanges.first?.fields[.acceptEncoding]
+  }
+
+  @Test("A part is asked for as it is, unless the call says otherwise")
+  func identity() async throws {
+    #expect(try await sent(Request<Void>.get("/a").field("Range", "bytes=0-1")) == "identity")
+    let own = Request<Void>.get("/a").field("Range", "bytes=0-1").field("Accept-Encoding", "gzip")
+    #expect(try await sent(own) == "gzip")
+    #expect(try await sent(Request<Void>.get("/a")) == nil)
+  }
+
+  @Test("So is a part that a middleware asks for")
+  func middleware() async throws {
+    #expect(try await sent(Request<Void>.get("/a"), through: [Resume()]) == "identity")
+  }
+}

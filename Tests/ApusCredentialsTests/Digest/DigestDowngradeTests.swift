@@ -1,0 +1,83 @@
+import ApusCore
+import ApusCredentials
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Digest challenges that are too weak")
+struct DigestDowngradeTests {
+  private static let sha = "qop=auth, algorithm=SHA-256"
+  private static let md5 = "qop=auth, algorithm=MD5"
+  /// Without a protection, as in RFC 2069.
+  private static let oldest = "algorithm=MD5"
+
+  private func exchange(_ scheme: DigestScheme, at origin: String) -> DigestExchange {
+    var exchange = DigestExchange(scheme: scheme)
+    let parts = origin.split(separator: "://")
+    (exchange.request.head.scheme, exchange.request.head.authority) = (String(parts[0]), String(parts[1]))
+    return exchange
+  }
+
+  private func refusal(_ scheme: DigestScheme, at origin: String, of rest: String) -> DigestRefusal? {
+    let error = exchange(scheme, at: origin).refusal(of: DigestBench.challenge(rest))
+    #expect(error == nil || error?.kind == .declined)
+    return error?.underlying as? DigestRefusal
+  }
+
+  @Test(
+    "over plain http MD5 is answered only where the app allows it",
+    arguments: [
+      ("https://a.example", nil, nil), ("http://a.example", nil, .weakAlgorithm), ("http://a.example", true, nil),
+      ("http://192.168.1.2", nil, .weakAlgorithm), ("http://localhost:8080", nil, nil),
+      ("http://127.0.0.1:1", nil, nil),
+      ("http://[::1]:1", nil, nil), ("http://127.evil.example", nil, .weakAlgorithm),
+      ("http://localhost.evil.example", nil, .weakAlgorithm),
+    ] as [(String, Bool?, DigestRefusal?)])
+  func plainHTTP(origin: String, allowsMD5: Bool?, expected: DigestRefusal?) {
+    for rest in [Self.md5, "qop=auth, algorithm=MD5-sess", Self.oldest, "qop=auth"] {
+      #expect(refusal(DigestScheme(allowsMD5: allowsMD5), at: origin, of: rest) == expected)
+    }
+    #expect(refusal(DigestScheme(allowsMD5: allowsMD5), at: origin, of: Self.sha) == nil)
+  }
+
+  @Test(
+    "a server is never answered with less than before",
+    arguments: [
+      (sha, md5, true), (sha, oldest, true), (md5, oldest, true), (sha, sha, false), (md5, sha, false),
+      (oldest, md5, false),
+      (oldest, sha, false), (sha, "qop=auth, algorithm=SHA-256-sess", false),
+    ])
+  func downgrade(first: String, second: String, isRefused: Bool) {
+    for (origin, allowsMD5) in [("https://a.example", nil), ("http://a.example", true)] as [(String, Bool?)] {
+      let scheme = DigestScheme(allowsMD5: allowsMD5)
+      #expect(refusal(scheme, at: origin, of: first) == nil)
+      #expect(refusal(scheme, at: origin, of: second) == (isRefused ? .downgrade : nil))
+      // A realm of another name is no way around it, and another server is another matter.
+      let renamed = DigestBench.challenge(second).replacing("http-auth@example.org", with: "other")
+      let error = exchange(scheme, at: origin).refusal(of: renamed)
+      #expect(error?.underlying as? DigestRefusal == (isRefused ? .downgrade : nil))
+      #expect(refusal(scheme, at: origin + ":8443", of: second) == nil)
+    }
+  }
+
+  @Test("the call fails with the reason, and the password is proven to nobody")
+  func call() async throws {
+    let stub = StubTransport()
+    let challenge = { (rest: String) in
+      StubAnswer.status(401, fields: [.wwwAuthenticate: #"Digest realm="things", nonce=n, \#(rest)"#])
+    }
+    stub.on(.get, "/ping", answers: [challenge(Self.sha), .status(204), challenge(Self.md5 + ", stale=true")])
+    var environment = Environment(baseURL: "http://a.example")
+    environment.authentication = .digest(MemoryCredentials(.password(user: "ada", "p")), allowsMD5: true)
+    var pipeline = Pipeline()
+    pipeline.insert(Credentials(), .after(.credentials))
+    let api = Client(environment: environment, pipeline: pipeline, transport: stub)
+    try await api.send(Request<Void>.get("/ping"))
+    let error = await DigestBench.failure { try await api.send(Request<Void>.get("/ping")) }
+    #expect(error?.code == .declined && error?.requestState == .answered)
+    #expect(error?.underlying as? DigestRefusal == .downgrade)
+    #expect(error?.detail.contains("weaker digest than it did before") == true)
+    #expect(stub.exchanges.count == 3)
+  }
+}

@@ -1,0 +1,100 @@
+import ApusJSON
+import Foundation
+import Testing
+
+@Suite("JSON of anything") struct JSONFuzzTests {
+  /// A value of random shape, at most `depth` levels deep.
+  private func value(_ generator: inout SeededGenerator, depth: Int = 5) -> JSONValue {
+    switch UInt8.random(in: 0...(depth > 0 ? 7 : 4), using: &generator) {
+    case 0: return .null
+    case 1: return .bool(Bool.random(using: &generator))
+    case 2: return .number(JSONNumber(Int64.random(in: .min ... .max, using: &generator)))
+    case 3: return .number(JSONNumber(Double(bitPattern: generator.next())) ?? 0)
+    case 4: return .string(text(&generator))
+    case 5, 6:
+      return .array((0..<Int.random(in: 0...4, using: &generator)).map { _ in value(&generator, depth: depth - 1) })
+    default:
+      let members = (0..<Int.random(in: 0...4, using: &generator)).map { _ in
+        (text(&generator), value(&generator, depth: depth - 1))
+      }
+      return .object(Dictionary(members, uniquingKeysWith: { $1 }))
+    }
+  }
+
+  private func text(_ generator: inout SeededGenerator) -> String {
+    var text = String.UnicodeScalarView()
+    for _ in 0..<Int.random(in: 0...8, using: &generator) {
+      let special: [Unicode.Scalar] = [
+        "\"", "\\", "/", "\n", "\0", "\u{7F}", "\u{301}", "é", "日", "😀", "\u{FEFF}", "a",
+      ]
+      let any = Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &generator))
+      text.append(Bool.random(using: &generator) ? special.randomElement(using: &generator) ?? "a" : any ?? "b")
+    }
+    return String(text)
+  }
+
+  private func mutated(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+    var bytes = bytes
+    for _ in 0..<Int.random(in: 1...4, using: &generator) {
+      let index = Int.random(in: 0..<max(1, bytes.count), using: &generator)
+      switch UInt8.random(in: 0...3, using: &generator) {
+      case 0 where !bytes.isEmpty: bytes[index] = UInt8.random(in: 0...255, using: &generator)
+      case 1 where !bytes.isEmpty: bytes.remove(at: index)
+      case 2:
+        bytes.insert(Array("{}[]\",:\\e-1 tu0".utf8).randomElement(using: &generator) ?? 0, at: min(index, bytes.count))
+      default: bytes = Array(bytes.prefix(index))
+      }
+    }
+    return bytes
+  }
+
+  @Test("Fuzz: a value that is written reads back as it was, and Foundation reads the same", arguments: 0..<6)
+  func roundTrip(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<fuzzRounds(usually: 300) {
+      let value = value(&generator)
+      let bytes = value.utf8()
+      #expect(try JSONValue(parsing: bytes) == value)
+      #expect(try JSONValue(parsing: bytes).utf8() == bytes)
+      #expect((try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil)
+    }
+  }
+
+  @Test("Fuzz: mutated texts are a value or a typed error, and what is accepted Foundation accepts", arguments: 10..<16)
+  func mutations(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<fuzzRounds(usually: 600) {
+      let bytes = mutated(value(&generator, depth: 3).utf8(), &generator)
+      do throws(JSONError) {
+        let value = try JSONValue(parsing: bytes)
+        // Foundation refuses numbers beyond the range of Double and reads the rest.
+        let isInRange = !bytes.contains(UInt8(ascii: "e")) && bytes.count < 200
+        let accepted = (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
+        #expect(accepted || !isInRange, "\(String(decoding: bytes, as: UTF8.self))")
+        #expect((try? JSONValue(parsing: value.utf8())) == value)
+      } catch {
+        #expect(error.offset <= bytes.count)
+        let skipped = Result { try JSONValue(parsing: bytes, keeping: { _ in false }) }
+        #expect(throws: error) { try skipped.get() }
+      }
+    }
+  }
+
+  @Test("Fuzz: random bytes are a value or a typed error", arguments: 20..<24)
+  func bytes(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let alphabet = Array(#"{}[]",:\ue-+.0123tfn "#.utf8)
+    for _ in 0..<fuzzRounds(usually: 1000) {
+      let bytes = (0..<Int.random(in: 0...24, using: &generator)).map { _ in
+        UInt8.random(in: 0...7, using: &generator) == 0
+          ? UInt8.random(in: 0...255, using: &generator) : alphabet.randomElement(using: &generator) ?? 0
+      }
+      do throws(JSONError) {
+        let value = try JSONValue(parsing: bytes)
+        #expect((try? JSONValue(parsing: value.utf8())) == value)
+      } catch {
+        #expect(error.offset <= bytes.count)
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import ApusJSON
+import Foundation
+import Testing
+
+@Suite("JSON on a small stack") struct JSONStackTests {
+  private static let openers = ["[", #"{"a":"#, #"[{"a":"#, "[[[1],", #"{"b":[],"a":["#]
+
+  @Test("A million levels of nesting are refused on a stack of 128 KiB", arguments: openers)
+  func refused(open: String) {
+    let bytes = Array(String(repeating: open, count: 1_000_000).utf8)
+    let reason = onSmallStack { () -> JSONError.Reason? in
+      do throws(JSONError) {
+        _ = try JSONValue(parsing: bytes, limits: JSONLimits(depth: .max))
+        return nil
+      } catch {
+        return error.reason
+      }
+    }
+    #expect(reason == .tooDeep)
+  }
+
+  @Test("The deepest values are read, compared, hashed, written and released on a stack of 128 KiB")
+  func deepest() {
+    for (open, close) in [("[", "]"), (#"{"a":"#, "}"), (#"[{"a":"#, "}]")] {
+      let count = JSONLimits.maximumDepth / (close.utf8.count)
+      let bytes = Array((String(repeating: open, count: count) + "1" + String(repeating: close, count: count)).utf8)
+      let isSame = onSmallStack { () -> Bool in
+        guard let one = try? JSONValue(parsing: bytes), let other = try? JSONValue(parsing: bytes) else { return false }
+        return one == other && one.hashValue == other.hashValue && one.utf8() == bytes
+      }
+      #expect(isSame == true)
+    }
+  }
+
+  // The smallest that threads have by default, on Apple's systems.
+  @Test("Other coders stay within a stack of 512 KiB")
+  func coders() {
+    for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
+      let count = JSONValue.codableDepth
+      let bytes = Data((String(repeating: open, count: count) + "1" + String(repeating: close, count: count)).utf8)
+      let isSame = onSmallStack(bytes: 512 << 10) { () -> Bool in
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: bytes),
+          let written = try? JSONEncoder().encode(value)
+        else { return false }
+        return written == bytes
+      }
+      #expect(isSame == true)
+    }
+  }
+}

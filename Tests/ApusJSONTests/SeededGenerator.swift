@@ -1,0 +1,21 @@
+import Foundation
+
+/// A generator whose numbers depend on the seed alone (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// How many rounds a fuzz test makes for one seed: few beside the other tests, `APUS_FUZZ` when that is set.
+func fuzzRounds(usually rounds: Int) -> Int {
+  ProcessInfo.processInfo.environment["APUS_FUZZ"].flatMap { Int($0) } ?? rounds
+}

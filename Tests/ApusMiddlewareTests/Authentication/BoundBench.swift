@@ -1,0 +1,171 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+/// A client in which a call can be made to wait for anything there is, and the account that changes meanwhile.
+final class BoundBench: Sendable {
+  /// What a call waits for.
+  enum Wait: String, CaseIterable {
+    case queue, heldTag, backOff, rateLimit, network, refresh, redirect, joined, challenge, own
+
+    /// What was sent before, and how a call ends that is not sent again.
+    var sentBefore: (authorizations: [String?], state: RequestState) {
+      switch self {
+      case .backOff, .redirect: (["Bearer one"], .maybeSent)
+      case .refresh: (["Bearer one"], .answered)
+      case .challenge: ([nil], .answered)
+      case .queue, .heldTag, .rateLimit, .network, .joined, .own: ([], .notSent)
+      }
+    }
+  }
+
+  /// What happens to the account meanwhile.
+  enum Change: String, CaseIterable {
+    case signOut, otherSignIn, refresh, sameAccount
+
+    var keepsPrincipal: Bool { self == .refresh || self == .sameAccount }
+  }
+
+  let stub = StubTransport()
+  let clock = ManualClock()
+  let tokens: MemoryCredentials
+  let events = Told<SessionEnd>()
+  let wait: Wait
+  let gate = Gate()
+  private let scheduler: Scheduler
+  private let connectivity = Connectivity()
+  private let images = Tag("images")
+
+  init(_ wait: Wait, isSignedIn: Bool = true) {
+    self.wait = wait
+    tokens = MemoryCredentials(clock: clock)
+    if isSignedIn { tokens.set(.tokens(Tokens(access: "one", refresh: "r")), account: "ada") }
+    scheduler = Scheduler(SchedulingLimits(total: wait == .queue ? 1 : 64))
+    let answering: StubTransport.Answering = { [self] exchange in await answer(to: exchange) }
+    stub.on(where: { _, _ in true }, answer: answering)
+  }
+
+  private func answer(to exchange: StubExchange) async -> StubAnswer {
+    var fields = HTTPFields()
+    switch wait {
+    case .queue where exchange.target == "/v1/block": return StubAnswer.status(204).waiting(for: gate)
+    case .backOff where sent.count == 1: return .status(503)
+    case .refresh where exchange.fields[.authorization] == "Bearer one": return .status(401)
+    case .redirect where sent.count == 1:
+      fields[.location] = "/v1/ping2"
+      return StubAnswer.status(307, fields: fields).waiting(for: gate)
+    case .challenge where exchange.fields[.authorization] == nil && sent.count == 1:
+      fields[.wwwAuthenticate] = #"Bearer realm="staff""#
+      return StubAnswer.status(401, fields: fields).waiting(for: gate)
+    default: return .text("ok")
+    }
+  }
+
+  /// What the call under test has sent.
+  private var sent: [StubExchange] { stub.exchanges.filter { $0.target.contains("ping") } }
+  var authorizations: [String?] { sent.map { $0.fields[.authorization] } }
+
+  func client(_ customize: @escaping (inout Pipeline) -> Void = { _ in }) -> Client {
+    var client = TestClient()
+    client.environment.authentication = authentication
+    client.settings.runtime = Runtime(clock: clock)
+    client.onSessionEnd = events.add
+    client.customize = { [self] in
+      $0.insert(Retry(.interactive), .after(.retry))
+      if wait == .own { $0.insert(Waiting(gate: gate), .beforeRetry) }
+      $0.insert(ConnectivityGate(connectivity, .wait), .before(.scheduling))
+      $0.insert(Scheduling(scheduler), .after(.scheduling))
+      if wait == .rateLimit { $0.insert(RateLimiter(.perSecond(1)), .after(.rateLimit)) }
+      $0.insert(Redirects(), .after(.redirects))
+      customize(&$0)
+    }
+    return client.over(stub)
+  }
+
+  private var authentication: Authentication {
+    guard wait == .refresh else { return .bearer(tokens, realm: wait == .challenge ? "staff" : nil) }
+    return .bearer(tokens) { [gate] _ in
+      try await gate.wait()
+      return Tokens(access: "two")
+    }
+  }
+
+  /// Begins calls that wait, and returns when they do.
+  func start(_ api: Client) async throws -> [Task<Result<String, CallError>, Never>] {
+    var request = Request<String>.get("/ping").tag(images)
+    var blocker: Task<Void, any Error>?
+    switch wait {
+    case .queue:
+      blocker = Task { try await api.send(Request<Void>.get("/block").credentials(.none)) }
+      try await stub.waitForExchanges(1)
+    case .heldTag: scheduler.hold(images)
+    case .joined:
+      scheduler.hold(images)
+      request = request.coalesced()
+    case .rateLimit: _ = try await api.send(Request<String>.get("/paced").credentials(.none))
+    case .network: connectivity.report(.offline)
+    case .backOff, .refresh, .redirect, .challenge, .own: break
+    }
+    let calls = (0..<(wait == .joined ? 2 : 1)).map { [request] _ in
+      Task { () async -> Result<String, CallError> in
+        do throws(CallError) { return .success(try await api.send(request)) } catch { return .failure(error) }
+      }
+    }
+    try await waitUntilWaiting(api)
+    _ = blocker
+    return calls
+  }
+
+  private func waitUntilWaiting(_ api: Client) async throws {
+    switch wait {
+    case .queue, .heldTag: await scheduler.waitForWaiting(1)
+    case .joined:
+      await scheduler.waitForWaiting(1)
+      while !api.calls.all.contains(where: \.hasJoined) { await Task.yield() }
+    case .backOff, .rateLimit: try await clock.waitForSleepers(1)
+    case .network: while connectivity.waiting == 0 { await Task.yield() }
+    case .refresh, .redirect, .challenge, .own: try await gate.waitForArrivals(1)
+    }
+  }
+
+  func perform(_ change: Change) {
+    let new = Credential.tokens(Tokens(access: "two", refresh: "r"))
+    switch change {
+    case .signOut: tokens.clear()
+    case .otherSignIn:
+      tokens.clear()
+      tokens.set(new, account: "bob")
+    // Where the call waits for it, the refresh itself gives the new token.
+    case .refresh: if wait != .refresh { _ = tokens.refresh(tokens.current().generation, to: new) }
+    case .sameAccount: tokens.set(new, account: "ada")
+    }
+  }
+
+  /// Lets go what waits.
+  func goOn() {
+    switch wait {
+    case .queue, .refresh, .redirect, .challenge, .own: gate.open()
+    case .heldTag, .joined: scheduler.release(images)
+    case .backOff, .rateLimit: clock.advance(by: .seconds(2))
+    case .network: connectivity.report(.online)
+    }
+  }
+}
+
+/// A middleware of an app's own that waits.
+private struct Waiting: Middleware {
+  let gate: Gate
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await gate.wait()
+    return try await next(request, context: context)
+  }
+}
+
+extension CallEntry {
+  fileprivate var hasJoined: Bool {
+    trace.events.contains { if case .joined = $0.kind { true } else { false } }
+  }
+}

@@ -1,0 +1,237 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Calls that wait while the account changes")
+struct BoundCallsTests {
+  typealias Wait = BoundBench.Wait
+  typealias Change = BoundBench.Change
+
+  @Test(
+    "a call goes out as the account that it was made for, or not at all, whatever it waits for",
+    arguments: Wait.allCases, Change.allCases)
+  func bound(_ wait: Wait, _ change: Change) async throws {
+    let bench = BoundBench(wait)
+    let calls = try await bench.start(bench.client())
+    let before = wait.sentBefore
+    #expect(bench.authorizations == before.authorizations)
+    bench.perform(change)
+    bench.goOn()
+    for call in calls {
+      switch await call.value {
+      case .success(let text): #expect(change.keepsPrincipal && text == "ok")
+      case .failure(let error):
+        #expect(!change.keepsPrincipal, "\(error)")
+        #expect(error.code == .declined && error.underlying is PrincipalChanged, "\(error)")
+        #expect(error.sessionEnd == .signedOut && error.isSessionOver)
+        #expect(error.requestState == before.state)
+        // It is never tried again.
+        #expect(wait == .own || error.failedAttempts.last?.decision == .end(.notTemporary))
+      }
+    }
+    #expect(bench.authorizations == before.authorizations + (change.keepsPrincipal ? ["Bearer two"] : []))
+    #expect(bench.events.all.isEmpty)
+  }
+
+  @Test(
+    "a call that was made while signed out goes out without credentials, whoever signs in while it waits",
+    arguments: Wait.allCases.filter { $0 != .refresh && $0 != .challenge })
+  func signedOut(_ wait: Wait) async throws {
+    let bench = BoundBench(wait, isSignedIn: false)
+    let calls = try await bench.start(bench.client())
+    bench.perform(.otherSignIn)
+    bench.goOn()
+    for call in calls {
+      let text = try await call.value.get()
+      #expect(text == "ok")
+    }
+    #expect(bench.authorizations.allSatisfy { $0 == nil } && !bench.authorizations.isEmpty)
+  }
+
+  @Test("a call that is not sent since the account changed counts neither for the breaker nor as a refusal")
+  func breaker() async throws {
+    let bench = BoundBench(.own)
+    let breaker = CircuitBreaker(BreakerPolicy(consecutive: 1))
+    let calls = try await bench.start(bench.client { $0.insert(breaker, .after(.breaker)) })
+    bench.perform(.otherSignIn)
+    bench.goOn()
+    #expect(await calls[0].value.failure?.code == .declined)
+    #expect(breaker.statuses.values.allSatisfy { $0 == .closed })
+    #expect(bench.events.all.isEmpty)
+  }
+
+  @Test("signing out and in again as the same account ends the calls of the session before")
+  func signedInAgain() async throws {
+    let bench = BoundBench(.heldTag)
+    let calls = try await bench.start(bench.client())
+    bench.tokens.clear()
+    bench.perform(.sameAccount)
+    bench.goOn()
+    #expect(await calls[0].value.failure?.underlying is PrincipalChanged)
+    #expect(bench.authorizations.isEmpty)
+  }
+
+  @Test("of several authentications each is bound, and one that has changed ends the call")
+  func several() async throws {
+    let (first, second) = (MemoryCredentials(token: "a"), MemoryCredentials(token: "b"))
+    let (stub, gate) = (StubTransport.answering(), Gate())
+    var client = TestClient()
+    client.environment.authentications = [.bearer(first), .apiKey(second, field: "X-Api-Key")]
+    client.customize = { $0.insert(Holding(gate: gate), .beforeRetry) }
+    let api = client.over(stub)
+    let call = Task { await failure { try await api.send(.ping) } }
+    try await gate.waitForArrivals(1)
+    second.set(token: "c")
+    gate.open()
+    #expect(await call.value?.underlying is PrincipalChanged)
+    #expect(stub.exchanges.isEmpty)
+  }
+
+  @Test("an answer that is on its way is delivered to its call, and shared with no call of the next account")
+  func delivered() async throws {
+    let (stub, gate) = (StubTransport(), Gate())
+    let answering: StubTransport.Answering = { exchange in
+      StubAnswer.text(exchange.fields[.authorization] ?? "nobody").waiting(for: gate)
+    }
+    stub.on(where: { _, _ in true }, answer: answering)
+    let tokens = MemoryCredentials(token: "one")
+    var client = TestClient()
+    client.environment.authentication = .bearer(tokens)
+    let api = client.over(stub)
+    let request = Request<String>.get("/mine").coalesced()
+    async let first = api.send(request)
+    try await gate.waitForArrivals(1)
+    tokens.set(token: "two")
+    async let second = api.send(request)
+    try await gate.waitForArrivals(2)
+    gate.open()
+    #expect(try await first == "Bearer one")
+    #expect(try await second == "Bearer two")
+  }
+
+  @Test("an environment without authentications binds nothing, and one with some says so")
+  func described() {
+    var client = TestClient()
+    #expect(!client.over(StubTransport()).describe().layers.contains { $0.name == "PrincipalBinding" })
+    client.environment.authentication = .bearer(MemoryCredentials())
+    let names = client.over(StubTransport()).describe().layers.map(\.name)
+    #expect(names.firstIndex(of: "PrincipalBinding") == names.firstIndex(of: "TotalDeadline").map { $0 + 1 })
+  }
+}
+
+@Suite("Streams while the account changes")
+struct BoundStreamsTests {
+  private let stub = StubTransport()
+  private let tokens = MemoryCredentials()
+  private let gate = Gate()
+
+  init() {
+    tokens.set(.token("one"), account: "ada")
+    stub.onAny(answer: .pieces(["first", "second"], gate: gate))
+  }
+
+  private func client(_ source: any CredentialSource) -> Client {
+    var client = TestClient()
+    client.environment.authentication = .bearer(source)
+    return client.over(stub)
+  }
+
+  /// Reads a stream whose second piece waits, and returns when the first is there: what was read, or how it ended.
+  private func read(_ api: Client) async throws -> Task<Result<[String], CallError>, Never> {
+    let isReading = Gate()
+    gate.release()
+    let stream = Task { () async -> Result<[String], CallError> in
+      do throws(CallError) {
+        return .success(
+          try await api.withResponse(to: Request<Void>.get("/events")) { response in
+            var pieces: [String] = []
+            while let piece = try await response.next() {
+              pieces.append(String(decoding: piece, as: UTF8.self))
+              isReading.open()
+            }
+            return pieces
+          })
+      } catch {
+        return .failure(error)
+      }
+    }
+    try await isReading.wait()
+    return stream
+  }
+
+  private func expectEnded(_ stream: Task<Result<[String], CallError>, Never>) async {
+    let error = await stream.value.failure
+    #expect(error?.code == .declined && error?.requestState == .answered, "\(String(describing: error))")
+    #expect(error?.underlying is PrincipalChanged)
+  }
+
+  @Test("an open stream ends when its account signs out: through the client, its source or by another sign-in")
+  func signedOut() async throws {
+    for way in 0..<3 {
+      tokens.set(.token("one"), account: "ada")
+      let api = client(tokens)
+      let stream = try await read(api)
+      switch way {
+      case 0: try await api.signOut()
+      case 1: tokens.clear()
+      default: tokens.set(.token("two"), account: "bob")
+      }
+      await expectEnded(stream)
+    }
+    try await stub.waitUntilIdle()
+  }
+
+  @Test("an open stream goes on when its credentials are refreshed or set anew for the same account")
+  func sameAccount() async throws {
+    let stream = try await read(client(tokens))
+    #expect(tokens.refresh(tokens.current().generation, to: .token("two")))
+    tokens.set(.token("three"), account: "ada")
+    gate.open()
+    #expect(try await stream.value.get() == ["first", "second"])
+  }
+
+  @Test("a source that tells of no changes ends the stream by signing out through the client, or with the next call")
+  func silentSource() async throws {
+    for way in 0..<2 {
+      tokens.set(.token("one"), account: "ada")
+      let api = client(SilentSource(tokens: tokens))
+      let stream = try await read(api)
+      if way == 0 {
+        try await api.signOut()
+      } else {
+        tokens.clear()
+        _ = try await api.message(for: .ping)
+      }
+      await expectEnded(stream)
+    }
+  }
+}
+
+/// A source that tells nobody of its changes.
+private struct SilentSource: CredentialSource {
+  let tokens: MemoryCredentials
+
+  func current() -> StoredCredential { tokens.current() }
+  func set(_ credential: Credential) { tokens.set(credential) }
+  func clear() { tokens.clear() }
+}
+
+/// Holds a call back.
+private struct Holding: Middleware {
+  let gate: Gate
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await gate.wait()
+    return try await next(request, context: context)
+  }
+}
+
+extension Result {
+  /// What it failed with.
+  fileprivate var failure: Failure? {
+    if case .failure(let error) = self { return error }
+    return nil
+  }
+}

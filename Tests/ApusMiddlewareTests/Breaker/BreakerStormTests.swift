@@ -1,0 +1,56 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite("Circuit breaker: a server in trouble and many endpoints")
+struct BreakerStormTests {
+  /// The size of the page with `APUS_STORM=7`.
+  private static let parts = ProcessInfo.processInfo.environment["APUS_STORM"].flatMap { Int($0) } ?? 2
+
+  @Test(
+    "calls of 20 endpoints spare the server as those of one do, and recover no later",
+    arguments: BreakerStorm.Trouble.allCases)
+  func manyEndpoints(trouble: BreakerStorm.Trouble) async throws {
+    let one = try await BreakerStorm(trouble: trouble, endpoints: 1, parts: Self.parts, seed: 1).run()
+    let many = try await BreakerStorm(trouble: trouble, endpoints: 20, parts: Self.parts, seed: 1).run()
+    #expect(Double(many.requests) <= 1.1 * Double(one.requests))
+    let (usual, recovered) = (try #require(one.recovery), try #require(many.recovery))
+    #expect(recovered <= usual)
+  }
+
+  @Test("one of ten endpoints answers 503: no call to another is refused, and it is left alone itself")
+  func failingEndpoint() async throws {
+    let report = try await Simulation(seed: 1).run { world in
+      let server = world.server("api.test") {
+        $0.answer = { request in
+          guard request.target == "/items-0" else { return .json("{}") }
+          world.note("request")
+          return SimulatedAnswer(status: 503)
+        }
+      }
+      for _ in 0..<5 {
+        var pipeline = Pipeline()
+        pipeline.insert(Retry(.interactive), .after(.retry))
+        pipeline.insert(CircuitBreaker(.interactive), .after(.breaker))
+        let api = world.client(of: server, pipeline: pipeline)
+        for number in 0..<10 {
+          let request = Request<Void>.get(RequestPath(stringLiteral: "/items-\(number)"))
+          world.every(.exponential(mean: .seconds(2)), for: .seconds(100)) { _ in
+            let isAnswered = (try? await api.send(request)) != nil
+            world.note(number == 0 ? "failing" : isAnswered ? "answered" : "refused")
+          }
+        }
+      }
+    }
+    func count(_ note: String) -> Int { report.count { $0 == .note(note) } }
+    #expect(count("refused") == 0 && count("answered") > 2000)
+    #expect(count("failing") > 200 && count("request") < count("failing") / 2)
+  }
+}

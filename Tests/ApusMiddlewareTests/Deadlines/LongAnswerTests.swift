@@ -1,0 +1,146 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+/// What a client does by default with a server that takes its time, 10 seconds an attempt and 30 in all.
+@Suite("Answers that take long")
+struct LongAnswerTests {
+  private let bench = TimeBench()
+
+  private func outcome<E: Endpoint>(of request: E, timeout: Duration? = .seconds(30)) async -> TimeBench.Outcome {
+    let api = bench.client(timeout: timeout) {
+      $0.insert(Retry(.interactive), .after(.retry))
+      $0.insert(AttemptDeadline(), .after(.attemptDeadline))
+    }
+    let call = bench.start(request, api)
+    bench.pass(.seconds(400))
+    return await call.value
+  }
+
+  private func answer(_ answers: StubAnswer...) {
+    for method in [HTTPRequest.Method.get, .put, .post] { bench.stub.on(method, "/v1/ping", answers: answers) }
+  }
+
+  @Test("a report that takes 13 s arrives: the first attempt leaves the second all the time that is left")
+  func report() async {
+    answer(.status(204).after(.seconds(13)))
+    let outcome = await outcome(of: .ping)
+    #expect(outcome.error == nil)
+    #expect(outcome.failedAttempts.map(\.duration) == [.seconds(10)])
+    #expect(outcome.duration == .milliseconds(23_100))
+  }
+
+  @Test("a long poll with a limit of 70 s is sent once, and waits for its answer")
+  func longPoll() async {
+    answer(.status(204).after(.seconds(65)))
+    let outcome = await outcome(of: .ping.timeout(.seconds(70)))
+    #expect(outcome.error == nil && outcome.duration == .seconds(65))
+    #expect(bench.stub.exchanges.count == 1)
+  }
+
+  @Test("a long poll that is not answered ends at its limit, sent once")
+  func unansweredPoll() async {
+    answer(.stalled)
+    let outcome = await outcome(of: .ping.timeout(.seconds(70)))
+    #expect(outcome.error?.cancellation == .deadline(.awaitingHead) && outcome.duration == .seconds(70))
+    #expect(outcome.error?.detail == "exceeded the call's limit of 70 s; change it with .timeout(_:)")
+    #expect(bench.stub.exchanges.count == 1)
+  }
+
+  @Test("without any limit a long poll waits for as long as it takes")
+  func noLimit() async {
+    answer(.status(204).after(.seconds(300)))
+    let outcome = await outcome(of: .ping.timeout(nil))
+    #expect(outcome.error == nil && outcome.duration == .seconds(300))
+    #expect(bench.stub.exchanges.count == 1)
+  }
+
+  @Test("a limit of up to 30 s keeps time for another attempt")
+  func shortLimit() async {
+    answer(.stalled, .status(204).after(.seconds(9)))
+    let outcome = await outcome(of: .ping.timeout(.seconds(30)))
+    #expect(outcome.error == nil && outcome.failedAttempts.map(\.duration) == [.seconds(10)])
+  }
+
+  private static let unrepeatable: [Request<Void>] = [
+    .post("/ping"), .get("/ping").retry(.none), .get("/ping").idempotent(false),
+    .put("/ping", content: .stream(ContentStream(length: 0, isReplayable: false) { { nil } })),
+  ]
+
+  @Test("where no other attempt may follow, the first has all the time there is", arguments: unrepeatable)
+  func onlyOne(request: Request<Void>) async {
+    answer(.status(204).after(.seconds(29)))
+    let outcome = await outcome(of: request)
+    #expect(outcome.error == nil && outcome.duration == .seconds(29))
+    #expect(bench.stub.exchanges.count == 1)
+  }
+
+  private static let repeatable: [Request<Void>] = [
+    .get("/ping"), .put("/ping"), .post("/ping").idempotent(), .post("/ping").idempotencyKey(),
+    .post("/ping").field("Idempotency-Key", "own"), .post("/ping").idempotent(false).idempotencyKey(),
+  ]
+
+  @Test("where another one may follow, the first leaves time for it, and that has all of it", arguments: repeatable)
+  func another(request: Request<Void>) async {
+    answer(.stalled)
+    let outcome = await outcome(of: request)
+    #expect(outcome.failedAttempts.map(\.duration) == [.seconds(10)])
+    #expect(bench.stub.exchanges.count == 2)
+    #expect(outcome.error?.cancellation == .deadline(.awaitingHead) && outcome.duration == .seconds(30))
+    #expect(outcome.error?.detail == "exceeded the default limit of 30 s; change it with .timeout(_:)")
+  }
+
+  @Test("once an attempt ended while its answer was awaited, none is cut short any more")
+  func thirdAttempt() async {
+    answer(.stalled, .status(503), .status(204).after(.seconds(15)))
+    let outcome = await outcome(of: .ping)
+    #expect(outcome.error == nil && outcome.failedAttempts.count == 2)
+  }
+
+  @Test("the last attempt has all the time that is left")
+  func lastAttempt() async {
+    answer(.status(503), .status(503), .status(204).after(.seconds(15)))
+    let outcome = await outcome(of: .ping)
+    #expect(outcome.error == nil && outcome.failedAttempts.count == 2)
+  }
+
+  @Test("an attempt after one that failed for another reason leaves time for a third")
+  func secondAttempt() async {
+    answer(.status(503), .stalled, .status(204))
+    let outcome = await outcome(of: .ping)
+    #expect(outcome.error == nil && outcome.failedAttempts.map(\.duration) == [.zero, .seconds(10)])
+  }
+
+  @Test("a client with a longer limit leaves the second attempt more time", arguments: [nil, 120])
+  func longClient(seconds: Int?) async {
+    answer(.status(204).after(.seconds(100)))
+    let outcome = await outcome(of: .ping, timeout: seconds.map { .seconds($0) })
+    #expect(outcome.error == nil && outcome.failedAttempts.map(\.duration) == [.seconds(10)])
+  }
+
+  @Test("an attempt limit of the call's own holds for each attempt, and the error says how to change it")
+  func ownLimit() async {
+    answer(.stalled)
+    let outcome = await outcome(of: .ping.attemptTimeout(.seconds(2)).timeout(.seconds(70)))
+    #expect(outcome.failedAttempts.map(\.duration) == [.seconds(2), .seconds(2), .seconds(2)])
+    #expect(outcome.error?.cancellation == nil)
+    #expect(outcome.error?.detail == "no response within the attempt limit of 2 s; change it with .attemptTimeout(_:)")
+  }
+
+  @Test("calls that share an exchange do not cut it short for each other")
+  func shared() async {
+    answer(.status(204).after(.seconds(25)))
+    let api = bench.client {
+      $0.insert(Retry(.none), .after(.retry))
+      $0.insert(AttemptDeadline(), .after(.attemptDeadline))
+    }
+    let request = Request<Void>.ping.id("ping", whenRunning: .join)
+    let calls = [request, request.timeout(.seconds(4))].map { bench.start($0, api) }
+    bench.pass(.seconds(30))
+    let outcomes = [await calls[0].value, await calls[1].value]
+    #expect(outcomes.map { $0.error?.code } == [nil, .timeout])
+    #expect(outcomes.map(\.duration) == [.seconds(25), .seconds(4)])
+  }
+}

@@ -1,0 +1,45 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import Testing
+
+@Suite("Why credentials could not be had")
+struct ReasonTests {
+  private struct Unprotected: LoggableError {
+    var description: String { "the folder of the credentials lets others in: make it private by chmod 700" }
+  }
+  private struct Telling: Error, CustomStringConvertible {
+    var description: String { "s3cr3t" }
+  }
+
+  private struct Failing: CredentialSource {
+    let error: any Error
+
+    func current() async throws -> StoredCredential { throw error }
+    func set(_ credential: Credential) {}
+    func clear() {}
+  }
+
+  private func error(of failure: any Error) async throws -> CallError {
+    var client = TestClient()
+    client.environment.authentication = .bearer(Failing(error: failure))
+    let api = client.over(StubTransport.answering(.json("7")))
+    return try #require(await ApusMiddlewareTests.failure { try await api.send(Request<Int>.get("/users/\(7)")) })
+  }
+
+  @Test("the call's error names the reason and the remedy of a store that promises to tell no secret")
+  func named() async throws {
+    let error = try await error(of: Unprotected())
+    #expect(
+      error.description
+        == "GET /users/{} could not be sent: the credentials could not be read: the folder of the credentials lets "
+        + "others in: make it private by chmod 700. [invalidRequest, notSent]")
+    #expect(error.underlying is Unprotected)
+  }
+
+  @Test("of any other error it names the type alone")
+  func unnamed() async throws {
+    let error = try await error(of: Telling())
+    #expect(error.detail == "the credentials could not be read: Telling" && !"\(error)".contains("s3cr3t"))
+  }
+}

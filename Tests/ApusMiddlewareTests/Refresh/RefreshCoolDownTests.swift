@@ -1,0 +1,157 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Refresh: cool-downs")
+struct RefreshCoolDownTests {
+  private let ping = Request<String>.get("/ping")
+  private let lost = StubAnswer.failure(TransportError(.broken, requestState: .maybeSent))
+
+  @Test("incidents 50 seconds apart, with accepted calls between them, give a cool-down of one second each")
+  func incidents() async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    for incident in 0..<6 {
+      // The token is refused, and so is the one that the refresh gives.
+      bench.deny(2)
+      #expect(await failure { try await api.send(ping) }?.status == 401)
+      #expect(bench.refreshes == 2 * incident + 1)
+      // Within the cool-down nobody asks again.
+      bench.deny(1)
+      #expect(await failure { try await api.send(ping) }?.status == 401)
+      #expect(bench.refreshes == 2 * incident + 1)
+      bench.clock.advance(by: .seconds(1))
+      bench.deny(1)
+      let text = try await api.send(ping)
+      #expect(text == "ok ")
+      #expect(bench.refreshes == 2 * incident + 2)
+      bench.clock.advance(by: .seconds(49))
+    }
+  }
+
+  @Test("one refresh that is lost fails nobody who has a second to wait: all wait, and one refresh is made again")
+  func waitsOut() async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    bench.expire()
+    bench.refuse(lost)
+    let calls = (0..<20).map { _ in Task { try await api.send(ping.timeout(.seconds(10))) } }
+    while api.calls.all.count(where: \.isResting) < 20 { await Task.yield() }
+    #expect(bench.refreshes == 1)
+    bench.clock.advance(by: .seconds(1))
+    for call in calls {
+      let text = try await call.value
+      #expect(text == "ok ")
+    }
+    #expect(bench.refreshes == 2)
+  }
+
+  @Test("a call with less time than the cool-down takes fails at once, with the reason")
+  func tooLate() async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    bench.expire()
+    bench.refuse(lost)
+    for _ in 0..<2 {
+      let error = try #require(await failure { try await api.send(ping.timeout(.milliseconds(900))) })
+      #expect(error.code == .broken && (error.underlying as? CallError)?.code == .broken, "\(error)")
+    }
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("a call waits for another refresh three times at most, and never for a long cool-down")
+  func bounded() async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    bench.expire()
+    bench.refuse(lost, lost, lost, lost, lost)
+    let call = Task { await failure { try await api.send(ping) } }
+    for (count, pause) in [1, 2, 4].enumerated() {
+      while !api.calls.all.contains(where: { $0.restCount == count + 1 }) { await Task.yield() }
+      bench.clock.advance(by: .seconds(pause))
+    }
+    #expect(await call.value?.code == .broken)
+    #expect(bench.refreshes == 4)
+    // Eight seconds are too long.
+    #expect(await failure { try await api.send(ping) }?.code == .broken)
+    #expect(bench.refreshes == 4)
+  }
+
+  @Test("the account may change during a cool-down: the call ends then, and is not sent")
+  func changes() async throws {
+    let bench = RefreshBench()
+    let api = bench.client()
+    bench.expire()
+    bench.refuse(lost)
+    let call = Task { await failure { try await api.send(ping) } }
+    while !api.calls.all.contains(where: \.isResting) { await Task.yield() }
+    bench.tokens.set(Tokens(access: "of another"))
+    bench.clock.advance(by: .seconds(1))
+    #expect(await call.value?.underlying is PrincipalChanged)
+    #expect(bench.authorizations == ["Bearer access-1"])
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test(
+    "a refresh that is lost is sent again at once only where its endpoint declares that it may be",
+    arguments: [true, false])
+  func repeated(isIdempotent: Bool) async throws {
+    let bench = RefreshBench()
+    bench.expire()
+    bench.refuse(lost)
+    var client = TestClient()
+    client.environment.authentication = .bearer(bench.tokens) { refresh in
+      let endpoint = Request<Tokens>.newTokens(for: refresh.token).retry(RetryPolicy(attempts: 2, base: .zero))
+      return try await refresh.send(isIdempotent ? endpoint.idempotent() : endpoint)
+    }
+    client.settings.runtime = Runtime(clock: bench.clock)
+    client.customize = { $0.insert(Retry(), .after(.retry)) }
+    let api = client.over(bench.stub)
+    let call = Task { await failure { try await api.send(ping) } }
+    if !isIdempotent {
+      // It waits for the cool-down like any other call.
+      while !api.calls.all.contains(where: \.isResting) { await Task.yield() }
+      #expect(bench.refreshes == 1)
+      bench.clock.advance(by: .seconds(1))
+    }
+    #expect(await call.value == nil)
+    #expect(bench.refreshes == 2)
+  }
+
+  @Test("the call for new tokens asks for a new connection, and no other call does")
+  func newConnection() async throws {
+    let bench = RefreshBench()
+    let asked = Told<String>()
+    bench.expire()
+    var client = TestClient()
+    client.environment.authentication = .bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
+    client.customize = { $0.insert(Noting(asked: asked), .beforeTransport) }
+    let text = try await client.over(bench.stub).send(ping)
+    #expect(text == "ok ")
+    #expect(asked.all == ["/v1/ping false", "/v1/token true", "/v1/ping false"])
+  }
+}
+
+/// Notes which messages ask for a new connection.
+private struct Noting: Middleware {
+  let asked: Told<String>
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    asked.add("\(request.target) \(context.values[NewConnectionKey.self])")
+    return try await next(request, context: context)
+  }
+}
+
+extension CallEntry {
+  /// How often the call has begun to wait until the token endpoint may be asked again.
+  fileprivate var restCount: Int {
+    trace.events.count { event in
+      if case .note(let note, _) = event.kind { return note == "waits to refresh again, ms" }
+      return false
+    }
+  }
+
+  fileprivate var isResting: Bool { restCount > 0 }
+}

@@ -1,0 +1,93 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Retry: calls with several hops")
+struct RetryHopsTests {
+  private let bench = RetryBench()
+  private var stub: StubTransport { bench.stub }
+
+  private func client(_ policy: RetryPolicy = .interactive) -> Client {
+    bench.client(policy) { $0.insert(Redirects(), .after(.redirects)) }
+  }
+
+  private func executions(at host: String, _ method: HTTPRequest.Method = .post) -> Int {
+    stub.exchanges.count { $0.request.head.authority == host && $0.request.head.method == method }
+  }
+
+  private let order = Request<Void>.post("/orders", content: .json(["item": 1]))
+  private static let failures: [StubAnswer] = [
+    .busy(), .busy(500), .busy(503, fields: [.retryAfter: "1"]), .lost,
+    .failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)),
+  ]
+
+  @Test("a keyed POST whose key stayed behind at another origin runs there once", arguments: failures)
+  func keyLeftBehind(failure: StubAnswer) async throws {
+    stub.on(url: "https://api.example.com/v1/orders", .redirect(307, to: "https://b.example/orders"))
+    stub.on(url: "https://b.example/orders", failure)
+    let error = try #require(await bench.outcome(of: order.idempotencyKey(), client()))
+    #expect(executions(at: "b.example") == 1)
+    #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
+  }
+
+  @Test("a keyed POST whose key goes along to another path is retried with all its hops")
+  func keyGoesAlong() async throws {
+    stub.on(url: "https://api.example.com/v1/orders", .redirect(307, to: "/new/orders"))
+    stub.on(url: "https://api.example.com/new/orders", .busy())
+    let error = try #require(await bench.outcome(of: order.idempotencyKey(), client()))
+    #expect(error.attempts == 3 && stub.exchanges.count == 6)
+    #expect(Set(stub.exchanges.map { $0.fields[text: "Idempotency-Key"] }).count == 1)
+  }
+
+  @Test("a POST that a 303 turned into a GET is not retried, whatever the server of the GET says", arguments: failures)
+  func turnedIntoGet(failure: StubAnswer) async throws {
+    stub.on(url: "https://api.example.com/v1/orders", .redirect(303, to: "/orders/1"))
+    stub.on(url: "https://api.example.com/orders/1", failure)
+    var policy = RetryPolicy.interactive
+    policy.repeatsUnsafe = true
+    let error = try #require(await bench.outcome(of: order, client(policy)))
+    #expect(executions(at: "api.example.com") == 1)
+    #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
+  }
+
+  @Test(
+    "what the server of the last hop says of its message does not repeat an earlier POST",
+    arguments: [StubAnswer.busy(421), .busy(400, fields: [HTTPField.Name("x-should-retry") ?? .via: "true"])])
+  func verdictOfTheLastHop(answer: StubAnswer) async throws {
+    stub.on(url: "https://api.example.com/v1/orders", .redirect(303, to: "/orders/1"))
+    stub.on(url: "https://api.example.com/orders/1", answer)
+    let error = try #require(await bench.outcome(of: order, client()))
+    #expect(executions(at: "api.example.com") == 1)
+    #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
+  }
+
+  @Test("a hop that was never sent is no execution: the call is retried while its key protects what was")
+  func hopNotSent() async throws {
+    stub.on(url: "https://api.example.com/v1/orders", .redirect(307, to: "https://b.example/orders"))
+    stub.on(url: "https://b.example/orders", .unreachable)
+    let error = try #require(await bench.outcome(of: order.idempotencyKey(), client()))
+    #expect(error.attempts == 3 && executions(at: "api.example.com") == 3)
+  }
+
+  @Test("a GET is retried with its hops, and one that is declared not idempotent is not")
+  func gets() async throws {
+    stub.on(url: "https://api.example.com/v1/ping", .redirect(302, to: "https://b.example/ping"))
+    stub.on(url: "https://b.example/ping", .busy())
+    #expect(await bench.outcome(of: .ping, client())?.attempts == 3)
+    #expect(await bench.outcome(of: .ping.idempotent(false), client())?.attempts == 1)
+    #expect(executions(at: "b.example", .get) == 4)
+  }
+
+  @Test("a retry after a message that was refused whole counts anew")
+  func attemptsCountAnew() async throws {
+    var policy = RetryPolicy.interactive
+    policy.repeatsUnsafe = true
+    stub.on(
+      .post, "/v1/orders",
+      answers: [.busy(503, fields: [.retryAfter: "1"]), .busy(429, fields: [.retryAfter: "1"]), .status(204)])
+    #expect(await bench.outcome(of: order, client(policy)) == nil)
+    #expect(stub.exchanges.count == 3)
+  }
+}

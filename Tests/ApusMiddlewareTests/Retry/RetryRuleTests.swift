@@ -1,0 +1,104 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@Suite("Retry: rules for what a status does not tell")
+struct RetryRuleTests {
+  private let bench = RetryBench()
+
+  private var limited: RetryPolicy {
+    var policy = RetryPolicy.interactive
+    policy.rule = .rateLimitedForbidden
+    return policy
+  }
+
+  private static func fields(_ pairs: [String: String]) -> HTTPFields {
+    var fields = HTTPFields()
+    for (name, value) in pairs { if let name = HTTPField.Name(name) { fields[name] = value } }
+    return fields
+  }
+
+  /// A 403 and when it is retried; `nil`: it is not.
+  struct Row: Sendable, CustomTestStringConvertible {
+    let name: String
+    let fields: [String: String]
+    let pause: FailedAttempt.Decision?
+
+    var testDescription: String { name }
+  }
+
+  static let date = "Thu, 01 Jan 1970 00:16:40 GMT"
+  static let rows = [
+    Row(name: "nothing said", fields: [:], pause: nil),
+    Row(name: "Retry-After", fields: ["Retry-After": "20"], pause: .again(after: .seconds(21), .serverDelay)),
+    Row(name: "quota left", fields: ["x-ratelimit-remaining": "7"], pause: nil),
+    Row(
+      name: "no quota left", fields: ["x-ratelimit-remaining": "0"],
+      pause: .again(after: .milliseconds(500), .throttled)),
+    Row(
+      name: "no quota left until",
+      fields: ["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1010", "Date": date],
+      pause: .again(after: .milliseconds(10_500), .serverDelay)),
+    Row(
+      name: "no quota left until a time that has passed",
+      fields: ["x-ratelimit-remaining": "0", "x-ratelimit-reset": "3", "Date": date],
+      pause: .again(after: .milliseconds(500), .throttled)),
+    Row(
+      name: "no quota left until the end of days",
+      fields: ["x-ratelimit-remaining": "0", "x-ratelimit-reset": "9223372036854775807", "Date": date],
+      pause: .end(.serverDelayTooLong)),
+    Row(
+      name: "no number", fields: ["x-ratelimit-remaining": "-0", "x-ratelimit-reset": "1e30", "Date": date],
+      pause: nil),
+  ]
+
+  @Test("a 403 is retried where it is a rate limit", arguments: rows)
+  func forbidden(row: Row) async throws {
+    bench.answer(.status(403, fields: Self.fields(row.fields)))
+    let error = try #require(await bench.outcome(of: .ping, bench.client(limited)))
+    #expect(error.failedAttempts.first?.decision == row.pause ?? .end(.notTemporary))
+    let plain = try #require(await bench.outcome(of: .ping, bench.client()))
+    #expect(plain.failedAttempts.map(\.decision) == [.end(.notTemporary)])
+  }
+
+  @Test("a rule does not make a call safe that is not, nor overrule the server")
+  func unsafe() async throws {
+    var policy = limited
+    policy.repeatsUnsafe = true
+    bench.answer(.status(403, fields: Self.fields(["Retry-After": "1"])))
+    let error = try #require(await bench.outcome(of: Request<Void>.post("/ping"), bench.client(policy)))
+    #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
+    let keyed = Request<Void>.post("/ping").idempotencyKey()
+    #expect(await bench.outcome(of: keyed, bench.client(policy))?.attempts == 3)
+    bench.answer(.status(403, fields: Self.fields(["Retry-After": "1", "x-should-retry": "false"])))
+    let refused = try #require(await bench.outcome(of: .ping, bench.client(policy)))
+    #expect(refused.failedAttempts.map(\.decision) == [.end(.refusedByServer)])
+  }
+
+  @Test("a rule of the app reads status, fields and content, and may also end what its status would retry")
+  func own() async throws {
+    var policy = RetryPolicy.interactive
+    policy.rule = RetryRule("busy") { response in
+      guard let content = response.content.bytes else { return .byStatus }
+      return String(decoding: content, as: UTF8.self) == "busy" ? .temporary(after: .seconds(2)) : .lasting
+    }
+    bench.answer(.text("busy", status: 400))
+    let busy = try #require(await bench.outcome(of: .ping, bench.client(policy)))
+    #expect(busy.attempts == 3)
+    #expect(busy.failedAttempts.first?.decision == .again(after: .milliseconds(2100), .serverDelay))
+    bench.answer(.text("broken", status: 503))
+    let broken = try #require(await bench.outcome(of: .ping, bench.client(policy)))
+    #expect(broken.failedAttempts.map(\.decision) == [.end(.notTemporary)])
+  }
+
+  @Test("rules are compared by name, so that policies can be, and the client's is described")
+  func names() {
+    #expect(RetryRule("a") { _ in .byStatus } == RetryRule("a") { _ in .lasting })
+    #expect(RetryRule("a") { _ in .byStatus } != RetryRule("b") { _ in .byStatus })
+    #expect(limited == limited && limited != .interactive && Set([limited, limited]).count == 1)
+    #expect("\(RetryRule.rateLimitedForbidden)" == "403 with a rate limit")
+    #expect(Retry(limited).facts.contains(.setting("rule", "403 with a rate limit")))
+  }
+}

@@ -1,0 +1,67 @@
+import ApusCore
+import HTTPTypes
+import Testing
+import Timing
+
+@testable import ApusMiddleware
+
+/// Every parser of the middlewares that reads what a server wrote, given much of what it might look at again and again.
+@Suite("Parsers of middlewares take linear time", .serialized)
+struct ParserTimeFuzzTests {
+  @Test(
+    "Challenges",
+    arguments: [
+      (",", ""), (" ", "A"), ("A ", ""), ("A b=c, ", ""), ("\"", "A b="), ("\\\"", "A b=\""), ("=", "A b"),
+      ("b=c,", "A "),
+      ("A,", ""), ("\u{80}", "A b="), ("a", "A "), ("=,", "A "), ("A \t=", ""),
+    ])
+  func challenges(piece: String, start: String) {
+    #expect(
+      LinearTime.holds(for: LinearTime.repeating(piece, after: start)) { text in
+        _ = Challenge.all(in: [.wwwAuthenticate: text])
+        // In many lines as in one.
+        var parser = ChallengeParser()
+        let line = Array(text.utf8.prefix(100))
+        for _ in 0..<(text.utf8.count / 100) where !parser.read(line) { break }
+      })
+  }
+
+  @Test(
+    "Locations",
+    arguments: ["/", "../", "%2e%2e/", "a", "%", "%41", ":", "//", "?", "#", " ", "\\", "é", "http://", "@", ", "])
+  func locations(piece: String) {
+    let origin = Origin(scheme: "https", host: "a.example", port: 443)
+    for start in ["", "//"] {
+      let make: (Int) -> [UInt8] = { Array(LinearTime.repeating(piece, after: start)($0).utf8) }
+      #expect(LinearTime.holds(for: make) { _ = try? LocationReference($0, at: origin, "/a/b?c") })
+      // As long as one may be: its time is what a server can have spent for each redirect.
+      let longest = Array(make(LocationReference.longest).prefix(LocationReference.longest))
+      let several: (Int) -> [[UInt8]] = { Array(repeating: longest, count: $0 / 100_000) }
+      #expect(
+        LinearTime.holds(for: several) { all in
+          for bytes in all { _ = try? LocationReference(bytes, at: origin, "/a/b?c") }
+        })
+    }
+  }
+
+  @Test(
+    "Targets of redirects, and where a request came from",
+    arguments: ["&", "key=", "%6bey=1&", "?", "/", "+", "\u{301}&"])
+  func targets(piece: String) {
+    let credentials = CredentialFields(parameters: ["key"])
+    #expect(
+      LinearTime.holds(for: LinearTime.repeating(piece, after: "/a?")) { text in
+        _ = credentials.removed(from: text)
+        var message = RequestMessage(
+          head: HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/"))
+        message.head.headerFields[.referer] = "https://a.example" + text
+        message.generaliseSource(to: Origin(scheme: "https", host: "b.example", port: 443))
+      })
+  }
+
+  @Test("Keys between quotation marks", arguments: ["\"", "\\", "\"\u{301}", "a"])
+  func keys(piece: String) {
+    #expect(
+      LinearTime.holds(for: LinearTime.repeating(piece)) { _ = IdempotencyKey($0, form: .quoted).rawField { 0 } })
+  }
+}

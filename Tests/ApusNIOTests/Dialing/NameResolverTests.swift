@@ -1,0 +1,155 @@
+#if NIO
+  import ApusCore
+  import ApusTestServer
+  import Dispatch
+  import Foundation
+  import HTTPTypes
+  import NIOCore
+  import NIOPosix
+  import Synchronization
+  import Testing
+
+  @testable import ApusNIO
+
+  @Suite("Name resolution")
+  struct NameResolverTests {
+    /// Answers names that begin with `hang` only when it is released, all others with 127.0.0.1.
+    private final class Names: Sendable {
+      private let gate = DispatchSemaphore(value: 0)
+      private let asked = Mutex<[String]>([])
+      private let hanging = Atomic(0)
+
+      func search(_ name: String) throws -> [SocketAddress] {
+        asked.withLock { $0.append(name) }
+        if name.hasPrefix("hang") {
+          hanging.add(1, ordering: .relaxed)
+          _ = gate.wait(timeout: .now() + .seconds(120))
+        }
+        return [try SocketAddress(ipAddress: "127.0.0.1", port: 0)]
+      }
+
+      var names: [String] { asked.withLock { $0 } }
+
+      func release() {
+        for _ in 0..<100 { gate.signal() }
+      }
+
+      /// Returns when so many lookups hang.
+      func waitUntilHanging(_ count: Int) async {
+        while hanging.load(ordering: .relaxed) < count { await Task.yield() }
+      }
+    }
+
+    private func with<Result>(
+      width: Int = 4, waiting: Int = 8, _ configure: (inout NIOTransport.Options) -> Void = { _ in },
+      body: (Names, NameResolver, NIOTransport) async throws -> Result
+    ) async throws -> Result {
+      let names = Names()
+      defer { names.release() }
+      let resolver = NameResolver(width: width, waiting: waiting) { try names.search($0) }
+      var options = NIOTransport.Options.patient
+      configure(&options)
+      let transport = NIOTransport(options: options, resolver: resolver)
+      do {
+        let result = try await body(names, resolver, transport)
+        await transport.shutDown()
+        return result
+      } catch {
+        await transport.shutDown()
+        throw error
+      }
+    }
+
+    @Test(
+      "names that are never answered hold up no other connection, no upload of a file and no TLS",
+      .timeLimit(.minutes(3)))
+    func hanging() async throws {
+      let authority = try TestAuthority.shared()
+      let file = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID())")
+      try Data(count: 300_000).write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }
+      try await TestServer.with(options: .init(tls: authority.tls())) { request in
+        .text("\(request.contentLength)")
+      } body: { server in
+        try await with(width: max(2, System.coreCount) + 1) {
+          $0.trust.additionalAuthorities = [Data(authority.certificate.utf8)]
+        } body: { names, _, transport in
+          // As many as SwiftNIO has threads for what blocks.
+          let count = max(2, System.coreCount)
+          let hanging = try (0..<count).map { number in
+            let client = try makeClient("http://hang\(number).test", transport)
+            return Task { await failure { try await client.send(message()) } }
+          }
+          await names.waitUntilHanging(count)
+          let client = try makeClient("https://localhost:\(server.port)", transport)
+          let content = RequestContent.file(file.path)
+          let got = try await client.send(message(.put).content(content)).string
+          #expect(got == "300000")
+          for task in hanging { task.cancel() }
+          for task in hanging { #expect(await task.value?.code == .cancelled) }
+        }
+      }
+    }
+
+    @Test("calls to one name share its lookup")
+    func sharing() async throws {
+      try await TestServer.with { _ in
+        .text("")
+      } body: { server in
+        try await with { names, resolver, transport in
+          let client = try makeClient("http://hang.test:\(server.port)", transport)
+          let calls = (0..<5).map { _ in Task { await failure { try await client.send(message()) } } }
+          await names.waitUntilHanging(1)
+          while resolver.load.callers < 5 { await Task.yield() }
+          names.release()
+          for call in calls { #expect(await call.value == nil) }
+          #expect(names.names == ["hang.test"])
+          #expect(resolver.load == (0, 0, 0))
+        }
+      }
+    }
+
+    @Test("a lookup that nobody waits for any more leaves the queue", arguments: [true, false])
+    func leaving(byCancellation: Bool) async throws {
+      try await with(width: 1) { names, resolver, transport in
+        let first = try makeClient("http://hang0.test", transport)
+        let running = Task { await failure { try await first.send(message()) } }
+        await names.waitUntilHanging(1)
+        let second = try makeClient("http://second.test", transport)
+        let request = message().setting(
+          ExchangeTimeouts.self, ExchangeTimeouts(connection: byCancellation ? nil : .milliseconds(50)))
+        let waiting = Task { await failure { try await second.send(request) } }
+        if byCancellation {
+          while resolver.load.waiting < 1 { await Task.yield() }
+          waiting.cancel()
+        }
+        let error = await waiting.value
+        #expect(error?.code == (byCancellation ? .cancelled : .timeout) && error?.requestState == .notSent)
+        while resolver.load.waiting > 0 || transport.usage.connecting > 1 { await Task.yield() }
+        running.cancel()
+        #expect(await running.value?.code == .cancelled)
+        names.release()
+        while resolver.load.running > 0 { await Task.yield() }
+        #expect(names.names == ["hang0.test"])
+      }
+    }
+
+    @Test("where too many names wait the next is refused at once, and nothing was sent")
+    func tooMany() async throws {
+      try await with(width: 1, waiting: 1) { names, resolver, transport in
+        let calls = try ["hang0.test", "second.test"].map { host in
+          let client = try makeClient("http://\(host)", transport)
+          return Task { await failure { try await client.send(message()) } }
+        }
+        await names.waitUntilHanging(1)
+        while resolver.load.waiting < 1 { await Task.yield() }
+        let third = try makeClient("http://third.test", transport)
+        let error = await failure { try await third.send(message()) }
+        #expect(error?.code == .declined && error?.requestState == .notSent)
+        #expect(error?.detail.contains("third.test") == true)
+        for call in calls { call.cancel() }
+        for call in calls { _ = await call.value }
+      }
+    }
+  }
+#endif

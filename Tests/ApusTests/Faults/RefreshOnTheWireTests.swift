@@ -1,0 +1,58 @@
+#if NIO && os(Linux)
+  import Apus
+  import ApusNIO
+  import ApusTestServer
+  import Foundation
+  import Synchronization
+  import Testing
+
+  @Suite("A refresh over kept connections")
+  struct RefreshOnTheWireTests {
+    /// A server that serves one request on each connection and closes it when the next one arrives, as a server whose
+    /// idle time ends just then; its tokens are good for one generation after another.
+    private final class ForgetfulServer: Sendable {
+      private struct State {
+        var served: Set<Int> = []
+        var generation = 1
+        var refreshes = 0
+      }
+
+      private let state = Mutex(State())
+
+      var refreshes: Int { state.withLock { $0.refreshes } }
+
+      func reply(to request: RecordedRequest) -> Reply {
+        state.withLock { state in
+          guard state.served.insert(request.connection).inserted else { return Reply(steps: []) }
+          if request.path == "/token" {
+            state.refreshes += 1
+            state.generation += 1
+            let next = state.generation
+            return .json(#"{"access_token":"a\#(next)","refresh_token":"r\#(next)"}"#)
+          }
+          let isGood = request.fields["Authorization"] == "Bearer a2"
+          return isGood ? .status(204) : .status(401, fields: ["WWW-Authenticate": "Bearer"])
+        }
+      }
+    }
+
+    @Test("the refresh goes out on a connection of its own, so that a kept one which is closed just then fails no call")
+    func ownConnection() async throws {
+      let forgetful = ForgetfulServer()
+      try await TestServer.with {
+        forgetful.reply(to: $0)
+      } body: { server in
+        let tokens = MemoryCredentials(.tokens(Tokens(access: "a1", refresh: "r1")))
+        let api = server.client { $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") } }
+        let failures = await withTaskGroup(of: CallError?.self) { group in
+          for _ in 0..<20 { group.addTask { await failure { try await api.send(.ping) } } }
+          return await group.reduce(into: [CallError]()) { failures, error in
+            if let error { failures.append(error) }
+          }
+        }
+        #expect(failures.isEmpty)
+        #expect(forgetful.refreshes == 1)
+      }
+    }
+  }
+#endif
