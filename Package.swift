@@ -96,7 +96,7 @@ let package = Package(
     .target(
       name: "LoopbackConformance", dependencies: ["ApusCore", "ApusTesting", "ApusTestServer", httpTypes],
       path: "Tests/LoopbackConformance", swiftSettings: settings),
-    // How the time of parsers grows with their input.
+    // How the time of parsers grows with their input, and waiting that ends.
     .target(name: "Timing", path: "Tests/Timing", swiftSettings: settings),
     .testTarget(name: "ApusJSONTests", dependencies: ["ApusJSON", "Timing"], swiftSettings: settings),
     .testTarget(
@@ -114,12 +114,14 @@ let package = Package(
       name: "ApusCredentialsTests",
       dependencies: [
         "ApusCredentials", "ApusMiddleware", "ApusCore", "Apus", "ApusNIO", "ApusTesting", "ApusTestServer",
-        "LoopbackConformance", "CredentialsWorker", httpTypes, logging, crypto,
+        "LoopbackConformance", "CredentialsWorker", "Timing", httpTypes, logging, crypto,
       ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusURLSessionTests",
-      dependencies: ["ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", httpTypes],
+      dependencies: [
+        "ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "Timing", httpTypes,
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusNIOTests",
@@ -135,7 +137,9 @@ let package = Package(
       name: "ApusTestServerTests", dependencies: ["ApusTestServer", httpTypes], swiftSettings: settings),
     .testTarget(
       name: "ApusTests",
-      dependencies: ["Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", httpTypes, logging],
+      dependencies: [
+        "Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", "Timing", httpTypes, logging,
+      ],
       swiftSettings: settings),
     // Over nginx, squid and httpbin, which scripts/servers starts.
     .testTarget(

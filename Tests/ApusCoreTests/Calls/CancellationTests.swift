@@ -2,6 +2,7 @@ import ApusCore
 import ApusTesting
 import HTTPTypes
 import Testing
+import Timing
 
 private struct GetImage: Endpoint {
   var request: Request<String> { .get("/images/\(1)") }
@@ -64,7 +65,7 @@ struct CancellationTests {
   func inContent() async throws {
     bench.stub.onAny(answer: .pieces(["a", "b"]).stalled(after: 1))
     let call = Task { [bench, text] in await bench.api.result(of: text) }
-    while bench.api.calls.all.first?.received.bytes != 1 { await Task.yield() }
+    try await waitWhile(bench.api.calls.all.first?.received.bytes != 1)
     #expect(bench.api.calls.cancelAll() == 1)
     let error = try #require(await call.value.error)
     #expect(error.code == .cancelled)
@@ -152,7 +153,7 @@ struct CancellationTests {
       #expect(await bench.api.result(of: request("/ok")).error == nil)
       #expect(await bench.api.result(of: request("/failure")).error?.code == .rejected)
       let call = Task { [bench] in await bench.api.result(of: request("/stalled")) }
-      while bench.stub.openExchanges.isEmpty { await Task.yield() }
+      try await waitWhile(bench.stub.openExchanges.isEmpty)
       call.cancel()
       #expect(await call.value.error?.code == .cancelled)
       #expect(bench.api.calls.calls(id: "mine").isEmpty)

@@ -1,6 +1,7 @@
 import ApusCore
 import ApusTesting
 import HTTPTypes
+import Timing
 
 /// A client over a stub that answers when a gate opens, with the time and the observers of a test.
 struct CoalescingBench {
@@ -37,8 +38,8 @@ struct CoalescingBench {
   /// How many calls have joined another's exchange.
   var joined: Int { log.events.count { $0.hasPrefix("joined") } }
 
-  func waitForJoined(_ count: Int) async {
-    while joined < count { await Task.yield() }
+  func waitForJoined(_ count: Int) async throws {
+    try await waitWhile(joined < count)
   }
 
   /// Starts calls, and waits until all of them wait for one exchange, which the first has begun.
@@ -48,7 +49,7 @@ struct CoalescingBench {
       calls.append(start(request))
       if index == 0 { try await gate.waitForArrivals(1) }
     }
-    await waitForJoined(requests.count - 1)
+    try await waitForJoined(requests.count - 1)
     return calls
   }
 

@@ -22,7 +22,7 @@ struct CoalescingBoundsTests {
     for count in 1...2 {
       try await gate.waitForArrivals(count)
       early.append(bench.start(.shared))
-      await bench.waitForJoined(count)
+      try await bench.waitForJoined(count)
       gate.release()
     }
     try await gate.waitForArrivals(3)
@@ -30,7 +30,7 @@ struct CoalescingBoundsTests {
     var late = [bench.start(.shared)]
     try await bench.gate.waitForArrivals(1)
     late.append(bench.start(.shared))
-    await bench.waitForJoined(3)
+    try await bench.waitForJoined(3)
     gate.open()
     bench.gate.open()
     for call in early { #expect(try await call.value.get() == "abcdefg") }
@@ -57,7 +57,7 @@ struct CoalescingBoundsTests {
     let first = bench.start(.shared)
     try await head.waitForArrivals(1)
     let early = bench.start(.shared)
-    await bench.waitForJoined(1)
+    try await bench.waitForJoined(1)
     head.open()
     try await gate.waitForArrivals(1)
     bench.gate.open()
@@ -76,7 +76,7 @@ struct CoalescingBoundsTests {
     gate.release()
     try await gate.waitForArrivals(2)
     let second = bench.start(request)
-    await bench.waitForJoined(1)
+    try await bench.waitForJoined(1)
     // It goes by its id alone.
     let other = bench.start(.shared)
     try await bench.gate.waitForArrivals(1)
@@ -97,7 +97,7 @@ struct CoalescingBoundsTests {
       try await bench.gate.waitForArrivals(index + 1)
     }
     calls.append(bench.start(.get("/1").coalesced()))
-    await bench.waitForJoined(1)
+    try await bench.waitForJoined(1)
     bench.gate.open()
     for call in calls { #expect(try await call.value.get() == "ok") }
     #expect(bench.stub.exchanges.map(\.target) == ["/1", "/2", "/3", "/3"])

@@ -77,9 +77,9 @@ struct CoalescingEndsTests {
     #expect(await older.value.error?.cancellation == .superseded)
     try await gate.waitForArrivals(2)
     let other = bench.start(.shared)
-    await bench.waitForJoined(1)
+    try await bench.waitForJoined(1)
     let newest = bench.start(.shared.latestWins("user"))
-    await bench.waitForJoined(2)
+    try await bench.waitForJoined(2)
     #expect(await newer.value.error?.cancellation == .superseded)
     gate.open()
     #expect(try await other.value.get() == "new")
@@ -109,7 +109,7 @@ struct CoalescingEndsTests {
     try await asked.wait()
     for level in [2, 3] {
       calls.append(start(level))
-      await bench.waitForJoined(level - 1)
+      try await bench.waitForJoined(level - 1)
     }
     calls[1].cancel()
     #expect(await calls[1].value.error?.isCancellation == true)

@@ -24,7 +24,7 @@ struct CoalescingTests {
   func oneExchange() async throws {
     let calls = try await bench.share(Array(repeating: .shared, count: 20))
     let response = Task { [bench] in try await bench.api.response(to: Request<String>.shared) }
-    await bench.waitForJoined(20)
+    try await bench.waitForJoined(20)
     #expect(bench.api.calls.count == 21)
     #expect(Set(bench.api.calls.all.map(\.id)).count == 21)
     gate.open()
@@ -56,7 +56,7 @@ struct CoalescingTests {
     let user = bench.begin(Request<User>.get("/user").coalesced())
     try await gate.waitForArrivals(1)
     let wrong = bench.begin(Request<[User]>.get("/user").coalesced())
-    await bench.waitForJoined(1)
+    try await bench.waitForJoined(1)
     gate.open()
     #expect(try await user.value.get() == User(id: 7))
     #expect(await wrong.value.error?.code == .decoding)
@@ -70,7 +70,7 @@ struct CoalescingTests {
     let request = Request<Void>(method: method, path: "/user", mapping: .empty).coalesced()
     let isSafe = !["POST", "DELETE"].contains(token)
     let calls = [bench.begin(request), bench.begin(request)]
-    if isSafe { await bench.waitForJoined(1) } else { try await gate.waitForArrivals(2) }
+    if isSafe { try await bench.waitForJoined(1) } else { try await gate.waitForArrivals(2) }
     gate.open()
     for call in calls { #expect(await call.value.error == nil) }
     #expect(bench.stub.exchanges.count == (isSafe ? 1 : 2))
@@ -85,7 +85,7 @@ struct CoalescingTests {
     let (first, second) = (String(repeating: "a", count: 1000) + "b", String(repeating: "a", count: 1000) + "c")
     let calls = [first, second, first, second].map { bench.start(query($0)) }
     try await gate.waitForArrivals(2)
-    await bench.waitForJoined(2)
+    try await bench.waitForJoined(2)
     gate.open()
     for call in calls { #expect(try await call.value.get() == "ok") }
     #expect(bench.stub.exchanges.map(\.text).sorted() == [first, second])
@@ -134,7 +134,7 @@ struct CoalescingTests {
     }
     try await gate.waitForArrivals(4)
     calls.append(bench.start(.shared))
-    await bench.waitForJoined(1)
+    try await bench.waitForJoined(1)
     gate.open()
     for call in calls { #expect(try await call.value.get() == "ok") }
     #expect(bench.stub.exchanges.count == 4)

@@ -24,7 +24,7 @@ struct EventReporterTests {
   }
 
   @Test("events of many threads are told one at a time, in the order of the trace, to all observers alike")
-  func concurrent() async {
+  func concurrent() async throws {
     let watchers = [Watcher(), Watcher()]
     let bench = CallBench(observers: watchers)
     let call = Call(Request<Void>.get("/").box, delivery: .buffered, by: bench.api)
@@ -33,7 +33,7 @@ struct EventReporterTests {
         group.addTask { for step in 0..<50 { call.record(.note("step", Int64(thread * 100 + step))) } }
       }
     }
-    _ = call.end(.success(()))
+    try call.succeed()
     let traced = call.trace.events.compactMap { event -> Int64? in
       if case .note(_, let number) = event.kind { return number }
       return nil
@@ -64,13 +64,13 @@ struct EventReporterTests {
   }
 
   @Test("nothing is told after the end")
-  func afterTheEnd() {
+  func afterTheEnd() throws {
     let bench = CallBench()
     let call = Call(Request<Void>.get("/").box, delivery: .buffered, by: bench.api)
-    _ = call.end(.success(()))
+    try call.succeed()
     call.record(.decoded)
     call.cancel(.requested)
-    _ = call.end(.success(()))
+    try call.succeed()
     #expect(bench.log.events == ["succeeded"])
   }
 }

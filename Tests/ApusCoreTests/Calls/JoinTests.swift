@@ -3,6 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
+import Timing
 
 private struct User: Codable, Sendable, Equatable { var id: Int }
 private struct Name: Codable, Sendable, Equatable { var name: String }
@@ -24,7 +25,7 @@ struct JoinTests {
   private func join(_ requests: Request<String>...) async throws -> [Task<Result<String, CallError>, Never>] {
     let calls = requests.map { start($0) }
     try await gate.waitForArrivals(1)
-    while bench.log.events.count(where: { $0.hasPrefix("joined") }) < requests.count - 1 { await Task.yield() }
+    try await waitWhile(bench.log.events.count(where: { $0.hasPrefix("joined") }) < requests.count - 1)
     return calls
   }
 
@@ -34,7 +35,7 @@ struct JoinTests {
     let calls = try await join(request(), request(), request())
     #expect(bench.api.calls.calls(id: "one").count == 3)
     let response = Task { [bench] in try await bench.api.response(to: request()) }
-    while bench.api.calls.count < 4 { await Task.yield() }
+    try await waitWhile(bench.api.calls.count < 4)
     gate.open()
     for call in calls { #expect(try await call.value.get() == "ok") }
     let head = try await response.value.head
@@ -55,7 +56,7 @@ struct JoinTests {
     let name = Task { [bench] in
       await bench.api.result(of: Request<Name>.get("/user").id("one", whenRunning: .join))
     }
-    while !bench.log.events.contains(where: { $0.hasPrefix("joined") }) { await Task.yield() }
+    try await waitWhile(!bench.log.events.contains(where: { $0.hasPrefix("joined") }))
     gate.open()
     #expect(try await user.value.get() == User(id: 7))
     #expect(await name.value.error?.code == .decoding)
@@ -71,7 +72,7 @@ struct JoinTests {
       bench.stub.onAny(answer: answer.waiting(for: gate))
       let request = request()
       let calls = (0..<3).map { _ in Task { await bench.api.result(of: request) } }
-      while bench.log.events.count(where: { $0.hasPrefix("joined") }) < 2 { await Task.yield() }
+      try await waitWhile(bench.log.events.count(where: { $0.hasPrefix("joined") }) < 2)
       gate.open()
       for call in calls { #expect(await call.value.error?.code == code) }
       #expect(bench.stub.exchanges.count == 1)
@@ -93,7 +94,7 @@ struct JoinTests {
     ]
     let calls = requests.map { start($0) }
     try await gate.waitForArrivals(7)
-    while !bench.log.events.contains(where: { $0.hasPrefix("joined") }) { await Task.yield() }
+    try await waitWhile(!bench.log.events.contains(where: { $0.hasPrefix("joined") }))
     gate.open()
     for call in calls { #expect(try await call.value.get() == "ok") }
     #expect(bench.stub.exchanges.count == 7)

@@ -33,6 +33,23 @@ struct ParserTimeFuzzTests {
       })
   }
 
+  @Test(
+    "Links and limits of servers",
+    arguments: [
+      ("<a>,", ""), ("<", ""), (";", "<a>"), (" ", "<a>;"), (",", ""), ("; a=b", "<a>"), ("\\\"", "<a>; b=\""),
+      (" a", "<a>; rel=\""), ("; rel=a", "<a>"), ("&a=b", "<?"), ("; \u{301}", "<a>"), ("a", "<a>; "), ("9", "a="),
+      ("a=1;", ""),
+    ])
+  func links(piece: String, start: String) throws {
+    let names = try ["Link", "RateLimit"].map { try #require(HTTPField.Name($0)) }
+    #expect(
+      LinearTime.holds(for: LinearTime.repeating(piece, after: start)) { text in
+        let fields: HTTPFields = [names[0]: text, names[1]: text]
+        for link in WebLink.all(in: fields) { _ = link.queryValue("page") }
+        _ = ServerRateLimit(fields)
+      })
+  }
+
   @Test("Directives of caches", arguments: [",", "no-store ,", " ", "\u{301},", "a="])
   func cacheControl(piece: String) {
     #expect(

@@ -4,6 +4,7 @@ import ApusTesting
 import Foundation
 import Synchronization
 import Testing
+import Timing
 
 @testable import ApusCredentials
 
@@ -143,7 +144,7 @@ struct LeaseTests {
       first.release()
       place.clock.advance(by: .milliseconds(5))
       // It has got the old one, and sleeps for the new one; or it is wrong and has ended.
-      while place.clock.sleepers == 0, told.all.isEmpty { await Task.yield() }
+      try await waitWhile(place.clock.sleepers == 0 && told.all.isEmpty)
       told.add("second")
       second.release()
       place.clock.advance(by: .seconds(1))

@@ -3,6 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+import Timing
 
 /// A client in which a call can be made to wait for anything there is, and the account that changes meanwhile.
 final class BoundBench: Sendable {
@@ -120,12 +121,12 @@ final class BoundBench: Sendable {
 
   private func waitUntilWaiting(_ api: Client) async throws {
     switch wait {
-    case .queue, .heldTag: await scheduler.waitForWaiting(1)
+    case .queue, .heldTag: try await scheduler.waitForWaiting(1)
     case .joined:
-      await scheduler.waitForWaiting(1)
-      while !api.calls.all.contains(where: \.hasJoined) { await Task.yield() }
+      try await scheduler.waitForWaiting(1)
+      try await waitWhile(!api.calls.all.contains(where: \.hasJoined))
     case .backOff, .rateLimit: try await clock.waitForSleepers(1)
-    case .network: while connectivity.waiting == 0 { await Task.yield() }
+    case .network: try await waitWhile(connectivity.waiting == 0)
     case .refresh, .redirect, .challenge, .own: try await gate.waitForArrivals(1)
     }
   }

@@ -3,6 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+import Timing
 
 @Suite("Circuit breaker: whole calls")
 struct CircuitBreakerTests {
@@ -177,7 +178,7 @@ struct CircuitBreakerTests {
     let hasty = Request<String>.get("/ping").timeout(.milliseconds(500))
     let calls = (0..<10).map { _ in Task { await failure { try await api.send(hasty) } } }
     try await gate.waitForArrivals(1)
-    while !api.calls.isWaitingForCredentials(10) { await Task.yield() }
+    try await waitWhile(!api.calls.isWaitingForCredentials(10))
     gate.open()
     for call in calls { #expect(await call.value?.code == .malformedResponse) }
     #expect(breaker.status(of: scope) == .closed && bench.refreshes == 1)

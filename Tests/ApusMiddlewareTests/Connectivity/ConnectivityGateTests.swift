@@ -4,6 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
+import Timing
 
 /// A source that a test tells what to say.
 private final class ToldSource: ConnectivitySource {
@@ -133,13 +134,13 @@ struct ConnectivityGateTests {
     let api = api(.wait)
     stub.onAny(answer: offline)
     let calls = (0..<3).map { _ in Task { await failure { try await api.send(.ping) } } }
-    while connectivity.waiting < 3 { await Task.yield() }
+    try await waitWhile(connectivity.waiting < 3)
     for _ in 0..<2 {
       try await clock.waitForSleepers(1)
       let count = stub.exchanges.count
       clock.advanceToNextWake()
       try await stub.waitForExchanges(count + 1)
-      while connectivity.waiting < 3 { await Task.yield() }
+      try await waitWhile(connectivity.waiting < 3)
       #expect(stub.exchanges.count == count + 1)
     }
     #expect(connectivity.status == .offline)

@@ -3,6 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+import Timing
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -154,7 +155,7 @@ struct AttemptDeadlineTests {
     let slow = Task { try await api.send(Request<Void>.get("/slow").attemptTimeout(nil)) }
     try await gate.waitForArrivals(1)
     let waiting = Task { try await api.send(.ping) }
-    while scheduler.waiting == 0 { await Task.yield() }
+    try await waitWhile(scheduler.waiting == 0)
     clock.advance(by: .seconds(60))
     gate.open()
     try await slow.value

@@ -3,6 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+import Timing
 
 /// Whatever a call waits for counts for its deadline.
 @Suite("What counts for the deadline of a call")
@@ -29,7 +30,7 @@ struct CountedTimeTests {
     let running = Task { try await api.send(.ping.timeout(.seconds(300))) }
     try await gate.waitForArrivals(1)
     async let outcome = failure { try await api.send(.ping) }
-    while scheduler.waiting == 0 { await Task.yield() }
+    try await waitWhile(scheduler.waiting == 0)
     clock.advance(by: .seconds(30))
     let error = try #require(await outcome)
     #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
@@ -71,7 +72,7 @@ struct CountedTimeTests {
     let api = limited.over(bench.stub)
     async let outcome = failure { try await api.send(Request<String>.get("/ping")) }
     try await gate.waitForArrivals(1)
-    while !api.calls.isWaitingForCredentials(1) { await Task.yield() }
+    try await waitWhile(!api.calls.isWaitingForCredentials(1))
     bench.clock.advance(by: .seconds(30))
     let error = try #require(await outcome)
     #expect(error.cancellation == .deadline(.waiting))
@@ -79,7 +80,7 @@ struct CountedTimeTests {
     #expect(error.detail == "waited for other credentials; \(limit)")
     #expect(error.trace.duration == .seconds(30))
     gate.open()
-    while bench.tokens.current().generation == 0 { await Task.yield() }
+    try await waitWhile(bench.tokens.current().generation == 0)
   }
 
   @Test("redirects")

@@ -3,6 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+import Timing
 
 @Suite("The deadline of a whole call")
 struct TotalDeadlineTests {
@@ -217,7 +218,7 @@ struct TotalDeadlineTests {
     try await gate.waitForArrivals(1)
     async let hasty = failure { try await api.send(request.timeout(.seconds(1))) }
     try await clock.waitForSleepers(1)
-    while clock.nextWake != clock.now.advanced(by: .seconds(1)) { await Task.yield() }
+    try await waitWhile(clock.nextWake != clock.now.advanced(by: .seconds(1)))
     clock.advance(by: .seconds(1))
     let error = try #require(await hasty)
     #expect(error.code == .timeout)

@@ -3,6 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+import Timing
 
 @Suite("Refresh: cool-downs")
 struct RefreshCoolDownTests {
@@ -38,7 +39,7 @@ struct RefreshCoolDownTests {
     bench.expire()
     bench.refuse(lost)
     let calls = (0..<20).map { _ in Task { try await api.send(ping.timeout(.seconds(10))) } }
-    while api.calls.all.count(where: \.isResting) < 20 { await Task.yield() }
+    try await waitWhile(api.calls.all.count(where: \.isResting) < 20)
     #expect(bench.refreshes == 1)
     bench.clock.advance(by: .seconds(1))
     for call in calls {
@@ -69,7 +70,7 @@ struct RefreshCoolDownTests {
     bench.refuse(lost, lost, lost, lost, lost)
     let call = Task { await failure { try await api.send(ping) } }
     for (count, pause) in [1, 2, 4].enumerated() {
-      while !api.calls.all.contains(where: { $0.restCount == count + 1 }) { await Task.yield() }
+      try await waitWhile(!api.calls.all.contains(where: { $0.restCount == count + 1 }))
       bench.clock.advance(by: .seconds(pause))
     }
     #expect(await call.value?.code == .broken)
@@ -86,7 +87,7 @@ struct RefreshCoolDownTests {
     bench.expire()
     bench.refuse(lost)
     let call = Task { await failure { try await api.send(ping) } }
-    while !api.calls.all.contains(where: \.isResting) { await Task.yield() }
+    try await waitWhile(!api.calls.all.contains(where: \.isResting))
     bench.tokens.set(Tokens(access: "of another"))
     bench.clock.advance(by: .seconds(1))
     #expect(await call.value?.underlying is PrincipalChanged)
@@ -112,7 +113,7 @@ struct RefreshCoolDownTests {
     let call = Task { await failure { try await api.send(ping) } }
     if !isIdempotent {
       // It waits for the cool-down like any other call.
-      while !api.calls.all.contains(where: \.isResting) { await Task.yield() }
+      try await waitWhile(!api.calls.all.contains(where: \.isResting))
       #expect(bench.refreshes == 1)
       bench.clock.advance(by: .seconds(1))
     }

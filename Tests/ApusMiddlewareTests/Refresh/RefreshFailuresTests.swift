@@ -4,6 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
+import Timing
 
 @Suite("Refresh: when it fails")
 struct RefreshFailuresTests {
@@ -23,7 +24,7 @@ struct RefreshFailuresTests {
     let calls = (0..<20).map { _ in Task { await failure { try await api.send(ping) } } }
     try await gate.waitForArrivals(1)
     // Nineteen are refused as well, or wait before they are sent.
-    while !api.calls.isWaitingForCredentials(20) { await Task.yield() }
+    try await waitWhile(!api.calls.isWaitingForCredentials(20))
     gate.open()
     for call in calls {
       let error = try #require(await call.value)
@@ -89,7 +90,7 @@ struct RefreshFailuresTests {
     #expect(error.code == .timeout)
     #expect(error.detail == "the refresh took too long")
     gate.open()
-    while bench.tokens.current().generation == 0 { await Task.yield() }
+    try await waitWhile(bench.tokens.current().generation == 0)
   }
 
   @Test("one that never ends is given up when its time is up twice, and the next call asks again after a pause")

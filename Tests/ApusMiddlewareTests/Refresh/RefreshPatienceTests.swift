@@ -2,6 +2,7 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import Testing
+import Timing
 
 @Suite("Refresh: how long an attempt waits for it")
 struct RefreshPatienceTests {
@@ -31,7 +32,7 @@ struct RefreshPatienceTests {
     let hasty = Task { [ping] in await failure { try await api.send(ping.attemptTimeout(.seconds(3))) } }
     try await gate.waitForArrivals(1)
     let patient = Task { [ping] in try await api.send(ping.attemptTimeout(.seconds(200))) }
-    while !api.calls.isWaitingForCredentials(2) { await Task.yield() }
+    try await waitWhile(!api.calls.isWaitingForCredentials(2))
     bench.clock.advance(by: .seconds(3))
     let error = try #require(await hasty.value)
     #expect(error.code == .timeout && error.phase == .waiting)
@@ -54,11 +55,11 @@ struct RefreshPatienceTests {
       await api.withDeadline(.seconds(3)) { await failure { try await api.send(ping) } }
     }
     try await gate.waitForArrivals(1)
-    while !api.calls.isWaitingForCredentials(1) { await Task.yield() }
+    try await waitWhile(!api.calls.isWaitingForCredentials(1))
     bench.clock.advance(by: .seconds(3))
     #expect(await hasty.value?.cancellation == .deadline(.waiting))
     gate.open()
-    while bench.tokens.current().generation == 0 { await Task.yield() }
+    try await waitWhile(bench.tokens.current().generation == 0)
     let text = try await api.send(ping)
     #expect(text == "ok ")
     #expect(bench.refreshes == 1)

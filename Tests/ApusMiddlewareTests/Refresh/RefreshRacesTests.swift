@@ -4,6 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
+import Timing
 
 @Suite("Refresh: while others do things")
 struct RefreshRacesTests {
@@ -18,7 +19,7 @@ struct RefreshRacesTests {
     let first = Task { try await api.send(ping) }
     try await gate.waitForArrivals(1)
     let second = Task { try await api.send(ping) }
-    while !api.calls.isWaitingForCredentials(2) { await Task.yield() }
+    try await waitWhile(!api.calls.isWaitingForCredentials(2))
     first.cancel()
     let error = await failure { try await first.value }
     #expect(error?.code == .cancelled)
@@ -39,7 +40,7 @@ struct RefreshRacesTests {
     call.cancel()
     #expect(await failure { try await call.value }?.code == .cancelled)
     gate.open()
-    while bench.tokens.current().generation == 0 { await Task.yield() }
+    try await waitWhile(bench.tokens.current().generation == 0)
     let text = try await api.send(ping)
     #expect(text == "ok ")
     #expect(bench.refreshes == 1)
@@ -53,7 +54,7 @@ struct RefreshRacesTests {
     let first = Task { try await api.send(ping) }
     try await gate.waitForArrivals(1)
     let later = Task { try await api.response(to: ping) }
-    while !api.calls.isWaitingForCredentials(2) { await Task.yield() }
+    try await waitWhile(!api.calls.isWaitingForCredentials(2))
     #expect(api.calls.all.count { $0.phase == .waiting } == 2)
     gate.open()
     _ = try await first.value
@@ -96,7 +97,7 @@ struct RefreshRacesTests {
     #expect(error?.underlying is PrincipalChanged && error?.requestState == .answered)
     gate.open()
     // What the refresh gives comes too late.
-    while source.replacements.all.isEmpty { await Task.yield() }
+    try await waitWhile(source.replacements.all.isEmpty)
     #expect(source.replacements.all == [false])
     #expect(bench.tokens.current().credential == nil)
     let other = await failure { try await api.send(ping) }
@@ -129,14 +130,14 @@ struct RefreshRacesTests {
     let patient = Task { try await api.send(ping) }
     try await gate.waitForArrivals(1)
     let hasty = Task { await failure { try await api.send(ping.timeout(.seconds(3))) } }
-    while !api.calls.isWaitingForCredentials(2) { await Task.yield() }
+    try await waitWhile(!api.calls.isWaitingForCredentials(2))
     bench.clock.advance(by: .seconds(3))
     let error = await hasty.value
     #expect(error?.code == .timeout && error?.phase == .waiting)
     #expect(api.calls.cancelAll() == 1)
     #expect(await failure { try await patient.value }?.code == .cancelled)
     gate.open()
-    while bench.tokens.current().generation == 0 { await Task.yield() }
+    try await waitWhile(bench.tokens.current().generation == 0)
     let text = try await api.send(ping)
     #expect(text == "ok ")
     #expect(bench.refreshes == 1)
@@ -151,7 +152,7 @@ struct RefreshRacesTests {
     bench.refuse(.json(#"{"error":"invalid_grant"}"#, status: 400))
     let calls = [first, first, second, second].map { api in Task { await failure { try await api.send(ping) } } }
     try await gate.waitForArrivals(1)
-    while !(first.calls.isWaitingForCredentials(2) && second.calls.isWaitingForCredentials(2)) { await Task.yield() }
+    try await waitWhile(!(first.calls.isWaitingForCredentials(2) && second.calls.isWaitingForCredentials(2)))
     gate.open()
     for call in calls { #expect(await call.value?.sessionEnd == .expired) }
     #expect(bench.refreshes == 1)
@@ -166,7 +167,7 @@ struct RefreshRacesTests {
     let one = Task { try await first.send(ping) }
     try await gate.waitForArrivals(1)
     let two = Task { try await second.send(ping) }
-    while !second.calls.isWaitingForCredentials(1) { await Task.yield() }
+    try await waitWhile(!second.calls.isWaitingForCredentials(1))
     gate.open()
     let texts = try await [one.value, two.value]
     #expect(texts == ["ok ", "ok "])
@@ -214,7 +215,7 @@ struct RefreshRacesTests {
     _ = try await api.send(ping)
     #expect(bench.authorizations.last == "Bearer access-1")
     gate.open()
-    while bench.tokens.current().generation == 0 { await Task.yield() }
+    try await waitWhile(bench.tokens.current().generation == 0)
     #expect(bench.refreshes == 1)
     bench.clock.advance(by: .seconds(101))
     _ = try await api.send(ping)

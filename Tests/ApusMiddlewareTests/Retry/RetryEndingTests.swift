@@ -3,6 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+import Timing
 
 @Suite("Retry: ending, streaming, joining and the budget")
 struct RetryEndingTests {
@@ -40,7 +41,7 @@ struct RetryEndingTests {
     // The pause and the deadline.
     try await clock.waitForSleepers(2)
     clock.advance(by: .milliseconds(100))
-    while api.calls.all.first?.phase != .awaitingHead { await Task.yield() }
+    try await waitWhile(api.calls.all.first?.phase != .awaitingHead)
     clock.advance(by: .seconds(5))
     let error = try #require(await outcome)
     #expect(error.code == .timeout && error.phase == .awaitingHead && error.attempts == 2)
@@ -97,7 +98,7 @@ struct RetryEndingTests {
     async let first = api.response(to: request)
     try await gate.waitForArrivals(1)
     async let second = api.response(to: request)
-    while !api.calls.all.contains(where: { Self.hasJoined($0) }) { await Task.yield() }
+    try await waitWhile(!api.calls.all.contains(where: { Self.hasJoined($0) }))
     gate.open()
     try await clock.waitForSleepers(1)
     clock.advanceToNextWake()
@@ -123,13 +124,13 @@ struct RetryEndingTests {
     let first = Task { await failure { try await api.send(request) } }
     try await clock.waitForSleepers(1)
     let second = Task { await failure { try await api.send(request) } }
-    while !api.calls.all.contains(where: { Self.hasJoined($0) }) { await Task.yield() }
+    try await waitWhile(!api.calls.all.contains(where: { Self.hasJoined($0) }))
     first.cancel()
     #expect(await first.value?.code == .cancelled)
     #expect(clock.sleepers == 1)
     second.cancel()
     #expect(await second.value?.code == .cancelled)
-    while clock.sleepers > 0 { await Task.yield() }
+    try await waitWhile(clock.sleepers > 0)
     #expect(stub.exchanges.count == 1 && api.calls.isEmpty)
   }
 

@@ -33,10 +33,10 @@ struct CallPriorityTests {
     var tasks: [Task<Void, any Error>] = []
     for (priority, name) in [(TaskPriority.utility, "low"), (.medium, "normal"), (.high, "high")] {
       tasks.append(Task.detached(priority: priority) { try await api.send(.step(name)) })
-      await scheduler.waitForWaiting(tasks.count)
+      try await scheduler.waitForWaiting(tasks.count)
     }
     tasks.append(Task { try await api.send(.step("immediate").priority(.immediate)) })
-    await scheduler.waitForWaiting(tasks.count)
+    try await scheduler.waitForWaiting(tasks.count)
     gate.open()
     try await first.value
     for task in tasks { try await task.value }

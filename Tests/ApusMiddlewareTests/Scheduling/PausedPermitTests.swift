@@ -44,7 +44,7 @@ struct PausedPermitTests {
     let slow = Task { try await api.send(.step("slow")) }
     try await gate.waitForArrivals(1)
     elsewhere.open()
-    await scheduler.waitForWaiting(1)
+    try await scheduler.waitForWaiting(1)
     gate.open()
     try await slow.value
     let trace = try await paused.value.trace

@@ -1,6 +1,7 @@
 import ApusCore
 import ApusMiddleware
 import ApusTesting
+import Timing
 
 extension TestClient {
   /// The same with its calls scheduled.
@@ -13,8 +14,8 @@ extension TestClient {
 
 extension Scheduler {
   /// Waits until so many wait.
-  func waitForWaiting(_ count: Int) async {
-    while waiting < count { await Task.yield() }
+  func waitForWaiting(_ count: Int) async throws {
+    try await waitWhile(waiting < count)
   }
 }
 

@@ -2,6 +2,7 @@ import ApusCore
 import ApusTesting
 import Synchronization
 import Testing
+import Timing
 
 @testable import ApusMiddleware
 
@@ -36,7 +37,7 @@ struct SchedulingRefusalTests {
     let first = Task { try await api.send(.ping) }
     try await stub.waitForExchanges(1)
     let second = Task { try await api.send(.ping) }
-    await scheduler.waitForWaiting(1)
+    try await scheduler.waitForWaiting(1)
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.code == .declined)
     #expect(error.requestState == .notSent)
@@ -55,7 +56,7 @@ struct SchedulingRefusalTests {
     let first = Task { try await api.send(.ping.timeout(.seconds(60))) }
     try await stub.waitForExchanges(1)
     let second = Task { await failure { try await api.send(.ping) } }
-    await scheduler.waitForWaiting(1)
+    try await scheduler.waitForWaiting(1)
     clock.advance(by: .seconds(30))
     let error = try #require(await second.value)
     #expect(error.code == .timeout)
@@ -78,11 +79,9 @@ struct SchedulingRefusalTests {
     }
     let api = client(scheduler, timeout: .seconds(30)).over(stub)
     let call = Task { await failure { try await api.send(.ping.tag("waits")) } }
-    await scheduler.waitForWaiting(1)
+    try await scheduler.waitForWaiting(1)
     // From here on its wait is counted.
-    while api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.total(limit: 1)) {
-      await Task.yield()
-    }
+    try await waitWhile(api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.total(limit: 1)))
     clock.advance(by: .seconds(20))
     // The place becomes free when its time is up; nobody else tells it so, since its clock has not come so far.
     scheduler.leave(ticket, at: begin.advanced(by: .seconds(30)))
@@ -102,9 +101,9 @@ struct SchedulingRefusalTests {
     let first = Task { try await api.send(.ping) }
     try await stub.waitForExchanges(1)
     let second = Task { await failure { try await api.send(.ping.tag("images")) } }
-    await scheduler.waitForWaiting(1)
+    try await scheduler.waitForWaiting(1)
     let third = Task { try await api.send(.ping) }
-    await scheduler.waitForWaiting(2)
+    try await scheduler.waitForWaiting(2)
     #expect(api.calls.cancel(tag: "images") == 1)
     #expect(await second.value?.isCancellation == true)
     gate.open()

@@ -3,6 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+import Timing
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -64,10 +65,8 @@ struct SchedulingTests {
     let first = Task { try await api.send(.step("first")) }
     try await stub.waitForExchanges(1)
     let second = Task { try await api.response(to: .step("second").tag("waits")) }
-    await scheduler.waitForWaiting(1)
-    while api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.total(limit: 1)) {
-      await Task.yield()
-    }
+    try await scheduler.waitForWaiting(1)
+    try await waitWhile(api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.total(limit: 1)))
     #expect(api.calls.calls(tag: "waits").first?.phase == .waiting)
     clock.advance(by: .milliseconds(40))
     gate.open()
@@ -137,7 +136,7 @@ struct SchedulingTests {
       _ = try await response.next()
       try await api.send(.step("users"))
       let next = Task { try await api.withResponse(to: request) { try await $0.collect() } }
-      await scheduler.waitForWaiting(1)
+      try await scheduler.waitForWaiting(1)
       #expect(scheduler.running == 0)
       return next
     }
@@ -185,7 +184,7 @@ struct SchedulingTests {
     scheduler.hold("images")
     #expect(scheduler.isHolding("images"))
     let images = (0..<8).map { number in Task { try await api.send(.step("image\(number)").tag("images")) } }
-    await scheduler.waitForWaiting(8)
+    try await scheduler.waitForWaiting(8)
     try await api.send(.step("list"))
     #expect(stub.exchanges.map(\.target) == ["/v1/list"])
     scheduler.release("images")
@@ -204,7 +203,7 @@ struct SchedulingTests {
     _ = try await api.message(for: .ping)
     try await api.send(.ping.setting(SharedWorkKey.self, true))
     let call = Task { try await api.send(.ping) }
-    await scheduler.waitForWaiting(1)
+    try await scheduler.waitForWaiting(1)
     #expect(stub.exchanges.count == 1)
     scheduler.releaseEverything()
     try await call.value
@@ -217,7 +216,7 @@ struct SchedulingTests {
     let scheduler = Scheduler(SchedulingLimits(total: 10, perOrigin: 1))
     let slow = client(scheduler).over(stub)
     let calls = (0..<3).map { _ in Task { try await slow.send(.ping) } }
-    await scheduler.waitForWaiting(2)
+    try await scheduler.waitForWaiting(2)
     var another = TestClient("https://other.example.com")
     another.settings.runtime.clock = clock
     let other = another.scheduled(by: scheduler).over(StubTransport.answering())

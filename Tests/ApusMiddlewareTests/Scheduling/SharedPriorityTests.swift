@@ -1,6 +1,7 @@
 import ApusTesting
 import HTTPTypes
 import Testing
+import Timing
 
 @testable import ApusCore
 @testable import ApusMiddleware
@@ -39,7 +40,7 @@ struct SharedPriorityTests {
     let requests: [Request<Void>] = [shared.priority(.low), .step("other").priority(.normal)]
     for request in requests {
       calls.append(start(request))
-      while queued < calls.count - 1 { await Task.yield() }
+      try await waitWhile(queued < calls.count - 1)
     }
     return calls
   }
@@ -49,7 +50,7 @@ struct SharedPriorityTests {
   func joins(priority: CallPriority) async throws {
     var calls = try await waiting()
     calls.append(start(shared.priority(priority)))
-    while joined < 1 { await Task.yield() }
+    try await waitWhile(joined < 1)
     #expect(scheduler.waiting == 2)
     gate.open()
     for call in calls { #expect(await call.value == nil) }
@@ -62,7 +63,7 @@ struct SharedPriorityTests {
   func leaves() async throws {
     var calls = try await waiting()
     calls.append(start(shared.priority(.immediate)))
-    while joined < 1 { await Task.yield() }
+    try await waitWhile(joined < 1)
     calls[3].cancel()
     #expect(await calls[3].value?.isCancellation == true)
     #expect(scheduler.waiting == 2)
@@ -76,7 +77,7 @@ struct SharedPriorityTests {
     let calls = try await waiting()
     calls[1].cancel()
     #expect(await calls[1].value?.isCancellation == true)
-    while scheduler.waiting > 1 { await Task.yield() }
+    try await waitWhile(scheduler.waiting > 1)
     gate.open()
     for index in [0, 2] { #expect(await calls[index].value == nil) }
     #expect(stub.exchanges.map(\.target) == ["/v1/first", "/v1/other"])

@@ -8,6 +8,7 @@
   import NIOPosix
   import Synchronization
   import Testing
+  import Timing
 
   @testable import ApusNIO
 
@@ -35,8 +36,8 @@
       }
 
       /// Returns when so many lookups hang.
-      func waitUntilHanging(_ count: Int) async {
-        while hanging.load(ordering: .relaxed) < count { await Task.yield() }
+      func waitUntilHanging(_ count: Int) async throws {
+        try await waitWhile(hanging.load(ordering: .relaxed) < count)
       }
     }
 
@@ -80,7 +81,7 @@
             let client = try makeClient("http://hang\(number).test", transport)
             return Task { await failure { try await client.send(message()) } }
           }
-          await names.waitUntilHanging(count)
+          try await names.waitUntilHanging(count)
           let client = try makeClient("https://localhost:\(server.port)", transport)
           let content = RequestContent.file(file.path)
           let got = try await client.send(message(.put).content(content)).string
@@ -99,8 +100,8 @@
         try await with { names, resolver, transport in
           let client = try makeClient("http://hang.test:\(server.port)", transport)
           let calls = (0..<5).map { _ in Task { await failure { try await client.send(message()) } } }
-          await names.waitUntilHanging(1)
-          while resolver.load.callers < 5 { await Task.yield() }
+          try await names.waitUntilHanging(1)
+          try await waitWhile(resolver.load.callers < 5)
           names.release()
           for call in calls { #expect(await call.value == nil) }
           #expect(names.names == ["hang.test"])
@@ -114,22 +115,22 @@
       try await with(width: 1) { names, resolver, transport in
         let first = try makeClient("http://hang0.test", transport)
         let running = Task { await failure { try await first.send(message()) } }
-        await names.waitUntilHanging(1)
+        try await names.waitUntilHanging(1)
         let second = try makeClient("http://second.test", transport)
         let request = message().setting(
           ExchangeTimeouts.self, ExchangeTimeouts(connection: byCancellation ? nil : .milliseconds(50)))
         let waiting = Task { await failure { try await second.send(request) } }
         if byCancellation {
-          while resolver.load.waiting < 1 { await Task.yield() }
+          try await waitWhile(resolver.load.waiting < 1)
           waiting.cancel()
         }
         let error = await waiting.value
         #expect(error?.code == (byCancellation ? .cancelled : .timeout) && error?.requestState == .notSent)
-        while resolver.load.waiting > 0 || transport.usage.connecting > 1 { await Task.yield() }
+        try await waitWhile(resolver.load.waiting > 0 || transport.usage.connecting > 1)
         running.cancel()
         #expect(await running.value?.code == .cancelled)
         names.release()
-        while resolver.load.running > 0 { await Task.yield() }
+        try await waitWhile(resolver.load.running > 0)
         #expect(names.names == ["hang0.test"])
       }
     }
@@ -137,18 +138,20 @@
     @Test("where too many names wait the next is refused at once, and nothing was sent")
     func tooMany() async throws {
       try await with(width: 1, waiting: 1) { names, resolver, transport in
-        let calls = try ["hang0.test", "second.test"].map { host in
+        func call(_ host: String) throws -> Task<CallError?, Never> {
           let client = try makeClient("http://\(host)", transport)
           return Task { await failure { try await client.send(message()) } }
         }
-        await names.waitUntilHanging(1)
-        while resolver.load.waiting < 1 { await Task.yield() }
+        let running = try call("hang0.test")
+        try await names.waitUntilHanging(1)
+        let waiting = try call("second.test")
+        try await waitWhile(resolver.load.waiting < 1)
         let third = try makeClient("http://third.test", transport)
         let error = await failure { try await third.send(message()) }
         #expect(error?.code == .declined && error?.requestState == .notSent)
         #expect(error?.detail.contains("third.test") == true)
-        for call in calls { call.cancel() }
-        for call in calls { _ = await call.value }
+        for call in [running, waiting] { call.cancel() }
+        for call in [running, waiting] { _ = await call.value }
       }
     }
   }

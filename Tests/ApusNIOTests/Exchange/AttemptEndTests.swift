@@ -6,6 +6,7 @@
   import Foundation
   import HTTPTypes
   import Testing
+  import Timing
 
   /// Gives every attempt a little time.
   private struct ShortAttempts: Middleware {
@@ -91,7 +92,7 @@
       try await NIOTransport.with { transport in
         let client = try limited("\(scheme)://127.0.0.1:\(port.number)", transport)
         let error = try await overtime(of: message(), client) {
-          while client.calls.all.first?.phase != .connecting { await Task.yield() }
+          try await waitWhile(client.calls.all.first?.phase != .connecting)
         }
         #expect(error.code == .timeout && error.phase == .connecting && error.requestState == .notSent)
       }
@@ -110,7 +111,7 @@
           try await server.exchanges(atLeast: 1)
           let client = try limited(server.origin, transport)
           let error = try await overtime(of: message(), client) {
-            while client.calls.all.first?.phase != .connecting { await Task.yield() }
+            try await waitWhile(client.calls.all.first?.phase != .connecting)
           }
           #expect(error.code == .timeout && error.phase == .connecting && error.requestState == .notSent)
           #expect(server.exchanges.count == 1)

@@ -6,6 +6,7 @@
   import HTTPTypes
   import Synchronization
   import Testing
+  import Timing
 
   /// How calls ended, in the order in which they did.
   private final class Ended: Sendable {
@@ -108,7 +109,7 @@
           let others = (0..<3).map { _ in
             Task { ended.add(await failure { try await client.send(message()) }) }
           }
-          while ended.all.count < 2 { await Task.yield() }
+          try await waitWhile(ended.all.count < 2)
           let declined = ended.all
           client.calls.cancelAll()
           _ = await first.result

@@ -8,6 +8,7 @@
   import LoopbackConformance
   import Synchronization
   import Testing
+  import Timing
 
   @Suite("Time limits")
   struct TimeoutTests {
@@ -212,7 +213,7 @@
     func endedWhileWaiting() async throws {
       try await whileBusy { _, client in
         let waiting = Task { await failure { try await client.send(message(.post).tag("waiting")) } }
-        while client.calls.calls(tag: "waiting").first?.phase != .connecting { await Task.yield() }
+        try await waitWhile(client.calls.calls(tag: "waiting").first?.phase != .connecting)
         client.calls.cancel(tag: "waiting")
         #expect(await waiting.value?.requestState == .notSent)
       }

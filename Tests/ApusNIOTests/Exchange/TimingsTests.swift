@@ -6,6 +6,7 @@
   import HTTPTypes
   import Synchronization
   import Testing
+  import Timing
 
   @Suite("Timings")
   struct TimingsTests {
@@ -52,7 +53,7 @@
           while !client.calls.all.allSatisfy({ $0.phase == .connecting || $0.phase == .awaitingHead }) {
             await Task.yield()
           }
-          while client.calls.count < 2 { await Task.yield() }
+          try await waitWhile(client.calls.count < 2)
           gate.open()
           let got = try await first.value.trace.exchanges.first?.nameLookup
           #expect(got == nil)
@@ -77,7 +78,7 @@
           settings.observers = [events]
           let client = try makeClient(server.origin, transport, settings: settings)
           let call = Task { try await client.response(to: message()) }
-          while !events.all.contains(.firstByteArrived) { await Task.yield() }
+          try await waitWhile(!events.all.contains(.firstByteArrived))
           gate.open()
           let kinds = try await call.value.trace.events.map(\.kind)
           let first = try #require(kinds.firstIndex(of: .firstByteArrived))

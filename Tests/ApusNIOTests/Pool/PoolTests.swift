@@ -3,6 +3,7 @@
   import ApusTestServer
   import HTTPTypes
   import Testing
+  import Timing
 
   @testable import ApusNIO
 
@@ -96,7 +97,7 @@
           try await gate.waitForArrivals(1)
           let cancelled = Task { try await client.send(message(.get, "/cancelled")) }
           let last = Task { try await client.send(message(.get, "/last")) }
-          while client.calls.count < 3 { await Task.yield() }
+          try await waitWhile(client.calls.count < 3)
           cancelled.cancel()
           #expect(await failure { try await cancelled.value }?.code == .cancelled)
           gate.open()

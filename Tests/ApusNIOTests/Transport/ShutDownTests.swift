@@ -4,6 +4,7 @@
   import ApusTestServer
   import HTTPTypes
   import Testing
+  import Timing
 
   @Suite("Shutting down")
   struct ShutDownTests {
@@ -46,7 +47,7 @@
         try await isReading.wait()
         try await server.exchanges(atLeast: 2)
         let waiting = Task { try await client.send(message()) }
-        while client.calls.all.count(where: { $0.phase == .connecting }) < 1 { await Task.yield() }
+        try await waitWhile(client.calls.all.count(where: { $0.phase == .connecting }) < 1)
         await transport.shutDown()
         #expect(await failure { try await collecting.value }?.code == .broken)
         #expect(await failure { try await streaming.value }?.code == .broken)
@@ -103,7 +104,7 @@
       let transport = NIOTransport(options: modified { $0.connectTimeout = .seconds(3600) })
       let client = try makeClient("http://127.0.0.1:\(port.number)", transport)
       let waiting = Task { try await client.send(message()) }
-      while !client.calls.all.contains(where: { $0.phase == .connecting }) { await Task.yield() }
+      try await waitWhile(!client.calls.all.contains(where: { $0.phase == .connecting }))
       await transport.shutDown()
       #expect(await failure { try await waiting.value }?.requestState == .notSent)
     }

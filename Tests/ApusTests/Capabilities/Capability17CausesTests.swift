@@ -1,5 +1,6 @@
 import Apus
 import Testing
+import Timing
 
 /// A way in which a call fails, brought about as it happens to an app.
 enum FailingWay: String, CaseIterable, Sendable {
@@ -108,7 +109,7 @@ struct Capability17CausesTests {
     let call = Task { await failure { try await api.send(way.request) } }
     try await server.waitForRequests(1)
     if way == .silentContent {
-      while api.calls.all.first?.received.bytes ?? 0 < 4 { await Task.yield() }
+      try await waitWhile(api.calls.all.first?.received.bytes ?? 0 < 4)
     }
     try await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))

@@ -2,6 +2,7 @@
   import Apus
   import ApusTestServer
   import Testing
+  import Timing
 
   @Suite("20: cancelling one call")
   struct Capability20CancelTests {
@@ -58,7 +59,7 @@
     }
 
     private func received(_ api: Client) async throws {
-      while api.calls.all.first?.received.bytes ?? 0 == 0 { await Task.yield() }
+      try await waitWhile(api.calls.all.first?.received.bytes ?? 0 == 0)
     }
 
     /// In a process of its own, since the tests beside this one would be measured too.

@@ -1,5 +1,6 @@
 import Apus
 import Testing
+import Timing
 
 /// Where a call is when it is cancelled.
 enum WaitingPlace: String, CaseIterable, Sendable {
@@ -90,10 +91,10 @@ struct Capability20CancelWaitingTests {
       try await server.waitForRequests(place.requests)
       switch place {
       case .nowhere, .head: break
-      case .content: while api.calls.all.first?.received.bytes ?? 0 < 4 { await Task.yield() }
-      case .turn: await scheduler.waitForWaiting(1)
-      case .network: while connectivity.waiting == 0 { await Task.yield() }
-      case .credentials: while !api.calls.all.contains(where: \.awaitsCredentials) { await Task.yield() }
+      case .content: try await waitWhile(api.calls.all.first?.received.bytes ?? 0 < 4)
+      case .turn: try await scheduler.waitForWaiting(1)
+      case .network: try await waitWhile(connectivity.waiting == 0)
+      case .credentials: try await waitWhile(!api.calls.all.contains(where: \.awaitsCredentials))
       case .pace, .backOff: try await clock.waitForSleepers(1)
       }
     }
@@ -147,7 +148,7 @@ struct Capability20CancelWaitingTests {
     // The refresh was for all, and nobody's cancel ended it.
     #expect(server.paths.count { $0 == "/token" } == (bench.place == .credentials ? 1 : 0))
     #expect(bench.scheduler.running == 0 && bench.scheduler.waiting == 0 && bench.connectivity.waiting == 0)
-    while !api.calls.isEmpty { await Task.yield() }
+    try await waitWhile(!api.calls.isEmpty)
   }
 
   @Test("after the end a cancel has no effect", arguments: Ground.allCases)

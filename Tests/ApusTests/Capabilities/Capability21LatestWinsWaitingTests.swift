@@ -1,5 +1,6 @@
 import Apus
 import Testing
+import Timing
 
 @Suite("21: the latest call wins, wherever the older one is, over the stub and over sockets")
 struct Capability21LatestWinsWaitingTests {
@@ -36,7 +37,7 @@ struct Capability21LatestWinsWaitingTests {
         calls.append(
           Task { await failure { try await api.send(Request<String>.get("/\(number)").latestWins("search")) } })
         // Each takes the place of the one before.
-        while api.calls.calls(id: "search").first?.serial ?? 0 < UInt64(number + 2) { await Task.yield() }
+        try await waitWhile(api.calls.calls(id: "search").first?.serial ?? 0 < UInt64(number + 2))
       }
       for call in calls.dropLast() { #expect(await call.value?.cancellation == .superseded) }
       latch.open()

@@ -3,6 +3,7 @@
   import ApusTestServer
   import HTTPTypes
   import Testing
+  import Timing
 
   @Suite("22: the calls in flight")
   struct Capability22RegistryTests {
@@ -43,7 +44,7 @@
         async let outcome = failure { try await api.send(Request<String>.get("/a")) }
         try await server.exchange()
         let entry = try #require(api.calls.all.first)
-        while entry.received.bytes < 4 { await Task.yield() }
+        try await waitWhile(entry.received.bytes < 4)
         #expect(entry.received.bytes == 4)
         #expect(entry.received.expected == 10)
         #expect(entry.head?.status == .ok)

@@ -1,5 +1,6 @@
 import Apus
 import Testing
+import Timing
 
 @Suite("23: calls with one id, tried again and waiting, over the stub and over sockets")
 struct Capability23DuplicatesRetriedTests {
@@ -12,7 +13,7 @@ struct Capability23DuplicatesRetriedTests {
     var calls: Calls = [Task { [joined] in try await api.send(joined) }]
     try await condition()
     for _ in 1..<count { calls.append(Task { [joined] in try await api.send(joined) }) }
-    while api.calls.all.count(where: \.hasJoined) < count - 1 { await Task.yield() }
+    try await waitWhile(api.calls.all.count(where: \.hasJoined) < count - 1)
     return calls
   }
 
@@ -50,7 +51,7 @@ struct Capability23DuplicatesRetriedTests {
       let api = server.client { $0.scheduler = scheduler }
       let other = Task { try await api.send(Request<String>.get("/other")) }
       try await server.waitForRequests(1)
-      let calls = try await join(5, by: api) { await scheduler.waitForWaiting(1) }
+      let calls = try await join(5, by: api) { try await scheduler.waitForWaiting(1) }
       #expect(scheduler.waiting == 1)
       latch.open()
       for call in calls {
@@ -75,7 +76,7 @@ struct Capability23DuplicatesRetriedTests {
       try await server.waitForRequests(1)
       let short = Task { [joined] in await failure { try await api.send(joined.timeout(.seconds(5))) } }
       let long = Task { [joined] in await failure { try await api.send(joined.timeout(.seconds(50))) } }
-      while api.calls.all.count(where: \.hasJoined) < 2 { await Task.yield() }
+      try await waitWhile(api.calls.all.count(where: \.hasJoined) < 2)
       first.cancel()
       #expect(await first.value?.code == .cancelled)
       clock.advance(by: .seconds(5))
@@ -100,11 +101,11 @@ struct Capability23DuplicatesRetriedTests {
       let first = Task { try await api.send(same) }
       try await server.waitForRequests(1)
       let others = (0..<9).map { _ in Task { try await api.send(same) } }
-      while api.calls.all.count(where: \.hasJoined) < 9 { await Task.yield() }
+      try await waitWhile(api.calls.all.count(where: \.hasJoined) < 9)
       // Another question, and one that says nothing, have exchanges of their own.
       let another = Task { try await api.send(Request<String>.get("/b").coalesced()) }
       let alone = Task { try await api.send(Request<String>.get("/a")) }
-      await scheduler.waitForWaiting(2)
+      try await scheduler.waitForWaiting(2)
       latch.open()
       for call in [first] + others + [alone] {
         let text = try await call.value
@@ -127,7 +128,7 @@ struct Capability23DuplicatesRetriedTests {
       let first = Task { try await api.send(same) }
       try await clock.waitForSleepers(1)
       let second = Task { try await api.send(same) }
-      while !api.calls.all.contains(where: \.hasJoined), server.requests.count < 2 { await Task.yield() }
+      try await waitWhile(!api.calls.all.contains(where: \.hasJoined) && server.requests.count < 2)
       clock.advanceToNextWake()
       for call in [first, second] {
         let text = try await call.value
@@ -148,7 +149,7 @@ struct Capability23DuplicatesRetriedTests {
       let first = Task { [joined] in await failure { try await api.send(joined) } }
       try await clock.waitForSleepers(1)
       let other = Task { [joined] in await failure { try await api.send(joined) } }
-      while !api.calls.all.contains(where: \.hasJoined) { await Task.yield() }
+      try await waitWhile(!api.calls.all.contains(where: \.hasJoined))
       first.cancel()
       #expect(await first.value?.failedAttempts.map(\.attempt) == [1])
       for _ in 0..<2 {
@@ -173,12 +174,12 @@ struct Capability23DuplicatesRetriedTests {
       try await server.waitForRequests(1)
       let request = Request<String>.get("/a").id("a", whenRunning: policy)
       let older = Task { await failure { try await api.send(request) } }
-      await scheduler.waitForWaiting(1)
+      try await scheduler.waitForWaiting(1)
       let newer = Task { await failure { try await api.send(request) } }
       switch policy {
       case .refuse: #expect(await newer.value?.code == .declined)
       case .replace: #expect(await older.value?.cancellation == .superseded)
-      case .allow, .join: await scheduler.waitForWaiting(2)
+      case .allow, .join: try await scheduler.waitForWaiting(2)
       }
       latch.open()
       _ = try await other.value

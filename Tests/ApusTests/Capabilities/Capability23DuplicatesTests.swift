@@ -2,6 +2,7 @@
   import Apus
   import ApusTestServer
   import Testing
+  import Timing
 
   @Suite("23: two calls with one id")
   struct Capability23DuplicatesTests {
@@ -25,7 +26,7 @@
         // The second one is where it gets by itself before the answer comes.
         switch policy {
         case .allow, .replace: try await server.exchanges(atLeast: 2)
-        case .join: while !api.calls.all.contains(where: \.hasJoined) { await Task.yield() }
+        case .join: try await waitWhile(!api.calls.all.contains(where: \.hasJoined))
         case .refuse: _ = await second
         }
         gate.open()

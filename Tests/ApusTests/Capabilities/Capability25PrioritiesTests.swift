@@ -14,10 +14,10 @@ struct Capability25PrioritiesTests {
     }
 
     /// Makes a call that has to wait, and waits until it does.
-    func enqueue(_ path: RequestPath, _ priority: CallPriority) async {
+    func enqueue(_ path: RequestPath, _ priority: CallPriority) async throws {
       let waiting = scheduler.waiting
       start(path, priority)
-      await scheduler.waitForWaiting(waiting + 1)
+      try await scheduler.waitForWaiting(waiting + 1)
     }
 
     func start(_ path: RequestPath, _ priority: CallPriority) {
@@ -39,10 +39,10 @@ struct Capability25PrioritiesTests {
       let caller = Caller(server.client { $0.scheduler = scheduler }, scheduler)
       caller.start("/running", .normal)
       try await server.waitForRequests(1)
-      for number in 0..<5 { await caller.enqueue("/low\(number)", .low) }
-      await caller.enqueue("/high", .high)
-      await caller.enqueue("/immediate", .immediate)
-      await caller.enqueue("/normal", .normal)
+      for number in 0..<5 { try await caller.enqueue("/low\(number)", .low) }
+      try await caller.enqueue("/high", .high)
+      try await caller.enqueue("/immediate", .immediate)
+      try await caller.enqueue("/normal", .normal)
       latch.open()
       try await caller.finish()
       let expected = ["running", "immediate", "high", "normal"] + (0..<5).map { "low\($0)" }
@@ -67,9 +67,9 @@ struct Capability25PrioritiesTests {
       let caller = Caller(api, scheduler)
       caller.start("/running", .normal)
       try await server.waitForRequests(1)
-      await caller.enqueue("/background", .background)
+      try await caller.enqueue("/background", .background)
       for second in 0..<10 {
-        for number in 0..<2 { await caller.enqueue("/high/\(second)/\(number)", .high) }
+        for number in 0..<2 { try await caller.enqueue("/high/\(second)/\(number)", .high) }
         clock.advance(by: .seconds(1))
         latch.release()
         try await server.waitForRequests(second + 2)
@@ -97,7 +97,7 @@ struct Capability25PrioritiesTests {
       let priorities: [(TaskPriority, RequestPath)] = [(.background, "/background"), (.high, "/high")]
       for (priority, path) in priorities {
         calls.append(Task.detached(priority: priority) { try await api.send(Request<String>.get(path)) })
-        await scheduler.waitForWaiting(calls.count - 1)
+        try await scheduler.waitForWaiting(calls.count - 1)
       }
       latch.open()
       // Waiting for one would make its task more urgent, not the call, which has its place already.
@@ -117,7 +117,7 @@ struct Capability25PrioritiesTests {
       let images = (0..<4).map { number in
         Task { try await api.send(Request<String>.get("/image\(number)").tag("images").priority(.immediate)) }
       }
-      await scheduler.waitForWaiting(3)
+      try await scheduler.waitForWaiting(3)
       let list = try await api.send(Request<String>.get("/list").priority(.background))
       #expect(list == "list")
       latch.open()

@@ -1,5 +1,6 @@
 import Apus
 import Testing
+import Timing
 
 @Suite("27: observers hear of every decision, over the stub and over sockets")
 struct Capability27DecisionsTests {
@@ -62,7 +63,7 @@ struct Capability27DecisionsTests {
       let other = Task { try await api.send(Request<String>.get("/other")) }
       try await server.waitForRequests(1)
       let call = Task { try await api.send(Request<String>.get("/a").id("watched", whenRunning: .allow)) }
-      await scheduler.waitForWaiting(1)
+      try await scheduler.waitForWaiting(1)
       latch.open()
       _ = try await other.value
       try await clock.waitForSleepers(1)
@@ -115,7 +116,7 @@ struct Capability27DecisionsTests {
       scheduler.hold("images")
       let request = Request<String>.get("/a").id("watched", whenRunning: .allow).tag("images")
       let call = Task { await failure { try await api.send(request) } }
-      while !watcher.steps.all.contains("queued: held back") { await Task.yield() }
+      try await waitWhile(!watcher.steps.all.contains("queued: held back"))
       for _ in 0..<3 { api.calls.cancel(tag: "images") }
       #expect(await call.value?.isCancellation == true)
       #expect(
@@ -136,7 +137,7 @@ struct Capability27DecisionsTests {
       }
       let response = try await api.response(to: Request<String>.get("/a"))
       // Another thread may be telling the last of them.
-      while told.all.last?.kind != .succeeded { await Task.yield() }
+      try await waitWhile(told.all.last?.kind != .succeeded)
       #expect(response.trace.events == told.all.filter { !$0.isProgress })
       #expect(response.trace.failedAttempts.count == 1)
     }

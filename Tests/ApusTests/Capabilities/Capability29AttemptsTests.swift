@@ -1,5 +1,6 @@
 import Apus
 import Testing
+import Timing
 
 @Suite("29: the limit of one attempt, over the stub and over sockets")
 struct Capability29AttemptsTests {
@@ -125,7 +126,7 @@ struct Capability29AttemptsTests {
       }
       scheduler.hold("a")
       let call = Task { try await api.response(to: request) }
-      await scheduler.waitForWaiting(1)
+      try await scheduler.waitForWaiting(1)
       clock.advance(by: .seconds(60))
       scheduler.release("a")
       let response = try await call.value
@@ -142,7 +143,7 @@ struct Capability29AttemptsTests {
       let api = server.client { configure(&$0) }
       let limited = request.attemptTimeout(.seconds(10)).timeout(.seconds(90))
       let call = Task { await failure { try await api.send(limited) } }
-      while api.calls.all.first?.received.bytes ?? 0 < 4 { await Task.yield() }
+      try await waitWhile(api.calls.all.first?.received.bytes ?? 0 < 4)
       clock.advance(by: .seconds(60))
       for _ in 0..<100 { await Task.yield() }
       #expect(api.calls.count == 1)

@@ -1,5 +1,6 @@
 import Apus
 import Testing
+import Timing
 
 @Suite("29: the deadline of a whole call counts everything, over the stub and over sockets")
 struct Capability29DeadlinesTests {
@@ -73,16 +74,15 @@ struct Capability29DeadlinesTests {
   /// Waits until the call is where its time is to go by.
   private func arrive(_ loss: Loss, _ api: Client, _ server: any SeeingServer) async throws {
     try await server.waitForRequests(loss.requests)
-    while true {
-      let entry = api.calls.calls(tag: "a").first
+    func hasArrived(_ entry: CallEntry) -> Bool {
       switch loss {
-      case .turn: if entry?.trace.events.contains(where: \.kind.isWait) == true { return }
-      case .credentials: if entry?.phase == .waiting { return }
-      case .content: if entry?.received.bytes ?? 0 >= 4 { return }
-      case .redirect, .head: if entry != nil { return }
+      case .turn: entry.trace.events.contains(where: \.kind.isWait)
+      case .credentials: entry.phase == .waiting
+      case .content: entry.received.bytes >= 4
+      case .redirect, .head: true
       }
-      await Task.yield()
     }
+    try await waitWhile(api.calls.calls(tag: "a").first.map(hasArrived) != true)
   }
 
   @Test("pauses between attempts count: the last attempt has what is left", arguments: Ground.allCases)
@@ -178,7 +178,7 @@ struct Capability29DeadlinesTests {
         let call = Task {
           await failure { try await api.withResponse(to: request) { try await $0.collect() } }
         }
-        while api.calls.all.first?.received.bytes ?? 0 < 4 { await Task.yield() }
+        try await waitWhile(api.calls.all.first?.received.bytes ?? 0 < 4)
         clock.advance(by: .seconds(3600))
         if limit == nil {
           for _ in 0..<100 { await Task.yield() }

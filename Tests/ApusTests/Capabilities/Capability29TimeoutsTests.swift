@@ -3,6 +3,7 @@
   import ApusTestServer
   import ApusTesting
   import Testing
+  import Timing
 
   @Suite("29: time limits, on a clock that the test moves")
   struct Capability29TimeoutsTests {
@@ -41,7 +42,7 @@
         let api = client(of: server)
         async let outcome = failure { try await api.send(Request<String>.get("/a").timeout(.seconds(5))) }
         try await server.exchange()
-        while api.calls.all.first?.received.bytes ?? 0 < 4 { await Task.yield() }
+        try await waitWhile(api.calls.all.first?.received.bytes ?? 0 < 4)
         clock.advance(by: .seconds(5))
         let error = try #require(await outcome)
         #expect(error.code == .timeout)

@@ -1,5 +1,6 @@
 import Apus
 import Testing
+import Timing
 
 @Suite("30: what calls do without a network, over the stub and over sockets")
 struct Capability30WaitingForNetworkTests {
@@ -24,7 +25,7 @@ struct Capability30WaitingForNetworkTests {
       let calls = (0..<5).map { number in
         Task { try await api.send(Request<String>.post("/\(number)").connectivity(.wait)) }
       }
-      while connectivity.waiting < 5 { await Task.yield() }
+      try await waitWhile(connectivity.waiting < 5)
       #expect(server.requests.isEmpty)
       connectivity.report(.online)
       for call in calls {
@@ -45,7 +46,7 @@ struct Capability30WaitingForNetworkTests {
       let api = client(server, .wait)
       connectivity.report(.offline)
       let call = Task { await failure { try await api.send(Request<String>.get("/a").timeout(.seconds(5))) } }
-      while connectivity.waiting == 0 { await Task.yield() }
+      try await waitWhile(connectivity.waiting == 0)
       clock.advance(by: .seconds(5))
       let error = try #require(await call.value)
       #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
@@ -93,7 +94,7 @@ struct Capability30WaitingForNetworkTests {
       connectivity.report(.offline)
       let first = Task { await failure { try await api.send(Request<String>.get("/first")) } }
       if policy == .wait {
-        while connectivity.waiting == 0 { await Task.yield() }
+        try await waitWhile(connectivity.waiting == 0)
         try await clock.waitForSleepers(1)
       } else {
         #expect(await first.value?.code == .offline)
@@ -117,7 +118,7 @@ struct Capability30WaitingForNetworkTests {
       try await clock.waitForSleepers(1)
       connectivity.report(.offline)
       clock.advance(by: .seconds(1))
-      while connectivity.waiting == 0 { await Task.yield() }
+      try await waitWhile(connectivity.waiting == 0)
       #expect(server.requests.count == 1)
       connectivity.report(.online)
       let text = try await call.value

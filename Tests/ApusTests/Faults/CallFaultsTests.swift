@@ -1,6 +1,7 @@
 import Apus
 import ApusTesting
 import Testing
+import Timing
 
 @Suite("Faults of running calls that are absent")
 struct CallFaultsTests {
@@ -129,9 +130,9 @@ struct CallFaultsTests {
         if index == 0 { try await stub.waitForExchanges(1) }
       }
       // Nobody is answered by the server before all of them have come.
-      while api.calls.count + outcomes.all.count < 20 { await Task.yield() }
+      try await waitWhile(api.calls.count + outcomes.all.count < 20)
       // Noted down is not yet joined.
-      while policy == .join, api.calls.all.count(where: \.hasJoined) < 19 { await Task.yield() }
+      try await waitWhile(policy == .join && api.calls.all.count(where: \.hasJoined) < 19)
       gate.open()
       try await group.waitForAll()
     }

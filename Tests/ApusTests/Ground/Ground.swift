@@ -2,6 +2,7 @@ import Apus
 
 #if NIO
   import ApusTestServer
+  import Timing
 #endif
 
 /// Decides what a server does with a request.
@@ -71,7 +72,7 @@ enum Ground: String, CaseIterable, Sendable {
 
 extension Scheduler {
   /// Waits until so many wait.
-  func waitForWaiting(_ count: Int) async {
-    while waiting < count { await Task.yield() }
+  func waitForWaiting(_ count: Int) async throws {
+    try await waitWhile(waiting < count)
   }
 }

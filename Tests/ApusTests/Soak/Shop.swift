@@ -34,8 +34,8 @@
       mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
     }
 
-    /// How many requests a token is good for.
-    private static let lifetime = 150
+    /// How many requests a token is good for: many more than are made at once, so that whoever waited for it can use it.
+    private static let lifetime = 400
 
     private let state: Mutex<State>
 

@@ -1,4 +1,6 @@
+import ApusTesting
 import Testing
+import Timing
 
 @testable import ApusURLSession
 
@@ -27,5 +29,25 @@ struct SetCookieLineTests {
     ])
   func split(joined: String, lines: [String]) {
     #expect(SetCookieLine.split(joined) == lines)
+  }
+
+  @Test("nothing of them is lost but what stands between them, whatever they hold", arguments: 0..<8)
+  func anything(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let telling: [Unicode.Scalar] = [",", " ", "=", ";", "\"", "a", "\0", "\u{301}", "é"]
+    for _ in 0..<1000 {
+      let length = Int.random(in: 0...30, using: &generator)
+      let scalars = (0..<length).map { _ in telling.randomElement(using: &generator) ?? "a" }
+      let joined = String(String.UnicodeScalarView(scalars))
+      let lines = SetCookieLine.split(joined)
+      func bare(_ text: String) -> [UInt8] { text.utf8.filter { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: " ") } }
+      #expect(lines.flatMap(bare) == bare(joined), "\(joined)")
+      #expect(lines.dropFirst().allSatisfy { $0.utf8.contains(UInt8(ascii: "=")) }, "\(joined)")
+    }
+  }
+
+  @Test("take linear time", arguments: [",", ", ", ",a", ",a=", " ", "=", ", \u{301}", "a;,"])
+  func linear(piece: String) {
+    #expect(LinearTime.holds(for: LinearTime.repeating(piece)) { _ = SetCookieLine.split($0) })
   }
 }

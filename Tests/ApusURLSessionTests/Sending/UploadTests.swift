@@ -4,6 +4,7 @@ import ApusURLSession
 import Foundation
 import HTTPTypes
 import Testing
+import Timing
 
 @Suite("Uploads")
 struct UploadTests {
@@ -44,7 +45,7 @@ struct UploadTests {
       #expect(Data(request.content) == Data((0..<40).flatMap { [UInt8](repeating: UInt8($0), count: 50_000) }))
     }
     // It goes with the exchange, which the session forgets in its own time.
-    while try !spools().subtracting(before).isEmpty { await Task.yield() }
+    try await waitWhile(!spools().subtracting(before).isEmpty)
   }
 
   @Test("a stream whose length is known arrives with it, from memory and from a file", arguments: [1, 40])
