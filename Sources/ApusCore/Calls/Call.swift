@@ -30,7 +30,7 @@ final class Call: DeadlineTarget {
   }
 
   var options: CallOptions { request.description.options }
-  var endpoint: EndpointIdentity { EndpointIdentity(of: request.description) }
+  var endpoint: EndpointIdentity { EndpointIdentity(of: request) }
   var environment: Environment { prepared.environment }
   var runtime: Runtime { client.runtime }
   var errorTexts: ErrorTexts { client.settings.errorTexts }
@@ -112,8 +112,8 @@ final class Call: DeadlineTarget {
   }
 
   /// Counts content that arrived; the event is made only when somebody is told.
-  func received(_ count: Int) {
-    let (received, expected) = state.withLock { $0.received(count, at: runtime.clock.now) }
+  func received(_ count: Int, isLast: Bool = false) {
+    let (received, expected) = state.withLock { $0.received(count, isLast: isLast, at: runtime.clock.now) }
     if reporter != nil { record(.receiveProgress(received: received, expected: expected)) }
   }
 
@@ -175,19 +175,17 @@ final class Call: DeadlineTarget {
     return context
   }
 
-  /// Ends the call with its outcome, once; a reason to cancel that came first replaces the outcome.
-  func end<Output>(_ outcome: Result<Output, any Error>) -> Result<Output, CallError> {
-    switch outcome {
-    case .success(let output):
-      guard let reason = end(with: .succeeded) else { return .success(output) }
-      return .failure(CallError(reason, of: self))
-    case .failure(let error): return .failure(fail(error))
-    }
+  /// Ends the call, which has its value. A call ends once.
+  ///
+  /// - Throws: ``CallError`` when a reason to cancel came first.
+  func succeed() throws(CallError) {
+    if let reason = end(with: .succeeded) { throw CallError(reason, of: self) }
   }
 
-  /// Ends the call with what was thrown on its path, which becomes its error. The error is made after the last event.
+  /// Ends the call with what was thrown on its path, which becomes its error, unless a reason to cancel came first. The
+  /// error is made after the last event.
   @inline(never)
-  private func fail(_ error: any Error) -> CallError {
+  func fail(_ error: any Error) -> CallError {
     let failure = CallFailure(error, of: self)
     if let reason = end(with: .failed(failure.code)) { return CallError(reason, of: self) }
     return CallError(failure, CallRecord(of: self))

@@ -4,29 +4,24 @@ extension Call {
   /// The path of a call, from description to value: every call of every endpoint style takes it.
   ///
   /// - Parameter deliver: makes the outcome of an accepted response, off the caller's actor.
-  /// - Returns: the outcome, or what was thrown on the way.
-  func run<Output>(deliver: (ResponseMessage) throws -> Output) async -> Result<Output, any Error> {
-    do {
-      // 1. A call that was cancelled before it began leaves nothing on the wire.
-      try checkCancellation()
-      // 2. Lower the description to a complete, validated message. Everything below is concrete.
-      let message = try lowered()
-      // 3. Through the middlewares to the transport and back: the response to the last attempt.
-      let response = try await Next(path: path, index: 0)(message, context: limitedContext())
-      // 4. Is it an answer or a refusal? A message that is only described has neither.
-      guard isAccepted(response) else { throw try await refusal(response, of: request.description) }
-      // 5. Make the outcome: where the bytes are, or, of many, where that holds up nobody.
-      guard isLarge(response.content) else { return .success(try deliver(response)) }
-      return .success(try await withTaskExecutorPreference(globalConcurrentExecutor) { try deliver(response) })
-    } catch {
-      // 6. `end` makes a CallError of whatever went wrong, with all of the trace.
-      return .failure(error)
-    }
+  /// - Throws: what went wrong on the way, of which ``fail(_:)`` makes a ``CallError`` with all of the trace.
+  func run<Output: Sendable>(deliver: (ResponseMessage) throws -> Output) async throws -> Output {
+    // 1. A call that was cancelled before it began leaves nothing on the wire.
+    try checkCancellation()
+    // 2. Lower the description to a complete, validated message. Everything below is concrete.
+    let message = try lowered()
+    // 3. Through the middlewares to the transport and back: the response to the last attempt.
+    let response = try await Next(path: path, index: 0)(message, context: limitedContext())
+    // 4. Is it an answer or a refusal? A message that is only described has neither.
+    guard isAccepted(response) else { throw try await refusal(response, of: request.description) }
+    // 5. Make the outcome: where the bytes are, or, of many, where that holds up nobody.
+    guard isLarge(response.content) else { return try deliver(response) }
+    return try await withTaskExecutorPreference(globalConcurrentExecutor) { try deliver(response) }
   }
 
   @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
   private func lowered() throws -> RequestMessage {
-    let message = try request.description.message(
+    let message = try request.message(
       at: prepared.base.get(), coding: coding, commonAccept: prepared.accept)
     keep(message)
     record(.prepared)

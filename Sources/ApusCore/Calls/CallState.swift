@@ -151,13 +151,15 @@ struct CallState {
 
   /// Counts content that arrived. Answers how much there is, and how much was announced.
   ///
-  /// - Parameter now: the present instant. It is read only if a limit depends on it, and not for the last piece of an
-  ///   announced length, so not for small responses.
+  /// - Parameters:
+  ///   - isLast: whether it is known that no more follows.
+  ///   - now: the present instant. It is read only if a limit depends on it, and not for the last piece of an announced
+  ///     length, so not for small responses.
   mutating func received(
-    _ count: Int, at now: @autoclosure () -> MonotonicInstant
+    _ count: Int, isLast: Bool = false, at now: @autoclosure () -> MonotonicInstant
   ) -> (received: Int64, expected: Int64?) {
     receivedBytes += Int64(count)
-    if heedsMovement, receivedBytes != expectedReceiveBytes { limits.movement.moved(Int64(count), at: now()) }
+    if heedsMovement, !isLast, receivedBytes != expectedReceiveBytes { limits.movement.moved(Int64(count), at: now()) }
     return (receivedBytes, expectedReceiveBytes)
   }
 

@@ -7,7 +7,7 @@ extension Client {
   ///   Cancelling the call through ``calls`` does not cancel the task.
   public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
     let request = endpoint.described
-    return try await perform(request, as: Call(request.box, delivery: .buffered, by: self)).get()
+    return try await perform(request, as: Call(request.box, delivery: .buffered, by: self))
   }
 
   /// Sends a request and gives its value; finds static members of `Request` after the dot, as in `api.send(.user(1))`
@@ -16,7 +16,7 @@ extension Client {
   /// - Throws: ``CallError``, the only error there is.
   /// - Cancellation: as for every endpoint.
   public func send<Value>(_ request: Request<Value>) async throws(CallError) -> Value {
-    try await perform(request, as: Call(request.box, delivery: .buffered, by: self)).get()
+    try await perform(request, as: Call(request.box, delivery: .buffered, by: self))
   }
 
   /// Sends an endpoint that leaves its type to the call, and decodes the answer as that type.
@@ -49,7 +49,7 @@ extension Client {
   /// - Throws: ``CallError``.
   public func response<Value>(to request: Request<Value>) async throws(CallError) -> Response<Value> {
     let call = Call(request.box, delivery: .buffered, by: self)
-    let value = try await perform(request, as: call).get()
+    let value = try await perform(request, as: call)
     return Response(value: value, of: call)
   }
 
@@ -93,41 +93,51 @@ extension Client {
   /// - Throws: ``CallError`` for a request that cannot be made.
   public func message<Value>(for request: Request<Value>) async throws(CallError) -> RequestMessage {
     let call = Call(request.box, delivery: .described, by: self)
-    let message = try await perform(call) { _ in call.snapshot(\.message) }.get()
+    let message = try await perform(call) { _ in call.snapshot(\.message) }
     guard let message else {
       throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call)
     }
     return message
   }
 
-  private func perform<Value>(_ request: Request<Value>, as call: Call) async -> Result<Value, CallError> {
+  private func perform<Value>(_ request: Request<Value>, as call: Call) async throws(CallError) -> Value {
     let mapping = request.mapping
-    return await perform(call) { try mapping.value(of: $0, for: call) }
+    return try await perform(call) { try mapping.value(of: $0, for: call) }
   }
 
   /// Runs the call, and as the last act settles the outcome, so that a call superseded meanwhile never gives its value.
   private func perform<Output: Sendable>(
     _ call: Call, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
-  ) async -> Result<Output, CallError> {
-    call.end(await run(call, deliver: deliver))
+  ) async throws(CallError) -> Output {
+    let output: Output
+    do {
+      output = try await run(call, deliver: deliver)
+    } catch {
+      throw call.fail(error)
+    }
+    try call.succeed()
+    return output
   }
 
   /// The thin shell on the caller's side: registers the call, starts its one unit of work and awaits it. Whoever runs a
   /// call ends it with what came of it.
+  ///
+  /// It throws and returns no `Result`, here as on all of the path: the metadata of one has to be found anew in each
+  /// generic function that touches it, at the cost of an allocation.
   func run<Output: Sendable>(
     _ call: Call, isolation: isolated (any Actor)? = #isolation,
     deliver: @escaping @Sendable (ResponseMessage) throws -> Output
-  ) async -> Result<Output, any Error> {
+  ) async throws -> Output {
     call.recordStart()
     guard call.delivery == .described || state.registry.admit(call) else {
-      return .failure(CallFault(.declined, "a call with this id is running"))
+      throw CallFault(.declined, "a call with this id is running")
     }
     call.announce()
-    return await withTaskCancellationHandler {
+    return try await withTaskCancellationHandler {
       // Naming the caller's isolation keeps this on its actor, too.
-      let unit = state.spawner.spawn(for: isolation) { await call.run(deliver: deliver) }
+      let unit = state.spawner.spawn(for: isolation) { try await call.run(deliver: deliver) }
       call.attach(unit)
-      return await unit.value
+      return try await unit.value
     } onCancel: {
       call.cancel(.caller)
     }

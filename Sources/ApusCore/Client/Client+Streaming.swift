@@ -20,20 +20,22 @@ extension Client {
   ) async throws(CallError) -> Output {
     let call = Call(request.box, delivery: .streamed, by: self)
     let message: ResponseMessage
-    switch await run(call, deliver: { $0 }) {
-    case .success(let opened): message = opened
-    case .failure(let error): return try call.end(.failure(error)).get()
+    do {
+      message = try await run(call) { $0 }
+    } catch {
+      throw call.fail(error)
     }
     defer { message.discard() }
     call.attach(message.content)
     call.enterHandler()
-    let outcome: Result<Output, any Error>
+    let output: Output
     do {
-      outcome = .success(try await read(message, of: call, by: body))
+      output = try await read(message, of: call, by: body)
     } catch {
-      outcome = .failure(call.handlerError(error))
+      throw call.fail(call.handlerError(error))
     }
-    return try call.end(outcome).get()
+    try call.succeed()
+    return output
   }
 
   private func read<Output>(

@@ -15,12 +15,12 @@ struct TaskSpawner: Sendable {
   /// Where the caller runs on no actor it begins at once, on the caller's thread, where it would only wait: to wake
   /// another takes longer than to describe and send a small message.
   func spawn<Success: Sendable>(
-    for caller: (any Actor)?, _ operation: @escaping @Sendable @concurrent () async -> Success
-  ) -> Task<Success, Never> {
+    for caller: (any Actor)?, _ operation: @escaping @Sendable @concurrent () async throws -> Success
+  ) -> Task<Success, any Error> {
     if caller == nil, executor == nil, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
       return Task.immediate(operation: operation)  // available: asked for
     }
-    return spawn(operation)
+    return Task(executorPreference: executor, operation: operation)
   }
 
   /// Starts a task for several calls that need the same: as ``spawn(_:)``, but bound by no deadline that whoever began

@@ -19,10 +19,12 @@ public struct EndpointIdentity: Sendable, Hashable, CustomStringConvertible {
     (self.type, self.method, self.template) = (type, method, template)
   }
 
-  init(of request: RequestDescription) {
-    type = request.endpointType
-    method = request.method
-    template = request.path.template
+  /// Reads the box in place: each call is asked for its endpoint more than once, and a copy of what it describes costs more
+  /// than the three parts.
+  init(of request: RequestBox) {
+    type = request.description.endpointType
+    method = request.description.method
+    template = request.description.path.template
   }
 
   /// Method and template, after the type's name where there is one: `GetUser GET /users/{}`.

@@ -2,7 +2,7 @@
 
 extension Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The endpoint's type if it has one, the method and the path's template: safe for logs.
-  public var description: String { "\(EndpointIdentity(of: box.description))" }
+  public var description: String { "\(EndpointIdentity(of: box))" }
   /// The same as ``description``.
   public var debugDescription: String { description }
   /// Shows ``description`` alone.

@@ -103,14 +103,21 @@ public struct ResponseContent: Sendable {
   ///   - onPiece: told the size of each piece as it arrives.
   /// - Throws: ``TransportError`` when the content breaks off or passes the limit; `CancellationError`.
   public func collect(upTo limit: Int, onPiece: @Sendable (Int) -> Void = { _ in }) async throws -> Data {
-    switch storage {
-    case .bytes(let data, _):
-      guard data.count <= limit else { throw TransportError.contentTooLarge(limit: limit) }
+    if let data = try bytes(upTo: limit) {
       onPiece(data.count)
       return data
-    case .arriving(let content):
-      return try await content.collect(upTo: limit, onPiece: onPiece)
     }
+    guard case .arriving(let content) = storage else { return Data() }
+    return try await content.collect(upTo: limit, onPiece: onPiece)
+  }
+
+  /// The bytes, when all of them are in memory.
+  ///
+  /// - Throws: ``TransportError`` when they pass the limit.
+  func bytes(upTo limit: Int) throws -> Data? {
+    guard let bytes else { return nil }
+    guard bytes.count <= limit else { throw TransportError.contentTooLarge(limit: limit) }
+    return bytes
   }
 
   /// At most `count` bytes from the start; the rest is given up. `onPiece` is told the size of each piece that arrives.

@@ -20,31 +20,47 @@ extension ContextKey {
 
 /// Settings of one call, by key.
 public struct ContextValues: Sendable {
+  // A type of its own: of a tuple, the value is copied each time a key is compared.
+  @usableFromInline
+  struct Entry: Sendable {
+    let key: ObjectIdentifier
+    let tellsCallsApart: Bool
+    var value: any Sendable
+  }
+
   // A handful at most: a scan beats hashing, and no settings cost nothing.
-  @usableFromInline var entries: [(key: ObjectIdentifier, tellsCallsApart: Bool, value: any Sendable)] = []
+  @usableFromInline var entries: [Entry] = []
 
   /// No settings.
   public init() {}
 
   /// The setting of a key, or its default.
   public subscript<Key: ContextKey>(key: Key.Type) -> Key.Value {
-    // In line, so that a middleware that asks for what nobody has set pays for a comparison.
-    @inlinable get { entries.isEmpty ? Key.defaultValue : found(key) }
+    // In line, so that a middleware that asks for what nobody has set pays for a comparison, or one for each setting.
+    @inlinable get {
+      guard !entries.isEmpty, let index = index(of: ObjectIdentifier(key)) else { return Key.defaultValue }
+      return value(at: index, key)
+    }
     set {
       let id = ObjectIdentifier(key)
-      if let index = entries.firstIndex(where: { $0.key == id }) {
+      if let index = index(of: id) {
         entries[index].value = newValue
       } else {
-        entries.append((id, Key.tellsCallsApart, newValue))
+        if entries.isEmpty { entries.reserveCapacity(4) }
+        entries.append(Entry(key: id, tellsCallsApart: Key.tellsCallsApart, value: newValue))
       }
     }
   }
 
   @usableFromInline
-  func found<Key: ContextKey>(_ key: Key.Type) -> Key.Value {
-    let id = ObjectIdentifier(key)
-    guard let entry = entries.first(where: { $0.key == id }) else { return Key.defaultValue }
-    return entry.value as? Key.Value ?? Key.defaultValue
+  func index(of key: ObjectIdentifier) -> Int? {
+    for index in entries.indices where entries[index].key == key { return index }
+    return nil
+  }
+
+  @usableFromInline
+  func value<Key: ContextKey>(at index: Int, _ key: Key.Type) -> Key.Value {
+    entries[index].value as? Key.Value ?? Key.defaultValue
   }
 
   /// What was set of that by which calls are told apart.

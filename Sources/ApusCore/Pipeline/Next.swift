@@ -14,15 +14,14 @@ public struct Next: Sendable {
 }
 
 extension RequestMessage {
-  /// A request for a part of something, which asks for it as it is unless it says otherwise: a part of something that is
-  /// coded as a whole would be of no use, and without the field any coding is acceptable (RFC 9110 §12.5.3, §14.2).
-  fileprivate var acceptingUncodedRange: RequestMessage {
+  /// Whether it asks for a part of something and not for how that is to be coded.
+  ///
+  /// A part of something that is coded as a whole would be of no use, and without the field any coding is acceptable (RFC
+  /// 9110 §12.5.3, §14.2).
+  fileprivate var leavesRangeCoding: Bool {
     let fields = head.headerFields
     let range = HTTPField.Name.range
-    guard fields.contains(where: { $0.name == range }), fields[.acceptEncoding] == nil else { return self }
-    var message = self
-    message.head.headerFields[.acceptEncoding] = "identity"
-    return message
+    return fields.contains { $0.name == range } && fields[.acceptEncoding] == nil
   }
 }
 
@@ -38,26 +37,27 @@ final class Path: Sendable {
 
   /// The innermost step: one exchange, with its content in memory unless the call streams.
   func exchange(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
-    let request = request.acceptingUncodedRange
+    if request.leavesRangeCoding { return try await exchangeUncoded(request, context) }
+    let isRepeatable = context.isRepeatable(request.head)
     try begin(request, context)
     if context.delivery == .described { return ResponseMessage(head: HTTPResponse(status: .ok)) }
     let response: ResponseMessage
     do {
       response = try await transport.send(request, context: context)
     } catch {
-      if (error as? TransportError)?.requestState != .notSent { sent(request, context) }
+      if !isRepeatable { failed(error, context) }
       throw error
     }
     // 401: the server asks who is calling, and has done nothing yet (RFC 9110 §15.5.2).
-    if response.head.status != .unauthorized { sent(request, context) }
+    if !isRepeatable, response.head.status != .unauthorized { context.call.sentUnrepeatable() }
+    if !response.content.isCollected { context.headArrived(response.head) }
+    guard context.collects(response.head), try !tookBytes(of: response.content, context) else { return response }
     return try await collected(response, context)
   }
 
-  private func sent(_ request: RequestMessage, _ context: CallContext) {
-    if !context.isRepeatable(request.head) { context.call.sentUnrepeatable() }
-  }
+  // MARK: Steps, none of them inlined: what it needs for a moment would be kept for as long as the exchange lasts.
 
-  @inline(never)  // What it needs for a moment would be kept for as long as the exchange lasts.
+  @inline(never)
   private func begin(_ request: RequestMessage, _ context: CallContext) throws {
     try context.checkCancellation()
     // What waited ahead of it may have taken all of its time.
@@ -69,16 +69,34 @@ final class Path: Sendable {
     if context.delivery != .described { context.call.record(.exchangeStarted, attempt: context.attempt, at: now) }
   }
 
-  /// The response with its content in memory, unless it is to be read as it comes.
+  /// A part is asked for as it is, unless the request says otherwise.
+  @inline(never)
+  private func exchangeUncoded(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
+    var request = request
+    request.head.headerFields[.acceptEncoding] = "identity"
+    return try await exchange(request, context)
+  }
+
+  @inline(never)
+  private func failed(_ error: any Error, _ context: CallContext) {
+    if (error as? TransportError)?.requestState != .notSent { context.call.sentUnrepeatable() }
+  }
+
+  /// Takes note of content that is in memory, with no step of its own for the task; `false`: it still arrives.
+  @inline(never)
+  private func tookBytes(of content: ResponseContent, _ context: CallContext) throws -> Bool {
+    guard let count = try content.bytes(upTo: context.contentLimit)?.count else { return false }
+    if !content.isCollected { context.call.received(count, isLast: true) }
+    context.record(.contentArrived(length: Int64(count)))
+    return true
+  }
+
+  /// The response with its content, which still arrives, in memory.
+  @inline(never)
   private func collected(_ response: ResponseMessage, _ context: CallContext) async throws -> ResponseMessage {
     var response = response
-    if !response.content.isCollected { context.headArrived(response.head) }
-    guard context.collects(response.head) else { return response }
-    let content = response.content
-    let data = try await content.collect(upTo: context.contentLimit) { count in
-      if !content.isCollected { context.received(count) }
-    }
-    response.content = ResponseContent(data, trailers: content.trailers)
+    let data = try await response.content.collect(upTo: context.contentLimit) { context.received($0) }
+    response.content = ResponseContent(data, trailers: response.content.trailers)
     context.record(.contentArrived(length: Int64(data.count)))
     return response
   }

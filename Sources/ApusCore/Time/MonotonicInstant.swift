@@ -13,20 +13,14 @@ public struct MonotonicInstant: Sendable, Hashable, Comparable {
 
   /// The instant `duration` later, as far as a clock goes: 2⁶¹ seconds from its start.
   public func advanced(by duration: Duration) -> MonotonicInstant {
-    // Each call does this several times: what is usual is asked first.
-    if duration >= .zero, duration <= Self.longest {
-      let sum = sinceStart + duration
-      return MonotonicInstant(sinceStart: sum <= Self.longest ? sum : Self.longest)
-    }
-    return MonotonicInstant(sinceStart: Self.within(sinceStart + Self.within(duration)))
+    // Attoseconds are added and compared in line; operators of `Duration` are calls, and every call makes dozens.
+    let (sum, isBeyond) = sinceStart.attoseconds.addingReportingOverflow(duration.attoseconds)
+    let reachable = isBeyond ? (duration < .zero ? -Self.longest : Self.longest) : sum
+    return MonotonicInstant(sinceStart: Duration(attoseconds: min(max(reachable, -Self.longest), Self.longest)))
   }
 
-  /// Sums and differences of such times are durations, and have whole seconds of 64 bits.
-  private static func within(_ duration: Duration) -> Duration {
-    min(max(duration, .zero - longest), longest)
-  }
-
-  private static let longest = Duration.seconds(1 << 61 as Int64)
+  /// Attoseconds. Sums and differences of such times are durations, and have whole seconds of 64 bits.
+  private static var longest: Int128 { 1_000_000_000_000_000_000 << 61 }
 
   /// The time from this instant to `other`; negative when `other` is earlier.
   public func duration(to other: MonotonicInstant) -> Duration {
@@ -35,6 +29,6 @@ public struct MonotonicInstant: Sendable, Hashable, Comparable {
 
   /// Whether `lhs` is earlier than `rhs`.
   public static func < (lhs: MonotonicInstant, rhs: MonotonicInstant) -> Bool {
-    lhs.sinceStart < rhs.sinceStart
+    lhs.sinceStart.attoseconds < rhs.sinceStart.attoseconds
   }
 }

@@ -90,7 +90,7 @@ public final class CircuitBreaker: Middleware {
     do {
       response = try await next(request, context: context)
     } catch {
-      end(pass, BreakerOutcome(error, since: pass.start, policy, context), context)
+      failed(error, pass, context)
       throw error
     }
     observe(response, pass, context)
@@ -127,6 +127,12 @@ public final class CircuitBreaker: Middleware {
     }
   }
 
+  @inline(never)  // As above, here and below.
+  private func failed(_ error: any Error, _ pass: Pass, _ context: CallContext) {
+    end(pass, BreakerOutcome(error, since: pass.start, policy, context), context)
+  }
+
+  @inline(never)
   private func observe(_ response: ResponseMessage, _ pass: Pass, _ context: CallContext) {
     let outcome = BreakerOutcome(response, policy)
     // Content in memory is over, and needs no closure to be made.

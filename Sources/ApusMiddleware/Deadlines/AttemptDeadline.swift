@@ -45,7 +45,7 @@ public struct AttemptDeadline: Middleware {
     guard let limit = limit(for: request, context) else { return try await next(request, context: context) }
     do {
       return try await next(request, context: limited(context, to: limit))
-    } catch let error as TransportError {
+    } catch {
       throw named(error, limit)
     }
   }
@@ -78,9 +78,9 @@ public struct AttemptDeadline: Middleware {
   private static let timeout = TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)
 
   /// Whoever obeys the limit knows the instant alone: the error says which limit it was and how to change it.
-  private func named(_ error: TransportError, _ limit: Duration) -> TransportError {
-    guard error.detail.hasPrefix(Self.timeout.detail) else { return error }
-    var error = error
+  @inline(never)
+  private func named(_ error: any Error, _ limit: Duration) -> any Error {
+    guard var error = error as? TransportError, error.detail.hasPrefix(Self.timeout.detail) else { return error }
     let limit = Fact.time("attempt limit of", limit)
     let more = error.detail.dropFirst(Self.timeout.detail.count)
     error.detail = "no response within the \(limit); change it with .attemptTimeout(_:)\(more)"

@@ -1,7 +1,9 @@
 import HTTPTypes
 
-extension RequestDescription {
+extension RequestBox {
   /// Lowers the description to what goes on the wire: pure, synchronous, complete and validated.
+  ///
+  /// A method of the box, which reads the description in place: one of its own would be called on a copy.
   ///
   /// - Parameters:
   ///   - base: where the server is.
@@ -10,17 +12,18 @@ extension RequestDescription {
   /// - Throws: ``CallFault`` with `invalidRequest` or `encoding`, naming the place.
   func message(at base: BaseURL.Parts, coding: CodingOptions, commonAccept: HTTPFields? = nil) throws -> RequestMessage
   {
-    if let failure { throw failure }
-    if let fault = path.fault { throw fault }
+    if let failure = description.failure { throw failure }
+    if let fault = description.path.fault { throw fault }
     var head = HTTPRequest(
-      method: method, scheme: base.origin.scheme, authority: base.authority,
+      method: description.method, scheme: base.origin.scheme, authority: base.authority,
       path: try target(at: base, style: coding),
-      headerFields: (accept.isOpen ? commonAccept : nil) ?? FieldRules.accept(accept.mediaType(in: coding)))
+      headerFields: (description.accept.isOpen ? commonAccept : nil)
+        ?? FieldRules.accept(description.accept.mediaType(in: coding)))
     let content = try encodedContent(coding)
-    if !content.isEmpty, let type = self.content.mediaType {
+    if !content.isEmpty, let type = description.content.mediaType {
       head.headerFields.append(try FieldRules.field(RawField("Content-Type", type.description)))
     }
-    for field in fields {
+    for field in description.fields {
       let checked = try FieldRules.field(field)
       head.headerFields[fields: checked.name] = [checked]
     }
@@ -29,6 +32,7 @@ extension RequestDescription {
 
   /// Base path, path, base query and query as one text.
   private func target(at base: BaseURL.Parts, style coding: CodingOptions) throws -> String {
+    let path = description.path
     var target = base.path
     target.reserveCapacity(base.path.utf8.count + path.encoded.utf8.count + 1)
     if path.encoded.utf8.first != UInt8(ascii: "/"), !path.encoded.isEmpty { target += "/" }
@@ -40,15 +44,15 @@ extension RequestDescription {
       target += separator + part
       separator = "&"
     }
-    guard !query.isEmpty else { return target }
+    guard !description.query.isEmpty else { return target }
     try Self.encoding {
-      try QueryText.append(query, style: coding.effectiveQuery, after: separator, to: &target)
+      try QueryText.append(description.query, style: coding.effectiveQuery, after: separator, to: &target)
     }
     return target
   }
 
   private func encodedContent(_ coding: CodingOptions) throws -> MessageContent {
-    try Self.encoding { try content.encode(coding) }
+    try Self.encoding { try description.content.encode(coding) }
   }
 
   /// Makes one error of whatever a coder throws.
