@@ -122,8 +122,8 @@ extension Client {
   /// The thin shell on the caller's side: registers the call, starts its one unit of work and awaits it. Whoever runs a
   /// call ends it with what came of it.
   ///
-  /// It throws and returns no `Result`, here as on all of the path: the metadata of one has to be found anew in each
-  /// generic function that touches it, at the cost of an allocation.
+  /// It throws and returns no `Result`, here as on all of the path: each generic function that touches one would look up
+  /// its metadata for each call.
   func run<Output: Sendable>(
     _ call: Call, isolation: isolated (any Actor)? = #isolation,
     deliver: @escaping @Sendable (ResponseMessage) throws -> Output

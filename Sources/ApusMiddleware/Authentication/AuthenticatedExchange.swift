@@ -44,7 +44,7 @@ struct AuthenticatedExchange {
     let accounts = context.values[BoundAccountsKey.self]
     candidates = all.compactMap { authentication in
       guard !forgone.contains(ObjectIdentifier(authentication.parts)),
-        authentication.allows(request.origin, in: context.environment),
+        authentication.allows(request, in: context.environment),
         // What a server thinks of a call's own credentials says nothing about the source's.
         !authentication.isAnticipated(by: request),
         // A call that belongs to a refresh would wait for itself.

@@ -3,9 +3,11 @@ import HTTPTypes
 
 extension Authentication {
   /// Whether credentials may go to where a message goes.
-  func allows(_ origin: Origin?, in environment: Environment) -> Bool {
-    guard let origin else { return false }
-    return parts.origins?.contains(origin) ?? (origin == environment.baseURL.origin)
+  func allows(_ request: RequestMessage, in environment: Environment) -> Bool {
+    guard let origins = parts.origins else {
+      return environment.baseURL.origin.map { request.goes(to: $0) } ?? false
+    }
+    return request.origin.map { origins.contains($0) } ?? false
   }
 
   /// The credentials there are now.
@@ -79,5 +81,12 @@ extension Authentication {
     guard !challenges.isEmpty else { return nil }
     guard let realm = parts.realm else { return parts.scheme.choose(among: challenges) }
     return parts.scheme.choose(among: challenges.filter { $0.realm == realm })
+  }
+}
+
+extension RequestMessage {
+  /// Whether it goes to an origin; most go to that of their environment, and name it as that does.
+  fileprivate func goes(to origin: Origin) -> Bool {
+    head.scheme == origin.scheme && head.authority == origin.authority || self.origin == origin
   }
 }
