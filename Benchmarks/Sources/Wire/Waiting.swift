@@ -27,13 +27,25 @@ enum Waiting {
     guard arguments[0] == "calls" else {
       return print(try await growth(of: count) { try await Task.sleep(for: .seconds(3600)) })
     }
-    // So much that nobody reads keeps the one connection in use for as long as this runs.
-    try await api.withResponse(to: Request<Content>.get("/big").timeout(.seconds(3600))) { _ in
-      let each = try await growth(of: count, registeredAt: api) {
-        _ = try await api.send(Request<Small>.get("/users/\(7)").timeout(.seconds(3600)))
+    // Content that never comes keeps the one connection in use for as long as this runs; a streamed response would not,
+    // since it has a connection beside those that are limited.
+    let endless = ContentStream(isReplayable: false) {
+      {
+        try await Task.sleep(for: .seconds(3600))
+        return nil
       }
-      print(each)
     }
+    let upload = Task {
+      try await api.send(Request<Void>.post("/up", content: .stream(endless)).timeout(.seconds(3600)))
+    }
+    while api.calls.all.first?.phase != .connecting { try await Task.sleep(for: .milliseconds(20)) }
+    try await Task.sleep(for: .seconds(1))
+    let each = try await growth(of: count, registeredAt: api) {
+      _ = try await api.send(Request<Small>.get("/users/\(7)").timeout(.seconds(3600)))
+    }
+    print(each)
+    upload.cancel()
+    _ = await upload.result
   }
 
   /// Bytes of resident memory that each of so many tasks adds while it waits; they are cancelled then.
