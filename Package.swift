@@ -94,7 +94,7 @@ let package = Package(
 
     // The test server as the server of the transport conformance suite: for every transport's tests.
     .target(
-      name: "LoopbackConformance", dependencies: ["ApusCore", "ApusTesting", "ApusTestServer", httpTypes],
+      name: "LoopbackConformance", dependencies: ["ApusCore", "ApusTesting", "ApusTestServer", "Timing", httpTypes],
       path: "Tests/LoopbackConformance", swiftSettings: settings),
     // How the time of parsers grows with their input, and waiting that ends.
     .target(name: "Timing", path: "Tests/Timing", swiftSettings: settings),

@@ -5,10 +5,11 @@ public struct Impatience: Error {}
 ///
 /// A test that would wait for ever ends after three minutes, and is named by its failure.
 ///
-/// - Throws: ``Impatience``.
+/// - Throws: ``Impatience``; `CancellationError` when the task is cancelled.
 public func waitWhile(_ isSo: @autoclosure () throws -> Bool) async throws {
   let limit = ContinuousClock.now + .seconds(180)
   while try isSo() {
+    try Task.checkCancellation()
     guard ContinuousClock.now < limit else { throw Impatience() }
     await Task.yield()
   }

@@ -27,8 +27,8 @@ enum Waiting {
     guard arguments[0] == "calls" else {
       return print(try await growth(of: count) { try await Task.sleep(for: .seconds(3600)) })
     }
-    // Content that never comes keeps the one connection in use for as long as this runs; a streamed response would not,
-    // since it has a connection beside those that are limited.
+    // An upload whose content never comes keeps the one connection in use for as long as this runs. A streamed response
+    // would not: streams do not count for the limit on connections.
     let endless = ContentStream(isReplayable: false) {
       {
         try await Task.sleep(for: .seconds(3600))

@@ -3,8 +3,8 @@ extension CallError {
   public enum Category: String, Sendable, Hashable, CaseIterable {
     /// The device has no network.
     case offline
-    /// There is a network, and the server cannot be found or reached: its name has no address, or nobody accepts the
-    /// connection.
+    /// There is a network, and the server cannot be found or reached: its name has no address, or the
+    /// connection is refused.
     case unreachable
     /// Apus held the call back, since a circuit is open, a rate limit or a queue is full: the app has made no mistake.
     /// Retry later, where ``CallError/retryAfter`` says when, then.

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-// Errors that no call of a client ended with: of fakes, previews and services, and of whatever else was thrown.
+// Errors that an app makes itself: in fakes, previews and services, and from errors of other types.
 
 extension CallError {
   /// Makes an error, for a fake, a preview, or a service that reports a failure of its own.

@@ -1,5 +1,5 @@
 extension CallFailure {
-  /// Turns whatever was thrown on the path of a call into what its error says.
+  /// Makes the failure of a call from the error that was thrown on its path.
   init(_ error: any Error, of call: Call) {
     if let error = error as? CallError, error.storage.record.key == call.key {
       self = error.storage.failure
@@ -37,7 +37,7 @@ extension CallFailure {
     }
   }
 
-  /// The failure of a call that somebody or a deadline ended.
+  /// The failure of a call that was cancelled, by the app or by a deadline.
   init(_ reason: CancellationReason, of call: Call) {
     let state = call.progress
     self.init(code: reason.code, phase: state.phase, requestState: state.requestState, cancellation: reason)
@@ -59,7 +59,7 @@ extension CallError {
     self.init(CallFailure(error, of: call), CallRecord(of: call))
   }
 
-  /// The error of a call that somebody or a deadline ended.
+  /// The error of a call that was cancelled, by the app or by a deadline.
   init(_ reason: CancellationReason, of call: Call) {
     self.init(CallFailure(reason, of: call), CallRecord(of: call))
   }

@@ -75,7 +75,7 @@ final class BoundBench: Sendable {
     client.onSessionEnd = events.add
     client.customize = { [self] in
       $0.insert(Retry(.interactive), .after(.retry))
-      if wait == .own { $0.insert(Waiting(gate: gate), .beforeRetry) }
+      if wait == .own { $0.insert(Hold(gate: gate), .beforeRetry) }
       $0.insert(ConnectivityGate(connectivity, .wait), .before(.scheduling))
       $0.insert(Scheduling(scheduler), .after(.scheduling))
       if wait == .rateLimit { $0.insert(RateLimiter(.perSecond(1)), .after(.rateLimit)) }
@@ -152,16 +152,6 @@ final class BoundBench: Sendable {
     case .backOff, .rateLimit: clock.advance(by: .seconds(2))
     case .network: connectivity.report(.online)
     }
-  }
-}
-
-/// A middleware of an app's own that waits.
-private struct Waiting: Middleware {
-  let gate: Gate
-
-  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    try await gate.wait()
-    return try await next(request, context: context)
   }
 }
 

@@ -79,7 +79,7 @@ struct BoundCallsTests {
     let (stub, gate) = (StubTransport.answering(), Gate())
     var client = TestClient()
     client.environment.authentications = [.bearer(first), .apiKey(second, field: "X-Api-Key")]
-    client.customize = { $0.insert(Holding(gate: gate), .beforeRetry) }
+    client.customize = { $0.insert(Hold(gate: gate), .beforeRetry) }
     let api = client.over(stub)
     let call = Task { await failure { try await api.send(.ping) } }
     try await gate.waitForArrivals(1)
@@ -216,16 +216,6 @@ private struct SilentSource: CredentialSource {
   func current() -> StoredCredential { tokens.current() }
   func set(_ credential: Credential) { tokens.set(credential) }
   func clear() { tokens.clear() }
-}
-
-/// Holds a call back.
-private struct Holding: Middleware {
-  let gate: Gate
-
-  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    try await gate.wait()
-    return try await next(request, context: context)
-  }
 }
 
 extension Result {

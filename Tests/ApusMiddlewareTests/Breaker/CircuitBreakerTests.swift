@@ -149,7 +149,7 @@ struct CircuitBreakerTests {
     client.settings.runtime = Runtime(clock: clock, random: { 0 })
     client.customize = { [breaker] in
       $0.insert(breaker, .after(.breaker))
-      $0.insert(Waiting(gate: gate), .beforeTransport)
+      $0.insert(Hold(gate: gate), .beforeTransport)
     }
     let api = client.over(stub)
     for number in 1...10 {
@@ -313,16 +313,6 @@ struct CircuitBreakerTests {
   func described() async throws {
     breaker.isolate(scope)
     #expect(try await api.message(for: .ping).target == "/v1/ping")
-  }
-}
-
-/// Holds calls up ahead of their exchange.
-private struct Waiting: Middleware {
-  let gate: Gate
-
-  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    try await gate.wait()
-    return try await next(request, context: context)
   }
 }
 

@@ -239,16 +239,6 @@ private struct NeverConnecting: Transport {
   }
 }
 
-/// Holds every pass until its gate opens.
-struct Hold: Middleware {
-  let gate: Gate
-
-  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    try await gate.wait()
-    return try await next(request, context: context)
-  }
-}
-
 private struct Pause: Middleware {
   let duration: Duration
 

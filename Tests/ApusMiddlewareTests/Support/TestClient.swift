@@ -56,6 +56,16 @@ final class Told<Element: Sendable>: Sendable {
   }
 }
 
+/// Holds every pass until its gate opens.
+struct Hold: Middleware {
+  let gate: Gate
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await gate.wait()
+    return try await next(request, context: context)
+  }
+}
+
 /// Asks for nothing and takes whatever comes.
 extension Endpoint where Self == Request<Void> {
   static var ping: Self { .get("/ping") }

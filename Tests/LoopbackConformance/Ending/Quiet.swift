@@ -1,6 +1,7 @@
 #if NIO
   public import ApusTestServer
   import ApusTesting
+  import Timing
 
   extension TestServer {
     /// Fails unless nothing is left once all transports are shut down: no connection, no exchange, no error that the
@@ -20,12 +21,7 @@
 
   /// Fails unless something is so, now or soon: what a call leaves to be done follows its end.
   public func requireSoon(_ finding: String, _ isSo: @escaping @Sendable () -> Bool) async throws {
-    try await requireSoon(finding) {
-      while !isSo() {
-        try Task.checkCancellation()
-        await Task.yield()
-      }
-    }
+    try await requireSoon(finding) { try await waitWhile(!isSo()) }
   }
 
   /// Fails unless a transport has nobody who waits for a connection or uses one: asked before it is shut down, which

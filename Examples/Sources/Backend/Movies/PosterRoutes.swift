@@ -39,7 +39,7 @@ extension Film {
 
   /// Its poster in SVG, which has any size.
   var poster: String {
-    // By bytes, as whatever shows it reads it.
+    // By bytes: a browser reads the file as bytes, and a combining mark hides no delimiter from it.
     let escaped = title.utf8.flatMap { byte -> [UInt8] in
       switch byte {
       case UInt8(ascii: "&"): Array("&amp;".utf8)
