@@ -41,6 +41,8 @@ public struct Configuration: Sendable {
   /// What calls that do not say so themselves do while there is no network, where ``connectivity`` is set. Default:
   /// ``ConnectivityPolicy/pauseRetries``.
   public var connectivityPolicy = ConnectivityPolicy.pauseRetries
+  /// The limits for calls of coalesced endpoints. Default: ``ApusCore/CoalescingLimits/init()``.
+  public var coalescing = CoalescingLimits()
   /// Which redirects are followed by calls that do not say so themselves. Default: up to 10, never from https to http.
   public var redirects: RedirectPolicy = .follow
   /// Writes a line for each call's beginning and end; `nil`: no logging. Default: `nil`.
@@ -74,8 +76,8 @@ public struct Configuration: Sendable {
     set { environment.query = newValue }
   }
 
-  /// Whether safe calls that ask for the same at the same time share one exchange, where they do not say so themselves
-  /// (``ApusCore/Endpoint/coalesced(_:)``). Its bounds are in `settings.coalescing`. Default: no.
+  /// Whether identical safe requests in flight are coalesced unless their endpoints say otherwise
+  /// (``ApusCore/Endpoint/coalesced(_:)``), within the limits of ``coalescing``. Default: `false`.
   public var coalesces: Bool {
     get { settings.coalesces }
     set { settings.coalesces = newValue }

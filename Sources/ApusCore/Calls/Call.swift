@@ -1,53 +1,63 @@
 import HTTPTypes
 import Synchronization
 
+/// How the app wants the content (body) of the response.
+public enum ContentDelivery: Sendable, Hashable {
+  /// Complete, in memory.
+  case buffered
+  /// In pieces, while it arrives.
+  case streamed
+  /// Not at all: the message is only described. Nothing may be sent, stored or counted.
+  case described
+}
+
 /// One use of an endpoint by the app: its identity, its state and its trace.
 final class Call: DeadlineTarget {
   let serial: UInt64
   let id: CallID
   let request: RequestBox
-  let client: ClientState
+  let host: CallHost
   let prepared: PreparedEnvironment
   let startInstant: MonotonicInstant
   /// When it must be over by what it is made in; `nil`: no limit.
   let inheritedDeadline: MonotonicInstant?
-  let delivery: CallContext.Delivery
+  let delivery: ContentDelivery
   let state: Mutex<CallState>
   private let reporter: EventReporter?
 
-  init(_ request: RequestBox, delivery: CallContext.Delivery, by caller: Client) {
-    client = caller.state
+  init(_ request: RequestBox, delivery: ContentDelivery, from origin: CallOrigin) {
+    host = origin.host
     self.request = request
     self.delivery = delivery
-    serial = client.nextSerial()
+    serial = host.nextSerial()
     id = request.description.options.id ?? CallID(serial: serial)
-    prepared = caller.prepared
-    startInstant = client.runtime.clock.now
-    inheritedDeadline = caller.inheritedDeadline
-    state = Mutex(CallState(reportsConnections: client.reportsConnections))
-    // A message that is only described is no call to anybody else.
-    reporter = client.observers.isEmpty || delivery == .described ? nil : EventReporter(client.observers)
+    prepared = origin.environment
+    startInstant = host.runtime.clock.now
+    inheritedDeadline = origin.deadline
+    state = Mutex(CallState(reportsConnections: host.reportsConnections))
+    let observers = host.settings.observers
+    // A message that is only described is not sent: observers do not see it.
+    reporter = observers.isEmpty || delivery == .described ? nil : EventReporter(observers)
   }
 
   var options: CallOptions { request.description.options }
   var endpoint: EndpointIdentity { EndpointIdentity(of: request) }
   var environment: Environment { prepared.environment }
-  var runtime: Runtime { client.runtime }
-  var errorTexts: ErrorTexts { client.settings.errorTexts }
-  var coding: CodingOptions { options.coding?.over(client.settings.coding) ?? client.settings.coding }
-  var contentLimit: Int { options.contentLimit ?? client.settings.contentLimit }
-  var context: CallContext { CallContext(call: self, values: options.values, delivery: delivery) }
+  var runtime: Runtime { host.runtime }
+  var errorTexts: ErrorTexts { host.settings.errorTexts }
+  var coding: CodingOptions { options.coding?.over(host.settings.coding) ?? host.settings.coding }
+  var contentLimit: Int { options.contentLimit ?? host.settings.contentLimit }
   var entry: CallEntry { CallEntry(call: self) }
   /// Whether it shares with calls of its id.
   var joins: Bool { options.duplicates == .join && id.isNamed }
   /// Whether it shares with whatever call asks for the same.
-  var coalesces: Bool { options.coalesces ?? client.settings.coalesces }
+  var coalesces: Bool { options.coalesces ?? host.settings.coalesces }
   var attempts: Int { snapshot(\.attempts) }
   var deadline: Deadline? { snapshot(\.limits.deadline).map { Deadline($0, on: runtime.clock) } }
   var cancellationReason: CancellationReason? { snapshot(\.reason) }
   var progress: (phase: CallPhase, requestState: RequestState) { state.withLock { ($0.phase, $0.requestState) } }
   var trace: Trace { Trace(id: id, endpoint: endpoint, events: snapshot(\.events)) }
-  var key: CallKey { CallKey(owner: client.owner, serial: serial) }
+  var key: CallKey { CallKey(owner: host.owner, serial: serial) }
 
   /// The attempts that failed, also those of a shared exchange that outlived the call: its trace has ended with it.
   var failedAttempts: [FailedAttempt] { trace.failedAttempts + snapshot(\.lateAttempts) }
@@ -160,21 +170,6 @@ final class Call: DeadlineTarget {
     return CallFault(.handler, CallFailure.detail(of: error), underlying: error)
   }
 
-  /// The context to begin with, with the deadline that the call inherits.
-  ///
-  /// - Throws: ``CallError`` when that has passed already: nothing is sent then.
-  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
-  func limitedContext() throws -> CallContext {
-    var context = context
-    guard let inheritedDeadline else { return context }
-    context.limit(to: inheritedDeadline)
-    if inheritedDeadline <= runtime.clock.now {
-      deadlinePassed()
-      try checkCancellation()
-    }
-    return context
-  }
-
   /// Ends the call, which has its value. A call ends once.
   ///
   /// - Throws: ``CallError`` when a reason to cancel came first.
@@ -199,8 +194,8 @@ final class Call: DeadlineTarget {
       reporter?.enqueue(ended.event)
       return ended
     }
-    if let key = ended?.alarm { client.timer.cancel(key) }
-    client.registry.remove(self)
+    if let key = ended?.alarm { host.timer.cancel(key) }
+    host.registry.remove(self)
     reporter?.deliver(of: self)
     return ended?.reason
   }

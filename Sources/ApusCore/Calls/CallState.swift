@@ -202,9 +202,65 @@ extension TraceEvent.Kind {
   }
 }
 
-/// Something that can be told to stop.
-protocol Cancellable: Sendable {
-  func cancel()
+extension CallState {
+  /// Whether a limit depends on how content moves: this call's, or that of another one for which its exchange is made.
+  var heedsMovement: Bool { limits.standard != nil || sharesExchange }
+
+  /// Follows how content moves: it does from a report of progress on, and no more once all of it has, its exchange is
+  /// over, or another one begins.
+  mutating func follow(_ event: TraceEvent) {
+    switch event.kind {
+    case .sendProgress(let sent, let expected): moved(toSent: sent, of: expected, at: event.instant)
+    // An answer that began before the request was complete may be moving.
+    case .requestSent: if !limits.movement.isAnswered { limits.movement.paused(at: event.instant) }
+    case .exchangeStarted:
+      limits.movement.isAnswered = false
+      limits.movement.paused(at: event.instant)
+    case .contentArrived, .redirected, .awaitingCredentials, .queued, .attemptFailed:
+      limits.movement.paused(at: event.instant)
+    default: break
+    }
+  }
+
+  private mutating func moved(toSent sent: Int64, of expected: Int64?, at now: MonotonicInstant) {
+    let count = sent - sentBytes
+    (sentBytes, expectedSendBytes) = (sent, expected)
+    guard heedsMovement else { return }
+    limits.movement.moved(count, at: now)
+    if let expected, sent >= expected, !limits.movement.isAnswered { limits.movement.paused(at: now) }
+  }
+
+  /// The alarm of the limits rang. Answers what follows.
+  mutating func alarmRang(at now: MonotonicInstant, _ shared: ContentMovement?) -> CallLimits.Ring {
+    isEnded || reason != nil ? .nothing : limits.rang(at: now, shared)
+  }
 }
 
-extension Task: Cancellable {}
+extension CallState {
+  /// What a call waited for ahead of an exchange until it was ended, as half a sentence; empty where the last that
+  /// happened to it does not tell.
+  var waitedFor: String {
+    for event in events.reversed() {
+      switch event.kind {
+      case .cancelRequested, .failed: continue
+      case .queued(.network): return "waited for a network"
+      case .queued(let cause): return "waited for its turn (\(cause))"
+      case .awaitingCredentials: return "waited for other credentials"
+      case .attemptFailed: return "waited for its next attempt"
+      case .redirected: return "waited to follow a redirect"
+      default: return ""
+      }
+    }
+    return ""
+  }
+}
+
+/// What a call has sent in its present attempt, seen from whatever would repeat the attempt with all its hops.
+public enum SentMessages: Sendable, Hashable {
+  /// Messages that may be sent again, or none.
+  case repeatable
+  /// The last message may not be sent again, unless its server says that it did nothing.
+  case endsUnrepeatable
+  /// An earlier hop may not be sent again, whatever the server of the last message says.
+  case unrepeatable
+}

@@ -7,7 +7,7 @@ extension Client {
   ///   Cancelling the call through ``calls`` does not cancel the task.
   public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
     let request = endpoint.described
-    return try await perform(request, as: Call(request.box, delivery: .buffered, by: self))
+    return try await value(of: request, by: Call(request.box, delivery: .buffered, from: origin))
   }
 
   /// Sends a request and gives its value; finds static members of `Request` after the dot, as in `api.send(.user(1))`
@@ -16,7 +16,7 @@ extension Client {
   /// - Throws: ``CallError``, the only error there is.
   /// - Cancellation: as for every endpoint.
   public func send<Value>(_ request: Request<Value>) async throws(CallError) -> Value {
-    try await perform(request, as: Call(request.box, delivery: .buffered, by: self))
+    try await value(of: request, by: Call(request.box, delivery: .buffered, from: origin))
   }
 
   /// Sends an endpoint that leaves its type to the call, and decodes the answer as that type.
@@ -48,8 +48,8 @@ extension Client {
   ///
   /// - Throws: ``CallError``.
   public func response<Value>(to request: Request<Value>) async throws(CallError) -> Response<Value> {
-    let call = Call(request.box, delivery: .buffered, by: self)
-    let value = try await perform(request, as: call)
+    let call = Call(request.box, delivery: .buffered, from: origin)
+    let value = try await value(of: request, by: call)
     return Response(value: value, of: call)
   }
 
@@ -92,26 +92,26 @@ extension Client {
   ///
   /// - Throws: ``CallError`` for a request that cannot be made.
   public func message<Value>(for request: Request<Value>) async throws(CallError) -> RequestMessage {
-    let call = Call(request.box, delivery: .described, by: self)
-    let message = try await perform(call) { _ in call.snapshot(\.message) }
+    let call = Call(request.box, delivery: .described, from: origin)
+    let message = try await settled(call) { _ in call.snapshot(\.message) }
     guard let message else {
       throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call)
     }
     return message
   }
 
-  private func perform<Value>(_ request: Request<Value>, as call: Call) async throws(CallError) -> Value {
+  private func value<Value>(of request: Request<Value>, by call: Call) async throws(CallError) -> Value {
     let mapping = request.mapping
-    return try await perform(call) { try mapping.value(of: $0, for: call) }
+    return try await settled(call) { try mapping.value(of: $0, for: call) }
   }
 
-  /// Runs the call, and as the last act settles the outcome, so that a call superseded meanwhile never gives its value.
-  private func perform<Output: Sendable>(
+  /// Runs a call and settles its outcome as the last act, so that a call superseded meanwhile never returns its value.
+  private func settled<Output: Sendable>(
     _ call: Call, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) async throws(CallError) -> Output {
     let output: Output
     do {
-      output = try await run(call, deliver: deliver)
+      output = try await start(call, deliver: deliver)
     } catch {
       throw call.fail(error)
     }
@@ -119,23 +119,23 @@ extension Client {
     return output
   }
 
-  /// The thin shell on the caller's side: registers the call, starts its one unit of work and awaits it. Whoever runs a
-  /// call ends it with what came of it.
+  /// The shell on the caller's side: registers the call, starts its one unit of work and awaits it. The function that
+  /// starts a call also ends it, with ``Call/succeed()`` or ``Call/fail(_:)``.
   ///
-  /// It throws and returns no `Result`, here as on all of the path: each generic function that touches one would look up
-  /// its metadata for each call.
-  func run<Output: Sendable>(
+  /// It throws instead of returning a `Result`, as everything on the path does: each generic function that touches a
+  /// `Result` would look up its metadata for every call.
+  func start<Output: Sendable>(
     _ call: Call, isolation: isolated (any Actor)? = #isolation,
     deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) async throws -> Output {
     call.recordStart()
-    guard call.delivery == .described || state.registry.admit(call) else {
+    guard call.delivery == .described || host.registry.admit(call) else {
       throw CallFault(.declined, "a call with this id is running")
     }
     call.announce()
     return try await withTaskCancellationHandler {
       // Naming the caller's isolation keeps this on its actor, too.
-      let unit = state.spawner.spawn(for: isolation) { try await call.run(deliver: deliver) }
+      let unit = host.spawner.spawn(for: isolation) { [path] in try await call.take(path, deliver: deliver) }
       call.attach(unit)
       return try await unit.value
     } onCancel: {

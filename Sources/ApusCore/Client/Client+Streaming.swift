@@ -18,10 +18,10 @@ extension Client {
   public func withResponse<Value, Output>(
     to request: Request<Value>, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
-    let call = Call(request.box, delivery: .streamed, by: self)
+    let call = Call(request.box, delivery: .streamed, from: origin)
     let message: ResponseMessage
     do {
-      message = try await run(call) { $0 }
+      message = try await start(call) { $0 }
     } catch {
       throw call.fail(error)
     }

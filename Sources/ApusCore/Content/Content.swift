@@ -1,5 +1,3 @@
-import HTTPTypes
-
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -27,12 +25,7 @@ public struct Content: Sendable {
     self.coding = coding
   }
 
-  init(of response: ResponseMessage, coding: CodingOptions) {
-    self.init(
-      data: response.content.bytes ?? Data(),
-      mediaType: response.head.headerFields.first { $0.name == .contentType }.map { MediaType($0.value) },
-      status: response.head.status.code, coding: coding)
-  }
+  func hasSameBytes(as other: Content) -> Bool { data == other.data }
 
   /// Decodes a value in the format in force, JSON by default.
   ///

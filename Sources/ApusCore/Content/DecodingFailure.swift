@@ -3,55 +3,55 @@ import ApusJSON
 /// What a coder's error says, without any value of the content: kind and place only.
 struct DecodingFailure: CustomStringConvertible {
   let detail: String
-  let place: String?
+  let codingPath: String?
 
   init(_ error: any Error) {
     switch error {
     case DecodingError.keyNotFound(let key, let context):
       detail = "a key is missing"
-      place = Self.place(inContent: context.codingPath + [key])
+      codingPath = Self.codingPath(inContent: context.codingPath + [key])
     case DecodingError.valueNotFound(let type, let context):
       detail = "expected \(type), found null"
-      place = Self.place(inContent: context.codingPath)
+      codingPath = Self.codingPath(inContent: context.codingPath)
     case DecodingError.typeMismatch(let type, let context):
       detail = "expected \(type), found another type"
-      place = Self.place(inContent: context.codingPath)
+      codingPath = Self.codingPath(inContent: context.codingPath)
     case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
       detail = "the content is not valid"
-      place = nil
+      codingPath = nil
     case DecodingError.dataCorrupted(let context):
       detail = "a value is not valid"
-      place = Self.place(inContent: context.codingPath)
+      codingPath = Self.codingPath(inContent: context.codingPath)
     case EncodingError.invalidValue(_, let context):
       detail = "a value cannot be encoded"
-      place = Self.place(context.codingPath)
+      codingPath = Self.codingPath(context.codingPath)
     case let error as JSONError:
       detail = "the content is not valid JSON (\(error))"
-      place = nil
+      codingPath = nil
     case let error as QueryEncodingError:
       detail = error.reason
-      place = error.name
+      codingPath = error.name
     case let error as ContentFileError:
       detail = "the file cannot be sent: \(error.reason)"
-      place = nil
+      codingPath = nil
     case let fault as CallFault:
       detail = fault.detail
-      place = fault.place
+      codingPath = fault.codingPath
     default:
-      detail = CallFailure.detail(of: error)
-      place = nil
+      detail = CallFault.detail(of: error)
+      codingPath = nil
     }
   }
 
-  var description: String { place.map { "\(detail) at \($0)" } ?? detail }
+  var description: String { codingPath.map { "\(detail) at \($0)" } ?? detail }
 
   /// A path into content that came from a server: keys that it may have chosen are part of what it says, and masked.
-  private static func place(inContent path: [any CodingKey]) -> String {
-    place(path.map { $0.isIndex || $0.isWrittenInSource ? $0 : AnyKey(Redaction.mask) })
+  private static func codingPath(inContent path: [any CodingKey]) -> String {
+    codingPath(path.map { $0.isIndex || $0.isWrittenInSource ? $0 : AnyKey(Redaction.mask) })
   }
 
   /// A path of keys as people write it: `items[3].title`.
-  private static func place(_ path: [any CodingKey]) -> String {
+  private static func codingPath(_ path: [any CodingKey]) -> String {
     var text = ""
     for key in path {
       if let index = key.intValue {

@@ -1,3 +1,5 @@
+@_exported public import ApusJSON
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -126,3 +128,5 @@ public struct JSONCoding: Sendable {
     }
   }
 }
+
+// JSON values are part of this module's API, so that who imports it, or the umbrella, sees them.

@@ -21,3 +21,36 @@ public struct CallOptions: Sendable {
   /// No identity, no tags, the client's limits and settings.
   public init() {}
 }
+
+/// What happens when a call names an id that a running call has already.
+public enum DuplicatePolicy: Sendable, Hashable {
+  /// Both run; the id then stands for both.
+  case allow
+  /// The new call ends at once with the code ``CallError/Code/declined``; nothing is sent.
+  case refuse
+  /// The running calls end as superseded, the new one runs: latest wins.
+  case replace
+  /// The new call shares the running one's exchange when both send the same message; each decodes for
+  /// itself, has its own deadline and can be cancelled alone. The exchange has none, see
+  /// ``Endpoint/coalesced(_:)``.
+  case join
+}
+
+/// Marks calls that belong together, for example all images.
+public struct Tag: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The tag's name.
+  public let name: String
+
+  /// Makes a tag.
+  public init(_ name: String) {
+    self.name = name
+  }
+
+  /// Makes a tag of a literal.
+  public init(stringLiteral value: String) {
+    self.init(value)
+  }
+
+  /// The name.
+  public var description: String { name }
+}

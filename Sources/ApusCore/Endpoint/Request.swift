@@ -90,3 +90,82 @@ public struct Request<Value: Sendable>: Endpoint {
     return Request<Other>(description, mapping: mapping)
   }
 }
+
+/// Everything about a request but the type of its value: what the path of a call works with.
+struct RequestDescription: Sendable {
+  var method: HTTPRequest.Method
+  var path: RequestPath
+  var query: Query
+  var fields: [RawField] = []
+  var content: RequestContent
+  var accept: AcceptedType
+  var options = CallOptions()
+  var acceptance = StatusAcceptance.successful
+  /// How a refused answer's content becomes a value of the endpoint's own type; `nil`: not at all.
+  var rejectionDecoder: (@Sendable (Content) -> (any Sendable)?)?
+  /// The endpoint's type; `nil` for requests written in place.
+  var endpointType: (any Endpoint.Type)?
+  /// What was wrong with the description already.
+  var failure: CallFault?
+}
+
+/// Holds a description, so that passing a request on costs one retain however much it describes.
+final class RequestBox: Sendable {
+  let description: RequestDescription
+
+  init(_ description: RequestDescription) {
+    self.description = description
+  }
+}
+
+// A request may hold a password in its path, its query, its fields or its content: texts show none of them.
+
+extension Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The endpoint's type if it has one, the method and the path's template: safe for logs.
+  public var description: String { "\(EndpointIdentity(of: box))" }
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+  /// Shows ``description`` alone.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension RequestPath: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The path with `{}` or `{name}` in place of each value.
+  public var description: String { template }
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+  /// Shows ``description`` alone.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension Query: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The names of the parameters; a value that writes several stands as its type.
+  public var description: String {
+    let names = parts.map { part in
+      switch part {
+      case .item(let name, _): name
+      case .members(let value): "\(type(of: value))"
+      }
+    }
+    return "[\(names.joined(separator: ", "))]"
+  }
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+  /// Shows ``description`` alone.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension RequestBox: CustomReflectable {
+  /// Shows nothing: a call holds it, and `dump` of whatever holds the call would find it.
+  var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension EndpointIdentity {
+  /// Reads the box in place: a call is asked for its endpoint several times, and copying the whole description costs more
+  /// than these three parts.
+  init(of request: RequestBox) {
+    self.init(
+      method: request.description.method, template: request.description.path.template,
+      type: request.description.endpointType)
+  }
+}

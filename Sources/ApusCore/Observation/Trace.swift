@@ -48,3 +48,78 @@ public struct Trace: Sendable, CustomStringConvertible {
     return "\(microseconds / 1000)." + String(repeating: "0", count: max(0, 3 - fraction.count)) + fraction
   }
 }
+
+/// How long the parts of one exchange took; `nil` where that is not known, or there was no such part.
+public struct ExchangeTimings: Sendable, Hashable {
+  /// The attempt it belongs to, from 1.
+  public let attempt: Int
+  /// When the message was handed to the transport.
+  public let start: MonotonicInstant
+  /// Waiting for a connection.
+  public private(set) var queued: Duration?
+  /// Finding the addresses of the host's name.
+  public private(set) var nameLookup: Duration?
+  /// Connecting.
+  public private(set) var connecting: Duration?
+  /// The TLS handshake.
+  public private(set) var securing: Duration?
+  /// Sending: from the moment there was a connection until the request had left.
+  public private(set) var sending: Duration?
+  /// Waiting: from the moment the request had left until the first byte of the answer, or its head where nothing is
+  /// known of the first byte. Zero when the answer began before.
+  public private(set) var waiting: Duration?
+  /// Receiving: from then on to the end of the content.
+  public private(set) var receiving: Duration?
+
+  private var connected: MonotonicInstant?
+  private var sent: MonotonicInstant?
+  private var answered: MonotonicInstant?
+
+  fileprivate init(_ event: TraceEvent) {
+    attempt = event.attempt
+    start = event.instant
+  }
+
+  fileprivate mutating func take(_ event: TraceEvent) {
+    switch event.kind {
+    case .phase(let phase, let time): take(phase, time)
+    case .connected:
+      connected = event.instant
+      // The request goes out anew when the connection is another one.
+      (sent, sending) = (nil, nil)
+    case .requestSent:
+      sent = event.instant
+      sending = connected.map { $0.duration(to: event.instant) }
+    case .firstByteArrived, .headArrived:
+      guard answered == nil else { return }
+      answered = event.instant
+      waiting = sent.map { $0.duration(to: event.instant) } ?? (connected == nil ? nil : .zero)
+    case .contentArrived: receiving = answered.map { $0.duration(to: event.instant) }
+    default: break
+    }
+  }
+
+  private mutating func take(_ phase: ConnectionPhase, _ time: Duration) {
+    switch phase {
+    case .queued: queued = time
+    case .nameLookup: nameLookup = time
+    case .connecting: connecting = time
+    case .securing: securing = time
+    }
+  }
+}
+
+extension Trace {
+  /// How long the parts of each exchange took, in the order in which they began.
+  public var exchanges: [ExchangeTimings] {
+    var exchanges: [ExchangeTimings] = []
+    for event in events {
+      if event.kind == .exchangeStarted {
+        exchanges.append(ExchangeTimings(event))
+      } else if let index = exchanges.lastIndex(where: { $0.attempt == event.attempt }) {
+        exchanges[index].take(event)
+      }
+    }
+    return exchanges
+  }
+}

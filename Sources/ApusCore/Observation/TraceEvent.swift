@@ -57,7 +57,7 @@ public struct TraceEvent: Sendable, Hashable {
     /// The call ended with a value.
     case succeeded
     /// The call ended with an error.
-    case failed(CallError.Code)
+    case failed(ErrorCode)
   }
 
   /// What happened.
@@ -94,4 +94,86 @@ public struct StaticNote: Sendable, Hashable, ExpressibleByStringLiteral, Custom
   public func hash(into hasher: inout Hasher) {
     hasher.combine(description)
   }
+}
+
+extension TraceEvent.Kind: CustomStringConvertible {
+  /// The event as it stands in a timeline.
+  public var description: String {
+    switch self {
+    case .started: "started"
+    case .prepared: "request prepared"
+    case .joined(let serial): "joined the exchange of call #\(serial)"
+    case .attemptStarted: "attempt started"
+    case .attemptFailed(let attempt): "attempt failed with \(attempt)"
+    case .queued(let cause): "waits for its turn: \(cause)"
+    case .admitted(let time): "has its turn after \(Trace.milliseconds(time)) ms"
+    case .authorized(let generation): "credentials of generation \(generation) added"
+    case .unauthorized(let generation): "credentials of generation \(generation) not accepted"
+    case .awaitingCredentials(let generation): "waits for other credentials than those of generation \(generation)"
+    case .redirected(let status, let from, let to): "redirected with status \(status) from \(from) to \(to)"
+    case .exchangeStarted: "exchange started"
+    case .phase(let phase, let time): "\(phase.rawValue): \(Trace.milliseconds(time)) ms"
+    case .connected(let reused): reused ? "on a connection in use before" : "on a new connection"
+    case .requestSent: "request sent"
+    case .resent: "to a new connection: the one in use before was closed before any byte of the answer"
+    case .interim(let status): "interim response with status \(status)"
+    case .firstByteArrived: "first byte of the answer"
+    case .headArrived(let status): "answered with status \(status)"
+    case .sendProgress(let sent, let expected): "sent \(sent) of \(Self.total(expected)) bytes"
+    case .receiveProgress(let received, let expected): "received \(received) of \(Self.total(expected)) bytes"
+    case .contentArrived(let length): "content complete, \(length) bytes"
+    case .decoded: "decoded"
+    case .cancelRequested(let reason): "cancel requested: \(reason)"
+    case .note(let note, let number): "\(note): \(number)"
+    case .succeeded: "succeeded"
+    case .failed(let code): "failed: \(code.rawValue)"
+    }
+  }
+
+  private static func total(_ expected: Int64?) -> String {
+    expected.map { String($0) } ?? "an unknown number of"
+  }
+}
+
+/// Why a call waits for its turn before it is sent.
+public enum WaitingCause: Sendable, Hashable, CustomStringConvertible {
+  /// The app holds it back: its tag, or every call.
+  case held
+  /// So many calls with a tag of its own run already.
+  case tag(limit: Int)
+  /// So many calls to its server run already.
+  case origin(limit: Int)
+  /// So many calls run already.
+  case total(limit: Int)
+  /// There is room, and others take it first.
+  case others
+  /// So many have been sent that the pace allows no more, or the server asked for a pause.
+  case rateLimit
+  /// The device has no network.
+  case network
+
+  /// The reason as it stands in a timeline.
+  public var description: String {
+    switch self {
+    case .held: "held back"
+    case .tag(let limit): "\(limit) calls with its tag at a time"
+    case .origin(let limit): "\(limit) calls to its server at a time"
+    case .total(let limit): "\(limit) calls at a time"
+    case .others: "others go first"
+    case .rateLimit: "the rate limit"
+    case .network: "there is no network"
+    }
+  }
+}
+
+/// What happens before a request can be sent: as far as a transport can tell.
+public enum ConnectionPhase: String, Sendable, Hashable, CaseIterable {
+  /// Waiting for a connection, without the time in which one was being made for it.
+  case queued
+  /// Finding the addresses of the host's name.
+  case nameLookup
+  /// Connecting to an address, and where there is one through a proxy.
+  case connecting
+  /// The TLS handshake.
+  case securing
 }

@@ -2,21 +2,11 @@ public import HTTPTypes
 
 /// What middlewares and transports know of the call they work for: a value, passed along the pipeline.
 public struct CallContext: Sendable {
-  /// How the app wants the content.
-  public enum Delivery: Sendable, Hashable {
-    /// Complete, in memory.
-    case buffered
-    /// Piece by piece.
-    case streamed
-    /// Not at all: the message is only shown, nothing may be sent, stored or counted.
-    case described
-  }
-
   let call: Call
   /// Settings of this call, by key.
   public var values: ContextValues
   /// How the app wants the content.
-  public let delivery: Delivery
+  public let delivery: ContentDelivery
   /// When the call is over, unless content has moved since the attempt began and `endsLater` is set.
   var end: MonotonicInstant?
   /// The instant by which the head of the present attempt's answer must be there, see ``limitAttempt(to:)``. `nil`: no
@@ -39,6 +29,12 @@ public struct CallContext: Sendable {
   /// The attempt this pass belongs to, from 1.
   public var attempt: Int = 1 {
     didSet { if endsLater { end = call.snapshot { $0.limits.end(at: now) } } }
+  }
+
+  init(of call: Call) {
+    self.call = call
+    values = call.options.values
+    delivery = call.delivery
   }
 
   /// The call's id.
@@ -85,25 +81,15 @@ public struct CallContext: Sendable {
   /// starts it ends it with the exchange.
   @discardableResult
   public func spawn(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-    call.client.spawner.spawn(work)
+    call.host.spawner.spawn(work)
   }
 
   /// Starts work that outlives the call and serves others, too, where the client runs all its tasks: it inherits
   /// nothing of whoever happened to need it first, and is not cancelled with it.
   @discardableResult
   public func spawnDetached(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-    call.client.spawner.spawnDetached(work)
+    call.host.spawner.spawnDetached(work)
   }
-
-  /// The client that the call is made with, in the call's environment: for calls that a middleware makes by itself, as
-  /// one that fetches a key. They have limits, a trace and an entry in the registry of their own, and end at the
-  /// ``nearestDeadline`` of this call at the latest. Made where this call has its turn already, they wait for one of
-  /// their own, which others may hold that wait for the same: mark them with ``SharedWorkKey`` there.
-  public var client: Client { Client(of: call, until: presentEnd) }
-
-  /// The same for calls that serve others, too, as one that fetches a token: no single call's deadline binds them,
-  /// and of `withDeadline` only what begins after this.
-  public var sharedClient: Client { Client(sharedOf: call) }
 
   /// Throws when the exchange is not to begin.
   ///
@@ -135,13 +121,118 @@ public struct CallContext: Sendable {
   public func received(_ count: Int) {
     call.received(count)
   }
+}
 
-  /// The same call seen from work that several calls share: no single caller's deadline binds it.
-  func shared(by sharers: Sharers) -> CallContext {
-    var copy = self
-    (copy.end, copy.attemptDeadline, copy.endsLater) = (nil, nil, false)
-    copy.isShared = true
-    copy.values[SharersKey.self] = sharers
-    return copy
+/// When a call, or one attempt of it, is over: instants of the client's clock, which everything that waits obeys.
+extension CallContext {
+  /// The instant after which the call must not go on; content obeys it too. `nil`: no such limit.
+  ///
+  /// The default limit of a call (``limitUntilContentMoves(_:)``) is none: when that ends the call is not known before.
+  public var deadline: MonotonicInstant? { endsLater ? call.snapshot(\.limits.deadline) : end }
+
+  /// When it makes no sense any more to wait ahead of an exchange: the nearest of ``attemptDeadline``, ``deadline`` and
+  /// the end of the call's default limit, as it was when the attempt began. `nil`: no limit.
+  public var nearestDeadline: MonotonicInstant? { attemptDeadline ?? end }
+
+  /// How much time the call has left if no content moves from now on; not positive once its time is up, whichever of
+  /// its limits was passed. `nil`: no limit.
+  public var remaining: Duration? {
+    guard let end else { return nil }
+    return endsLater ? call.remaining(at: now) : now.duration(to: end)
+  }
+
+  /// ``nearestDeadline`` as it is now: content may have moved since the attempt began.
+  var presentEnd: MonotonicInstant? {
+    attemptDeadline ?? (endsLater ? call.snapshot { $0.limits.end(at: now) } : end)
+  }
+
+  /// Whether the time of the present attempt is up.
+  public var isAttemptOver: Bool { attemptDeadline.map { $0 <= now } ?? false }
+
+  /// Ends the call with a timeout once the clock reaches `instant`, unless it has ended before.
+  ///
+  /// An earlier deadline stays in force. The deadline covers everything: waiting, exchanges, content. One that is more
+  /// than a hundred years away is none.
+  public mutating func limit(to instant: MonotonicInstant) {
+    guard startInstant.duration(to: instant) < .endless else { return }
+    call.setDeadline(instant)
+    // Further out the default limit may have been set: the nearer one counts for what waits.
+    if let end, end <= instant { return }
+    (end, endsLater) = (instant, false)
+    if let attemptDeadline, attemptDeadline >= instant { self.attemptDeadline = nil }
+  }
+
+  /// Sets the default limit of the call, which does not count time in which content moves.
+  ///
+  /// Queues, connecting, waiting for the response head and delays between attempts count. While request or response
+  /// content moves, the limit pauses; the call then ends after 20 seconds without a byte
+  /// (``ExchangeTimeouts/stall``), or below 1 KiB/s over 60 seconds. It goes on with the time that was left when the
+  /// request has been sent, and before another attempt or redirect. It no longer applies once the app reads a streamed
+  /// response. A limit of a hundred years or more is none. Only the first call of this method has an effect.
+  ///
+  /// - Parameter limit: the time from the start of the call.
+  public mutating func limitUntilContentMoves(_ limit: Duration) {
+    guard limit < .endless else { return }
+    let stall = values[ExchangeTimeouts.self].stall ?? CallTimeLimit.standardStall
+    call.setLimit(CallTimeLimit(limit, stall: stall, since: startInstant))
+    let instant = startInstant.advanced(by: limit)
+    if let end, end <= instant { return }
+    (end, endsLater) = (instant, true)
+    if let attemptDeadline, attemptDeadline >= instant { self.attemptDeadline = nil }
+  }
+
+  /// Has whatever works for the present attempt give up at `instant`, unless the head of the answer is there by then.
+  ///
+  /// An attempt runs in the task of its call and cannot be cancelled apart from it, so this cancels nothing: it is said
+  /// in ``attemptDeadline``, and transports and all that waits ahead of them throw
+  /// ``TransportError/attemptTimedOut(in:requestState:)`` by themselves. So the call may try again. It counts for every
+  /// redirect of the attempt, and says nothing of content. An earlier limit stays in force, and so does an earlier end
+  /// of the call.
+  public mutating func limitAttempt(to instant: MonotonicInstant) {
+    if let nearest = nearestDeadline, nearest <= instant { return }
+    attemptDeadline = instant
+  }
+
+  /// Has `target` told once the time of the present attempt is up, by the client's clock.
+  ///
+  /// For transports and middlewares that wait for something that knows no time. It costs no task; `target` is held
+  /// until it is told or the alarm is taken back, which whoever sets it does when it need not wait any longer. A time
+  /// that is up already is told at once, from another thread.
+  ///
+  /// - Returns: `nil` where the attempt has no limit of its own: nobody is told then.
+  public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? {
+    guard let attemptDeadline else { return nil }
+    let timer = call.host.timer
+    return DeadlineAlarm(timer, timer.schedule(target, at: attemptDeadline))
+  }
+
+  /// Does work whose calls, whatever clients make them, end at the ``nearestDeadline`` of this one at the latest.
+  ///
+  /// For a middleware that makes calls with a client of its own; those of ``client`` do so anyway.
+  ///
+  /// - Returns: what `work` returns.
+  /// - Throws: what `work` throws.
+  public func passingDeadline<Output, Failure: Error>(
+    to work: () async throws(Failure) -> Output
+  ) async throws(Failure) -> Output {
+    guard let presentEnd else { return try await work() }
+    return try await DeadlineScope.perform(until: Deadline(presentEnd, on: clock), work).get()
+  }
+}
+
+extension CallContext {
+  /// The context that a call enters the pipeline with, under the deadline that it inherits.
+  ///
+  /// - Throws: ``CallError`` if that deadline has passed: nothing is sent then.
+  @inline(never)  // Its temporaries would be kept for as long as the call waits.
+  static func entering(with call: Call) throws -> CallContext {
+    var context = CallContext(of: call)
+    guard let deadline = call.inheritedDeadline else { return context }
+    context.limit(to: deadline)
+    if deadline <= call.runtime.clock.now {
+      call.deadlinePassed()
+      try call.checkCancellation()
+    }
+    return context
   }
 }

@@ -27,13 +27,25 @@ private enum BoundPrincipalKey: ContextKey {
   static let tellsCallsApart = false
 }
 
-/// Binds calls to their principals. Calls in environments without a ``PrincipalKey`` do not pass it.
-struct PrincipalBinding: Middleware {
-  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+/// Binds each call to its principal (``PrincipalKey``), before anything waits, shares or repeats the call.
+///
+/// It belongs just inside the total deadline. Calls in environments without credentials skip it.
+public struct PrincipalBinding: ConditionalMiddleware {
+  /// Makes the middleware.
+  public init() {}
+
+  func isNeeded(for context: CallContext) -> Bool {
+    context.environment.values.contains(PrincipalKey.self)
+  }
+
+  /// Passes the call on with the principal it is bound to.
+  ///
+  /// - Throws: what the binding throws.
+  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     try await next(request, context: bound(request, context))
   }
 
-  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  @inline(never)  // Its temporaries would be kept for as long as the call waits.
   private func bound(_ request: RequestMessage, _ context: CallContext) async throws -> CallContext {
     guard let bind = context.environment.values[PrincipalKey.self] else { return context }
     var context = context

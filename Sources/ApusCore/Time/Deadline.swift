@@ -1,3 +1,5 @@
+import Synchronization
+
 /// When the calls must be over that some work makes, see ``withDeadline(_:on:_:)``.
 ///
 /// Calls inherit it from the work they are made in: that of ``withDeadline(_:on:_:)``, and the closure of
@@ -38,4 +40,85 @@ extension MonotonicClock {
     else { return false }
     return own === other
   }
+}
+
+/// Work with a deadline, as the calls see it that are made in it: a task-local value.
+///
+/// A task that outlives the work is bound by what is around it only.
+final class DeadlineScope: Sendable {
+  /// All that is done here, the outermost first. None keeps another: one that began inside may end later.
+  @TaskLocal private static var scopes: [DeadlineScope] = []
+
+  private let deadline: Deadline
+  private let hasEnded = Atomic(false)
+
+  private init(_ deadline: Deadline) {
+    self.deadline = deadline
+  }
+
+  private var isOver: Bool { hasEnded.load(ordering: .acquiring) }
+
+  /// All that is done here and not over.
+  static var here: [DeadlineScope] { scopes.filter { !$0.isOver } }
+
+  /// What calls inherit that are made here: the nearest one of work that is not over.
+  static func inherited(except others: [DeadlineScope] = []) -> Deadline? {
+    scopes.reduce(nil) { nearest, scope in
+      scope.isOver || others.contains { $0 === scope } ? nearest : scope.deadline.earlier(of: nearest)
+    }
+  }
+
+  /// Does work whose calls inherit a deadline, or an earlier one that is in force here already.
+  static func perform<Output, Failure: Error>(
+    until deadline: Deadline, isolation: isolated (any Actor)? = #isolation,
+    _ work: () async throws(Failure) -> Output
+  ) async -> Result<Output, Failure> {
+    let scope = DeadlineScope(deadline)
+    defer { scope.hasEnded.store(true, ordering: .releasing) }
+    // What is over is not kept: tasks that begin each other in such work, again and again, would gather it.
+    return await $scopes.withValue(here + [scope]) {
+      // Captured, so that this runs where the caller runs: it would run on the global pool, and `work` with it.
+      _ = isolation
+      do throws(Failure) {
+        return Result<Output, Failure>.success(try await work())
+      } catch {
+        return Result<Output, Failure>.failure(error)
+      }
+    }
+  }
+
+  /// Starts something that inherits no deadline.
+  static func without<Output>(_ start: () -> Output) -> Output {
+    scopes.isEmpty ? start() : $scopes.withValue([]) { start() }
+  }
+}
+
+/// Does work that may make any number of calls, one after the other or side by side, within one time limit.
+///
+/// ```swift
+/// let screen = try await withDeadline(.seconds(5)) {
+///   let me = try await api.send(Request<User>.get("/me"))
+///   return try await api.send(Request<[User]>.get("/users/\(me.id)/friends"))
+/// }
+/// ```
+///
+/// It ends calls, and nothing else: one that runs when the time is up ends with the code `timeout` and the phase it was
+/// in, as with a limit of its own; one that begins later sends nothing. A nearer limit, of a call or of other work that
+/// this is done in, stays in force. It starts no task, and cancels none. In a closure Swift infers `any Error`: write
+/// `{ () async throws(CallError) in … }` to keep the type.
+///
+/// Clients with another clock than `clock`, as in a test, count on with theirs what was left when a call began. To
+/// count by a client's clock from the start use ``Client/withDeadline(_:_:)``.
+///
+/// - Parameters:
+///   - limit: how long the calls may take together. Not positive: none of them is sent.
+///   - clock: counts the time. Default: the system's.
+///   - work: makes the calls; runs where the caller runs.
+/// - Returns: what `work` returns.
+/// - Throws: what `work` throws.
+public func withDeadline<Output, Failure: Error>(
+  _ limit: Duration, on clock: any MonotonicClock = SystemClock(), _ work: () async throws(Failure) -> Output
+) async throws(Failure) -> Output {
+  let deadline = Deadline(clock.now.advanced(by: limit), on: clock)
+  return try await DeadlineScope.perform(until: deadline, work).get()
 }

@@ -6,43 +6,43 @@
 struct DeadlineHeap<Element> {
   /// Stands for one entry; meaningless once the entry is out.
   struct Key: Hashable, Sendable {
-    fileprivate let slot: Int
+    fileprivate let cell: Int
     fileprivate let turn: UInt32
   }
 
   private struct Entry {
     let instant: MonotonicInstant
-    let slot: Int
+    let cell: Int
     let element: Element
   }
 
-  private struct Slot {
+  private struct Cell {
     var position: Int?
     /// Counts the uses, so that an old key never finds a new entry.
     var turn: UInt32
   }
 
   private var entries: [Entry] = []
-  private var slots: [Slot] = []
-  private var freeSlots: [Int] = []
+  private var cells: [Cell] = []
+  private var freeCells: [Int] = []
 
   var count: Int { entries.count }
   var earliest: MonotonicInstant? { entries.first?.instant }
 
   /// Adds an entry.
   mutating func insert(_ element: Element, at instant: MonotonicInstant) -> Key {
-    let slot = freeSlots.popLast() ?? slots.count
-    if slot == slots.count { slots.append(Slot(position: nil, turn: 0)) }
-    entries.append(Entry(instant: instant, slot: slot, element: element))
-    slots[slot].position = entries.count - 1
+    let cell = freeCells.popLast() ?? cells.count
+    if cell == cells.count { cells.append(Cell(position: nil, turn: 0)) }
+    entries.append(Entry(instant: instant, cell: cell, element: element))
+    cells[cell].position = entries.count - 1
     siftUp(from: entries.count - 1)
-    return Key(slot: slot, turn: slots[slot].turn)
+    return Key(cell: cell, turn: cells[cell].turn)
   }
 
   /// Takes the entry with `key` out, if it is still there.
   @discardableResult
   mutating func remove(_ key: Key) -> Element? {
-    guard slots[key.slot].turn == key.turn, let position = slots[key.slot].position else { return nil }
+    guard cells[key.cell].turn == key.turn, let position = cells[key.cell].position else { return nil }
     return remove(at: position)
   }
 
@@ -55,13 +55,13 @@ struct DeadlineHeap<Element> {
 
   private mutating func remove(at position: Int) -> Element {
     let removed = entries[position]
-    slots[removed.slot].position = nil
-    slots[removed.slot].turn &+= 1
-    freeSlots.append(removed.slot)
+    cells[removed.cell].position = nil
+    cells[removed.cell].turn &+= 1
+    freeCells.append(removed.cell)
     let last = entries.removeLast()
     if position < entries.count {
       entries[position] = last
-      slots[last.slot].position = position
+      cells[last.cell].position = position
       siftUp(from: position)
       siftDown(from: position)
     }
@@ -93,7 +93,7 @@ struct DeadlineHeap<Element> {
 
   private mutating func swap(_ first: Int, _ second: Int) {
     entries.swapAt(first, second)
-    slots[entries[first].slot].position = first
-    slots[entries[second].slot].position = second
+    cells[entries[first].cell].position = first
+    cells[entries[second].cell].position = second
   }
 }

@@ -70,3 +70,25 @@ final class DeadlineTimer: Sendable {
     state.withLock { $0.sleeper?.cancel() }
   }
 }
+
+/// Something that is told when an instant has come, see ``CallContext/alarm(for:)``.
+public protocol DeadlineTarget: AnyObject, Sendable {
+  /// The instant has come. Called from any thread, outside of every lock: be quick.
+  func deadlinePassed()
+}
+
+/// An alarm that was set, see ``CallContext/alarm(for:)``.
+public struct DeadlineAlarm: Sendable {
+  private let timer: DeadlineTimer
+  private let key: DeadlineTimer.Key
+
+  init(_ timer: DeadlineTimer, _ key: DeadlineTimer.Key) {
+    (self.timer, self.key) = (timer, key)
+  }
+
+  /// Takes the alarm back, and lets its target go; does nothing once it has rung. One that is ringing at this moment
+  /// may still be heard.
+  public func cancel() {
+    timer.cancel(key)
+  }
+}

@@ -21,7 +21,7 @@ extension Client {
         let next = try await authentication.parts.source.current().generation
         authentication.parts.refresher?.replaced(by: next)
         guard let before, before.credential != nil else { continue }
-        for case let credentials as Credentials in middlewares {
+        for case let credentials as Credentials in parts.pipeline.middlewares {
           credentials.signedOut(authentication, environment, before.generation, next: next)
         }
       } catch {

@@ -51,7 +51,7 @@ struct ConformanceBench: Sendable {
   ///
   /// - Throws: what `work` throws; a failure for errors that are none of a transport's.
   func perform<Output: Sendable>(
-    _ message: ConformanceMessage, _ delivery: CallContext.Delivery = .buffered, at url: String? = nil,
+    _ message: ConformanceMessage, _ delivery: ContentDelivery = .buffered, at url: String? = nil,
     work: @escaping Work<Output>
   ) async throws -> Output {
     let outcome = Watched<Result<Output, any Error>?>(nil)
@@ -78,7 +78,7 @@ struct ConformanceBench: Sendable {
 
   /// Sends a message and reads the answer to its end.
   func send(
-    _ message: ConformanceMessage, _ delivery: CallContext.Delivery = .buffered, at url: String? = nil
+    _ message: ConformanceMessage, _ delivery: ContentDelivery = .buffered, at url: String? = nil
   ) async throws -> ConformanceAnswer {
     try await perform(message, delivery, at: url) { request, context in
       let response = try await transport.send(request, context: context)

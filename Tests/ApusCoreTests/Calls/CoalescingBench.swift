@@ -13,14 +13,13 @@ struct CoalescingBench {
 
   init(
     executor: (any TaskExecutor)? = nil, middlewares: [(any Middleware, Slot)] = [],
-    _ change: (inout ClientSettings) -> Void = { _ in }
+    limits: CoalescingLimits = CoalescingLimits(), _ change: (inout ClientSettings) -> Void = { _ in }
   ) {
     var settings = ClientSettings()
     settings.runtime = Runtime(clock: clock, executor: executor)
     settings.observers = [log]
     change(&settings)
-    var pipeline = Pipeline()
-    pipeline.insert(ObeyTimeouts(), .before(.totalDeadline))
+    var pipeline: Pipeline = [.totalDeadline: ObeyTimeouts(), .coalescing: CoalescingMiddleware(limits)]
     for (middleware, slot) in middlewares { pipeline.insert(middleware, .after(slot)) }
     api = Client(
       environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)
@@ -55,6 +54,14 @@ struct CoalescingBench {
 
   /// Whether nothing is left of any call.
   var isClean: Bool { api.calls.isEmpty && stub.openExchanges.isEmpty }
+}
+
+extension CoalescingLimits {
+  /// The default limits but for a change.
+  init(_ change: (inout CoalescingLimits) -> Void) {
+    self.init()
+    change(&self)
+  }
 }
 
 extension Request where Value == String {

@@ -10,7 +10,7 @@ struct CoalescingBoundsTests {
   /// A client that shares up to four bytes, whose first answer comes from a gate piece by piece, and the next when the
   /// bench's own opens.
   private func bench(_ first: StubAnswer) -> CoalescingBench {
-    let bench = CoalescingBench { $0.coalescing.sharedBytes = 4 }
+    let bench = CoalescingBench(limits: CoalescingLimits { $0.sharedBytes = 4 })
     bench.stub.on(.get, "/user", answers: [first, .text("own").waiting(for: bench.gate)])
     return bench
   }
@@ -89,7 +89,7 @@ struct CoalescingBoundsTests {
 
   @Test("so many exchanges are shared at a time; a call beyond goes alone, and says so")
   func manyExchanges() async throws {
-    let bench = CoalescingBench { $0.coalescing.exchanges = 2 }
+    let bench = CoalescingBench(limits: CoalescingLimits { $0.exchanges = 2 })
     let paths: [RequestPath] = ["/1", "/2", "/3", "/3"]
     var calls: [Task<Result<String, CallError>, Never>] = []
     for (index, path) in paths.enumerated() {
@@ -110,7 +110,7 @@ struct CoalescingBoundsTests {
 
   @Test("fields that tell calls apart and not answers are the client's to name")
   func perCallFields() async throws {
-    let bench = CoalescingBench { $0.coalescing.perCallFields = ["x-tap"] }
+    let bench = CoalescingBench(limits: CoalescingLimits { $0.perCallFields = ["x-tap"] })
     let calls = try await bench.share([.shared.field("X-Tap", "1"), .shared.field("X-Tap", "2")])
     let other = bench.start(.shared.field("traceparent", "00-1"))
     try await bench.gate.waitForArrivals(2)

@@ -33,7 +33,7 @@ struct CoalescingSteppingTests {
     _ way: Way, _ disturbance: Disturbance? = nil, before step: Int = .max, seed: UInt64? = nil
   ) async -> Run {
     let executor = ManualExecutor()
-    let bench = CoalescingBench(executor: executor) { $0.coalescing.sharedBytes = 4 }
+    let bench = CoalescingBench(executor: executor, limits: CoalescingLimits { $0.sharedBytes = 4 })
     bench.stub.onAny(answer: way.answer)
     let tasks = (0..<4).map { _ in
       Task(executorPreference: executor) { await bench.api.result(of: Request<String>.shared.timeout(.seconds(30))) }

@@ -27,7 +27,7 @@ struct EventReporterTests {
   func concurrent() async throws {
     let watchers = [Watcher(), Watcher()]
     let bench = CallBench(observers: watchers)
-    let call = Call(Request<Void>.get("/").box, delivery: .buffered, by: bench.api)
+    let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.origin)
     await withTaskGroup { group in
       for thread in 0..<8 {
         group.addTask { for step in 0..<50 { call.record(.note("step", Int64(thread * 100 + step))) } }
@@ -57,7 +57,7 @@ struct EventReporterTests {
     }
     let echo = Echo()
     let bench = CallBench(observers: [echo])
-    let call = Call(Request<Void>.get("/").box, delivery: .buffered, by: bench.api)
+    let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.origin)
     call.record(.started)
     #expect(echo.seen.entries == ["started", "cancel requested: on request"])
     #expect(bench.log.events == echo.seen.entries)
@@ -66,7 +66,7 @@ struct EventReporterTests {
   @Test("nothing is told after the end")
   func afterTheEnd() throws {
     let bench = CallBench()
-    let call = Call(Request<Void>.get("/").box, delivery: .buffered, by: bench.api)
+    let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.origin)
     try call.succeed()
     call.record(.decoded)
     call.cancel(.requested)

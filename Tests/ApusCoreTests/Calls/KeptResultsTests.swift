@@ -26,11 +26,11 @@ struct KeptResultsTests {
 
   /// What is looked at after the client is gone.
   private struct Remains {
-    weak var state: ClientState?
+    weak var host: CallHost?
     weak var stub: StubTransport?
     weak var connection: Connection?
 
-    var isEmpty: Bool { state == nil && stub == nil && connection == nil }
+    var isEmpty: Bool { host == nil && stub == nil && connection == nil }
   }
 
   private struct AppError: Error {}
@@ -44,7 +44,7 @@ struct KeptResultsTests {
     pipeline.insert(ObeyTimeouts(), .before(.totalDeadline))
     let api = Client(
       environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: transport)
-    let remains = Remains(state: api.state, stub: transport.stub, connection: transport.connection)
+    let remains = Remains(host: api.host, stub: transport.stub, connection: transport.connection)
     return (try await kept(api, transport.stub), remains)
   }
 

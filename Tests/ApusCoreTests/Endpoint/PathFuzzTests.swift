@@ -26,7 +26,7 @@ import Testing
       let value = Self.text(&generator)
       let path: RequestPath = "/users/\(value)/friends"
       guard path.fault == nil else {
-        #expect(path.fault?.code == .invalidRequest)
+        #expect(path.fault?.isEmpty == false)
         continue
       }
       let segments = path.encoded.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -43,7 +43,7 @@ import Testing
       let text = Self.text(&generator)
       let path = RequestPath(stringLiteral: text)
       guard path.fault == nil else {
-        #expect(path.fault?.code == .invalidRequest)
+        #expect(path.fault?.isEmpty == false)
         continue
       }
       for part in [path.encoded, path.query ?? ""] {

@@ -17,7 +17,7 @@ import Testing
       #expect(error?.code == .invalidRequest)
       #expect(error?.requestState == .notSent)
     }
-    #expect(RequestPath(segments: ["a", value]).fault?.detail == "a path value is a dot segment")
+    #expect(RequestPath(segments: ["a", value]).fault == "a path value is a dot segment")
   }
 
   @Test("A dot segment in text is refused in any form", arguments: dotSegments)
@@ -31,12 +31,12 @@ import Testing
   @Test("A value that only becomes a dot segment with the text beside it is refused")
   func composed() {
     let (dot, code) = (".", "2e")
-    #expect(("/a/.\("%2")e" as RequestPath).fault?.detail == "the path holds a dot segment")
+    #expect(("/a/.\("%2")e" as RequestPath).fault == "the path holds a dot segment")
     #expect(("/a/\("%2e")." as RequestPath).fault != nil)
     #expect(("/a/.\(dot)" as RequestPath).fault != nil)
     #expect(("/a/%\(code)/b" as RequestPath).fault != nil)
     #expect(("/a/%2\("e")" as RequestPath).fault != nil)
-    #expect(("/a/\("%2")e" as RequestPath).fault?.detail == "the path holds a dot segment")
+    #expect(("/a/\("%2")e" as RequestPath).fault == "the path holds a dot segment")
     #expect(("/a/v\(1).\(2)" as RequestPath).fault == nil)
   }
 
@@ -50,7 +50,7 @@ import Testing
   @Test("A value in which a server that decodes it first would find a dot segment is refused", arguments: detours)
   func leadingElsewhere(value: String) async {
     let path: RequestPath = "/files/\(value)"
-    #expect(path.fault?.code == .invalidRequest)
+    #expect(path.fault?.isEmpty == false)
     #expect(RequestPath(segments: ["files", value]).fault != nil)
     let error = await failure { () async throws(CallError) in
       try await client(at: "https://h.example").send(Request<Void>.get(path))
@@ -62,7 +62,7 @@ import Testing
   @Test(
     "So is such a text", arguments: ["/a/..%2Fx", "/a/x%2f..%2fb", "/a/x%5C%2e%2e", "/..%252fx", "/a/..;/b", "/a%2F.."])
   func leadingElsewhere(text: String) {
-    #expect(RequestPath(stringLiteral: text).fault?.detail == "the path holds a dot segment")
+    #expect(RequestPath(stringLiteral: text).fault == "the path holds a dot segment")
   }
 
   @Test(
@@ -109,7 +109,7 @@ import Testing
 
   @Test("A path value that is empty is refused")
   func empty() {
-    #expect(("/users/\("")" as RequestPath).fault?.detail == "a path value is empty")
+    #expect(("/users/\("")" as RequestPath).fault == "a path value is empty")
     #expect(("/files/\(segments: ["a", ""])" as RequestPath).fault != nil)
     #expect(RequestPath(segments: [""]).fault != nil)
   }
@@ -123,13 +123,13 @@ import Testing
       #expect(RequestPath(stringLiteral: "/a?x=\(character)b").fault != nil)
       #expect(RequestPath(stringLiteral: "/a\(character)?x").fault != nil)
     }
-    #expect(("/a/\("x\r\ny")" as RequestPath).fault?.detail == "a path value holds a control character")
+    #expect(("/a/\("x\r\ny")" as RequestPath).fault == "a path value holds a control character")
   }
 
   @Test("A fragment is refused, also behind a question mark and below a combining mark")
   func fragment() {
     for text in ["/a#b", "/a?x#b", "#", "/a#\u{301}"] {
-      #expect(RequestPath(stringLiteral: text).fault?.detail == "the path holds a fragment")
+      #expect(RequestPath(stringLiteral: text).fault == "the path holds a fragment")
     }
   }
 
@@ -143,7 +143,7 @@ import Testing
   @Test("The first fault counts, and says no value")
   func firstFault() {
     let path: RequestPath = "/\("..")/\("")/\("secret\u{0}")"
-    #expect(path.fault?.detail == "a path value is a dot segment")
+    #expect(path.fault == "a path value is a dot segment")
   }
 
   @Test("The quick look agrees with the thorough one on every short path")
@@ -155,7 +155,7 @@ import Testing
       paths = Array(Set(paths))
     }
     for path in paths where PathRules.isPlain(path) {
-      #expect(PathRules.fault(in: path) == nil && !path.contains("?"), "\(path)")
+      #expect(PathRules.reason(inPath: path) == nil && !path.contains("?"), "\(path)")
       var encoded = ""
       PercentEncoding.append(path, as: .pathText, to: &encoded)
       #expect(encoded == path)

@@ -49,7 +49,7 @@ extension TransportConformance {
       for fields: HTTPFields in [[:], [.contentLength: String(content.count)]] {
         let head = ConformanceReply.Step.head(status: 200, fields: fields)
         await bench.server.answer("/", ConformanceReply([head] + pieces.map { .content($0) }))
-        for delivery in [CallContext.Delivery.buffered, .streamed] {
+        for delivery in [ContentDelivery.buffered, .streamed] {
           let answer = try await bench.send(ConformanceMessage("GET", "/"), delivery)
           try require(answer.content == content, "\(answer.content.count) of \(content.count) bytes, or others")
         }

@@ -37,7 +37,7 @@ extension TransportConformance {
       }
     },
     Check("throws CancellationError while content arrives, and gives the exchange up") { bench in
-      for delivery in [CallContext.Delivery.buffered, .streamed] {
+      for delivery in [ContentDelivery.buffered, .streamed] {
         let path = "/\(delivery)"
         await bench.server.answer(path, held(after: 1000))
         try await bench.perform(ConformanceMessage("GET", path), delivery) { request, context in

@@ -13,7 +13,7 @@ extension TransportConformance {
   static let contentEndChecks: [Check] = [
     Check("ends content that was read as finished, once, with its length") { bench in
       await bench.server.answer("/", .status(200, content: "0123456789"))
-      for delivery in [CallContext.Delivery.buffered, .streamed] {
+      for delivery in [ContentDelivery.buffered, .streamed] {
         let ends = try await bench.perform(ConformanceMessage("GET", "/"), delivery) { request, context in
           let response = try await bench.transport.send(request, context: context)
           let ends = Ends(of: response.content)

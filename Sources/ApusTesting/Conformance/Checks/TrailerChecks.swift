@@ -16,7 +16,7 @@ extension TransportConformance {
       let fields = HTTPFields([digest, HTTPField(name: .contentType, value: "text/evil")])
       await bench.server.answer(
         "/", ConformanceReply([.head(status: 200, fields: [:]), .content(Data("hello".utf8)), .trailers(fields)]))
-      for delivery in [CallContext.Delivery.buffered, .streamed] {
+      for delivery in [ContentDelivery.buffered, .streamed] {
         let trailers = try await bench.perform(ConformanceMessage("GET", "/"), delivery) { request, context in
           let response = try await bench.transport.send(request, context: context)
           let content = try await response.content.collect(upTo: context.contentLimit)

@@ -1,0 +1,140 @@
+extension CallFailure {
+  /// Makes the failure of a call from the error that was thrown on its path.
+  init(_ error: any Error, of call: Call) {
+    if let error = error as? CallError, error.storage.record.key == call.key {
+      self = error.storage.failure
+      return
+    }
+    let state = call.progress
+    // What a middleware throws before an exchange has begun did not break one.
+    let isEarly = call.attempts == 0 && state.requestState == .notSent
+    self.init(
+      code: isEarly ? .invalidRequest : .broken, phase: state.phase, requestState: state.requestState,
+      underlying: error)
+    switch error {
+    case let fault as CallFault:
+      fill(from: fault)
+    case let error as TransportError:
+      fill(from: error)
+      // Its turn came too late, or would: which limit said so is known here alone.
+      if error.kind == .timedOut(.waiting), error.subject == .control, let limit = call.nearestLimit {
+        detail += " for \(limit)"
+      }
+    case let response as RejectedResponse:
+      fill(from: response)
+    case let error as CallError:
+      fill(fromAnother: error)
+    case let error as QueryEncodingError:
+      code = .encoding
+      detail = error.reason
+      codingPath = error.name
+    case is CancellationError:
+      code = .cancelled
+      cancellation = .caller
+      underlying = nil
+    default:
+      detail = Self.detail(of: error)
+    }
+  }
+
+  /// The failure of a call that was cancelled, by the app or by a deadline.
+  init(_ reason: CancellationReason, of call: Call) {
+    let state = call.progress
+    self.init(code: reason.code, phase: state.phase, requestState: state.requestState, cancellation: reason)
+    if case .deadline(let phase) = reason {
+      self.phase = phase
+      detail = call.passedLimit(in: phase)
+    }
+  }
+
+  /// What may be said of any error: its own words where it promises that they hold no secrets, else its type.
+  static func detail(of error: any Error) -> String {
+    (error as? any LoggableError)?.description ?? "\(type(of: error))"
+  }
+}
+
+extension CallError {
+  /// The error of a call that is still running: what has happened so far.
+  init(_ error: any Error, of call: Call) {
+    self.init(CallFailure(error, of: call), CallRecord(of: call))
+  }
+
+  /// The error of a call that was cancelled, by the app or by a deadline.
+  init(_ reason: CancellationReason, of call: Call) {
+    self.init(CallFailure(reason, of: call), CallRecord(of: call))
+  }
+}
+
+/// A response that was rejected or could not be read.
+struct RejectedResponse: Error {
+  var code: CallError.Code = .rejected
+  var rejection: Rejection?
+  var content: Content
+  var retryAfter: Duration?
+  var detail = ""
+  var codingPath: String?
+  var underlying: (any Error)?
+}
+
+extension CallFailure {
+  fileprivate mutating func fill(from fault: CallFault) {
+    code = fault.code
+    detail = fault.detail
+    codingPath = fault.codingPath
+    underlying = fault.underlying
+  }
+
+  fileprivate mutating func fill(from error: TransportError) {
+    requestState = error.requestState
+    detail = error.detail
+    underlying = error.underlying
+    retryAfter = error.retryAfter
+    code = error.code
+    subject = error.subject
+    if case .timedOut(let phase) = error.kind { self.phase = phase }
+  }
+
+  /// Takes over why another call failed that this one needed, for example one that fetches a token. Phase, state, trace
+  /// and what a server answered stay this call's, and nobody has cancelled it.
+  fileprivate mutating func fill(fromAnother error: CallError) {
+    detail = "needed another call, which failed (\(error.code.rawValue): \(error.endpoint))"
+    guard !error.isCancellation else { return }
+    code = error.code == .rejected ? .declined : error.code
+    subject = error.storage.failure.subject
+    sentence = error.storage.failure.sentence
+    codingPath = error.place
+    cancellation = error.cancellation
+    retryAfter = error.retryAfter
+  }
+
+  fileprivate mutating func fill(from response: RejectedResponse) {
+    code = response.code
+    requestState = .answered
+    rejection = response.rejection
+    content = response.content.bounded
+    retryAfter = response.retryAfter
+    detail = response.detail
+    codingPath = response.codingPath
+    underlying = response.underlying
+  }
+}
+
+extension Content {
+  /// As much as an error keeps.
+  var bounded: Content {
+    guard data.count > CallError.contentLimit else { return self }
+    return Content(data: data.prefix(CallError.contentLimit), mediaType: mediaType, status: status, coding: coding)
+  }
+}
+
+extension CallRecord {
+  /// Takes down what has happened to a call so far. It shares the events with the call, so taken after the last one it
+  /// copies none.
+  init(of call: Call) {
+    (attempts, head, trailers, trace) = call.snapshot {
+      ($0.attempts, $0.head, $0.trailers, Trace(id: call.id, endpoint: call.endpoint, events: $0.events))
+    }
+    key = call.key
+    texts = call.errorTexts
+  }
+}

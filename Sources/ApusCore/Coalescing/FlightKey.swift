@@ -1,0 +1,152 @@
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What calls must have in common to share an exchange.
+struct FlightKey: Hashable, Sendable {
+  /// How calls come to share.
+  enum Group: Hashable, Sendable {
+    /// The app gave them this id.
+    case named(CallID)
+    /// They ask for the same in the same way.
+    case alike(Likeness)
+  }
+
+  /// What calls that do not name each other have in common besides what they ask for.
+  struct Likeness: Hashable, Sendable {
+    /// Whoever holds or limits one of them by its tag means that one.
+    let tags: [Tag]
+    /// The exchange fails for all of them beyond it.
+    let contentLimit: Int
+    let settings: CommonSettings
+  }
+
+  let group: Group
+  let environment: ObjectIdentifier
+  let principal: UInt64?
+  let message: FlightMessage
+
+  /// How far the answer may have come for another call to join.
+  func terms(_ limits: CoalescingLimits) -> FlightTerms {
+    switch group {
+    case .named: .named
+    case .alike(let likeness):
+      FlightTerms(bytes: Int64(min(likeness.contentLimit, limits.sharedBytes)), takesNoStore: false)
+    }
+  }
+
+  /// How many exchanges may be under way for a call to begin another that is shared.
+  func limit(_ limits: CoalescingLimits) -> Int {
+    switch group {
+    case .named: .max
+    case .alike: limits.exchanges
+    }
+  }
+}
+
+extension FlightKey {
+  /// The key of a call; `nil` for one that shares with nobody.
+  init?(_ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits) {
+    guard let (group, message) = Self.parts(request, context, limits) else { return nil }
+    self.group = group
+    self.message = message
+    environment = ObjectIdentifier(context.call.prepared)
+    principal = context.principal
+  }
+
+  private static func parts(
+    _ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits
+  ) -> (Group, FlightMessage)? {
+    if context.call.joins { return FlightMessage(request).map { (Group.named(context.id), $0) } }
+    guard let message = FlightMessage(coalescing: request, but: limits.perCallFields),
+      let settings = CommonSettings(context.values)
+    else { return nil }
+    let likeness = Likeness(tags: context.tags, contentLimit: context.contentLimit, settings: settings)
+    return (.alike(likeness), message)
+  }
+}
+
+/// A message as it is compared with others: whether one answer can be that of both.
+struct FlightMessage: Hashable, Sendable {
+  enum Content: Hashable, Sendable {
+    case empty
+    case bytes(Data)
+    case file(ContentFile)
+  }
+
+  let head: HTTPRequest
+  let content: Content
+
+  /// The message as it is, for calls that name each other; `nil` for content that is a stream: it cannot be compared.
+  init?(_ request: RequestMessage) {
+    head = request.head
+    switch request.content {
+    case .empty: content = .empty
+    case .bytes(let data): content = .bytes(data)
+    case .file(let file): content = .file(file)
+    case .stream: return nil
+    }
+  }
+
+  /// What of a message makes another the same, for calls that do not name each other; `nil` when it shares with none.
+  ///
+  /// The target is compared as it is sent: what RFC 3986 §6.2 calls equivalent, a server may tell apart.
+  ///
+  /// - Parameter perCallFields: names, in lower case, of fields that are not looked at.
+  init?(coalescing request: RequestMessage, but perCallFields: Set<String>) {
+    // A file may have become another one meanwhile.
+    if case .file = request.content { return nil }
+    guard request.head.method.isSafe, request.head.method != .trace, let whole = FlightMessage(request) else { return nil }
+    var head = whole.head
+    if let origin = request.origin {
+      head.scheme = origin.scheme
+      head.authority = origin.authority
+    }
+    head.headerFields.removeAll { perCallFields.contains($0.name.canonicalName) }
+    self.head = head
+    content = whole.content
+  }
+}
+
+/// The settings of a call that others must have as well to share its exchange.
+struct CommonSettings: Hashable, Sendable {
+  private struct Entry: Sendable {
+    let key: ObjectIdentifier
+    let value: any Sendable
+  }
+
+  /// By key, since the order in which they were set means nothing.
+  private let entries: [Entry]
+
+  /// Takes what tells calls apart; `nil` when some of it cannot be compared, so that the call is like no other.
+  init?(_ values: ContextValues) {
+    entries = values.tellingCallsApart.map { Entry(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
+    guard entries.allSatisfy({ Self.areSame($0.value, $0.value) }) else { return nil }
+  }
+
+  static func == (lhs: CommonSettings, rhs: CommonSettings) -> Bool {
+    lhs.entries.count == rhs.entries.count
+      && zip(lhs.entries, rhs.entries).allSatisfy { $0.key == $1.key && areSame($0.value, $1.value) }
+  }
+
+  func hash(into hasher: inout Hasher) {
+    for entry in entries { hasher.combine(entry.key) }
+  }
+
+  /// Whether both can be compared and are equal.
+  private static func areSame(_ first: any Sendable, _ second: any Sendable) -> Bool {
+    guard let first = first as? any Equatable else { return false }
+    return first.isSame(as: second)
+  }
+}
+
+extension Equatable {
+  fileprivate func isSame(as other: Any) -> Bool {
+    guard let other = other as? Self else { return false }
+    return self == other
+  }
+}

@@ -1,0 +1,141 @@
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension CallError: LocalizedError {
+  /// A sentence that can be shown to a person: the error's own, or that of the client's ``ErrorTexts``.
+  public var sentence: String { storage.failure.sentence ?? storage.record.texts.text(self) }
+
+  /// The ``sentence``, for code that knows `LocalizedError` only.
+  public var errorDescription: String? { sentence }
+}
+
+extension CallError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// For logs, in one line: which endpoint, what happened, what to do about it, and in brackets the code, whether the
+  /// request was sent, and what retry decided. Nothing that came from a value, a field or a server's content.
+  public var description: String {
+    var text = endpoint.isNone ? "The call \(happened)" : "\(endpoint) \(happened)"
+    if !explanation.isEmpty { text += ": \(explanation)" }
+    if text.utf8.last != UInt8(ascii: ".") { text += "." }
+    if let advice { text += " \(advice)" }
+    return "\(text) [\(facts.joined(separator: ", "))]"
+  }
+
+  /// The same as ``description``: debuggers and logs must not show more.
+  public var debugDescription: String { description }
+
+  /// Shows ``description`` alone, so that `dump` shows no more either.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+
+  /// What happened, as the rest of a sentence that begins with the endpoint.
+  private var happened: String {
+    switch code {
+    case .invalidRequest: phase == .preparing ? "could not be prepared" : "could not be sent"
+    case .encoding: "could not be encoded"
+    case .declined: requestState == .notSent ? "was refused before it was sent" : "was not continued"
+    case .offline: "found no network"
+    case .hostNotFound: "found no address for the server's name"
+    case .connectionFailed: "could not connect to the server"
+    case .tls: "could not make a secure connection to the server"
+    case .timeout: "timed out while \(phase.activity)"
+    case .cancelled: "was cancelled"
+    case .broken: "was broken off while \(phase.activity)"
+    case .malformedResponse where isRedirect: "was redirected with \(StatusText.of(status)), which was not followed"
+    case .malformedResponse: "got a response that breaks the rules of HTTP"
+    case .contentTooLarge: "got more content than allowed"
+    case .rejected: "was rejected" + (status.map { " with \(StatusText.of($0))" } ?? "")
+    case .decoding: "got \(StatusText.of(status)), but its content could not be decoded"
+    case .handler: "failed in the app's closure"
+    }
+  }
+
+  private var isRedirect: Bool { (300...399).contains(status ?? 0) }
+
+  private var explanation: String {
+    if detail.isEmpty { return cancellation?.description ?? "" }
+    return place.map { "\(detail) at \($0)" } ?? detail
+  }
+
+  /// What to do, in a sentence; `nil`: nothing, or the explanation says it.
+  private var advice: String? {
+    if let retryAfter { return "Retry after \(retryAfter)." }
+    switch code {
+    case .invalidRequest: return detail.isEmpty ? "Correct the request or the client's configuration." : nil
+    case .encoding: return "Correct the value: it would fail again."
+    case .declined: return storage.failure.subject == .control ? "Retry later." : nil
+    case .offline: return "Retry when there is a network."
+    case .hostNotFound: return "Check the host in the base URL, and the name server."
+    case .connectionFailed: return "Check the server's address, and that the server runs."
+    case .tls: return "Check the server's certificate, the pins and the clock."
+    case .timeout, .broken: return requestState == .notSent ? "Retry." : "Retry if the request is idempotent."
+    case .cancelled, .handler: return nil
+    case .malformedResponse: return isRedirect ? "Check the endpoint's path and the redirect policy." : nil
+    case .contentTooLarge: return "Raise the content limit, or read the content as a stream."
+    case .rejected: return StatusText.advice(for: status ?? 0)
+    case .decoding: return "Compare the endpoint's type with what the server sends."
+    }
+  }
+
+  /// The code, for searching, and what is known beside what happened.
+  private var facts: [String] {
+    var facts = [code.rawValue, requestState.rawValue]
+    if attempts > 1 { facts.append("\(attempts) attempts") }
+    // That a failure is no passing one is plain from its code.
+    if case .end(let reason)? = failedAttempts.last?.decision, reason != .notTemporary {
+      facts.append("not retried \(reason)")
+    }
+    return facts
+  }
+}
+
+extension CallPhase {
+  /// What a call does in this phase, as in "timed out while …".
+  fileprivate var activity: String {
+    switch self {
+    case .preparing: "its request was prepared"
+    case .waiting: "it waited to be sent"
+    case .connecting: "it was being sent"
+    case .awaitingHead: "it waited for the response"
+    case .receiving: "it received the content"
+    case .decoding: "its content was decoded"
+    case .handling: "the app's closure ran"
+    }
+  }
+}
+
+/// What is said of a status in logs. A server's own reason phrase is foreign text, which is not shown.
+enum StatusText {
+  private static let known: [HTTPResponse.Status] = [
+    .ok, .created, .accepted, .nonAuthoritativeInformation, .noContent, .resetContent, .partialContent,
+    .multipleChoices, .movedPermanently, .found, .seeOther, .notModified, .temporaryRedirect, .permanentRedirect,
+    .badRequest, .unauthorized, .forbidden, .notFound, .methodNotAllowed, .notAcceptable,
+    .proxyAuthenticationRequired, .requestTimeout, .conflict, .gone, .lengthRequired, .preconditionFailed,
+    .contentTooLarge, .uriTooLong, .unsupportedMediaType, .rangeNotSatisfiable, .expectationFailed,
+    .misdirectedRequest, .unprocessableContent, .tooEarly, .upgradeRequired, .preconditionRequired, .tooManyRequests,
+    .requestHeaderFieldsTooLarge, .unavailableForLegalReasons, .internalServerError, .notImplemented, .badGateway,
+    .serviceUnavailable, .gatewayTimeout, .httpVersionNotSupported, .networkAuthenticationRequired,
+  ]
+
+  /// The status with the phrase of its standard, as in "404 Not Found"; "a response" where there is none.
+  static func of(_ status: Int?) -> String {
+    guard let status else { return "a response" }
+    return known.first { $0.code == status }.map { "\(status) \($0.reasonPhrase)" } ?? "status \(status)"
+  }
+
+  /// What to do about a rejection with this status; `nil`: what the server says counts.
+  static func advice(for status: Int) -> String? {
+    switch status {
+    case 401: "Sign in, or renew the credentials."
+    case 403: "Use credentials that permit it."
+    case 404, 410: "Check the path and the values in it."
+    case 409, 412: "Load the present state, and repeat the change."
+    case 429, 500...599: "Retry later if the request is idempotent."
+    case 400...499: "Correct the request: it would be rejected again."
+    default: nil
+    }
+  }
+}

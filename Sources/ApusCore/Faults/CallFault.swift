@@ -1,0 +1,34 @@
+/// A fault that core itself found; it becomes a ``CallError``.
+struct CallFault: Error {
+  let code: ErrorCode
+  /// Half a sentence, without values.
+  let detail: String
+  /// The coding path of the value, for example `items[3].title`.
+  let codingPath: String?
+  let underlying: (any Error)?
+
+  init(_ code: ErrorCode, _ detail: String, codingPath: String? = nil, underlying: (any Error)? = nil) {
+    self.code = code
+    self.detail = detail
+    self.codingPath = codingPath
+    self.underlying = underlying
+  }
+
+  /// What may be said of any error: its description if it is a ``LoggableError``, else the name of its type.
+  static func detail(of error: any Error) -> String {
+    (error as? any LoggableError)?.description ?? "\(type(of: error))"
+  }
+}
+
+/// An error whose `description` holds no secrets, so that a ``CallError`` may quote it.
+///
+/// The errors of middlewares, credentials stores and app closures may hold anything, so a ``CallError`` shows only their
+/// type. Conform to this protocol if the description says what is wrong and what to do, and quotes no value, no server
+/// and no file:
+///
+/// ```swift
+/// struct KeyMissing: LoggableError {
+///   var description: String { "the signing key is missing: set API_KEY" }
+/// }
+/// ```
+public protocol LoggableError: Error, CustomStringConvertible {}

@@ -1,0 +1,96 @@
+/// What failed: a stable label for code and metrics.
+///
+/// Apps see it as ``CallError/Code``.
+public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
+  /// The request cannot be made: base URL, path, field or setting.
+  case invalidRequest
+  /// The content (body) or the query cannot be encoded.
+  case encoding
+  /// Apus refused to start or to continue the call.
+  ///
+  /// The id is in use, required credentials are missing, the account has changed, or the transport is shut down. With
+  /// the category ``CallError/Category/heldBack`` the refusal is temporary: a circuit is open, the rate limit is
+  /// exhausted for too long, or a queue is full.
+  case declined
+  /// The device has no network.
+  case offline
+  /// The host name has no address.
+  case hostNotFound
+  /// The connection was refused or could not be made.
+  case connectionFailed
+  /// The TLS connection could not be made.
+  case tls
+  /// A deadline or timeout passed; ``CallError/phase`` says where the call was.
+  case timeout
+  /// The call was cancelled or superseded; ``CallError/cancellation`` says why.
+  case cancelled
+  /// The connection was lost during the exchange.
+  case broken
+  /// The response breaks the rules of HTTP, or is a redirect that is not followed: a loop, a forbidden target or no
+  /// target.
+  case malformedResponse
+  /// The response is larger than allowed.
+  case contentTooLarge
+  /// The server rejected the call, by status or in an envelope.
+  case rejected
+  /// The response is not what the endpoint promises.
+  case decoding
+  /// The app's own closure threw.
+  case handler
+}
+
+/// The stage of a call.
+public enum CallPhase: String, Sendable, Hashable {
+  /// The request is described, encoded and checked.
+  case preparing
+  /// The call waits in the pipeline, before an exchange.
+  case waiting
+  /// The connection is made or the request is sent; no byte of the response has arrived.
+  case connecting
+  /// The request is sent; the response head is awaited.
+  case awaitingHead
+  /// The content of the response arrives.
+  case receiving
+  /// The response is decoded.
+  case decoding
+  /// The app's own closure runs.
+  case handling
+}
+
+/// Whether the server can have seen a failed request, which decides whether it is safe to retry.
+public enum RequestState: String, Sendable, Hashable {
+  /// The server cannot have seen the request.
+  case notSent
+  /// The server may have acted on the request.
+  case maybeSent
+  /// The server responded.
+  case answered
+}
+
+/// Why a call ended early.
+public enum CancellationReason: Sendable, Hashable, CustomStringConvertible {
+  /// The task that made the call was cancelled.
+  case caller
+  /// The call was cancelled through the registry: by id, tag, endpoint or with all others.
+  case requested
+  /// A newer call replaced this one.
+  case superseded
+  /// The deadline of the whole call passed in this phase.
+  case deadline(CallPhase)
+
+  /// The code of the error for this reason.
+  var code: ErrorCode {
+    if case .deadline = self { return .timeout }
+    return .cancelled
+  }
+
+  /// The reason in a few words.
+  public var description: String {
+    switch self {
+    case .caller: "the caller's task was cancelled"
+    case .requested: "on request"
+    case .superseded: "a newer call took its place"
+    case .deadline(let phase): "deadline passed while \(phase.rawValue)"
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+@testable import ApusMiddleware
+
+/// Says whatever a test has it say.
+private struct Saying: Middleware, SelfDescribing {
+  let facts: [Fact]
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await next(request, context: context)
+  }
+}
+
+private struct Silent: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await next(request, context: context)
+  }
+}
+
+private struct Wire: Transport, SelfDescribing {
+  let facts: [Fact]
+
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    ResponseMessage(head: HTTPResponse(status: .ok))
+  }
+}
+
+private struct Watching: CallObserver, SelfDescribing {
+  var facts: [Fact] { [.setting("level", "info")] }
+
+  func observe(_ event: TraceEvent, of call: CallEntry) {}
+}
+
+@Suite("The description of a client")
+struct ClientDescriptionTests {
+  private let secret = "s3nt1nel"
+
+  private func client(
+    _ middlewares: [(any Middleware, Pipeline.Position)], over transport: any Transport = StubTransport(),
+    in environment: Environment = Environment(baseURL: "https://api.example.com/v1")
+  ) -> Client {
+    var pipeline = Pipeline()
+    for (middleware, position) in middlewares { pipeline.insert(middleware, position) }
+    var settings = ClientSettings()
+    settings.observers = [Watching()]
+    return Client(environment: environment, pipeline: pipeline, transport: transport, settings: settings)
+  }
+
+  @Test("it has a line for each layer, outermost first, then the transport, the environment and the observers")
+  func text() {
+    let api = client(
+      [
+        (Silent(), .beforeTransport), (Saying(facts: [.attempts(3), .setting("of my own", "yes")]), .after(.retry)),
+        (Saying(facts: []), .after(.trace)),
+      ], over: Wire(facts: [.connections(perOrigin: 2, total: 4)]))
+    #expect(
+      "\(api.describe())" == """
+        trace: Saying
+        retry: Saying (3 attempts, of my own yes)
+        transport: Silent
+        transport: Wire (2 connections to one origin, 4 in all)
+        environment: default (https://api.example.com/v1)
+        observer: Watching (level info)
+        """)
+  }
+
+  @Test("it is a value: a test asks it for layers, what they are set to, and warnings")
+  func value() {
+    let api = client([(Saying(facts: [.attempts(3)]), .after(.retry)), (Silent(), .after(.cookies))])
+    let description = api.describe()
+    #expect(description.layers.map(\.place) == [.slot(.retry), .slot(.cookies), .transport])
+    #expect(description.layers.map(\.name) == ["Saying", "Silent", "StubTransport"])
+    #expect(description.layers.map(\.facts) == [[.attempts(3)], [], []])
+    #expect(description.observers.map(\.place) == [.observer])
+    #expect(description.warnings.isEmpty)
+    #expect(description == api.describe() && description != client([]).describe())
+  }
+
+  @Test("middlewares of an app's own take part in the search for contradictions, and warnings come last")
+  func warnings() {
+    let api = client(
+      [
+        (Saying(facts: [.permits(perOrigin: 8, total: 8)]), .beforeRetry),
+        (Saying(facts: [.attempts(2)]), .after(.retry)),
+      ], over: Wire(facts: [.connections(perOrigin: 4, total: 4)]))
+    let description = api.describe()
+    #expect(description.warnings.map(\.code) == [.permitsHeldInPauses, .permitsBeyondConnections])
+    let lines = "\(description)".split(separator: "\n")
+    #expect(
+      lines.suffix(2).first
+        == "warning: Saying stands outside Saying: its permits are held while Saying pauses. [permitsHeldInPauses]")
+    #expect(lines.last?.hasSuffix("[permitsBeyondConnections]") == true)
+  }
+
+  @Test("where calls that ask for the same share unless they say otherwise, that is a layer, too")
+  func coalescing() {
+    var settings = ClientSettings()
+    settings.coalesces = true
+    let api = Client(
+      environment: Environment(baseURL: "https://api.example.com"), transport: StubTransport(), settings: settings)
+    #expect(
+      api.describe().layers.map(\.description) == [
+        "coalescing: JoinCalls (joined up to 1048576 bytes, 1024 exchanges at a time)", "transport: StubTransport",
+      ])
+  }
+
+  @Test("it tells of the environment that calls use which begin now")
+  func environment() {
+    let api = client([])
+    api.use(Environment("staging", baseURL: "https://staging.example.com"))
+    #expect(api.describe().environment == "staging (https://staging.example.com)")
+    api.use(Environment("odd", baseURL: "ftp:/nowhere"))
+    #expect(api.describe().environment.hasPrefix("odd (the base URL cannot be used:"))
+  }
+
+  @Test("nothing of a query, a common field or a parameter is in it")
+  func secrets() throws {
+    var environment = Environment(baseURL: try BaseURL("https://api.example.com/v1?key=\(secret)"))
+    environment.setField("X-Api-Key", secret, isSensitive: true)
+    environment.query = ["token": secret]
+    let description = client([(Silent(), .after(.trace))], in: environment).describe()
+    var dumped = ""
+    dump(description, to: &dumped)
+    #expect(!"\(description)".contains(secret) && !dumped.contains(secret))
+  }
+}

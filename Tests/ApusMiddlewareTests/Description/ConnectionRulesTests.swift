@@ -1,0 +1,35 @@
+import Testing
+
+@testable import ApusCore
+@testable import ApusMiddleware
+
+@Suite("Limits beyond a transport's connections")
+struct ConnectionRulesTests {
+  private static let pool = [Fact.connections(perOrigin: 16, total: 256)]
+
+  private static func waiting(_ granted: String, _ there: Int) -> String {
+    "A lets \(granted), and B has \(there) connections for them: the others wait there, the urgent no less than the "
+      + "rest, while their time runs."
+  }
+
+  private static let rows: [RuleRow] = [
+    RuleRow([.permits(perOrigin: 5, total: 64)], pool), RuleRow([.permits(perOrigin: 16, total: 256)], pool),
+    // What the scheduler does not limit is left to the transport.
+    RuleRow([.permits(perOrigin: .max, total: .max)], pool), RuleRow([.permits(perOrigin: .max, total: 64)], pool),
+    RuleRow([.permits(perOrigin: 16, total: .max)], pool),
+    // The total is all that one origin can have.
+    RuleRow([.permits(perOrigin: 64, total: 8)], pool),
+    RuleRow([.permits(perOrigin: 64, total: 64)], [.connections(perOrigin: .max, total: .max)]),
+    RuleRow([.permits(perOrigin: 64, total: 64)], [.setting("connections", "6")]), RuleRow([.attempts(3)], pool),
+    RuleRow([.permits(perOrigin: 64, total: .max)], pool, says: waiting("64 go at a time to one origin", 16)),
+    RuleRow(
+      [.permits(perOrigin: 8, total: 64)], [.connections(perOrigin: 16, total: 4)],
+      says: waiting("8 go at a time to one origin", 4)),
+    RuleRow([.permits(perOrigin: 5, total: 300)], pool, says: waiting("300 go at a time in all", 256)),
+  ]
+
+  @Test("no more go at a time than there are connections", arguments: rows)
+  func permitsBeyondConnections(row: RuleRow) {
+    #expect(Contradictions.permitsBeyondConnections(row.layers) == row.warning(.permitsBeyondConnections))
+  }
+}
