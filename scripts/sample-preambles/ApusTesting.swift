@@ -12,7 +12,7 @@ enum LoopbackServer {
 }
 
 struct MyTransport: Transport {
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     throw CancellationError()
   }
 }

@@ -12,7 +12,7 @@ import HTTPTypes
 struct NoTransport: Transport {
   let content: ResponseContent
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     ResponseMessage(head: HTTPResponse(status: .ok), content: content)
   }
 }
@@ -37,7 +37,7 @@ struct Small: Codable, Sendable {
 struct HeldTransport: Transport {
   let gate: Gate
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try await gate.wait()
     return ResponseMessage(head: HTTPResponse(status: .ok))
   }

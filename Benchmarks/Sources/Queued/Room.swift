@@ -69,7 +69,7 @@ final class Room: Sendable {
 struct Unanswered: Transport {
   let room: Room
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try await room.wait()
     return ResponseMessage(head: HTTPResponse(status: .noContent))
   }

@@ -30,6 +30,11 @@ extension Call {
     }
   }
 
+  /// Notifies a target at an instant of the client's clock.
+  func alarm(for target: any DeadlineTarget, at instant: MonotonicInstant) -> DeadlineAlarm {
+    DeadlineAlarm(host.timer, host.timer.schedule(target, at: instant))
+  }
+
   /// Takes over another call's exchange: this call's default limit heeds the content of that.
   func follow(_ leader: Call) {
     let now = runtime.clock.now

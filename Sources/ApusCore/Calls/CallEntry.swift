@@ -22,6 +22,8 @@ public struct CallEntry: Sendable, Identifiable {
   public var tags: [Tag] { call.options.tags }
   /// The name of the environment it was made in.
   public var environment: String { call.environment.name }
+  /// The time limit that the endpoint or the call sets for the whole call; `nil`: none. A hundred years or more: no limit at all.
+  public var timeout: Duration? { call.options.timeout }
   /// When it began, on the client's clock.
   public var startInstant: MonotonicInstant { call.startInstant }
   /// Where it is.

@@ -108,11 +108,11 @@ extension CallContext {
   /// Nested calls have their own limits, trace and registry entry, and end at the ``nearestDeadline`` of this call at the
   /// latest. A nested call needs a permit of its own and can deadlock if all permits are held by calls waiting for it.
   /// Mark such calls with ``SharedWorkKey``.
-  public var client: Client { Client(of: call, until: presentEnd) }
+  public var client: Client { Client(of: base, until: presentEnd) }
 
   /// The client of the call for work that other calls share, such as fetching a token. No deadline in force here binds its
   /// calls.
-  public var sharedClient: Client { Client(sharedOf: call) }
+  public var sharedClient: Client { Client(sharedOf: base) }
 }
 
 extension Pipeline {

@@ -21,7 +21,7 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
   }
 
   func isNeeded(for context: CallContext) -> Bool {
-    context.delivery == .buffered && (context.call.joins || context.call.coalesces)
+    context.delivery == .buffered && (context.base.joins || context.base.coalesces)
   }
 
   /// Joins the exchange of an identical request, or starts one that others can join.
@@ -38,13 +38,13 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
       // No single caller's deadline binds what all of them wait for.
       let shared = context.shared(by: flight.sharers)
       start(flight, key) { try await next(request, context: shared) }
-      return try await flight.wait(context.call.serial)
+      return try await flight.wait(context.base.serial)
     }
   }
 
   @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
   private func enter(_ key: FlightKey, _ context: CallContext) -> Table.Entry {
-    let call = context.call
+    let call = context.base
     let (limit, terms) = (key.limit(limits), key.terms(limits))
     let entry = table.withLock { table in
       table.enter(key, limit: limit) {
@@ -68,12 +68,12 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
   /// Waits as one that did not begin the exchange: what became of it has reached the first call's state only.
   private func join(_ flight: Flight, _ context: CallContext) async throws -> ResponseMessage {
     do {
-      let response = try await flight.wait(context.call.serial)
-      context.takeAttempts(of: flight.leader)
-      context.headArrived(response.head)
+      let response = try await flight.wait(context.base.serial)
+      context.base.takeAttempts(of: flight.leader)
+      context.base.headArrived(response.head, attempt: context.attempt)
       return response
     } catch {
-      context.takeAttempts(of: flight.leader)
+      context.base.takeAttempts(of: flight.leader)
       throw error
     }
   }
@@ -129,4 +129,11 @@ public struct CoalescingLimits: Sendable, Hashable {
     "b3", "request-id", "traceparent", "tracestate", "x-amzn-trace-id", "x-b3-flags", "x-b3-parentspanid",
     "x-b3-sampled", "x-b3-spanid", "x-b3-traceid", "x-cloud-trace-context", "x-correlation-id", "x-request-id",
   ]
+}
+
+extension Call {
+  /// Copies the failed attempts of the call whose exchange this one shares, also those after that call had ended.
+  fileprivate func takeAttempts(of leader: Call) {
+    for attempt in leader.failedAttempts { record(.attemptFailed(attempt), attempt: attempt.attempt) }
+  }
 }

@@ -32,9 +32,9 @@ final class Flight: Sendable {
 
   /// Puts a call that was taken in among those for which the exchange is made.
   func join(_ context: CallContext) {
-    if context.call !== leader { context.call.follow(leader) }
+    if context.base !== leader { context.base.follow(leader) }
     let member = Sharers.Member(values: context.values, taskPriority: Task.currentPriority)
-    sharers.join(member, serial: context.call.serial)
+    sharers.join(member, serial: context.base.serial)
   }
 
   /// Keeps what to cancel when nobody is left. Whoever began it has not waited yet, so somebody is.

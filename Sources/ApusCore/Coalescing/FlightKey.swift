@@ -54,18 +54,18 @@ extension FlightKey {
     guard let (group, message) = Self.parts(request, context, limits) else { return nil }
     self.group = group
     self.message = message
-    environment = ObjectIdentifier(context.call.prepared)
+    environment = ObjectIdentifier(context.base.prepared)
     principal = context.principal
   }
 
   private static func parts(
     _ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits
   ) -> (Group, FlightMessage)? {
-    if context.call.joins { return FlightMessage(request).map { (Group.named(context.id), $0) } }
+    if context.base.joins { return FlightMessage(request).map { (Group.named(context.base.id), $0) } }
     guard let message = FlightMessage(coalescing: request, but: limits.perCallFields),
       let settings = CommonSettings(context.values)
     else { return nil }
-    let likeness = Likeness(tags: context.tags, contentLimit: context.contentLimit, settings: settings)
+    let likeness = Likeness(tags: context.base.options.tags, contentLimit: context.contentLimit, settings: settings)
     return (.alike(likeness), message)
   }
 }
@@ -100,7 +100,9 @@ struct FlightMessage: Hashable, Sendable {
   init?(coalescing request: RequestMessage, but perCallFields: Set<String>) {
     // A file may have become another one meanwhile.
     if case .file = request.content { return nil }
-    guard request.head.method.isSafe, request.head.method != .trace, let whole = FlightMessage(request) else { return nil }
+    guard request.head.method.isSafe, request.head.method != .trace, let whole = FlightMessage(request) else {
+      return nil
+    }
     var head = whole.head
     if let origin = request.origin {
       head.scheme = origin.scheme

@@ -66,11 +66,9 @@ enum SharersKey: ContextKey {
 }
 
 extension CallContext {
-  /// The same call seen from work that several calls share: no single caller's deadline binds it.
+  /// The context of an exchange that several calls share.
   func shared(by sharers: Sharers) -> CallContext {
-    var copy = self
-    (copy.end, copy.attemptDeadline, copy.endsLater) = (nil, nil, false)
-    copy.isShared = true
+    var copy = shared()
     copy.values[SharersKey.self] = sharers
     return copy
   }

@@ -70,18 +70,19 @@ final class Path: CallRoute {
     let isRepeatable = context.isRepeatable(request.head)
     try begin(request, context)
     if context.delivery == .described { return ResponseMessage(head: HTTPResponse(status: .ok)) }
+    let exchange = ExchangeContext(context)
     let response: ResponseMessage
     do {
-      response = try await transport.send(request, context: context)
+      response = try await transport.send(request, context: exchange)
     } catch {
       if !isRepeatable { failed(error, context) }
       throw error
     }
     // With 401 the server asks for credentials and has not acted on the request (RFC 9110 §15.5.2).
-    if !isRepeatable, response.head.status != .unauthorized { context.call.sentUnrepeatable() }
-    if !response.content.isCollected { context.headArrived(response.head) }
-    guard context.collects(response.head), try !tookBytes(of: response.content, context) else { return response }
-    return try await collected(response, context)
+    if !isRepeatable, response.head.status != .unauthorized { context.base.sentUnrepeatable() }
+    if !response.content.isCollected { exchange.headArrived(response.head) }
+    guard exchange.collects(response.head), try !tookBytes(of: response.content, context) else { return response }
+    return try await collected(response, exchange)
   }
 
   // MARK: Steps. None is inlined: their temporaries would be kept for as long as the exchange lasts.
@@ -94,8 +95,8 @@ final class Path: CallRoute {
     if let end = context.attemptDeadline, end <= now {
       throw TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)
     }
-    context.keep(request)
-    if context.delivery != .described { context.call.record(.exchangeStarted, attempt: context.attempt, at: now) }
+    context.base.keep(request)
+    if context.delivery != .described { context.base.record(.exchangeStarted, attempt: context.attempt, at: now) }
   }
 
   /// Asks for a range without content coding, unless the request says otherwise.
@@ -108,21 +109,21 @@ final class Path: CallRoute {
 
   @inline(never)
   private func failed(_ error: any Error, _ context: CallContext) {
-    if (error as? TransportError)?.requestState != .notSent { context.call.sentUnrepeatable() }
+    if (error as? TransportError)?.requestState != .notSent { context.base.sentUnrepeatable() }
   }
 
   /// Records content that is in memory, without suspending; returns `false` if it still arrives.
   @inline(never)
   private func tookBytes(of content: ResponseContent, _ context: CallContext) throws -> Bool {
     guard let count = try content.bytes(upTo: context.contentLimit)?.count else { return false }
-    if !content.isCollected { context.call.received(count, isLast: true) }
+    if !content.isCollected { context.base.received(count, isLast: true) }
     context.record(.contentArrived(length: Int64(count)))
     return true
   }
 
   /// Reads content that still arrives into memory.
   @inline(never)
-  private func collected(_ response: ResponseMessage, _ context: CallContext) async throws -> ResponseMessage {
+  private func collected(_ response: ResponseMessage, _ context: ExchangeContext) async throws -> ResponseMessage {
     var response = response
     let data = try await response.content.collect(upTo: context.contentLimit) { context.received($0) }
     response.content = ResponseContent(data, trailers: response.content.trailers)

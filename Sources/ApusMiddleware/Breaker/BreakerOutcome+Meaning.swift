@@ -58,7 +58,7 @@ extension BreakerOutcome {
       self = .nothing
       return
     }
-    switch context.phase {
+    switch context.call.phase {
     // Whether there was a connection is not known here.
     case .connecting, .awaitingHead: self = .failed(.timeout, .failed(.timeout, .maybeSent))
     case .receiving: self = .failed(.timeout, .failed(.timeout, .answered))

@@ -210,7 +210,7 @@ extension BreakerPart {
   fileprivate init?(_ use: BreakerUse, _ request: RequestMessage, _ context: CallContext) {
     switch use {
     case .endpoint:
-      let endpoint = context.endpoint
+      let endpoint = context.call.endpoint
       if Self.tellsEndpointsApart(endpoint.template) {
         self = .endpoint(method: endpoint.method.rawValue, template: endpoint.template)
       } else {
@@ -218,7 +218,7 @@ extension BreakerPart {
         self = .other(String(request.target.prefix { $0 != "?" }))
       }
     case .group(let name): self = .group(name)
-    case .origin: self = .other(context.endpoint.template)
+    case .origin: self = .other(context.call.endpoint.template)
     case .none: return nil
     }
   }

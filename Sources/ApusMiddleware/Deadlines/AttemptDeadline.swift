@@ -65,7 +65,7 @@ public struct AttemptDeadline: Middleware {
     case .limited(let limit): return limit
     case .unlimited: return nil
     case .standard:
-      guard context.leavesTimeForRetry, context.timeout ?? .zero <= Self.longCall,
+      guard context.leavesTimeForRetry, context.call.timeout ?? .zero <= Self.longCall,
         let length = request.content.length, length <= Self.longContent,
         context.values[ExchangeTimeouts.self].firstByte == nil
       else { return nil }

@@ -32,9 +32,9 @@ public struct TotalDeadline: Middleware {
   @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
   private func limited(_ context: CallContext) throws -> CallContext {
     var context = context
-    if let own = context.timeout {
+    if let own = context.call.timeout {
       guard own > .zero else { throw Self.noTime(own) }
-      context.limit(to: context.startInstant.advanced(by: own))
+      context.limit(to: context.call.startInstant.advanced(by: own))
     } else if let standard, context.delivery != .described {
       guard standard > .zero else { throw Self.noTime(standard) }
       context.limitUntilContentMoves(standard)

@@ -65,7 +65,7 @@ public struct ContentLogging: Middleware {
 
   private func log(_ message: Logger.Message, _ content: ShownContent, _ fields: HTTPFields, _ context: CallContext) {
     let type = fields[.contentType].map { MediaType($0) }
-    var metadata: Logger.Metadata = ["call": "\(context.id)", "attempt": "\(context.attempt)"]
+    var metadata: Logger.Metadata = ["call": "\(context.call.id)", "attempt": "\(context.attempt)"]
     if let type { metadata["type"] = "\(type.essence.filter(\.isASCII))" }
     switch content {
     case .none: return

@@ -32,7 +32,7 @@ struct RefreshSubject: Sendable {
     origin.map { origin in
       SessionEnd(
         reason: reason, origin: origin, environment: context.environment.name,
-        scheme: authentication.parts.scheme.name, call: context.id,
+        scheme: authentication.parts.scheme.name, call: context.call.id,
         generation: session ?? generation)
     }
   }

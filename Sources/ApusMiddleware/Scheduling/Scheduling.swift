@@ -51,7 +51,7 @@ public struct Scheduling: Middleware {
       let origin = OriginKey(request.head)
     else { return nil }
     return SchedulerState.Newcomer(
-      origin: origin, tags: context.tags,
+      origin: origin, tags: context.call.tags,
       priority: context.values[CallPriorityKey.self] ?? CallPriority(Task.currentPriority),
       deadline: context.nearestDeadline,
       isTypical: context.delivery == .buffered)

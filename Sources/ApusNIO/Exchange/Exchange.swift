@@ -33,15 +33,15 @@
     }
 
     let request: PreparedRequest
-    let context: CallContext
+    let context: ExchangeContext
     let timeouts: Timeouts
     private let core: TransportCore
     private let shared = Mutex(Shared())
 
-    init(_ request: PreparedRequest, context: CallContext, core: TransportCore) {
+    init(_ request: PreparedRequest, context: ExchangeContext, core: TransportCore) {
       self.request = request
       self.context = context
-      timeouts = core.timeouts.with(context.values[ExchangeTimeouts.self], of: context.timeout)
+      timeouts = core.timeouts.with(context.values[ExchangeTimeouts.self], of: context.call.timeout)
       self.core = core
     }
 

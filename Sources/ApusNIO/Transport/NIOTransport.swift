@@ -33,7 +33,7 @@
     ///
     /// - Throws: ``TransportError``; `CancellationError` at once when the task is cancelled, however far the exchange
     ///   is: its connection is closed, and nothing is sent when it had not begun.
-    public func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
       try Task.checkCancellation()
       let exchange = Exchange(try PreparedRequest(request, core: core), context: context, core: core)
       var alarm: DeadlineAlarm?

@@ -41,7 +41,7 @@ struct ConformanceAnswer: Sendable {
 /// Carries a check's messages into the transport: through a client, for only a client makes contexts, but past
 /// everything that the client does with answers and errors.
 struct ConformanceBench: Sendable {
-  typealias Work<Output> = @Sendable (RequestMessage, CallContext) async throws -> Output
+  typealias Work<Output> = @Sendable (RequestMessage, ExchangeContext) async throws -> Output
 
   let transport: any Transport
   let server: any ConformanceServer
@@ -122,7 +122,7 @@ struct ConformanceBench: Sendable {
 private struct PassingTransport: Transport {
   let body: ConformanceBench.Work<ResponseMessage>
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try await body(request, context)
   }
 }

@@ -16,14 +16,14 @@ final class SimulatedExchange: Sendable {
 
   let ticket: UInt64
   private let request: RequestMessage
-  private let context: CallContext
+  private let context: ExchangeContext
   private let server: SimulatedServer
   private let transport: SimulatedTransport
   private let fate: SimulatedTransport.Fate
   private let outcome = Watched<Outcome?>(nil)
   private let hasHead = Mutex(false)
 
-  init(_ request: RequestMessage, context: CallContext, server: SimulatedServer, transport: SimulatedTransport) {
+  init(_ request: RequestMessage, context: ExchangeContext, server: SimulatedServer, transport: SimulatedTransport) {
     self.request = request
     self.context = context
     self.server = server

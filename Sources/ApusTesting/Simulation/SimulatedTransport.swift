@@ -41,7 +41,7 @@ public final class SimulatedTransport: Transport {
   /// - Throws: ``TransportError``: `offline` in an outage of the link, `hostNotFound` where no server has the host,
   ///   `connectionFailed` where it is down, `broken` where request or answer is lost, `timedOut` where the head of the
   ///   answer was not there in time; `CancellationError`.
-  public func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     guard !isDown else { throw TransportError(.offline, requestState: .notSent) }
     guard let host = request.origin?.host, let server = network.server(host) else {

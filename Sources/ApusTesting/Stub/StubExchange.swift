@@ -48,15 +48,15 @@ public struct StubExchange: Sendable, Identifiable {
   /// The name of the call's environment.
   public let environment: String
 
-  init(id: Int, request: RequestMessage, context: CallContext) {
+  init(id: Int, request: RequestMessage, context: ExchangeContext) {
     self.id = id
     self.request = request
     announcedLength = request.content.isEmpty ? nil : request.content.length
-    call = context.id
-    endpoint = context.endpoint
-    tags = context.tags
+    call = context.call.id
+    endpoint = context.call.endpoint
+    tags = context.call.tags
     attempt = context.attempt
-    environment = context.environment.name
+    environment = context.call.environment
   }
 
   /// The method.

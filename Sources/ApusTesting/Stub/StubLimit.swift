@@ -12,7 +12,7 @@ final class StubLimit: DeadlineTarget {
   }
 
   /// - Throws: ``Passed``; what a step throws; `CancellationError`.
-  static func perform(_ steps: [StubAnswer.Step], in context: CallContext) async throws {
+  static func perform(_ steps: [StubAnswer.Step], in context: ExchangeContext) async throws {
     for step in steps {
       guard let deadline = context.attemptDeadline else {
         _ = try await step.perform(on: context.clock)
@@ -20,7 +20,7 @@ final class StubLimit: DeadlineTarget {
       }
       switch step {
       case .pause(let time):
-        let end = context.now.advanced(by: time)
+        let end = context.clock.now.advanced(by: time)
         try await context.clock.sleep(until: min(end, deadline))
       case .wait(let gate): try await wait(for: gate, in: context)
       case .piece, .fail: _ = try await step.perform(on: context.clock)
@@ -31,7 +31,7 @@ final class StubLimit: DeadlineTarget {
     if context.isAttemptOver { throw Passed() }
   }
 
-  private static func wait(for gate: Gate, in context: CallContext) async throws {
+  private static func wait(for gate: Gate, in context: ExchangeContext) async throws {
     let limit = StubLimit()
     let alarm = context.alarm(for: limit)
     defer { alarm?.cancel() }

@@ -18,7 +18,7 @@ struct StubRule: Sendable {
   /// What it is for, as a test's author reads it when nothing matched.
   let name: String
   let script: Script
-  let matches: @Sendable (RequestMessage, CallContext) -> Bool
+  let matches: @Sendable (RequestMessage, ExchangeContext) -> Bool
 }
 
 /// A stub's rules and what was sent to it: pure.
@@ -29,7 +29,7 @@ struct StubState: Sendable {
   private var given: [Int: Int] = [:]
 
   mutating func add(
-    _ name: String, _ script: StubRule.Script, _ matches: @escaping @Sendable (RequestMessage, CallContext) -> Bool
+    _ name: String, _ script: StubRule.Script, _ matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool
   ) {
     rules.append(StubRule(id: rules.count, name: name, script: script, matches: matches))
   }
@@ -43,7 +43,7 @@ struct StubState: Sendable {
   }
 
   /// Records a request whose content is still to come.
-  mutating func begin(_ request: RequestMessage, _ context: CallContext) -> Int {
+  mutating func begin(_ request: RequestMessage, _ context: ExchangeContext) -> Int {
     exchanges.append(StubExchange(id: exchanges.count, request: request, context: context))
     return exchanges.count - 1
   }

@@ -37,7 +37,7 @@ extension StubTransport {
     _ endpoint: E.Type, answers: [StubAnswer], afterwards: Afterwards = .repeatLast
   ) {
     add("calls of \(endpoint)", .listed(answers, afterwards)) { _, context in
-      context.endpoint.type.map { ObjectIdentifier($0) } == ObjectIdentifier(endpoint)
+      context.call.endpoint.type.map { ObjectIdentifier($0) } == ObjectIdentifier(endpoint)
     }
   }
 
@@ -53,7 +53,7 @@ extension StubTransport {
   /// Answers calls with this method and path template, with one answer after the other.
   public func on(template: String, answers: [StubAnswer], afterwards: Afterwards = .repeatLast) {
     add("the template \(template)", .listed(answers, afterwards)) { _, context in
-      "\(context.endpoint.method.rawValue) \(context.endpoint.template)" == template
+      "\(context.call.endpoint.method.rawValue) \(context.call.endpoint.template)" == template
     }
   }
 
@@ -63,7 +63,7 @@ extension StubTransport {
   ///   - matches: picks requests; their content is complete.
   ///   - answer: makes the answer; what it throws, the exchange throws.
   public func on(
-    where matches: @escaping @Sendable (RequestMessage, CallContext) -> Bool, answer: @escaping Answering
+    where matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool, answer: @escaping Answering
   ) {
     add("requests that a closure picks", .made(answer), matches)
   }
@@ -75,7 +75,7 @@ extension StubTransport {
 
   private func add(
     _ name: String, _ script: StubRule.Script,
-    _ matches: @escaping @Sendable (RequestMessage, CallContext) -> Bool
+    _ matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool
   ) {
     watched.update { $0.add(name, script, matches) }
   }

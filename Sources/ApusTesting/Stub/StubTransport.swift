@@ -15,7 +15,7 @@ import HTTPTypes
 /// that no rule matches fails with a ``TransportError`` that names its method and path as sent, and what is stubbed.
 /// Calls and tests may use a stub from any thread.
 ///
-/// It keeps the limit of an attempt (`CallContext.attemptDeadline`); a function that makes an answer is not
+/// It keeps the limit of an attempt (`ExchangeContext.attemptDeadline`); a function that makes an answer is not
 /// interrupted, its answer then comes too late.
 public final class StubTransport: Transport {
   /// What a rule answers when all its answers are used up.
@@ -35,7 +35,7 @@ public final class StubTransport: Transport {
   ///
   /// - Throws: ``TransportError`` when no rule matches, or a rule's answers are used up; the error that an answer
   ///   is made of; `CancellationError` as soon as the task is cancelled.
-  public func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     guard context.delivery != .described else {
       throw TransportError(.unsupported, requestState: .notSent, detail: "the message is only to be described")
@@ -49,7 +49,7 @@ public final class StubTransport: Transport {
     }
   }
 
-  private func respond(to request: RequestMessage, _ number: Int, _ context: CallContext) async throws
+  private func respond(to request: RequestMessage, _ number: Int, _ context: ExchangeContext) async throws
     -> ResponseMessage
   {
     let content = try await request.content.collected { context.sent(total: $0, expected: request.content.length) }
@@ -77,7 +77,8 @@ public final class StubTransport: Transport {
     return try await perform(answer, number, context)
   }
 
-  private func perform(_ answer: StubAnswer, _ number: Int, _ context: CallContext) async throws -> ResponseMessage {
+  private func perform(_ answer: StubAnswer, _ number: Int, _ context: ExchangeContext) async throws -> ResponseMessage
+  {
     do {
       try await StubLimit.perform(answer.opening, in: context)
     } catch is StubLimit.Passed {

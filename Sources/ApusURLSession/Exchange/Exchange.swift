@@ -35,10 +35,10 @@ final class Exchange: DeadlineTarget {
   private let task: URLSessionTask
   private let session: OpenSession
   private let request: PreparedRequest
-  private let context: CallContext
+  private let context: ExchangeContext
   private let state: Mutex<State>
 
-  init(task: URLSessionTask, session: OpenSession, request: PreparedRequest, context: CallContext) {
+  init(task: URLSessionTask, session: OpenSession, request: PreparedRequest, context: ExchangeContext) {
     self.task = task
     self.session = session
     self.request = request

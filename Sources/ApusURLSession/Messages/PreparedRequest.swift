@@ -34,7 +34,7 @@ struct PreparedRequest: Sendable {
   ///
   /// - Throws: ``TransportError`` of the kind `unsupported` for what the platform would change on the way, and when
   ///   content cannot be made; `CancellationError`.
-  init(_ message: RequestMessage, userAgent: String, in context: CallContext) async throws {
+  init(_ message: RequestMessage, userAgent: String, in context: ExchangeContext) async throws {
     var request = URLRequest(url: try Self.url(of: message))
     let method = message.head.method.rawValue
     request.httpMethod = method

@@ -15,7 +15,7 @@ enum OutgoingContent: Sendable {
   /// Brings the content of a message into a form that the platform can send.
   ///
   /// - Throws: ``TransportError`` when content cannot be made; `CancellationError`.
-  init(_ content: MessageContent, in context: CallContext) async throws {
+  init(_ content: MessageContent, in context: ExchangeContext) async throws {
     switch content {
     case .bytes(let data) where !data.isEmpty: self = .bytes(data)
     case .file(let file) where file.length > 0: self = .file(try Self.url(of: file))

@@ -19,7 +19,7 @@ final class PieceMaker: Sendable {
   }
 
   /// Starts a pass over the content; `onFailure` is told when it cannot be completed.
-  func start(in context: CallContext, onFailure: @escaping @Sendable (any Error) -> Void) {
+  func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void) {
     let task = context.spawn { [pieces, stream] in
       do {
         try await stream.makeAll { await pieces.offer($0) }

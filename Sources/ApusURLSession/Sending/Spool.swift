@@ -49,7 +49,7 @@ final class Spool: OutgoingStream {
     }
   }
 
-  func start(in context: CallContext, onFailure: @escaping @Sendable (any Error) -> Void) {}
+  func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void) {}
 
   func stop() {}
 
@@ -64,7 +64,7 @@ final class Spool: OutgoingStream {
   /// - Throws: what making it throws, as a ``TransportError`` that says that nothing was sent, and that of an attempt
   ///   whose time is up; `CancellationError` at once when the task is cancelled. Both even when whoever makes the
   ///   content does not notice.
-  static func fill(from stream: ContentStream, in context: CallContext) async throws -> Spool {
+  static func fill(from stream: ContentStream, in context: ExchangeContext) async throws -> Spool {
     let outcome = Outcome()
     let work = context.spawn { outcome.settle(await result(of: stream)) }
     let alarm = context.alarm(for: SpoolLimit(of: work, outcome))

@@ -21,7 +21,7 @@ final class OpenSession: Sendable {
     self.onEnd = onEnd
   }
 
-  func exchange(for request: PreparedRequest, context: CallContext) throws -> Exchange {
+  func exchange(for request: PreparedRequest, context: ExchangeContext) throws -> Exchange {
     let task = try request.outgoing.task(for: request.urlRequest, in: session)
     let exchange = Exchange(task: task, session: self, request: request, context: context)
     bridge.exchanges.withLock { $0[task.taskIdentifier] = exchange }

@@ -32,7 +32,7 @@ final class Sessions: Sendable {
   /// Makes the exchange of a message; nothing is sent before it is started.
   ///
   /// - Throws: ``TransportError`` once the transport is shut down.
-  func exchange(for request: PreparedRequest, context: CallContext) throws -> Exchange {
+  func exchange(for request: PreparedRequest, context: ExchangeContext) throws -> Exchange {
     let exchange: Exchange? = try state.withLock { state in
       guard !state.isShutDown else { return nil }
       return try session(for: request, &state).exchange(for: request, context: context)

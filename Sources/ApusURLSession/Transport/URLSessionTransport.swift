@@ -29,7 +29,7 @@ public final class URLSessionTransport: Transport {
   ///
   /// - Throws: ``TransportError``; `CancellationError` at once when the task is cancelled, however far the
   ///   exchange is: its connection is closed, and nothing is sent when it had not begun.
-  public func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     try options.trust.checkSupport()
     let prepared = try await PreparedRequest(request, userAgent: options.userAgent, in: context)

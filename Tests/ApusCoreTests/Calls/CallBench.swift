@@ -37,7 +37,7 @@ struct CallBench {
 struct ObeyTimeouts: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
-    if let timeout = context.timeout { context.limit(to: context.startInstant.advanced(by: timeout)) }
+    if let timeout = context.call.timeout { context.limit(to: context.call.startInstant.advanced(by: timeout)) }
     return try await next(request, context: context)
   }
 }

@@ -48,8 +48,8 @@ struct DeadlineTests {
   func earliest(outer: Int, inner: Int) async throws {
     let limiting = Doing { request, context, next in
       var context = context
-      context.limit(to: context.startInstant.advanced(by: .seconds(inner)))
-      #expect(context.deadline == context.startInstant.advanced(by: .seconds(2)))
+      context.limit(to: context.call.startInstant.advanced(by: .seconds(inner)))
+      #expect(context.deadline == context.call.startInstant.advanced(by: .seconds(2)))
       return try await next(request, context: context)
     }
     let bench = CallBench(middlewares: [(limiting, .attemptDeadline)])

@@ -13,7 +13,7 @@ private struct DeadlineLog: Middleware {
   let log = Log<Entry>()
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    log.add(Entry(path: context.endpoint.template, deadline: context.deadline))
+    log.add(Entry(path: context.call.endpoint.template, deadline: context.deadline))
     return try await next(request, context: context)
   }
 }
@@ -244,7 +244,7 @@ struct DeadlineReachTests {
     let other = CallBench(middlewares: [(log, .scheduling)])
     other.stub.onAny(answer: .text("ok"))
     let making = Doing { request, context, next in
-      guard context.endpoint.template == "/" else { return try await next(request, context: context) }
+      guard context.call.endpoint.template == "/" else { return try await next(request, context: context) }
       var context = context
       if let attempt { context.limitAttempt(to: context.now.advanced(by: .seconds(attempt))) }
       _ = try await context.client.send(Request<String>.get("/own"))

@@ -19,7 +19,7 @@ struct KeptResultsTests {
     let stub: StubTransport
     let connection: Connection
 
-    func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
       try await stub.send(request, context: context)
     }
   }

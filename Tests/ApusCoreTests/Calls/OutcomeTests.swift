@@ -70,7 +70,7 @@ struct OutcomeTests {
   @Test("the head of an answer that a middleware gives in place of an exchange is the response's head")
   func answeredInPlace() async throws {
     let stored = Doing { request, context, next in
-      if context.tags.contains("validated") {
+      if context.call.tags.contains("validated") {
         _ = try await next(request, context: context)
       }
       return .text("stored", HTTPResponse(status: .nonAuthoritativeInformation, headerFields: [.age: "7"]))

@@ -176,7 +176,7 @@ private struct MemoryOnly: ContentSource {
   func streamedMemory() async throws {
     struct Stored: Transport {
       let data: Data
-      func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+      func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
         ResponseMessage(head: HTTPResponse(status: .ok), content: ResponseContent(data))
       }
     }

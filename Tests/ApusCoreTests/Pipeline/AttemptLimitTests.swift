@@ -54,11 +54,11 @@ struct AttemptLimitTests {
   @Test("what the call does is told, also after somebody has ended it")
   func phase() async throws {
     try await with { context, _ in
-      #expect(context.phase == .waiting)
+      #expect(context.call.phase == .waiting)
       context.record(.exchangeStarted)
-      #expect(context.phase == .connecting)
+      #expect(context.call.phase == .connecting)
       context.record(.cancelRequested(.requested))
-      #expect(context.phase == .connecting)
+      #expect(context.call.phase == .connecting)
     }
   }
 

@@ -135,13 +135,13 @@ private final class Notes: Sendable {
     struct Looks: Middleware {
       enum Key: ContextKey { static var defaultValue: Int { 0 } }
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-        #expect(context.id == "named" && context.tags == ["t"])
-        #expect(context.endpoint.template == "/x/{}")
+        #expect(context.call.id == "named" && context.call.tags == ["t"])
+        #expect(context.call.endpoint.template == "/x/{}")
         #expect(context.environment.name == "default")
-        #expect(context.timeout == .seconds(9) && context.contentLimit == 77 && context.attempt == 1)
+        #expect(context.call.timeout == .seconds(9) && context.contentLimit == 77 && context.attempt == 1)
         #expect(context.values[Key.self] == 5 && context.delivery == .buffered && context.deadline == nil)
         #expect(context.queryStyle.arrays == .brackets)
-        #expect(context.random() == 4 && context.now == context.startInstant && context.clock.now == context.now)
+        #expect(context.random() == 4 && context.now == context.call.startInstant && context.clock.now == context.now)
         return try await next(request, context: context)
       }
     }

@@ -66,7 +66,7 @@
   struct Unsecured: Transport {
     let transport: NIOTransport
 
-    func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
       var request = request
       request.head.scheme = "http"
       return try await transport.send(request, context: context)

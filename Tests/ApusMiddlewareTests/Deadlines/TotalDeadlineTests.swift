@@ -233,7 +233,7 @@ struct TotalDeadlineTests {
 private struct NeverConnecting: Transport {
   let gate = Gate()
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try await gate.wait()
     throw CancellationError()
   }

@@ -23,7 +23,7 @@ private struct Silent: Middleware {
 private struct Wire: Transport, SelfDescribing {
   let facts: [Fact]
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     ResponseMessage(head: HTTPResponse(status: .ok))
   }
 }

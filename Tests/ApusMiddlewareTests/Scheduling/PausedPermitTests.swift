@@ -10,7 +10,7 @@ private struct WaitsElsewhere: Middleware {
   let gate: Gate
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    if context.tags.contains("elsewhere") { try await context.withoutPermit { try await gate.wait() } }
+    if context.call.tags.contains("elsewhere") { try await context.withoutPermit { try await gate.wait() } }
     return try await next(request, context: context)
   }
 }

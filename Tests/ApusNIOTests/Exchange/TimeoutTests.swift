@@ -273,11 +273,11 @@
 
     var reportsConnections: Bool { transport.reportsConnections }
 
-    func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
       do {
         return try await transport.send(request, context: context)
       } catch {
-        watch(error, context.phase)
+        watch(error, context.call.phase)
         throw error
       }
     }

@@ -35,9 +35,9 @@ struct StubConformanceTests {
 /// A transport with a fault, made of one without.
 private struct Faulty: Transport {
   let stub: StubTransport
-  let fault: @Sendable (RequestMessage, CallContext, StubTransport) async throws -> ResponseMessage
+  let fault: @Sendable (RequestMessage, ExchangeContext, StubTransport) async throws -> ResponseMessage
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try await fault(request, context, stub)
   }
 }
@@ -46,7 +46,7 @@ private struct OwnError: Error {}
 
 @Suite("The conformance suite finds")
 struct FaultFindingTests {
-  typealias Fault = @Sendable (RequestMessage, CallContext, StubTransport) async throws -> ResponseMessage
+  typealias Fault = @Sendable (RequestMessage, ExchangeContext, StubTransport) async throws -> ResponseMessage
 
   /// What a check says of a transport with a fault; `nil` when it finds none.
   private func finding(of name: String, limit: Duration = .seconds(120), _ fault: @escaping Fault) async throws

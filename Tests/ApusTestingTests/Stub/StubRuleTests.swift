@@ -104,7 +104,7 @@ struct StubRuleTests {
   @Test("a function sees the request with its content and makes the answer")
   func function() async throws {
     stub.on(
-      where: { request, context in request.head.method == .post && context.tags.contains("echo") },
+      where: { request, context in request.head.method == .post && context.call.tags.contains("echo") },
       answer: { .text($0.text.uppercased()) })
     let echo = Request<String>.post("/echo", content: .text("hello")).tag("echo")
     #expect(try await api.send(echo) == "HELLO")

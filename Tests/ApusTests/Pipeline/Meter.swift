@@ -81,10 +81,10 @@ struct MeteredTransport: Transport {
   let inner: any Transport
   let meter: Meter
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     // What is done for many others needs no permit.
     guard !context.values[SharedWorkKey.self] else { return try await inner.send(request, context: context) }
-    let entry = Meter.Entry(origin: request.head.authority ?? "", tags: context.tags)
+    let entry = Meter.Entry(origin: request.head.authority ?? "", tags: context.call.tags)
     meter.enter(entry)
     do {
       let response = try await inner.send(request, context: context)

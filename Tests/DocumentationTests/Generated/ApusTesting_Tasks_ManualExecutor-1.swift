@@ -73,7 +73,7 @@ private enum LoopbackServer {
 }
 
 private struct MyTransport: Transport {
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     throw CancellationError()
   }
 }

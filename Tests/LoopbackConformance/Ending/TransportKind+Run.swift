@@ -60,7 +60,7 @@
     let transport: any Transport
     let presence: Presence
 
-    func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
       try await transport.send(request, context: context)
     }
   }
@@ -75,7 +75,7 @@
       _ request: RequestMessage, context: CallContext, next: Next
     ) async throws -> ResponseMessage {
       var context = context
-      if let timeout = context.timeout { context.limit(to: context.startInstant.advanced(by: timeout)) }
+      if let timeout = context.call.timeout { context.limit(to: context.call.startInstant.advanced(by: timeout)) }
       return try await next(request, context: context)
     }
   }

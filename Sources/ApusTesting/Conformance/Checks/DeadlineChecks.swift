@@ -73,8 +73,7 @@ extension TransportConformance {
     Check("takes no notice of a deadline that does not pass") { bench in
       await bench.server.answer("/", .status(200, content: "in time"))
       let answer = try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
-        var context = context
-        context.limit(to: context.now.advanced(by: .seconds(1)))
+        let context = context.changed { $0.limit(to: $0.now.advanced(by: .seconds(1))) }
         let response = try await bench.transport.send(request, context: context)
         return try await response.content.collect(upTo: 100).count
       }
@@ -85,17 +84,14 @@ extension TransportConformance {
   /// A client each of whose calls has a second.
   private static func limitedClient(_ bench: ConformanceBench) throws -> Client {
     try bench.client { request, context in
-      var context = context
-      context.limit(to: context.now.advanced(by: .seconds(1)))
+      let context = context.changed { $0.limit(to: $0.now.advanced(by: .seconds(1))) }
       return try await bench.transport.send(request, context: context)
     }
   }
 
   /// A context whose attempt has so little that a transport with a clock of its own comes to its end soon, too.
-  private static func limitedAttempt(_ context: CallContext) -> CallContext {
-    var context = context
-    context.limitAttempt(to: context.now.advanced(by: .milliseconds(100)))
-    return context
+  private static func limitedAttempt(_ context: ExchangeContext) -> ExchangeContext {
+    context.changed { $0.limitAttempt(to: $0.now.advanced(by: .milliseconds(100))) }
   }
 
   private static func requireAttemptTimeout(_ result: Result<ResponseMessage, any Error>) throws {

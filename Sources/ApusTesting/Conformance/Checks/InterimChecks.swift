@@ -21,8 +21,9 @@ extension TransportConformance {
         ]))
       let told = Mutex<[HTTPResponse]>([])
       let before = try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
-        var context = context
-        context.values[InterimResponses.self] = { response in told.withLock { $0.append(response) } }
+        let context = context.changed {
+          $0.values[InterimResponses.self] = { response in told.withLock { $0.append(response) } }
+        }
         let response = try await bench.transport.send(request, context: context)
         let before = told.withLock { $0.count }
         try require(response.head.status.code, is: 200, "the status")

@@ -12,7 +12,7 @@ private final class FullTransport: Transport {
 
   var count: Int { sent.withLock { $0 } }
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     sent.withLock { $0 += 1 }
     return ResponseMessage(head: HTTPResponse(status: .serviceUnavailable), content: .empty)
   }

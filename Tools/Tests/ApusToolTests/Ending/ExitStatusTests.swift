@@ -10,7 +10,7 @@ import Testing
 struct FailingTransport: Transport {
   let error: any Error
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage { throw error }
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage { throw error }
 }
 
 @Suite("Exit statuses")
@@ -121,7 +121,7 @@ struct ExitStatusTests {
 
 /// Answers every message with nothing.
 struct AnsweringTransport: Transport {
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     ResponseMessage(head: .init(status: .ok), content: .empty)
   }
 }
