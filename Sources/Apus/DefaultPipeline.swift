@@ -9,8 +9,8 @@ extension Configuration {
       .validation: CommonParameters(),
       // Outside of everything that waits, so that waiting counts.
       .totalDeadline: TotalDeadline(standard: timeout),
-      // The account is settled before anything waits, shares or repeats the call.
-      .totalDeadline: PrincipalBinding(),
+      // The account is settled before anything stores, shares, repeats or holds the call.
+      .principal: PrincipalBinding(),
       // Inside the deadline, so that each caller keeps its own; outside retry, so that shared calls retry once.
       .coalescing: CoalescingMiddleware(coalescing),
       // Outside of everything that an attempt holds, so that a delay holds no permit.

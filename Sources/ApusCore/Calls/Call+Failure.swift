@@ -33,7 +33,7 @@ extension CallFailure {
       cancellation = .caller
       underlying = nil
     default:
-      detail = Self.detail(of: error)
+      detail = CallFault.detail(of: error)
     }
   }
 
@@ -45,11 +45,6 @@ extension CallFailure {
       self.phase = phase
       detail = call.passedLimit(in: phase)
     }
-  }
-
-  /// What may be said of any error: its own words where it promises that they hold no secrets, else its type.
-  static func detail(of error: any Error) -> String {
-    (error as? any LoggableError)?.description ?? "\(type(of: error))"
   }
 }
 

@@ -2,28 +2,28 @@ import Synchronization
 
 /// The shell of ``CallLimits``: one alarm of the client's timer for all limits of a call.
 extension Call {
-  /// Ends the call at an instant, unless an earlier one is set.
+  /// Ends the call at an instant, unless an earlier deadline is in force.
   func setDeadline(_ instant: MonotonicInstant) {
-    setAlarm(at: state.withLock { $0.isEnded ? nil : $0.limits.limit(to: instant) })
+    setAlarm(at: state.withLock { $0.setDeadline(instant) })
   }
 
   /// Gives the call the default limit.
-  func setLimit(_ limit: CallTimeLimit) {
-    setAlarm(at: state.withLock { $0.isEnded ? nil : $0.limits.limit(by: limit) })
+  func setDefaultLimit(_ limit: CallTimeLimit) {
+    setAlarm(at: state.withLock { $0.setDefaultLimit(limit) })
   }
 
   private func setAlarm(at instant: MonotonicInstant?) {
     guard let instant else { return }
     let key = host.timer.schedule(self, at: instant)
-    let superfluous = state.withLock { $0.isEnded ? key : $0.limits.armed(key, at: instant) }
+    let superfluous = state.withLock { $0.armed(key, at: instant) }
     if let superfluous { host.timer.cancel(superfluous) }
   }
 
-  /// The alarm rang: progress moves no alarm, so the state says whether the call is over.
+  /// The alarm rang. Progress moves no alarm, so the state says whether the call is over.
   func deadlinePassed() {
     let now = runtime.clock.now
-    let shared = snapshot(\.leader)?.snapshot(\.limits.movement)
-    switch state.withLock({ $0.alarmRang(at: now, shared) }) {
+    let leaderContent = snapshot(\.leader)?.snapshot(\.limits.content)
+    switch state.withLock({ $0.alarmRang(at: now, leaderContent: leaderContent) }) {
     case .nothing: break
     case .again(let instant): setAlarm(at: instant)
     case .over: cancel { .deadline($0) }
@@ -35,42 +35,36 @@ extension Call {
     DeadlineAlarm(host.timer, host.timer.schedule(target, at: instant))
   }
 
-  /// Takes over another call's exchange: this call's default limit heeds the content of that.
+  /// Shares the exchange of another call, whose content this call's default limit heeds from now on.
   func follow(_ leader: Call) {
     let now = runtime.clock.now
-    let earlier = leader.snapshot { $0.limits.movement.time(at: now) }
-    state.withLock { state in
-      guard !state.isEnded else { return }
-      state.leader = leader
-      state.limits.shareExchange(after: earlier)
-    }
+    let earlier = leader.snapshot { $0.limits.content.time(at: now) }
+    state.withLock { $0.follow(leader, after: earlier) }
   }
 
-  /// How much time is left unless content moves from now on, not positive once the call's time is up; `nil`: any.
+  /// The time left unless content moves from now on. Not positive once the time is up; `nil`: no limit.
   func remaining(at now: MonotonicInstant) -> Duration? {
-    state.withLock { state in
-      if case .deadline = state.reason { return .zero }
-      return state.limits.end(at: now).map { now.duration(to: $0) }
-    }
+    snapshot { $0.remaining(at: now) }
   }
 }
 
-/// What errors say of a limit: what it is called, its value, and what changes it.
+/// What errors say about a limit: its name, its value and what changes it.
 extension Call {
-  /// Which limit ended the call in a phase; ahead of that what it waited for.
+  /// The limit that ended the call in a phase, after what the call waited for.
   func passedLimit(in phase: CallPhase) -> String {
     let (limits, waitedFor) = snapshot { ($0.limits, phase == .waiting ? $0.waitedFor : "") }
-    let text = limits.expiry.flatMap { limits.standard?.text($0) } ?? hardLimit(limits).map { "exceeded \($0)" } ?? ""
+    let text =
+      limits.expiry.flatMap { limits.defaultLimit?.text($0) } ?? hardLimit(limits).map { "exceeded \($0)" } ?? ""
     return waitedFor.isEmpty || text.isEmpty ? waitedFor + text : "\(waitedFor); \(text)"
   }
 
-  /// The limit that leaves the call the least time; `nil`: it has none.
+  /// The limit that leaves the call the least time; `nil`: no limit.
   var nearestLimit: String? {
     let limits = snapshot(\.limits)
-    guard let standard = limits.standard, limits.end(at: runtime.clock.now) != limits.deadline else {
+    guard let defaultLimit = limits.defaultLimit, limits.end(at: runtime.clock.now) != limits.deadline else {
       return hardLimit(limits)
     }
-    return standard.name
+    return defaultLimit.name
   }
 
   private func hardLimit(_ limits: CallLimits) -> String? {

@@ -19,7 +19,7 @@ final class Call: DeadlineTarget {
   let host: CallHost
   let prepared: PreparedEnvironment
   let startInstant: MonotonicInstant
-  /// When it must be over by what it is made in; `nil`: no limit.
+  /// The deadline of the work that the call is made in; `nil`: none.
   let inheritedDeadline: MonotonicInstant?
   let delivery: ContentDelivery
   let state: Mutex<CallState>
@@ -48,9 +48,9 @@ final class Call: DeadlineTarget {
   var coding: CodingOptions { options.coding?.over(host.settings.coding) ?? host.settings.coding }
   var contentLimit: Int { options.contentLimit ?? host.settings.contentLimit }
   var entry: CallEntry { CallEntry(call: self) }
-  /// Whether it shares with calls of its id.
+  /// Whether it joins a running call with its id.
   var joins: Bool { options.duplicates == .join && id.isNamed }
-  /// Whether it shares with whatever call asks for the same.
+  /// Whether it joins any identical request in flight.
   var coalesces: Bool { options.coalesces ?? host.settings.coalesces }
   var attempts: Int { snapshot(\.attempts) }
   var deadline: Deadline? { snapshot(\.limits.deadline).map { Deadline($0, on: runtime.clock) } }
@@ -59,7 +59,7 @@ final class Call: DeadlineTarget {
   var trace: Trace { Trace(id: id, endpoint: endpoint, events: snapshot(\.events)) }
   var key: CallKey { CallKey(owner: host.owner, serial: serial) }
 
-  /// The attempts that failed, also those of a shared exchange that outlived the call: its trace has ended with it.
+  /// The attempts that failed, also those of a shared exchange that outlived the call: its trace ended before them.
   var failedAttempts: [FailedAttempt] { trace.failedAttempts + snapshot(\.lateAttempts) }
 
   func snapshot<Part>(_ part: (borrowing CallState) -> Part) -> Part {
@@ -68,20 +68,22 @@ final class Call: DeadlineTarget {
 
   // MARK: Events
 
+  /// Writes an event into the trace and tells the observers.
+  ///
   /// - Parameter instant: when it happened. Default: `nil`, now.
   func record(_ kind: TraceEvent.Kind, attempt: Int = 1, at instant: MonotonicInstant? = nil) {
     if append(TraceEvent(kind: kind, instant: instant ?? runtime.clock.now, attempt: attempt)) { announce() }
   }
 
-  /// Writes the first event, with the instant that the call's limits count from.
+  /// Writes the first event, with the instant from which the call's limits count.
   ///
-  /// Before the call is registered, so that nothing can come ahead of it; told to observers by ``announce()``
-  /// or together with the next event.
+  /// Written before the call is registered, so that no event can precede it. Observers learn of it with ``announce()`` or
+  /// the next event.
   func recordStart() {
     _ = append(TraceEvent(kind: .started, instant: startInstant, attempt: 1))
   }
 
-  /// Tells observers what they have not been told.
+  /// Tells observers the events that they have not been told.
   func announce() {
     reporter?.deliver(of: self)
   }
@@ -98,9 +100,11 @@ final class Call: DeadlineTarget {
     }
   }
 
-  /// Keeps the message as it is now: prepared, and later as the middlewares made it.
+  // MARK: Progress
+
+  /// Keeps the message: as lowered, and later as the middlewares changed it.
   func keep(_ message: RequestMessage) {
-    state.withLock { $0.message = message }
+    state.withLock { $0.keep(message) }
   }
 
   func sentUnrepeatable() {
@@ -121,13 +125,13 @@ final class Call: DeadlineTarget {
     record(.sendProgress(sent: total, expected: expected))
   }
 
-  /// Counts content that arrived; the event is made only when somebody is told.
+  /// Counts content that arrived. The event is made only if there are observers.
   func received(_ count: Int, isLast: Bool = false) {
     let (received, expected) = state.withLock { $0.received(count, isLast: isLast, at: runtime.clock.now) }
     if reporter != nil { record(.receiveProgress(received: received, expected: expected)) }
   }
 
-  /// Another call waits for this one's exchange, too.
+  /// Another call shares the exchange of this one.
   func shareExchange() {
     state.withLock { $0.shareExchange() }
   }
@@ -136,9 +140,9 @@ final class Call: DeadlineTarget {
     state.withLock { $0.enterHandler() }
   }
 
-  // MARK: Ending
+  // MARK: Cancelling
 
-  /// Has `canceller` cancelled when the call is, at once when it already was.
+  /// Cancels `canceller` when the call is cancelled: at once if it already was.
   func attach(_ canceller: any Cancellable) {
     if state.withLock({ $0.attach(canceller) }) { canceller.cancel() }
   }
@@ -159,26 +163,22 @@ final class Call: DeadlineTarget {
     cancelled.canceller?.cancel()
   }
 
-  /// Throws when the call has been cancelled.
+  /// Throws if the call was cancelled.
   func checkCancellation() throws {
     if let reason = cancellationReason { throw CallError(reason, of: self) }
   }
 
-  /// What the error of a streaming closure becomes.
-  func handlerError(_ error: any Error) -> any Error {
-    if let error = error as? CallError, error.storage.record.key == key { return error }
-    return CallFault(.handler, CallFailure.detail(of: error), underlying: error)
-  }
+  // MARK: Ending
 
   /// Ends the call, which has its value. A call ends once.
   ///
-  /// - Throws: ``CallError`` when a reason to cancel came first.
+  /// - Throws: ``CallError`` if a reason to cancel came first.
   func succeed() throws(CallError) {
     if let reason = end(with: .succeeded) { throw CallError(reason, of: self) }
   }
 
-  /// Ends the call with what was thrown on its path, which becomes its error, unless a reason to cancel came first. The
-  /// error is made after the last event.
+  /// Ends the call with the error that was thrown on its path, and returns its ``CallError``. A reason to cancel that came
+  /// first decides instead. The error is made after the last event.
   @inline(never)
   func fail(_ error: any Error) -> CallError {
     let failure = CallFailure(error, of: self)
@@ -186,7 +186,13 @@ final class Call: DeadlineTarget {
     return CallError(failure, CallRecord(of: self))
   }
 
-  /// Writes the last event. Answers why the call was ended early, if it was.
+  /// Returns the error of a streaming closure as it is thrown on the call's path.
+  func handlerError(_ error: any Error) -> any Error {
+    if let error = error as? CallError, error.storage.record.key == key { return error }
+    return CallFault(.handler, CallFault.detail(of: error), underlying: error)
+  }
+
+  /// Writes the last event. Returns why the call ended early, if it did.
   private func end(with kind: TraceEvent.Kind) -> CancellationReason? {
     let now = runtime.clock.now
     let ended = state.withLock { state -> CallState.End? in

@@ -119,6 +119,6 @@ extension Pipeline {
   /// Makes the pipeline of a client without policies: it binds calls to their accounts and coalesces them, where
   /// environments and endpoints ask for that.
   public init() {
-    self = [.totalDeadline: PrincipalBinding(), .coalescing: CoalescingMiddleware()]
+    self = [.principal: PrincipalBinding(), .coalescing: CoalescingMiddleware()]
   }
 }

@@ -99,8 +99,8 @@ extension CoalescingMiddleware: SelfDescribing {
   /// How far calls share that did not name each other.
   public var facts: [Fact] {
     [
-      .setting("joined up to", "\(limits.sharedBytes) bytes"),
-      .setting("\(limits.exchanges) exchanges at a time", ""),
+      .setting("joins responses up to", "\(limits.sharedBytes) bytes"),
+      .setting("at most \(limits.exchanges) shared exchanges", ""),
     ]
   }
 }

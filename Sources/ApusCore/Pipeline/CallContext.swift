@@ -155,7 +155,7 @@ public struct CallContext: Sendable {
   public mutating func limitUntilContentMoves(_ limit: Duration) {
     guard limit < .endless else { return }
     let stall = values[ExchangeTimeouts.self].stall ?? CallTimeLimit.standardStall
-    base.setLimit(CallTimeLimit(limit, stall: stall, since: base.startInstant))
+    base.setDefaultLimit(CallTimeLimit(limit, stall: stall, since: base.startInstant))
     let instant = base.startInstant.advanced(by: limit)
     if let end, end <= instant { return }
     (end, endsLater) = (instant, true)

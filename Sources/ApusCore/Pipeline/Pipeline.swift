@@ -81,6 +81,8 @@ public enum Slot: Int, Sendable, CaseIterable, Comparable {
   case validation
   /// The deadline of the whole call: outside of everything that waits.
   case totalDeadline
+  /// The account of the call: settled before anything stores, shares, repeats or holds the call.
+  case principal
   /// Stored responses: a hit skips everything further in.
   case cache
   /// Coalesced calls: inside the deadline, so that each caller keeps its own.

@@ -29,7 +29,7 @@ private enum BoundPrincipalKey: ContextKey {
 
 /// Binds each call to its principal (``PrincipalKey``), before anything waits, shares or repeats the call.
 ///
-/// It belongs just inside the total deadline. Calls in environments without credentials skip it.
+/// It belongs in the slot ``Slot/principal``. Calls in environments without credentials skip it.
 public struct PrincipalBinding: ConditionalMiddleware {
   /// Makes the middleware.
   public init() {}

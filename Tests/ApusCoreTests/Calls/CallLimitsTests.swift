@@ -23,10 +23,10 @@ struct CallLimitsTests {
   @Test("a deadline is replaced by an earlier one only, and its alarm is taken back at the end")
   func earlier() {
     var limits = CallLimits()
-    #expect(limits.limit(to: at(5)) == at(5))
+    #expect(limits.setDeadline(at(5)) == at(5))
     #expect(limits.armed(keys[0], at: at(5)) == nil)
-    #expect(limits.limit(to: at(6)) == nil && limits.deadline == at(5))
-    #expect(limits.limit(to: at(4)) == at(4) && limits.deadline == at(4))
+    #expect(limits.setDeadline(at(6)) == nil && limits.deadline == at(5))
+    #expect(limits.setDeadline(at(4)) == at(4) && limits.deadline == at(4))
     #expect(limits.armed(keys[1], at: at(4)) == keys[0])
     // Of two that are set at the same time the earlier stays.
     #expect(limits.armed(keys[2], at: at(5)) == keys[2])
@@ -37,57 +37,57 @@ struct CallLimitsTests {
   @Test("a deadline behind the alarm that is set needs none of its own: the alarm finds it")
   func laterDeadline() {
     var limits = CallLimits()
-    #expect(limits.limit(by: standard()) == at(20))
+    #expect(limits.setDefaultLimit(standard()) == at(20))
     _ = limits.armed(keys[0], at: at(20))
-    #expect(limits.limit(to: at(25)) == nil && limits.deadline == at(25))
-    #expect(limits.rang(at: at(20), nil) == .again(at: at(25)))
-    #expect(limits.rang(at: at(25), nil) == .over)
+    #expect(limits.setDeadline(at(25)) == nil && limits.deadline == at(25))
+    #expect(limits.rang(at: at(20), leaderContent: nil) == .again(at: at(25)))
+    #expect(limits.rang(at: at(25), leaderContent: nil) == .over)
     #expect(limits.expiry == nil)
   }
 
   @Test("an inherited deadline stays hard: moving content does not put it off, nor does the default")
   func hard() {
     var limits = CallLimits()
-    _ = limits.limit(to: at(40))
-    _ = limits.limit(by: standard())
-    for second in 1...40 { limits.movement.moved(1 << 20, at: at(second)) }
+    _ = limits.setDeadline(at(40))
+    _ = limits.setDefaultLimit(standard())
+    for second in 1...40 { limits.contentMoved(1 << 20, at: at(second)) }
     #expect(limits.end(at: at(35)) == at(40))
-    #expect(limits.rang(at: at(20), nil) == .again(at: at(40)))
-    #expect(limits.rang(at: at(40), nil) == .over)
+    #expect(limits.rang(at: at(20), leaderContent: nil) == .again(at: at(40)))
+    #expect(limits.rang(at: at(40), leaderContent: nil) == .over)
     #expect(limits.expiry == nil)
   }
 
   @Test("the default ends the call ahead of a farther deadline, and says which part of it did")
   func standardFirst() {
     var limits = CallLimits()
-    _ = limits.limit(to: at(90))
-    _ = limits.limit(by: standard())
+    _ = limits.setDeadline(at(90))
+    _ = limits.setDefaultLimit(standard())
     // Only the first counts.
-    #expect(limits.limit(by: standard(1)) == nil)
+    #expect(limits.setDefaultLimit(standard(1)) == nil)
     #expect(limits.end(at: at(0)) == at(30))
-    #expect(limits.rang(at: at(20), nil) == .again(at: at(30)))
-    #expect(limits.rang(at: at(30), nil) == .over)
+    #expect(limits.rang(at: at(20), leaderContent: nil) == .again(at: at(30)))
+    #expect(limits.rang(at: at(30), leaderContent: nil) == .over)
     #expect(limits.expiry == .total)
   }
 
   @Test("once the app reads the content itself, only a deadline counts")
   func handling() {
     var limits = CallLimits()
-    _ = limits.limit(by: standard())
-    limits.endStandard()
-    #expect(limits.rang(at: at(20), nil) == .nothing)
+    _ = limits.setDefaultLimit(standard())
+    limits.endDefaultLimit()
+    #expect(limits.rang(at: at(20), leaderContent: nil) == .nothing)
     #expect(limits.end(at: at(20)) == nil)
   }
 
   @Test("content that moves in the exchange of another call counts like its own")
   func shared() {
     var limits = CallLimits()
-    _ = limits.limit(by: standard())
+    _ = limits.setDefaultLimit(standard())
     limits.shareExchange(after: .zero)
     var movement = ContentMovement()
     for second in 1...30 { movement.moved(1 << 20, at: at(second)) }
-    #expect(limits.rang(at: at(30), movement) == .again(at: at(50)))
-    #expect(limits.rang(at: at(50), movement) == .over)
+    #expect(limits.rang(at: at(30), leaderContent: movement) == .again(at: at(50)))
+    #expect(limits.rang(at: at(50), leaderContent: movement) == .over)
     #expect(limits.expiry == .stall)
   }
 }

@@ -109,7 +109,7 @@ struct CallStateTests {
     if sharesExchange {
       state.shareExchange()
     } else {
-      _ = state.limits.limit(by: CallTimeLimit(.seconds(30), since: now))
+      _ = state.setDefaultLimit(CallTimeLimit(.seconds(30), since: now))
     }
     for move in moves {
       second += 1
@@ -122,7 +122,7 @@ struct CallStateTests {
       case .received(let count): _ = state.received(count, at: now)
       }
     }
-    return state.limits.movement.time(at: MonotonicInstant(sinceStart: .seconds(100)))
+    return state.limits.content.time(at: MonotonicInstant(sinceStart: .seconds(100)))
   }
 
   private static let movements: [([Move], Int)] = [
@@ -158,7 +158,7 @@ struct CallStateTests {
     var unlimited = CallState()
     _ = unlimited.received(1, at: never())
     var limited = CallState()
-    _ = limited.limits.limit(by: CallTimeLimit(.seconds(30), since: now))
+    _ = limited.setDefaultLimit(CallTimeLimit(.seconds(30), since: now))
     limited.headArrived(HTTPResponse(status: .ok, headerFields: [.contentLength: "7"]))
     _ = limited.received(7, at: never())
   }

@@ -19,7 +19,9 @@ struct CoalescingBench {
     settings.runtime = Runtime(clock: clock, executor: executor)
     settings.observers = [log]
     change(&settings)
-    var pipeline: Pipeline = [.totalDeadline: ObeyTimeouts(), .coalescing: CoalescingMiddleware(limits)]
+    var pipeline: Pipeline = [
+      .totalDeadline: ObeyTimeouts(), .principal: PrincipalBinding(), .coalescing: CoalescingMiddleware(limits),
+    ]
     for (middleware, slot) in middlewares { pipeline.insert(middleware, .after(slot)) }
     api = Client(
       environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)

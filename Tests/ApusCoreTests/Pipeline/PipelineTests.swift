@@ -32,7 +32,8 @@ private final class Notes: Sendable {
   func slots() {
     #expect(
       Slot.allCases == [
-        .trace, .validation, .totalDeadline, .cache, .coalescing, .retry, .scheduling, .attemptDeadline, .rateLimit,
+        .trace, .validation, .totalDeadline, .principal, .cache, .coalescing, .retry, .scheduling, .attemptDeadline,
+        .rateLimit,
         .breaker, .redirects, .cookies, .credentials, .transport,
       ])
     #expect(Slot.allCases == Slot.allCases.shuffled().sorted())
@@ -42,7 +43,7 @@ private final class Notes: Sendable {
   func order(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let notes = Notes()
-    var pipeline = Pipeline()
+    var pipeline: Pipeline = [:]
     for slot in Slot.allCases.shuffled(using: &generator) {
       let middleware = Noting(name: "\(slot)", notes: notes)
       pipeline.insert(middleware, Bool.random(using: &generator) ? .before(slot) : .after(slot))
@@ -54,7 +55,7 @@ private final class Notes: Sendable {
   @Test("Before and after a slot is ahead of and behind everything in it")
   func beforeAndAfter() {
     let notes = Notes()
-    var pipeline = Pipeline()
+    var pipeline: Pipeline = [:]
     func insert(_ name: String, _ position: Pipeline.Position) {
       pipeline.insert(Noting(name: name, notes: notes), position)
     }

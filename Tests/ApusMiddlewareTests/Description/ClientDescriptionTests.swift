@@ -42,7 +42,7 @@ struct ClientDescriptionTests {
     _ middlewares: [(any Middleware, Pipeline.Position)], over transport: any Transport = StubTransport(),
     in environment: Environment = Environment(baseURL: "https://api.example.com/v1")
   ) -> Client {
-    var pipeline = Pipeline()
+    var pipeline: Pipeline = [:]
     for (middleware, position) in middlewares { pipeline.insert(middleware, position) }
     var settings = ClientSettings()
     settings.observers = [Watching()]
@@ -95,15 +95,15 @@ struct ClientDescriptionTests {
     #expect(lines.last?.hasSuffix("[permitsBeyondConnections]") == true)
   }
 
-  @Test("where calls that ask for the same share unless they say otherwise, that is a layer, too")
+  @Test("Coalescing is a layer with its limits")
   func coalescing() {
-    var settings = ClientSettings()
-    settings.coalesces = true
+    let pipeline: Pipeline = [.coalescing: CoalescingMiddleware()]
     let api = Client(
-      environment: Environment(baseURL: "https://api.example.com"), transport: StubTransport(), settings: settings)
+      environment: Environment(baseURL: "https://api.example.com"), pipeline: pipeline, transport: StubTransport())
     #expect(
       api.describe().layers.map(\.description) == [
-        "coalescing: JoinCalls (joined up to 1048576 bytes, 1024 exchanges at a time)", "transport: StubTransport",
+        "coalescing: CoalescingMiddleware (joins responses up to 1048576 bytes, at most 1024 shared exchanges)",
+        "transport: StubTransport",
       ])
   }
 
