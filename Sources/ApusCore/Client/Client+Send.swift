@@ -73,12 +73,7 @@ extension Client {
   public func outcome<Value, Rejected: Decodable & Sendable>(
     of request: Request<Value>, rejectedAs type: Rejected.Type
   ) async throws(CallError) -> Outcome<Value, Rejected> {
-    do {
-      return .accepted(try await send(request.rejecting(as: type)))
-    } catch {
-      guard let rejected = error.rejection(as: type) else { throw error }
-      return .rejected(rejected)
-    }
+    try await send(request.outcome(rejectedAs: type))
   }
 
   /// What would be sent, with everything the pipeline adds, without sending it.
@@ -102,7 +97,13 @@ extension Client {
 
   private func value<Value>(of request: Request<Value>, by call: Call) async throws(CallError) -> Value {
     let mapping = request.mapping
-    return try await settled(call) { try mapping.value(of: $0, for: call) }
+    do {
+      return try await settled(call) { try mapping.value(of: $0, for: call) }
+    } catch {
+      // A rejection that the endpoint expects is its value.
+      guard let rejected = mapping.rejected, let value = error.rejection?.value.flatMap(rejected) else { throw error }
+      return value
+    }
   }
 
   /// Runs a call and settles its outcome as the last act, so that a call superseded meanwhile never returns its value.

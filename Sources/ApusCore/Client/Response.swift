@@ -60,14 +60,6 @@ public struct Response<Value: Sendable>: Sendable {
   }
 }
 
-/// A value, or an expected rejection.
-public enum Outcome<Value: Sendable, Rejected: Sendable>: Sendable {
-  /// The server accepted.
-  case accepted(Value)
-  /// The server rejected the call and said this.
-  case rejected(Rejected)
-}
-
 extension Response {
   /// The links of the `Link` fields, in order (RFC 8288).
   public var links: [WebLink] { WebLink.all(in: fields) }

@@ -17,8 +17,15 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     self.init(AcceptedType(accept), read: read)
   }
 
-  private init(_ accepted: AcceptedType, read: @escaping @Sendable (Content) throws -> Value) {
+  /// Makes the value of a rejection, of what the endpoint's own type decoded; `nil`: rejections are errors.
+  let rejected: (@Sendable (any Sendable) -> Value?)?
+
+  private init(
+    _ accepted: AcceptedType, rejected: (@Sendable (any Sendable) -> Value?)? = nil,
+    read: @escaping @Sendable (Content) throws -> Value
+  ) {
     self.accepted = accepted
+    self.rejected = rejected
     self.read = read
   }
 
@@ -42,6 +49,13 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
   /// The same value whatever the content is.
   public static func constant(_ value: Value) -> ResponseMapping {
     ResponseMapping { _ in value }
+  }
+
+  /// The mapping to an ``Outcome``: a rejection of a type is a value, too.
+  func outcome<Rejected: Sendable>(rejectedAs type: Rejected.Type) -> ResponseMapping<Outcome<Value, Rejected>> {
+    let read = read
+    return ResponseMapping<Outcome<Value, Rejected>>(
+      accepted, rejected: { ($0 as? Rejected).map { .rejected($0) } }, read: { .accepted(try read($0)) })
   }
 
   /// For requests that fail before anything is sent.
@@ -136,4 +150,12 @@ enum AcceptedType: Sendable {
     case .format: coding.format?.mediaType ?? .json
     }
   }
+}
+
+/// The value of an endpoint that expects rejections: a form with errors, a name that is taken.
+public enum Outcome<Value: Sendable, Rejected: Sendable>: Sendable {
+  /// The server accepted the call.
+  case accepted(Value)
+  /// The server rejected the call and said this.
+  case rejected(Rejected)
 }

@@ -150,3 +150,32 @@ extension Endpoint {
     modified { $0.options.coalesces = isCoalesced }
   }
 }
+
+extension Endpoint {
+  /// Makes rejections of an expected shape values instead of errors.
+  ///
+  /// Declared once, at the endpoint:
+  ///
+  /// <!-- sample: endpoint-outcome -->
+  /// ```swift
+  /// struct Account: Codable, Sendable { var email: String }
+  /// struct FormErrors: Decodable, Sendable { let fields: [String: String] }
+  ///
+  /// extension Endpoint where Self == Request<Outcome<Account, FormErrors>> {
+  ///   static func signUp(_ account: Account) -> Self {
+  ///     Request<Account>.post("/accounts", content: .json(account)).outcome()
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// A call then returns ``Outcome/accepted(_:)`` or ``Outcome/rejected(_:)``. Everything else is still thrown, also
+  /// rejections whose content is not a `Rejected`.
+  ///
+  /// - Parameter type: the type of the content (body) of a rejection. Default: inferred.
+  public func outcome<Rejected: Decodable & Sendable>(
+    rejectedAs type: Rejected.Type = Rejected.self
+  ) -> Request<Outcome<Value, Rejected>> {
+    let request = rejecting(as: type)
+    return request.mapped(by: request.mapping.outcome(rejectedAs: type))
+  }
+}

@@ -137,6 +137,32 @@ import Testing
     guard case .accepted(7) = outcome else { return #expect(Bool(false), "rejected") }
   }
 
+  private struct FormErrors: Decodable, Sendable { var fields: [String] }
+
+  @Test("An endpoint declares the type of its rejections once, and every call gets them as values")
+  func declaredOnce() async throws {
+    let signUp: Request<Outcome<Int, FormErrors>> = Request<Int>.post("/accounts").outcome().tag("sign-up")
+    let rejecting = client(answering: .json(#"{"fields":["name"]}"#, status: 422))
+    guard case .rejected(let form) = try await rejecting.send(signUp) else { return #expect(Bool(false), "accepted") }
+    #expect(form.fields == ["name"])
+    let response = try await rejecting.response(to: signUp)
+    guard case .rejected = response.value else { return #expect(Bool(false), "accepted") }
+    #expect(response.status == 422)
+    guard case .accepted(7) = try await client(answering: .json("7")).send(signUp) else {
+      return #expect(Bool(false), "rejected")
+    }
+  }
+
+  @Test("A declared rejection of another shape, and every other failure, is thrown")
+  func declaredButOther() async throws {
+    let signUp = Request<Int>.post("/accounts").outcome(rejectedAs: FormErrors.self)
+    for (answer, code) in [(StubAnswer.text("no", status: 500), CallError.Code.rejected), (.text("no"), .decoding)] {
+      let api = client(answering: answer)
+      let error = await failure { () async throws(CallError) in try await api.send(signUp) }
+      #expect(error?.code == code)
+    }
+  }
+
   @Test("Retry-After reaches the error")
   func retryAfter() async throws {
     #expect(try await refusal(.status(503, fields: [.retryAfter: "7"])).retryAfter == .seconds(7))
