@@ -6,7 +6,7 @@ extension CallFailure {
       return
     }
     let state = call.progress
-    // What a middleware throws before an exchange has begun did not break one.
+    // What a middleware throws before an exchange began broke no exchange.
     let isEarly = call.attempts == 0 && state.requestState == .notSent
     self.init(
       code: isEarly ? .invalidRequest : .broken, phase: state.phase, requestState: state.requestState,
@@ -16,7 +16,7 @@ extension CallFailure {
       fill(from: fault)
     case let error as TransportError:
       fill(from: error)
-      // Its turn came too late, or would: which limit said so is known here alone.
+      // The call was or would be admitted too late: only here is it known for which limit.
       if error.kind == .timedOut(.waiting), error.subject == .control, let limit = call.nearestLimit {
         detail += " for \(limit)"
       }
@@ -49,7 +49,7 @@ extension CallFailure {
 }
 
 extension CallError {
-  /// The error of a call that is still running: what has happened so far.
+  /// The error of a call that is still running, with what has happened so far.
   init(_ error: any Error, of call: Call) {
     self.init(CallFailure(error, of: call), CallRecord(of: call))
   }
@@ -89,8 +89,8 @@ extension CallFailure {
     if case .timedOut(let phase) = error.kind { self.phase = phase }
   }
 
-  /// Takes over why another call failed that this one needed, for example one that fetches a token. Phase, state, trace
-  /// and what a server answered stay this call's, and nobody has cancelled it.
+  /// Takes over the failure of another call that this one needed, for example to fetch a token. Phase, request state, trace
+  /// and response stay those of this call, and it does not count as cancelled.
   fileprivate mutating func fill(fromAnother error: CallError) {
     detail = "needed another call, which failed (\(error.code.rawValue): \(error.endpoint))"
     guard !error.isCancellation else { return }
@@ -115,7 +115,7 @@ extension CallFailure {
 }
 
 extension Content {
-  /// As much as an error keeps.
+  /// The content, cut to what an error keeps.
   var bounded: Content {
     guard data.count > CallError.contentLimit else { return self }
     return Content(data: data.prefix(CallError.contentLimit), mediaType: mediaType, status: status, coding: coding)
@@ -123,7 +123,7 @@ extension Content {
 }
 
 extension CallRecord {
-  /// Takes down what has happened to a call so far. It shares the events with the call, so taken after the last one it
+  /// Records what has happened to a call so far. The record shares the events with the call: taken after the last event, it
   /// copies none.
   init(of call: Call) {
     (attempts, head, trailers, trace) = call.snapshot {

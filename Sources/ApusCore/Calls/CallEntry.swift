@@ -1,17 +1,17 @@
 public import HTTPTypes
 import Synchronization
 
-/// A call as the registry and observers show it: reads what is true at the moment it is asked.
+/// A call as the registry, observers and contexts show it. Its properties tell the present state.
 public struct CallEntry: Sendable, Identifiable {
   let call: Call
 
   /// The call's id.
   public var id: CallID { call.id }
-  /// A number that no other call of this client has.
+  /// The serial number of the call, unique within its client.
   public var serial: UInt64 { call.serial }
   /// The endpoint.
   public var endpoint: EndpointIdentity { call.endpoint }
-  /// The URL without its query, each value in the path replaced by `{}` or `{name}`: safe for logs and metrics.
+  /// The URL without its query, with `{}` or `{name}` in place of each path value: safe for logs and metrics.
   public var urlTemplate: String {
     let baseURL = call.environment.baseURL
     let template = endpoint.template
@@ -20,27 +20,28 @@ public struct CallEntry: Sendable, Identifiable {
   }
   /// The tags.
   public var tags: [Tag] { call.options.tags }
-  /// The name of the environment it was made in.
+  /// The name of the environment that the call was made in.
   public var environment: String { call.environment.name }
   /// The time limit that the endpoint or the call sets for the whole call; `nil`: none. A hundred years or more: no limit at all.
   public var timeout: Duration? { call.options.timeout }
-  /// When it began, on the client's clock.
+  /// When the call began, on the client's clock.
   public var startInstant: MonotonicInstant { call.startInstant }
-  /// Where it is.
+  /// The stage of the call: in `preparing` and `waiting` no exchange is running. A cancellation does not change it. Of calls
+  /// that share an exchange, only the call that started it follows the exchange.
   public var phase: CallPhase { call.snapshot(\.phase) }
-  /// Whether it has ended.
+  /// Whether the call has ended.
   public var isEnded: Bool { call.snapshot(\.isEnded) }
-  /// The head of its request, once prepared. It may hold secrets: for sending, not for logs.
+  /// The head of the request, once prepared. It may hold secrets: do not log it.
   public var request: HTTPRequest? { call.snapshot(\.message)?.head }
-  /// The head of its answer, once arrived.
+  /// The head of the response, once it has arrived.
   public var head: HTTPResponse? { call.snapshot(\.head) }
-  /// Bytes of content sent by the present attempt, and how many there are, when known.
+  /// The bytes of content that this attempt has sent, and the total if it is known.
   public var sent: (bytes: Int64, expected: Int64?) { call.snapshot { ($0.sentBytes, $0.expectedSendBytes) } }
-  /// Bytes of content received by the present attempt, and how many were announced, if they were.
+  /// The bytes of content that this attempt has received, and the total if the server announced it.
   public var received: (bytes: Int64, expected: Int64?) {
     call.snapshot { ($0.receivedBytes, $0.expectedReceiveBytes) }
   }
-  /// What has happened so far.
+  /// The trace so far.
   public var trace: Trace { call.trace }
 
   /// Cancels the call; does nothing once it has ended.
@@ -49,19 +50,19 @@ public struct CallEntry: Sendable, Identifiable {
   }
 }
 
-/// Is told every event of every call of a client, in the order in which they happened to each call.
+/// Receives every event of every call of a client, in the order of each call's trace.
 ///
-/// Observers are called where the event happens, one event of a call at a time: be quick, and hand longer
-/// work to a task of your own. An observer may cancel calls.
+/// Observers are called where the event happens, one event of a call at a time: return quickly, and hand longer work to a
+/// task of your own. An observer may cancel calls.
 public protocol CallObserver: Sendable {
-  /// One event of one call.
+  /// Receives one event of one call.
   func observe(_ event: TraceEvent, of call: CallEntry)
 }
 
-/// Tells observers the events of one call one at a time and in order, outside of every lock.
+/// Delivers the events of one call to the observers, one at a time, in order and outside of every lock.
 ///
-/// Events may happen on several threads. Whoever finds nobody delivering delivers everything that waits;
-/// the others only add to it. So an observer may do anything, also cancel the call it is told about.
+/// Events happen on several threads. The thread that finds no delivery running delivers all pending events; the others only
+/// add theirs. So an observer may do anything, also cancel the call it is called for.
 final class EventReporter: Sendable {
   private struct State {
     var waiting: [TraceEvent] = []

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The calls of a client that are running: list them, find them, cancel them.
+/// The running calls of a client: to list, find and cancel them.
 ///
-/// A call is in it from the moment the app makes it until the app has its outcome. Those that do work for many others
-/// (``SharedWorkKey``) are listed, and cancelled by their id only.
+/// A call is registered from the moment the app makes it until the app has its outcome. Calls that do work for others
+/// (``SharedWorkKey``) are listed, but can only be cancelled by their id.
 public final class CallRegistry: Sendable {
   private let state = Mutex(RegistryState<Call>())
 
@@ -12,24 +12,24 @@ public final class CallRegistry: Sendable {
   /// All running calls, oldest first.
   public var all: [CallEntry] { calls { _ in true } }
 
-  /// How many calls are running.
+  /// The number of running calls.
   public var count: Int { state.withLock { $0.count } }
 
-  /// Whether nothing is running.
+  /// Whether no call is running.
   public var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
-  /// The running calls with an id: several only where duplicates are allowed or joined.
+  /// Returns the running calls with an id: several only if duplicates are allowed or joined.
   public func calls(id: CallID) -> [CallEntry] { find(id).map(\.entry) }
 
-  /// The running calls with a tag, oldest first.
+  /// Returns the running calls with a tag, oldest first.
   public func calls(tag: Tag) -> [CallEntry] { calls { $0.options.tags.contains(tag) } }
 
-  /// The running calls of an endpoint type, oldest first.
+  /// Returns the running calls of an endpoint type, oldest first.
   public func calls(endpoint type: (any Endpoint.Type)) -> [CallEntry] {
     calls { $0.endpoint.type.map { ObjectIdentifier($0) } == ObjectIdentifier(type) }
   }
 
-  /// Cancels the calls with an id; answers how many there were.
+  /// Cancels the calls with an id and returns their number.
   @discardableResult
   public func cancel(id: CallID) -> Int {
     let entries = calls(id: id)
@@ -37,19 +37,19 @@ public final class CallRegistry: Sendable {
     return entries.count
   }
 
-  /// Cancels the calls with a tag; answers how many there were.
+  /// Cancels the calls with a tag and returns their number.
   @discardableResult
   public func cancel(tag: Tag) -> Int { cancel(calls(tag: tag)) }
 
-  /// Cancels the calls of an endpoint type; answers how many there were.
+  /// Cancels the calls of an endpoint type and returns their number.
   @discardableResult
   public func cancel(endpoint type: (any Endpoint.Type)) -> Int { cancel(calls(endpoint: type)) }
 
-  /// Cancels the calls that a rule picks, for example all with one path template; answers how many.
+  /// Cancels the calls that match, for example all with one path template, and returns their number.
   @discardableResult
   public func cancel(where matches: (CallEntry) -> Bool) -> Int { cancel(all.filter(matches)) }
 
-  /// Cancels every running call; answers how many there were.
+  /// Cancels all calls and returns their number.
   @discardableResult
   public func cancelAll() -> Int { cancel(all) }
 
@@ -59,7 +59,7 @@ public final class CallRegistry: Sendable {
     return own.count
   }
 
-  /// Looks through all of them without holding anybody up, and puts those alone in order that it finds.
+  /// Filters a copy outside of the lock, and sorts only what matches.
   private func calls(where matches: (Call) -> Bool) -> [CallEntry] {
     state.withLock { $0.all }.filter(matches).sorted { $0.serial < $1.serial }.map(\.entry)
   }
@@ -73,7 +73,7 @@ public final class CallRegistry: Sendable {
 
   // MARK: For the path of a call
 
-  /// Lets a call in and ends those it takes the place of; answers `false` when its id is refused.
+  /// Registers a call and ends the calls that it supersedes. Returns `false` if its id is in use and the call refuses that.
   func admit(_ call: Call) -> Bool {
     let admission = state.withLock {
       $0.admit(call, serial: call.serial, id: call.id, policy: call.options.duplicates)
@@ -91,13 +91,13 @@ public final class CallRegistry: Sendable {
   }
 }
 
-/// Which calls run, by serial number and by the names the app gave: pure.
+/// The running calls by serial number and by name: a pure state machine.
 struct RegistryState<Member> {
-  /// What became of a call that wanted in.
+  /// Whether a call is admitted.
   enum Admission {
-    /// It runs; the calls listed make room for it.
+    /// The call runs and supersedes these calls.
     case admitted(superseding: [Member])
-    /// Its id is in use.
+    /// The id of the call is in use.
     case refused
   }
 
@@ -107,7 +107,7 @@ struct RegistryState<Member> {
   var isEmpty: Bool { members.isEmpty && named.isEmpty }
   var count: Int { members.count }
 
-  /// Lets a call in by the policy for its id.
+  /// Admits a call by the policy for its id.
   mutating func admit(_ member: Member, serial: UInt64, id: CallID, policy: DuplicatePolicy) -> Admission {
     var superseded: [Member] = []
     if id.isNamed {
@@ -119,14 +119,14 @@ struct RegistryState<Member> {
     return .admitted(superseding: superseded)
   }
 
-  /// Takes a call out; its id is free at once.
+  /// Removes a call. Its id is free at once.
   mutating func remove(serial: UInt64, id: CallID) {
     guard members.removeValue(forKey: serial) != nil, id.isNamed else { return }
     named[id]?.remove(serial)
     if named[id]?.isEmpty == true { named[id] = nil }
   }
 
-  /// All calls, in no order.
+  /// All calls, unordered.
   var all: [Member] { Array(members.values) }
 
   /// The calls with a name, oldest first.

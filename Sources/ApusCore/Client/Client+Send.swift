@@ -1,8 +1,8 @@
 extension Client {
-  /// Sends an endpoint and gives its value.
+  /// Sends an endpoint and returns its value.
   ///
-  /// - Parameter endpoint: any of the five styles.
-  /// - Throws: ``CallError``, the only error there is.
+  /// - Parameter endpoint: an endpoint of any style.
+  /// - Throws: ``CallError``.
   /// - Cancellation: cancelling the task cancels the call, which then throws with the code `cancelled`.
   ///   Cancelling the call through ``calls`` does not cancel the task.
   public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
@@ -10,16 +10,17 @@ extension Client {
     return try await value(of: request, by: Call(request.box, delivery: .buffered, from: origin))
   }
 
-  /// Sends a request and gives its value; finds static members of `Request` after the dot, as in `api.send(.user(1))`
-  /// with `extension Request where Value == User`.
+  /// Sends a request and returns its value.
   ///
-  /// - Throws: ``CallError``, the only error there is.
+  /// This overload finds static members of `Request`, as in `api.send(.user(1))` with `extension Request where Value == User`.
+  ///
+  /// - Throws: ``CallError``.
   /// - Cancellation: as for every endpoint.
   public func send<Value>(_ request: Request<Value>) async throws(CallError) -> Value {
     try await value(of: request, by: Call(request.box, delivery: .buffered, from: origin))
   }
 
-  /// Sends an endpoint that leaves its type to the call, and decodes the answer as that type.
+  /// Sends an endpoint that leaves its type to the call, and decodes the response as that type.
   ///
   /// - Throws: ``CallError``.
   public func send<E: Endpoint, Value: Decodable & Sendable>(
@@ -28,7 +29,7 @@ extension Client {
     try await send(endpoint.described.mapped(by: ResponseMapping<Value>.decoded))
   }
 
-  /// Sends a request that leaves its type to the call, and decodes the answer as that type.
+  /// Sends a request that leaves its type to the call, and decodes the response as that type.
   ///
   /// - Throws: ``CallError``.
   public func send<Value: Decodable & Sendable>(
@@ -37,14 +38,14 @@ extension Client {
     try await send(request.mapped(by: ResponseMapping<Value>.decoded))
   }
 
-  /// Sends an endpoint and gives its value together with the head of the answer and the trace.
+  /// Sends an endpoint and returns its value with the response head and the trace.
   ///
   /// - Throws: ``CallError``.
   public func response<E: Endpoint>(to endpoint: E) async throws(CallError) -> Response<E.Value> {
     try await response(to: endpoint.described)
   }
 
-  /// Sends a request and gives its value together with the head of the answer and the trace.
+  /// Sends a request and returns its value with the response head and the trace.
   ///
   /// - Throws: ``CallError``.
   public func response<Value>(to request: Request<Value>) async throws(CallError) -> Response<Value> {
@@ -53,37 +54,38 @@ extension Client {
     return Response(value: value, of: call)
   }
 
-  /// Sends an endpoint and gives its value, or its refusal as a value of the endpoint's own type.
+  /// Sends an endpoint and returns its value, or its rejection as a value.
   ///
-  /// For refusals that the app expects: a form with errors, a name that is taken.
+  /// For rejections that the app expects: a form with errors, a name that is taken. An endpoint can declare them once, see
+  /// ``Endpoint/outcome(rejectedAs:)``.
   ///
   /// - Parameters:
   ///   - endpoint: any endpoint.
-  ///   - type: the type of the content of a refusal.
-  /// - Throws: ``CallError`` for everything else, also for refusals of another shape.
+  ///   - type: the type of the content (body) of a rejection.
+  /// - Throws: ``CallError`` for everything else, also for rejections of another shape.
   public func outcome<E: Endpoint, Rejected: Decodable & Sendable>(
     of endpoint: E, rejectedAs type: Rejected.Type
   ) async throws(CallError) -> Outcome<E.Value, Rejected> {
     try await outcome(of: endpoint.described, rejectedAs: type)
   }
 
-  /// Sends a request and gives its value, or its refusal as a value of the request's own type.
+  /// Sends a request and returns its value, or its rejection as a value.
   ///
-  /// - Throws: ``CallError`` for everything else, also for refusals of another shape.
+  /// - Throws: ``CallError`` for everything else, also for rejections of another shape.
   public func outcome<Value, Rejected: Decodable & Sendable>(
     of request: Request<Value>, rejectedAs type: Rejected.Type
   ) async throws(CallError) -> Outcome<Value, Rejected> {
     try await send(request.outcome(rejectedAs: type))
   }
 
-  /// What would be sent, with everything the pipeline adds, without sending it.
+  /// Returns the message of an endpoint, with everything that the pipeline adds, without sending it.
   ///
   /// - Throws: ``CallError`` for a request that cannot be made.
   public func message<E: Endpoint>(for endpoint: E) async throws(CallError) -> RequestMessage {
     try await message(for: endpoint.described)
   }
 
-  /// What would be sent for a request, without sending it.
+  /// Returns the message of a request without sending it.
   ///
   /// - Throws: ``CallError`` for a request that cannot be made.
   public func message<Value>(for request: Request<Value>) async throws(CallError) -> RequestMessage {

@@ -1,20 +1,19 @@
 extension Client {
-  /// Sends an endpoint and lets a closure read the content of its answer while it arrives.
+  /// Sends an endpoint and lets a closure read the content (body) of its response while it arrives.
   ///
-  /// The closure runs where the caller runs. The response ends with it: what it did not read is given up.
-  /// The call stays registered, cancellable and under its deadline until then; calls that the closure makes end at
-  /// that deadline at the latest.
+  /// The closure runs on the caller's actor. The response ends with it: unread content is discarded. Until then the call
+  /// stays registered, cancellable and under its deadline. Calls that the closure makes end at that deadline at the latest.
   ///
-  /// - Throws: ``CallError``; an error of the closure arrives with the code `handler` and as `underlying`.
+  /// - Throws: ``CallError``; an error of the closure gets the code `handler` and is its `underlying`.
   public func withResponse<E: Endpoint, Output>(
     to endpoint: E, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
     try await withResponse(to: endpoint.described, body)
   }
 
-  /// Sends a request and lets a closure read the content of its response while it arrives, as for every endpoint.
+  /// Sends a request and lets a closure read the content of its response while it arrives.
   ///
-  /// - Throws: ``CallError``; an error of the closure arrives with the code `handler` and as `underlying`.
+  /// - Throws: ``CallError``; an error of the closure gets the code `handler` and is its `underlying`.
   public func withResponse<Value, Output>(
     to request: Request<Value>, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
@@ -43,7 +42,7 @@ extension Client {
     by body: (inout StreamedResponse) async throws -> Output
   ) async throws -> Output {
     try await withTaskCancellationHandler {
-      // Captured, so that this runs where the caller runs: it would run on the global pool, and `body` with it.
+      // Captured, so that this runs on the caller's actor: without it, this and `body` would run on the global pool.
       _ = isolation
       return try await hand(message, of: call, to: body)
     } onCancel: {
@@ -51,7 +50,7 @@ extension Client {
     }
   }
 
-  /// Runs the closure; calls that it makes inherit the deadline of this one.
+  /// Runs the closure. Calls that it makes inherit the deadline of this call.
   private func hand<Output>(
     _ message: ResponseMessage, of call: Call, isolation: isolated (any Actor)? = #isolation,
     to body: (inout StreamedResponse) async throws -> Output

@@ -1,8 +1,8 @@
 public import HTTPTypes
 
-/// The value of a call with what came along with it.
+/// The value of a call with its response head, trailers and trace.
 ///
-/// A value: it keeps neither its client nor a connection alive. Fakes and previews make their own.
+/// A response is a value: it keeps neither its client nor a connection alive. Fakes and previews make their own.
 public struct Response<Value: Sendable>: Sendable {
   /// The value.
   public let value: Value
@@ -22,7 +22,7 @@ public struct Response<Value: Sendable>: Sendable {
   ///   - value: the value.
   ///   - status: the status, from 0 to 999. Default: 200.
   ///   - fields: the fields (headers). Default: none.
-  ///   - trace: what happened. Default: `nil`, a call without events.
+  ///   - trace: the trace. Default: `nil`, a trace without events.
   public init(value: Value, status: Int = 200, fields: HTTPFields = [:], trace: Trace? = nil) {
     var record = CallRecord(trace ?? Trace(id: .none, endpoint: .none))
     record.head = HTTPResponse(status: .init(code: min(max(status, 0), 999)), headerFields: fields)
@@ -39,18 +39,18 @@ public struct Response<Value: Sendable>: Sendable {
   public var fields: HTTPFields { head.headerFields }
   /// The fields that came after the content, see ``ResponseContent/trailers``.
   public var trailers: HTTPFields { box.record.trailers }
-  /// Everything that happened to the call.
+  /// The trace of the call.
   public var trace: Trace { box.record.trace }
 
-  /// Returns the value of a field by its name in any case; the values of several with that name are joined by commas
-  /// (RFC 9110 §5.3).
+  /// Returns the value of a field by its case-insensitive name. The values of several fields with that name are joined by
+  /// commas (RFC 9110 §5.3).
   ///
-  /// - Returns: `nil` where no field has the name, or the name is no token.
+  /// - Returns: `nil` if no field has the name, or the name is no token.
   public func field(_ name: String) -> String? {
     HTTPField.Name(name).flatMap { fields[$0] }
   }
 
-  /// Returns the response with another value, made of this one.
+  /// Returns the response with its value transformed.
   ///
   /// - Throws: what `transform` throws.
   public func map<Other: Sendable, Failure: Error>(
@@ -64,13 +64,12 @@ extension Response {
   /// The links of the `Link` fields, in order (RFC 8288).
   public var links: [WebLink] { WebLink.all(in: fields) }
 
-  /// Returns the first link with a relation type such as `next`, in any case, that is about this resource and no other
-  /// (RFC 8288 §3.2).
+  /// Returns the first link with a relation type such as `next`, in any case, whose context is this resource (RFC 8288 §3.2).
   public func link(_ relation: String) -> WebLink? {
     let relation = relation.lowercased()
     return links.first { $0.relations.contains(relation) && $0.parameter("anchor") == nil }
   }
 
-  /// What the response says of the server's rate limit; `nil`: nothing.
+  /// The server's rate limit as the response tells it; `nil`: it does not.
   public var rateLimit: ServerRateLimit? { ServerRateLimit(fields) }
 }

@@ -6,7 +6,7 @@ public import HTTPTypes
   public import Foundation
 #endif
 
-/// An answer whose content is read while it arrives. It cannot leave the closure it is given to.
+/// A response whose content (body) is read while it arrives. It cannot escape the closure that gets it.
 public struct StreamedResponse: ~Copyable {
   /// Status and fields.
   public let head: HTTPResponse
@@ -15,20 +15,20 @@ public struct StreamedResponse: ~Copyable {
 
   init(head: HTTPResponse, content: ResponseContent, call: Call) {
     self.head = head
-    // Content in memory, of a stored response or a stub, is read like content that arrives.
+    // Content in memory, of a stored response or a stub, is read the same way.
     self.content = content.arriving
     self.call = call
   }
 
-  /// How many bytes the server announced, if it did.
+  /// The number of bytes that the server announced; `nil`: it did not.
   public var expectedLength: Int64? { content.expectedLength }
 
-  /// The fields that came after the content: none before ``next()`` gave `nil`, see ``ResponseContent/trailers``.
+  /// The fields after the content: none before ``next()`` has returned `nil`, see ``ResponseContent/trailers``.
   public var trailers: HTTPFields { content.trailers }
 
-  /// The next piece of the content as it arrives, never empty; `nil` at the end.
+  /// Returns the next piece of the content, never empty; `nil` at the end.
   ///
-  /// - Throws: ``CallError`` when the content breaks off, the call is cancelled or its deadline passes.
+  /// - Throws: ``CallError`` when the connection is lost, the call is cancelled or its deadline passes.
   public mutating func next() async throws(CallError) -> Data? {
     do {
       try call.checkCancellation()
@@ -44,10 +44,10 @@ public struct StreamedResponse: ~Copyable {
     }
   }
 
-  /// All that has not been read yet, in memory.
+  /// Returns all content that has not been read yet.
   ///
   /// - Parameter limit: the most bytes accepted. Default: the call's content limit.
-  /// - Throws: ``CallError``, with the code `contentTooLarge` past the limit.
+  /// - Throws: ``CallError``, with the code `contentTooLarge` beyond the limit.
   public mutating func collect(upTo limit: Int? = nil) async throws(CallError) -> Data {
     let limit = limit ?? call.contentLimit
     var all = Data()

@@ -35,14 +35,14 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
     case .alone: return try await next(request, context: context)
     case .joined(let flight): return try await join(flight, context)
     case .began(let flight, _):
-      // No single caller's deadline binds what all of them wait for.
+      // No single call's deadline binds an exchange that several calls wait for.
       let shared = context.shared(by: flight.sharers)
       start(flight, key) { try await next(request, context: shared) }
       return try await flight.wait(context.base.serial)
     }
   }
 
-  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  @inline(never)  // Its temporaries would be kept for as long as the call waits.
   private func enter(_ key: FlightKey, _ context: CallContext) -> Table.Entry {
     let call = context.base
     let (limit, terms) = (key.limit(limits), key.terms(limits))
@@ -65,7 +65,7 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
     return entry
   }
 
-  /// Waits as one that did not begin the exchange: what became of it has reached the first call's state only.
+  /// Waits for an exchange that another call started. Its events are in the trace of that call, so copy what matters.
   private func join(_ flight: Flight, _ context: CallContext) async throws -> ResponseMessage {
     do {
       let response = try await flight.wait(context.base.serial)
@@ -96,7 +96,7 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
 }
 
 extension CoalescingMiddleware: SelfDescribing {
-  /// How far calls share that did not name each other.
+  /// The limits.
   public var facts: [Fact] {
     [
       .setting("joins responses up to", "\(limits.sharedBytes) bytes"),
@@ -105,26 +105,25 @@ extension CoalescingMiddleware: SelfDescribing {
   }
 }
 
-/// How far calls share exchanges that did not name each other, see ``Endpoint/coalesced(_:)``.
+/// The limits for calls of coalesced endpoints (``Endpoint/coalesced(_:)``).
 public struct CoalescingLimits: Sendable, Hashable {
-  /// How many bytes of an answer may be there, or be announced, for another call to join its exchange; one that comes
-  /// later has an exchange of its own, which the next may join. Where the call's own ``CallContext/contentLimit`` is
-  /// lower, that counts. Default: 1 MiB.
+  /// The most bytes of a response that may have arrived, or be announced, for another call to join its exchange. A later
+  /// call has its own exchange, which further calls may join. A lower ``CallContext/contentLimit`` of the call takes
+  /// precedence. Default: 1 MiB.
   ///
-  /// Those that share have the same bytes in memory, once for all of them. However many bytes arrive, those that had
-  /// joined before get their answer.
+  /// Calls that share an exchange share its bytes in memory. Calls that have joined get the response, however large.
   public var sharedBytes = 1 << 20
-  /// How many exchanges that calls share, or could, are under way at a time, those of named calls included; a call
-  /// beyond has one that it does not share. Default: 1024.
+  /// The most shared exchanges in flight, including those of calls with an id. Further calls are not coalesced. Default:
+  /// 1024.
   public var exchanges = 1024
-  /// Names of fields, in lower case, that tell one call from the next and not one answer from another: calls share
-  /// though they differ in them. What is sent is what the call has that began. Default: ``standardPerCallFields``.
+  /// Lower-case names of fields (headers) that identify a call, not its response: calls that differ in them are coalesced.
+  /// The fields of the call that starts the exchange are sent. Default: ``standardPerCallFields``.
   public var perCallFields: Set<String> = CoalescingLimits.standardPerCallFields
 
-  /// The defaults.
+  /// Makes the default limits.
   public init() {}
 
-  /// The fields by which calls are traced (`traceparent` and its like) or numbered (`x-request-id` and its like).
+  /// The fields of tracing (`traceparent` and similar) and of request ids (`x-request-id` and similar).
   public static let standardPerCallFields: Set<String> = [
     "b3", "request-id", "traceparent", "tracestate", "x-amzn-trace-id", "x-b3-flags", "x-b3-parentspanid",
     "x-b3-sampled", "x-b3-spanid", "x-b3-traceid", "x-cloud-trace-context", "x-correlation-id", "x-request-id",

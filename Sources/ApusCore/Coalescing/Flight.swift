@@ -1,16 +1,16 @@
 import Synchronization
 
-/// One exchange that several calls may wait for. It runs in a task of its own, which ends with the last of them.
+/// One exchange that several calls may wait for. It runs in a task of its own, which is cancelled with the last of them.
 final class Flight: Sendable {
   typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
 
-  /// The call that began it.
+  /// The call that started the exchange.
   let leader: Call
   let sharers = Sharers()
   private let state: Mutex<FlightState<Waiter>>
   private let task = Mutex<Task<Void, Never>?>(nil)
 
-  /// Makes one that waits for nothing yet but the call that begins it.
+  /// Makes a flight whose only call is the one that starts it.
   init(by leader: Call, on terms: FlightTerms) {
     self.leader = leader
     var state = FlightState<Waiter>(terms: terms)
@@ -18,36 +18,36 @@ final class Flight: Sendable {
     self.state = Mutex(state)
   }
 
-  /// Takes another call in; `false` when it cannot join any more.
+  /// Lets another call join. Returns `false` if it is too late for that.
   func expect(_ serial: UInt64) -> Bool {
-    // What is known of an answer is known of the first call, also once that has ended.
+    // The response is known to the first call, also once that has ended.
     let progress = leader.snapshot(\.answerProgress)
     return state.withLock { state in
       guard state.expect(serial, at: progress) else { return false }
-      // From now on the end of the call that began it does not end the exchange.
+      // From now on the end of the first call does not end the exchange.
       leader.shareExchange()
       return true
     }
   }
 
-  /// Puts a call that was taken in among those for which the exchange is made.
+  /// Adds a call that has joined to those that the exchange works for.
   func join(_ context: CallContext) {
     if context.base !== leader { context.base.follow(leader) }
     let member = Sharers.Member(values: context.values, taskPriority: Task.currentPriority)
     sharers.join(member, serial: context.base.serial)
   }
 
-  /// Keeps what to cancel when nobody is left. Whoever began it has not waited yet, so somebody is.
+  /// Keeps the task to cancel when no call is left. The call that starts it does not wait yet, so there is one.
   func keep(_ task: Task<Void, Never>) {
     self.task.withLock { $0 = task }
   }
 
-  /// The exchange is over.
+  /// Ends the exchange with its result, which all waiting calls get.
   func complete(_ result: Result<ResponseMessage, any Error>) {
     for waiter in state.withLock({ $0.complete(result) }) { waiter.resume(with: result) }
   }
 
-  /// Waits as one that has joined.
+  /// Waits for the result.
   ///
   /// - Throws: what the exchange threw; `CancellationError` when the call is cancelled.
   func wait(_ serial: UInt64) async throws -> ResponseMessage {
@@ -69,9 +69,9 @@ final class Flight: Sendable {
   }
 }
 
-/// One exchange that several calls wait for: pure, its shell resumes the waiters that it answers.
+/// One exchange that several calls wait for: a pure state machine that returns the waiters to resume.
 ///
-/// It ends with its result, or when the last waiter has left; one waiter leaving changes nothing for others.
+/// It ends with its result, or when the last waiter has left. A waiter that leaves changes nothing for the others.
 struct FlightState<Waiter: Sendable>: Sendable {
   enum Joining: Sendable {
     case waits
@@ -89,15 +89,15 @@ struct FlightState<Waiter: Sendable>: Sendable {
     self.terms = terms
   }
 
-  /// A call wants in; answers `false` when the flight is over, is being cancelled since all have left it, or has come
-  /// too far for another one to join.
+  /// Adds a call. Returns `false` if the flight is over, is being cancelled because all calls have left, or has come too far
+  /// for another call to join.
   mutating func expect(_ id: UInt64, at progress: AnswerProgress = AnswerProgress()) -> Bool {
     guard result == nil, !isAbandoned, terms.admit(at: progress) else { return false }
     expected.insert(id)
     return true
   }
 
-  /// The call waits now.
+  /// The call begins to wait.
   mutating func wait(_ waiter: Waiter, id: UInt64) -> Joining {
     if left.remove(id) != nil { return .resume(waiter, with: .failure(CancellationError())) }
     if let result { return .resume(waiter, with: result) }
@@ -105,22 +105,22 @@ struct FlightState<Waiter: Sendable>: Sendable {
     return .waits
   }
 
-  /// The call was cancelled. Answers its waiter, and whether nobody is left.
+  /// Removes a call that was cancelled. Returns its waiter, and whether no call is left.
   mutating func leave(_ id: UInt64) -> (waiter: Waiter?, isAbandoned: Bool) {
     guard expected.remove(id) != nil else { return (nil, false) }
     let waiter = waiters.removeValue(forKey: id)
     if waiter == nil { left.insert(id) }
-    // Whoever comes now starts anew: this exchange is being cancelled.
+    // The exchange is being cancelled: calls that come now start another.
     isAbandoned = expected.isEmpty && result == nil
     return (waiter, isAbandoned)
   }
 
-  /// The exchange is over. Answers who waits for it.
+  /// Ends the exchange. Returns the waiters to resume.
   mutating func complete(_ result: Result<ResponseMessage, any Error>) -> [Waiter] {
     guard self.result == nil else { return [] }
     self.result = result
     defer { waiters = [:] }
-    // In an order, so that what follows can be repeated.
+    // Ordered, so that runs can be replayed.
     return waiters.sorted { $0.key < $1.key }.map(\.value)
   }
 }

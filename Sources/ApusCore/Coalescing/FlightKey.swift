@@ -8,19 +8,19 @@ import HTTPTypes
 
 /// What calls must have in common to share an exchange.
 struct FlightKey: Hashable, Sendable {
-  /// How calls come to share.
+  /// Why calls share an exchange.
   enum Group: Hashable, Sendable {
-    /// The app gave them this id.
+    /// They have this id.
     case named(CallID)
-    /// They ask for the same in the same way.
+    /// They request the same in the same way.
     case alike(Likeness)
   }
 
-  /// What calls that do not name each other have in common besides what they ask for.
+  /// What calls without a common id must have in common besides the request.
   struct Likeness: Hashable, Sendable {
-    /// Whoever holds or limits one of them by its tag means that one.
+    /// Pausing or limiting a tag must not affect calls without it.
     let tags: [Tag]
-    /// The exchange fails for all of them beyond it.
+    /// Beyond it the exchange fails for all of them.
     let contentLimit: Int
     let settings: CommonSettings
   }
@@ -30,7 +30,7 @@ struct FlightKey: Hashable, Sendable {
   let principal: UInt64?
   let message: FlightMessage
 
-  /// How far the answer may have come for another call to join.
+  /// How far the response may have come for another call to join.
   func terms(_ limits: CoalescingLimits) -> FlightTerms {
     switch group {
     case .named: .named
@@ -39,7 +39,7 @@ struct FlightKey: Hashable, Sendable {
     }
   }
 
-  /// How many exchanges may be under way for a call to begin another that is shared.
+  /// The most shared exchanges in flight for a call to start another.
   func limit(_ limits: CoalescingLimits) -> Int {
     switch group {
     case .named: .max
@@ -49,7 +49,7 @@ struct FlightKey: Hashable, Sendable {
 }
 
 extension FlightKey {
-  /// The key of a call; `nil` for one that shares with nobody.
+  /// Makes the key of a call; `nil` if the call cannot be coalesced.
   init?(_ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits) {
     guard let (group, message) = Self.parts(request, context, limits) else { return nil }
     self.group = group
@@ -70,7 +70,7 @@ extension FlightKey {
   }
 }
 
-/// A message as it is compared with others: whether one answer can be that of both.
+/// A message as it is compared with others: calls with equal messages can share a response.
 struct FlightMessage: Hashable, Sendable {
   enum Content: Hashable, Sendable {
     case empty
@@ -81,7 +81,7 @@ struct FlightMessage: Hashable, Sendable {
   let head: HTTPRequest
   let content: Content
 
-  /// The message as it is, for calls that name each other; `nil` for content that is a stream: it cannot be compared.
+  /// The message as it is, for calls with a common id; `nil` if its content is a stream, which cannot be compared.
   init?(_ request: RequestMessage) {
     head = request.head
     switch request.content {
@@ -92,13 +92,13 @@ struct FlightMessage: Hashable, Sendable {
     }
   }
 
-  /// What of a message makes another the same, for calls that do not name each other; `nil` when it shares with none.
+  /// The parts of a message that calls without a common id compare; `nil` if the call cannot be coalesced.
   ///
-  /// The target is compared as it is sent: what RFC 3986 §6.2 calls equivalent, a server may tell apart.
+  /// The target is compared as it is sent: a server may distinguish what RFC 3986 §6.2 calls equivalent.
   ///
-  /// - Parameter perCallFields: names, in lower case, of fields that are not looked at.
+  /// - Parameter perCallFields: lower-case names of fields that are ignored.
   init?(coalescing request: RequestMessage, but perCallFields: Set<String>) {
-    // A file may have become another one meanwhile.
+    // A file may have changed in the meantime. The response to TRACE is the message itself.
     if case .file = request.content { return nil }
     guard request.head.method.isSafe, request.head.method != .trace, let whole = FlightMessage(request) else {
       return nil
@@ -114,17 +114,17 @@ struct FlightMessage: Hashable, Sendable {
   }
 }
 
-/// The settings of a call that others must have as well to share its exchange.
+/// The settings that calls must have in common to share an exchange.
 struct CommonSettings: Hashable, Sendable {
   private struct Entry: Sendable {
     let key: ObjectIdentifier
     let value: any Sendable
   }
 
-  /// By key, since the order in which they were set means nothing.
+  /// Sorted by key: the order in which settings were made does not matter.
   private let entries: [Entry]
 
-  /// Takes what tells calls apart; `nil` when some of it cannot be compared, so that the call is like no other.
+  /// Takes the settings that affect coalescing; `nil` if one of them cannot be compared.
   init?(_ values: ContextValues) {
     entries = values.tellingCallsApart.map { Entry(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
     guard entries.allSatisfy({ Self.areSame($0.value, $0.value) }) else { return nil }

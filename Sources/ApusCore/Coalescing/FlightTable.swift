@@ -1,31 +1,31 @@
 import HTTPTypes
 
-/// Which exchanges are under way that calls share, by what the calls have in common: pure.
+/// The shared exchanges in flight, by what their calls have in common: a pure state machine.
 struct FlightTable<Key: Hashable, Flight: AnyObject> {
-  /// What becomes of a call that comes.
+  /// What a call does.
   enum Entry {
-    /// It waits for this exchange, which is under way.
+    /// It waits for this exchange in flight.
     case joined(Flight)
-    /// It begins this one; there was another one that it could not join.
+    /// It starts this exchange. There may have been another that it could not join.
     case began(Flight, insteadOf: Flight?)
-    /// It has one that nobody shares, since there are so many already.
+    /// It has an exchange of its own, because too many are in flight.
     case alone
   }
 
-  /// For each key the one that began last.
+  /// The exchange that began last, for each key.
   private var flights: [Key: Flight] = [:]
-  /// How many are under way, those included that nobody can join any more.
+  /// The number of exchanges in flight, including those that can no longer be joined.
   private(set) var count = 0
 
   var isEmpty: Bool { count == 0 && flights.isEmpty }
 
-  /// A call comes.
+  /// Enters a call.
   ///
   /// - Parameters:
-  ///   - key: what others have in common with it.
-  ///   - limit: no more than so many are under way for it to begin another one.
-  ///   - join: asks an exchange to take it in.
-  ///   - make: makes an exchange that has taken it in.
+  ///   - key: what calls must have in common to share an exchange.
+  ///   - limit: the most exchanges in flight.
+  ///   - join: asks an exchange to let the call join.
+  ///   - make: makes an exchange that the call has joined.
   mutating func enter(_ key: Key, limit: Int, join: (Flight) -> Bool, make: () -> Flight) -> Entry {
     let running = flights[key]
     if let running, join(running) { return .joined(running) }
@@ -36,7 +36,7 @@ struct FlightTable<Key: Hashable, Flight: AnyObject> {
     return .began(flight, insteadOf: running)
   }
 
-  /// An exchange is over. Told once of each that began.
+  /// Removes an exchange that is over. Called once for each that began.
   mutating func end(_ flight: Flight, _ key: Key) {
     count -= 1
     if flights[key] === flight { flights[key] = nil }
@@ -46,14 +46,14 @@ struct FlightTable<Key: Hashable, Flight: AnyObject> {
 extension FlightTable: Sendable where Key: Sendable, Flight: Sendable {}
 extension FlightTable.Entry: Sendable where Flight: Sendable {}
 
-/// How far the answer of an exchange may have come for another call to join it: pure.
+/// How far the response of an exchange may have come for another call to join.
 struct FlightTerms: Sendable, Hashable {
-  /// Calls that name each other take whatever comes of the one that runs.
+  /// Calls with a common id join at any time.
   static let named = FlightTerms(bytes: .max, takesNoStore: true)
 
-  /// So many bytes may be there or be announced.
+  /// The most bytes that may have arrived or be announced.
   let bytes: Int64
-  /// Whether an answer may have begun that is not to be kept for anybody else.
+  /// Whether a response with `no-store` may have begun.
   let takesNoStore: Bool
 
   /// Whether another call may join.
@@ -62,20 +62,20 @@ struct FlightTerms: Sendable, Hashable {
   }
 }
 
-/// How far an answer has come, as far as it matters to who joins.
+/// How far a response has come, as far as it matters for joining.
 struct AnswerProgress: Sendable, Hashable {
-  /// Those that are there, or are announced.
+  /// The bytes that have arrived or are announced.
   var bytes: Int64 = 0
-  /// Whether its head is there and forbids to keep it (RFC 9111 §5.2.2.5).
+  /// Whether the head has arrived and forbids storing the response (RFC 9111 §5.2.2.5).
   var isNoStore = false
 }
 
 extension AnswerProgress {
-  /// Takes what is known of an answer.
+  /// Reads the progress of a response.
   ///
   /// - Parameters:
-  ///   - head: that of the answer; `nil`: it is not there.
-  ///   - received: bytes of its content.
+  ///   - head: the response head; `nil`: it has not arrived.
+  ///   - received: the bytes of content that have arrived.
   init(_ head: HTTPResponse?, received: Int64) {
     bytes = received
     guard let fields = head?.headerFields else { return }
@@ -91,10 +91,10 @@ extension AnswerProgress {
 }
 
 extension CallState {
-  /// How far the answer has come of the exchange that another call may join.
+  /// How far the response of this call's exchange has come.
   var answerProgress: AnswerProgress {
-    // Until the next exchange begins, what is known is of an attempt that failed. A call that has ended is not told
-    // when one begins, so there the last that is known counts.
+    // Until the next exchange begins, head and bytes are those of a failed attempt. A call that has ended does not learn of
+    // the next exchange: there the last response counts.
     if phase == .waiting, !isEnded { return AnswerProgress() }
     return AnswerProgress(head, received: receivedBytes)
   }

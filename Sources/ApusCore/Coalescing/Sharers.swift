@@ -1,32 +1,32 @@
 import Synchronization
 
-/// The calls that wait for one exchange, for whatever has to know whom it works for, such as a queue in which the
-/// exchange is to be as urgent as the most urgent of them.
+/// The calls that share one exchange, for middlewares that depend on all of them, such as a queue in which the exchange has
+/// the priority of its most urgent call.
 ///
 /// ```swift
 /// struct Watching: Middleware {
 ///   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-///     let listening = context.sharers?.listen { member in print("also for a task of \(member.taskPriority)") }
+///     let listening = context.sharers?.listen { member in print("joined with priority \(member.taskPriority)") }
 ///     defer { listening?.end() }
 ///     return try await next(request, context: context)
 ///   }
 /// }
 /// ```
 public final class Sharers: Sendable {
-  /// One of the calls.
+  /// One of the calls that share the exchange.
   public struct Member: Sendable {
-    /// Its settings.
+    /// The settings of the call.
     public let values: ContextValues
-    /// The priority of the task that made it.
+    /// The priority of the task that made the call.
     public let taskPriority: TaskPriority
   }
 
-  /// Stands for one that listens.
+  /// A registered listener.
   public struct Listening: Sendable {
     fileprivate let sharers: Sharers
     fileprivate let number: UInt64
 
-    /// Ends it: nobody is told of calls that come from now on.
+    /// Removes the listener: it is not called for calls that join from now on.
     public func end() {
       sharers.state.withLock { $0.endListening(number) }
     }
@@ -38,12 +38,12 @@ public final class Sharers: Sendable {
 
   init() {}
 
-  /// Those that wait now, in the order in which they came.
+  /// The calls that wait now, in the order in which they joined.
   public var members: [Member] { state.withLock { $0.members } }
 
-  /// Tells of every call that waits now, at once, and of each that comes until the end of it.
+  /// Calls `action` at once for every call that waits now, and for each that joins until the listener is removed.
   ///
-  /// - Parameter action: called where the call comes, which waits meanwhile: be quick.
+  /// - Parameter action: runs where the call joins, which waits meanwhile: return quickly.
   public func listen(_ action: @escaping @Sendable (Member) -> Void) -> Listening {
     let (number, members) = state.withLock { ($0.listen(action), $0.members) }
     for member in members { action(member) }
@@ -59,9 +59,9 @@ public final class Sharers: Sendable {
   }
 }
 
-/// Where work that several calls share keeps whose work it is.
+/// The calls that share the work.
 enum SharersKey: ContextKey {
-  /// It is one call's own.
+  /// Default: `nil`, the work of one call.
   static let defaultValue: Sharers? = nil
 }
 
@@ -73,11 +73,11 @@ extension CallContext {
     return copy
   }
 
-  /// The calls that wait for what is done; `nil`: it is done for one call that shares it with nobody.
+  /// The calls that share this exchange; `nil`: one call alone has it.
   public var sharers: Sharers? { isShared ? values[SharersKey.self] : nil }
 }
 
-/// Who shares something, and who is to be told of those that come: pure.
+/// The members that share something, and the listeners for new ones: a pure state machine.
 struct SharersState<Member: Sendable, Listener: Sendable>: Sendable {
   private struct Numbered<Item: Sendable>: Sendable {
     let number: UInt64
@@ -89,22 +89,22 @@ struct SharersState<Member: Sendable, Listener: Sendable>: Sendable {
   private var arrivals: UInt64 = 0
   private var lastListener: UInt64 = 0
 
-  /// In the order in which they came.
+  /// The members in the order in which they joined.
   var members: [Member] { present.values.sorted { $0.number < $1.number }.map(\.item) }
 
-  /// One comes. Answers who is told.
+  /// Adds a member. Returns the listeners to call.
   mutating func join(_ member: Member, _ serial: UInt64) -> [Listener] {
     arrivals += 1
     present[serial] = Numbered(number: arrivals, item: member)
     return listeners.map(\.item)
   }
 
-  /// One goes.
+  /// Removes a member.
   mutating func leave(_ serial: UInt64) {
     present[serial] = nil
   }
 
-  /// Somebody wants to be told. Answers a number to end it by.
+  /// Adds a listener. Returns the number to remove it by.
   mutating func listen(_ listener: Listener) -> UInt64 {
     lastListener += 1
     listeners.append(Numbered(number: lastListener, item: listener))

@@ -1,11 +1,11 @@
 import HTTPTypes
 
-// Errors that an app makes itself: in fakes, previews and services, and from errors of other types.
+// Errors that apps make: in fakes, previews and services, and from errors of other types.
 
 extension CallError {
   /// Makes an error, for a fake, a preview, or a service that reports a failure of its own.
   ///
-  /// Everything else has a default that fits the code, and can be set afterwards:
+  /// Everything else gets a default that fits the code, and can be set afterwards:
   ///
   /// <!-- sample: own-error -->
   /// ```swift
@@ -17,7 +17,7 @@ extension CallError {
   /// - Parameters:
   ///   - code: what failed.
   ///   - status: the status of the response. Default: `nil`, there was none.
-  ///   - sentence: what a person is shown. Default: `nil`, the sentence of ``ErrorTexts/english``.
+  ///   - sentence: the sentence to show to a person. Default: `nil`, the sentence of ``ErrorTexts/english``.
   ///   - underlying: the cause. Default: `nil`.
   public init(_ code: Code, status: Int? = nil, sentence: String? = nil, underlying: (any Error)? = nil) {
     var failure = CallFailure(
@@ -34,10 +34,10 @@ extension CallError {
     self.init(failure, record)
   }
 
-  /// Converts any error, for functions that throw a ``CallError`` and call others that throw anything.
+  /// Converts any error, for functions that throw `CallError` and call functions that throw any error.
   ///
-  /// A ``CallError`` stays what it is, `CancellationError` becomes one with the code `cancelled`, and everything else
-  /// one with the code `handler` and the error as ``underlying``.
+  /// A `CallError` stays as it is, `CancellationError` gets the code `cancelled`, and every other error the code `handler`,
+  /// with the error as ``underlying``.
   public init(converting error: any Error) {
     switch error {
     case let error as CallError: self = error
@@ -56,7 +56,7 @@ extension Rejection {
   ///   - status: the status of the response.
   ///   - message: the server's sentence. Default: `nil`.
   ///   - code: the server's code. Default: `nil`.
-  ///   - fields: what the server said of single fields. Default: nothing.
+  ///   - fields: what the server said about single fields. Default: nothing.
   ///   - value: the rejection as the endpoint's own type, see ``CallError/rejection(as:)``. Default: `nil`.
   public init(
     status: Int, message: String? = nil, code: String? = nil, fields: [FieldError] = [], value: (any Sendable)? = nil
@@ -66,7 +66,7 @@ extension Rejection {
 }
 
 extension CallError.Code {
-  /// Where calls mostly are that fail so.
+  /// The phase in which calls usually fail with this code.
   fileprivate var usualPhase: CallPhase {
     switch self {
     case .invalidRequest, .encoding: .preparing
@@ -79,7 +79,7 @@ extension CallError.Code {
     }
   }
 
-  /// Whether their requests have mostly been sent.
+  /// The request state that failures with this code usually have.
   fileprivate var usualState: RequestState {
     switch self {
     case .invalidRequest, .encoding, .declined, .offline, .hostNotFound, .connectionFailed, .tls, .cancelled: .notSent
@@ -90,12 +90,12 @@ extension CallError.Code {
 }
 
 extension CallID {
-  /// That of an error or a response that no call gave.
+  /// The id of errors and responses that no call made.
   static let none = CallID(serial: 0)
 }
 
 extension EndpointIdentity {
-  /// That of an error or a response that no call gave.
+  /// The endpoint of errors and responses that no call made.
   static let none = EndpointIdentity(method: .get, template: "")
 
   var isNone: Bool { type == nil && template.isEmpty }

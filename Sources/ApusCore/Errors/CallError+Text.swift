@@ -7,16 +7,16 @@ import HTTPTypes
 #endif
 
 extension CallError: LocalizedError {
-  /// A sentence that can be shown to a person: the error's own, or that of the client's ``ErrorTexts``.
+  /// A sentence to show to a person: the error's own, or that of the client's ``ErrorTexts``.
   public var sentence: String { storage.failure.sentence ?? storage.record.texts.text(self) }
 
-  /// The ``sentence``, for code that knows `LocalizedError` only.
+  /// The ``sentence``, for code that only knows `LocalizedError`.
   public var errorDescription: String? { sentence }
 }
 
 extension CallError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// For logs, in one line: which endpoint, what happened, what to do about it, and in brackets the code, whether the
-  /// request was sent, and what retry decided. Nothing that came from a value, a field or a server's content.
+  /// One line for logs: the endpoint, what happened, what to do, and in brackets the code, whether the request was sent and
+  /// what retry decided. It quotes no value, field or content.
   public var description: String {
     var text = endpoint.isNone ? "The call \(happened)" : "\(endpoint) \(happened)"
     if !explanation.isEmpty { text += ": \(explanation)" }
@@ -25,13 +25,13 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     return "\(text) [\(facts.joined(separator: ", "))]"
   }
 
-  /// The same as ``description``: debuggers and logs must not show more.
+  /// The same as ``description``: neither debuggers nor logs show more.
   public var debugDescription: String { description }
 
-  /// Shows ``description`` alone, so that `dump` shows no more either.
+  /// Shows only ``description``, also to `dump`.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
-  /// What happened, as the rest of a sentence that begins with the endpoint.
+  /// What happened, as the rest of a sentence whose subject is the endpoint.
   private var happened: String {
     switch code {
     case .invalidRequest: phase == .preparing ? "could not be prepared" : "could not be sent"
@@ -43,7 +43,7 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     case .tls: "could not make a secure connection to the server"
     case .timeout: "timed out while \(phase.activity)"
     case .cancelled: "was cancelled"
-    case .broken: "was broken off while \(phase.activity)"
+    case .broken: "lost its connection while \(phase.activity)"
     case .malformedResponse where isRedirect: "was redirected with \(StatusText.of(status)), which was not followed"
     case .malformedResponse: "got a response that breaks the rules of HTTP"
     case .contentTooLarge: "got more content than allowed"
@@ -60,7 +60,7 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     return place.map { "\(detail) at \($0)" } ?? detail
   }
 
-  /// What to do, in a sentence; `nil`: nothing, or the explanation says it.
+  /// What to do, in a sentence; `nil`: nothing, or the explanation says so.
   private var advice: String? {
     if let retryAfter { return "Retry after \(retryAfter)." }
     switch code {
@@ -80,11 +80,11 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     }
   }
 
-  /// The code, for searching, and what is known beside what happened.
+  /// The code, for searching, and further facts.
   private var facts: [String] {
     var facts = [code.rawValue, requestState.rawValue]
     if attempts > 1 { facts.append("\(attempts) attempts") }
-    // That a failure is no passing one is plain from its code.
+    // That a failure is not temporary is plain from its code.
     if case .end(let reason)? = failedAttempts.last?.decision, reason != .notTemporary {
       facts.append("not retried \(reason)")
     }
@@ -93,7 +93,7 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
 }
 
 extension CallPhase {
-  /// What a call does in this phase, as in "timed out while …".
+  /// What the call does in this phase, as in "timed out while …".
   fileprivate var activity: String {
     switch self {
     case .preparing: "its request was prepared"
@@ -107,7 +107,7 @@ extension CallPhase {
   }
 }
 
-/// What is said of a status in logs. A server's own reason phrase is foreign text, which is not shown.
+/// What logs say about a status. The server's own reason phrase is foreign text, which is not shown.
 enum StatusText {
   private static let known: [HTTPResponse.Status] = [
     .ok, .created, .accepted, .nonAuthoritativeInformation, .noContent, .resetContent, .partialContent,
@@ -120,13 +120,13 @@ enum StatusText {
     .serviceUnavailable, .gatewayTimeout, .httpVersionNotSupported, .networkAuthenticationRequired,
   ]
 
-  /// The status with the phrase of its standard, as in "404 Not Found"; "a response" where there is none.
+  /// Returns the status with its standard phrase, as in "404 Not Found"; "a response" for `nil`.
   static func of(_ status: Int?) -> String {
     guard let status else { return "a response" }
     return known.first { $0.code == status }.map { "\(status) \($0.reasonPhrase)" } ?? "status \(status)"
   }
 
-  /// What to do about a rejection with this status; `nil`: what the server says counts.
+  /// Returns what to do about a rejection with this status; `nil`: see what the server says.
   static func advice(for status: Int) -> String? {
     switch status {
     case 401: "Sign in, or renew the credentials."

@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// The one error that calls throw: what failed, was it sent, may it be retried, what can be shown.
+/// The error that calls throw: what failed, whether the request was sent, whether to retry, what to show.
 ///
-/// ``sentence`` is for the person using the app. ``description`` is for logs: it holds no content, no query, no path
-/// values and no fields. An error is a value: it keeps neither its client nor a connection alive. Fakes and services
+/// ``sentence`` is for the person using the app. ``description`` is for logs: it holds no content (body), query, path
+/// values or fields (headers). An error is a value: it keeps neither its client nor a connection alive. Fakes and services
 /// make their own:
 ///
 /// ```swift
@@ -17,7 +17,7 @@ public struct CallError: Error, Sendable {
   /// What failed: a stable label for code and metrics.
   public typealias Code = ErrorCode
 
-  /// Behind one reference, so that results stay small.
+  /// One reference, so that results stay small.
   final class Storage: Sendable {
     let failure: CallFailure
     let record: CallRecord
@@ -42,7 +42,7 @@ public struct CallError: Error, Sendable {
 
   /// What failed.
   public var code: Code { storage.failure.code }
-  /// Where the call was when it failed.
+  /// The stage of the call when it failed.
   public var phase: CallPhase {
     get { storage.failure.phase }
     set { change { failure, _ in failure.phase = newValue } }
@@ -52,7 +52,7 @@ public struct CallError: Error, Sendable {
     get { storage.failure.requestState }
     set { change { failure, _ in failure.requestState = newValue } }
   }
-  /// How many attempts were made, 0 when nothing was tried.
+  /// The number of attempts; 0 if there was none.
   public var attempts: Int {
     get { storage.record.attempts }
     set { change { _, record in record.attempts = newValue } }
@@ -61,20 +61,19 @@ public struct CallError: Error, Sendable {
   public var id: CallID { storage.record.trace.id }
   /// The endpoint.
   public var endpoint: EndpointIdentity { storage.record.trace.endpoint }
-  /// The status of the response, when there was one.
+  /// The status of the response; `nil`: there was none.
   public var status: Int? { storage.failure.rejection?.status ?? storage.record.head?.status.code }
   /// What the server said when it rejected the call.
   public var rejection: Rejection? {
     get { storage.failure.rejection }
     set { change { failure, _ in failure.rejection = newValue } }
   }
-  /// The content of the rejection or of the response that could not be decoded, at most ``contentLimit`` bytes of it.
+  /// The content of the rejection, or of the response that could not be decoded: at most its first ``contentLimit`` bytes.
   public var content: Content? {
     get { storage.failure.content }
     set { change { failure, _ in failure.content = newValue?.bounded } }
   }
-  /// How long to wait before the next call, as the server asks (RFC 9110 §10.2.3) or a middleware that refused the
-  /// call.
+  /// The time to wait before the next call, as the server asks (RFC 9110 §10.2.3) or a middleware that refused the call.
   public var retryAfter: Duration? {
     get { storage.failure.retryAfter }
     set { change { failure, _ in failure.retryAfter = newValue } }
@@ -84,7 +83,7 @@ public struct CallError: Error, Sendable {
     get { storage.failure.codingPath }
     set { change { failure, _ in failure.codingPath = newValue } }
   }
-  /// What is known beyond the code, as half a sentence without secrets.
+  /// What is known besides the code, as half a sentence without secrets.
   public var detail: String {
     get { storage.failure.detail }
     set { change { failure, _ in failure.detail = newValue } }
@@ -94,50 +93,49 @@ public struct CallError: Error, Sendable {
     get { storage.failure.cancellation }
     set { change { failure, _ in failure.cancellation = newValue } }
   }
-  /// The error of the platform, a coder or the app's closure. It may hold secrets: not for logs.
+  /// The error of the platform, a coder or the app's closure. It may hold secrets: do not log it.
   public var underlying: (any Error)? { storage.failure.underlying }
-  /// Everything that happened to the call, with its id and its endpoint.
+  /// The trace of the call.
   public var trace: Trace {
     get { storage.record.trace }
     set { change { _, record in record.trace = newValue } }
   }
 
-  /// Whether the call was cancelled or superseded: usually nothing to show.
+  /// Whether the call was cancelled or superseded. There is usually nothing to show then.
   public var isCancellation: Bool { code == .cancelled }
 
-  /// The rejection as the endpoint's own type; `nil` when there is none, or when it is of another type.
+  /// Returns the rejection as the endpoint's own type; `nil` if there is none or it has another type.
   public func rejection<Rejected: Sendable>(as type: Rejected.Type) -> Rejected? {
     rejection?.value as? Rejected
   }
 
-  /// The most bytes of a rejected response's content that an error keeps.
+  /// The most bytes of content that an error keeps.
   public static let contentLimit = 64 << 10
 }
 
 extension CallError {
-  /// A coarse kind, for apps that only tell a few cases apart.
+  /// A coarse kind of error, for apps that distinguish only a few.
   public enum Category: String, Sendable, Hashable, CaseIterable {
     /// The device has no network.
     case offline
-    /// There is a network, and the server cannot be found or reached: its name has no address, or the
-    /// connection is refused.
+    /// The server cannot be found or reached: its name has no address, or the connection is refused.
     case unreachable
-    /// Apus held the call back, since a circuit is open, a rate limit or a queue is full: the app has made no mistake.
-    /// Retry later, where ``CallError/retryAfter`` says when, then.
+    /// Apus held the call back: a circuit is open, a rate limit is exhausted or a queue is full. Retry later, or at
+    /// ``CallError/retryAfter``.
     case heldBack
     /// Cancelled or superseded.
     case cancelled
-    /// A deadline passed.
+    /// A deadline or timeout passed.
     case timeout
-    /// The server rejected the call and said why.
+    /// The server rejected the call and gave a reason.
     case reported
-    /// The server rejected the call without a reason, or the exchange failed after it had begun.
+    /// The server rejected the call without a reason, or the exchange failed after it began.
     case notReported
-    /// The request's values cannot be encoded.
+    /// The values of the request cannot be encoded.
     case encoding
-    /// The answer is not what the endpoint promises.
+    /// The response is not what the endpoint promises.
     case decoding
-    /// The request cannot be made, or was declined for another reason than that calls are held back.
+    /// The request cannot be made, or was refused for a reason that is not temporary.
     case invalidRequest
     /// The app's own closure threw.
     case handler
@@ -162,13 +160,13 @@ extension CallError {
 }
 
 extension CallError {
-  /// The attempts that failed, in order, each with its time, what it failed with, and what was decided then: how long
-  /// to wait and why, or why there was no further one.
+  /// The attempts that failed, in order, each with its time, its failure and the decision that followed: retry after a delay,
+  /// or give up for a reason.
   ///
-  /// Empty where nothing in the pipeline repeats attempts, and for calls that say so themselves.
+  /// Empty if the pipeline does not retry, or not for this call.
   public var failedAttempts: [FailedAttempt] { trace.failedAttempts }
 
-  /// Whether there would have been another attempt, had its server's budget for them not been used up by others.
+  /// Whether the call was not retried because the retry budget of its server was exhausted.
   public var isRetryBudgetExhausted: Bool {
     failedAttempts.last?.decision == .end(.budgetExhausted)
   }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Why a call failed: the half of a ``CallError`` that is known before the call has ended.
+/// Why a call failed: the part of a ``CallError`` that is known before the call has ended.
 struct CallFailure: Sendable {
   var code: CallError.Code
   var phase: CallPhase
@@ -13,14 +13,14 @@ struct CallFailure: Sendable {
   var retryAfter: Duration?
   var underlying: (any Error)?
   var subject = TransportError.Subject.server
-  /// The sentence for a person that whoever made the error chose; `nil`: the client's texts have one.
+  /// The sentence that was chosen where the error was made; `nil`: the client's texts have one.
   var sentence: String?
 }
 
-/// What is known of a call when it is over: the half of errors and responses that says what happened. A value, which
-/// keeps neither the call nor its client alive.
+/// What happened to a call: the part of errors and responses that is known when the call has ended. A value: it keeps
+/// neither the call nor its client alive.
 struct CallRecord: Sendable {
-  /// Tells the calls of all clients apart; `nil`: no call was made, the error or response is an app's own.
+  /// Identifies the call among those of all clients; `nil`: an app made the error or response.
   var key: CallKey?
   var trace: Trace
   var attempts = 0
@@ -32,7 +32,7 @@ struct CallRecord: Sendable {
     self.trace = trace
   }
 
-  /// A record of one reference, for responses, which are passed on by value.
+  /// One reference to a record, for responses, which are passed by value.
   final class Box: Sendable, CustomReflectable {
     let record: CallRecord
 
@@ -40,14 +40,14 @@ struct CallRecord: Sendable {
       self.record = record
     }
 
-    /// Shows nothing: fields of the response may hold secrets.
+    /// Shows nothing: the fields of the response may hold secrets.
     var customMirror: Mirror { Mirror(self, children: []) }
   }
 }
 
-/// Tells a call from all others of the process without keeping anything of it alive.
+/// Identifies a call within the process without keeping anything of it alive.
 struct CallKey: Sendable, Equatable {
-  /// Stands for a client: no other has the same as long as anybody holds it.
+  /// Stands for a client: unique as long as a reference to it exists.
   final class Owner: Sendable {}
 
   let owner: Owner

@@ -1,14 +1,14 @@
-/// The sentences that errors show to people; replace them to speak another language.
+/// The sentences that errors show to people. Replace them to speak another language.
 public struct ErrorTexts: Sendable {
   /// The sentence for an error.
   public let text: @Sendable (CallError) -> String
 
-  /// Makes texts of a function, which may look at the code, the phase, the status and the rejection.
+  /// Makes texts of a function of the error: its code, phase, status and rejection.
   public init(_ text: @escaping @Sendable (CallError) -> String) {
     self.text = text
   }
 
-  /// English. A refusal that came with a sentence of the server's shows that sentence.
+  /// English. A rejection that came with a sentence shows that sentence.
   public static let english = ErrorTexts { error in
     switch error.code {
     case .invalidRequest: "This request could not be prepared."

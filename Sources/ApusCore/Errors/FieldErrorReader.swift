@@ -1,16 +1,16 @@
 import ApusJSON
 
-/// Finds what a server said of single fields: lists of objects that name a field, and objects whose names are fields.
+/// Finds what a server said about single fields: in lists of objects that name a field, and in objects whose keys are fields.
 struct FieldErrorReader {
   private(set) var fields: [Rejection.FieldError] = []
-  /// A sentence that stands among those of fields, but is of the whole request.
+  /// A sentence among those of the fields that is about the whole request.
   private(set) var general: String?
 
-  /// The most errors and the most members of an object; no form has more fields.
+  /// The most errors, and the most members of an object. No form has more fields.
   private static let limit = 100
   private static let levels = 4
 
-  /// Reads an object that is nothing but fields with lists of sentences, as Django REST framework writes it.
+  /// Reads an object that consists of fields with lists of sentences, as Django REST framework writes it.
   ///
   /// - Returns: whether it is one.
   mutating func readBare(_ json: JSONValue) -> Bool {
@@ -29,18 +29,18 @@ struct FieldErrorReader {
     }
   }
 
-  /// The names under which errors of fields stand.
+  /// The keys of field errors.
   private static let lists = [
     "errors", "error", "detail", "details", "violations", "issues", "invalid-params", "invalid_params", "fieldErrors",
     "field_errors", "validationErrors", "validation_errors", "fieldViolations", "fields", "data",
   ]
-  /// Those under which nothing else stands: there, a plain text is a sentence, too.
+  /// The keys of nothing but field errors: a plain text there is a sentence.
   private static let certain: Set = ["errors", "fieldErrors", "field_errors", "validationErrors", "validation_errors"]
 
   /// Reads a rejection's object.
   mutating func read(_ json: JSONValue, levels: Int = levels) {
     guard levels > 0 else { return }
-    // Stripe's form: the error itself names its field.
+    // Stripe: the error itself names its field.
     if let path = json["param"]?.string.flatMap({ Self.joined([$0]) }) { add(path, json) }
     for name in Self.lists {
       guard let value = json[name], fields.isEmpty else { continue }
@@ -67,17 +67,17 @@ struct FieldErrorReader {
     }
   }
 
-  /// Whether an object says what is wrong.
+  /// Whether an object describes an error.
   private static func isError(_ json: JSONValue) -> Bool {
     json.object != nil
       && (RejectionReader.sentence(in: json, or: ["description"]) != nil || json["code"]?.string != nil)
   }
 
-  /// Reads an object whose names are fields. Ordered by name, since objects have no order.
+  /// Reads an object whose keys are fields, ordered by key, since objects have no order.
   private mutating func readMembers(of json: JSONValue, at path: [String], levels: Int) {
     guard levels > 0, let members = json.object, members.count <= Self.limit else { return }
     for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-      // Sentences under these names are of the whole request.
+      // Sentences under these keys are about the whole request.
       let isGeneral = ["non_field_errors", "nonFieldErrors", "__all__", "base", ""].contains(name)
       let path = path + (isGeneral ? [] : [name])
       for entry in (value.array ?? [value]).prefix(Self.limit) {
@@ -143,18 +143,18 @@ struct FieldErrorReader {
   }
 
   private static func components(_ list: [JSONValue]) -> [String] {
-    // Short, since a server can make a text that takes very long to compare.
+    // Short: a server can make texts that take very long to compare.
     list.prefix(16).compactMap { $0.string ?? $0.number?.int.map { String($0) } }.filter { $0.utf8.count <= 1000 }
   }
 
-  /// The parts of a JSON pointer (RFC 6901), also as a fragment; anything else is one part.
+  /// The parts of a JSON pointer (RFC 6901), also written as a fragment; any other text is one part.
   private static func components(_ text: String) -> [String] {
     guard text.utf8.count <= 1000, text.hasPrefix("/") || text.hasPrefix("#/") else { return [text] }
     let parts = text.split(separator: "/").map(String.init).drop { $0 == "#" }
     return parts.starts(with: ["data", "attributes"]) ? Array(parts.dropFirst(2)) : Array(parts)
   }
 
-  /// A path as ``CallError/place`` writes it; `nil` for none. Dots part names as slashes of pointers do.
+  /// A coding path such as `items[0].name`; `nil` for none. Dots separate names like the slashes of pointers.
   private static func joined(_ components: [String]) -> String? {
     var path = ""
     for part in components.flatMap({ $0.utf8.count <= 1000 ? $0.split(separator: ".").map(String.init) : [] }) {

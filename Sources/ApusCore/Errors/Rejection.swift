@@ -6,22 +6,22 @@ public import ApusJSON
   import Foundation
 #endif
 
-/// What a server said when it refused a call.
+/// What a server said when it rejected a call.
 ///
-/// Read from RFC 9457 problems, from OAuth errors and from the forms that common frameworks and services use: FastAPI,
+/// Read from RFC 9457 problems, OAuth errors and the formats of common frameworks and services: FastAPI,
 /// Django, Rails, Laravel, Spring, ASP.NET, NestJS, PocketBase, Matrix, GraphQL, JSON:API, Stripe, GitHub, Firebase and
 /// others. A response with status 4xx in `text/plain` is read if it is one short sentence.
 public struct Rejection: Sendable {
-  /// What a server said of one field of a request.
+  /// What a server said about one field of a request.
   public struct FieldError: Sendable, Hashable {
     /// The path of the field, for example `items[0].name`.
     public let path: String
-    /// The server's sentence, under the same limits as ``Rejection/message``.
+    /// The server's sentence, with the limits of ``Rejection/message``.
     public let message: String?
     /// The server's code.
     public let code: String?
 
-    /// Makes an error of a field.
+    /// Makes the error of a field.
     public init(path: String, message: String? = nil, code: String? = nil) {
       (self.path, self.message, self.code) = (path, message, code)
     }
@@ -29,18 +29,18 @@ public struct Rejection: Sendable {
 
   /// The status of the response; a rejection in an envelope may come with 200.
   public let status: Int
-  /// The server's own sentence for people, if it gave one; otherwise the first of ``fields`` as `path: message`.
+  /// The server's sentence for people, if it gave one; otherwise the first of ``fields`` as `path: message`.
   ///
   /// At most 300 characters on one line, without control, direction and other format characters. A machine code such as
-  /// `invalid_token` is no sentence, but a ``code``.
+  /// `invalid_token` is a ``code``, not a message.
   public let message: String?
-  /// The server's own code, if it gave one. A number that repeats the status counts only if there is no other code.
+  /// The server's code, if it gave one. A number that repeats the status counts only if there is no other code.
   public let code: String?
-  /// What the server said of single fields, at most 100, in the order of the response or, where that has none, by path.
+  /// What the server said about single fields, at most 100, in the order of the response, or by path if it has none.
   public let fields: [FieldError]
   /// The problem, for `application/problem+json` (RFC 9457).
   public let problem: Problem?
-  /// The value of the endpoint's own type, see ``Endpoint/rejecting(as:)``.
+  /// The content as the endpoint's own type, see ``Endpoint/rejecting(as:)``.
   public let value: (any Sendable)?
 
   /// Whether the server gave a reason that could be read.
@@ -51,7 +51,7 @@ extension Rejection {
   /// The most bytes of a rejection that are read.
   private static let limits = JSONLimits(bytes: 1 << 20)
 
-  /// Reads a rejected response. Never fails: the status and the bytes remain of what cannot be read.
+  /// Reads a rejected response. Never fails: of what cannot be read, the status and the bytes remain.
   init(_ content: Content, decoder: (@Sendable (Content) -> (any Sendable)?)?) {
     status = content.status
     value = decoder?(content)
@@ -80,7 +80,7 @@ extension Rejection {
     content.mediaType?.isJSON ?? (content.data.first == UInt8(ascii: "{"))
   }
 
-  /// Plain text, if it is a sentence. What comes with 5xx is of proxies rather than of the service.
+  /// Plain text, if it is a sentence. Text with 5xx comes from proxies rather than from the service.
   private static func sentence(in content: Content) -> String? {
     guard content.mediaType?.essence == "text/plain", (400..<500).contains(content.status), content.data.count <= 2000,
       let text = try? content.text(), let sentence = ServerText.sentence(text),
@@ -101,7 +101,7 @@ public struct Problem: Sendable, Hashable, Decodable {
   public let type: String
   /// A short summary of the kind.
   public let title: String?
-  /// The status that the server meant; the response's own status counts.
+  /// The status that the server named; the status of the response takes precedence.
   public let status: Int?
   /// What went wrong this time.
   public let detail: String?
@@ -110,7 +110,7 @@ public struct Problem: Sendable, Hashable, Decodable {
   /// All other members.
   public let extensions: [String: JSONValue]
 
-  /// Decodes a problem; members of a wrong type are ignored, as §3.1 asks.
+  /// Decodes a problem. Members of a wrong type are ignored, as §3.1 asks.
   public init(from decoder: any Decoder) throws {
     self.init(members: try [String: JSONValue](from: decoder))
   }
@@ -126,7 +126,7 @@ public struct Problem: Sendable, Hashable, Decodable {
     self.extensions = extensions
   }
 
-  /// Decodes a member that the problem's kind defines.
+  /// Decodes a member that this kind of problem defines.
   public func member<Value: Decodable>(_ name: String, as type: Value.Type) -> Value? {
     guard let value = extensions[name] else { return nil }
     return try? JSONCoding.standard.decode(type, from: Data(value.utf8()))

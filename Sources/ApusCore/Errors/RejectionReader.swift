@@ -1,7 +1,7 @@
 import ApusJSON
 
-/// Finds in a rejection's JSON what servers say under many names. Looks into few levels, members and elements, whatever
-/// their number, so that it takes no longer than reading the content did.
+/// Finds the message, code and field errors that servers put under many names. It looks at a bounded number of levels,
+/// members and elements, so it takes no longer than parsing the content did.
 struct RejectionReader {
   private(set) var message: String?
   private(set) var code: String?
@@ -13,7 +13,7 @@ struct RejectionReader {
 
   init(_ json: JSONValue, status: Int) {
     self.status = String(status)
-    // Some give a list of errors without a name.
+    // Some servers send a bare list of errors.
     let json = json.array == nil ? json : JSONValue.object(["errors": json])
     guard json.object != nil else { return }
     var found = FieldErrorReader()
@@ -65,7 +65,7 @@ struct RejectionReader {
 
   private static func isSentence(_ text: String) -> Bool { !ServerText.isCode(text) }
 
-  /// A text, or the first of several: some servers give a list of sentences.
+  /// A text, or the first of a list: some servers send several sentences.
   private static func text(_ json: JSONValue?) -> String? { json?.string ?? json?[0]?.string }
 
   /// The code under the names that servers use.
@@ -83,12 +83,12 @@ struct RejectionReader {
     return nil
   }
 
-  /// A code where others put words, too.
+  /// A code under a name that other servers use for sentences.
   private static func code(amongWordsOf json: JSONValue) -> String? {
     if let error = json["error"]?.string, json["error_description"] != nil || ServerText.isCode(error, orWord: true) {
       return ServerText.code(error)
     }
-    // Amazon's: the name stands behind the namespace.
+    // Amazon: the name follows the namespace.
     if let type = json["__type"]?.string?.unicodeScalars.split(separator: "#").last {
       return ServerText.code(String(String.UnicodeScalarView(type)))
     }

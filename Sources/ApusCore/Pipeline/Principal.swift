@@ -1,15 +1,14 @@
 /// The environment's way to bind a call to the account whose credentials it uses.
 ///
-/// The client calls the closure once for each call, inside the total deadline and before anything else waits, shares or
-/// repeats the call. The closure keeps what it needs to recognise the account in `context.values`, under keys that do
-/// not tell calls apart, and returns a number for it. The number means nothing but that different numbers are different
-/// accounts, or different sessions of one account; `nil`: the call uses no credentials.
+/// ``PrincipalBinding`` calls the closure once for each call, before anything waits, shares or repeats the call. The closure
+/// keeps what it needs to recognise the account in `context.values`, under keys that do not affect coalescing, and returns a
+/// number for the account. Different numbers are different accounts, or different sessions of one account; `nil`: the call
+/// uses no credentials.
 ///
-/// Everything that shares or stores responses compares ``CallContext/principal``. Whatever shows credentials compares
-/// what was kept with the present account each time, so that a call never goes out as another account. Set by whatever
-/// authenticates.
+/// Middlewares that share or store responses compare ``CallContext/principal``. The middleware that adds credentials compares
+/// the kept account with the present one each time, so that a call is never sent as another account.
 public enum PrincipalKey: ContextKey {
-  /// Binds a call, given the message it begins with.
+  /// Binds a call, given the message that it enters the pipeline with.
   public typealias Binding = @Sendable (_ request: RequestMessage, _ context: inout CallContext) async throws -> UInt64?
 
   /// Default: `nil`. Without credentials all calls belong to one principal.
@@ -17,11 +16,11 @@ public enum PrincipalKey: ContextKey {
 }
 
 extension CallContext {
-  /// The principal that the call is bound to, see ``PrincipalKey``; `nil`: it uses no credentials, or it is not bound yet.
+  /// The principal that the call is bound to, see ``PrincipalKey``; `nil`: the call uses no credentials, or is not bound yet.
   public var principal: UInt64? { values[BoundPrincipalKey.self] }
 }
 
-/// The principal of a call, which a key of shared exchanges holds by itself.
+/// The principal of a call. Coalescing compares it by itself.
 private enum BoundPrincipalKey: ContextKey {
   static let defaultValue: UInt64? = nil
   static let tellsCallsApart = false

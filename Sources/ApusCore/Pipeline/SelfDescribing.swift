@@ -1,7 +1,7 @@
-/// Says what a middleware, a transport or an observer is set to, for ``Client/describe()``.
+/// A middleware, transport or observer that tells its settings, for `Client.describe()`.
 ///
-/// Conform to it to have a middleware of your own show its settings, and take part in the search for settings that
-/// contradict each other: it goes by what is said here and knows no types.
+/// Conform to it so that a middleware of your own shows its settings and is checked for settings that contradict each other:
+/// the check reads these facts and knows no types.
 ///
 /// ```swift
 /// struct Patience: Middleware, SelfDescribing {
@@ -14,45 +14,45 @@
 /// }
 /// ```
 public protocol SelfDescribing {
-  /// What it is set to for calls that say nothing else themselves, in the order in which it is shown.
+  /// The settings for calls that set nothing themselves, in the order in which they are shown.
   ///
-  /// It is shown as it is: never put in a credential, a query's value or the value of a field.
+  /// Facts are shown as they are: never include a credential, a query value or a field value.
   var facts: [Fact] { get }
 }
 
-/// One thing that a middleware or a transport is set to, see ``SelfDescribing``.
+/// One setting of a middleware, a transport or an observer, see ``SelfDescribing``.
 ///
-/// Those with a meaning of their own are also compared, see ``ClientDescription/warnings``; ``setting(_:_:)`` and
-/// ``time(_:_:)`` are only shown.
+/// Warnings about contradictions compare the facts with a meaning of their own; ``setting(_:_:)`` and ``time(_:_:)`` are
+/// only shown.
 public enum Fact: Sendable, Hashable {
-  /// How long a whole call may take, waiting included; `nil`: for ever.
+  /// The time limit of a whole call, waiting included; `nil`: none.
   case totalLimit(Duration?)
-  /// How long one attempt of a call may take; `nil`: for ever.
+  /// The time limit of one attempt; `nil`: none.
   case attemptLimit(Duration?)
-  /// How many attempts a call has, the first included; less than 2: nothing is tried again.
+  /// The most attempts of a call, including the first; less than 2: no retries.
   case attempts(Int)
-  /// The longest pause there is after the first attempt, which doubles with each, and the longest there ever is.
+  /// The upper bound of the delay after the first attempt, which doubles with each attempt, and the bound of all delays.
   case pauses(first: Duration, longest: Duration)
-  /// The longest time that is waited because a server asks for it. A longer one is cut to this where `isClamped`, else
+  /// The longest delay of a server (`Retry-After`) that is honoured. A longer one is cut to this if `isClamped`; otherwise
   /// the call fails at once.
   case serverDelay(upTo: Duration, isClamped: Bool)
-  /// How much there is to spend on further attempts at one server, and what one of them costs; 0: nothing.
+  /// The retry budget of one server: its tokens, and the tokens that a retry costs; 0: no budget.
   case budget(capacity: Int, cost: Int)
-  /// How many exchanges are let through at a time. `Int.max`: any number.
+  /// The concurrency limits. `Int.max`: no limit.
   case permits(perOrigin: Int, total: Int)
-  /// Requests are let through at a pace: one in each interval, and after a quiet time so many at once.
+  /// The rate limit: one request per interval, and a burst after a quiet time.
   case rate(interval: Duration, burst: Int)
-  /// Exchanges are refused once this part of at least so many within a window of time failed.
+  /// A circuit opens when this share of at least `minimum` exchanges within a time window failed.
   case failureRatio(Double, minimum: Int, window: Duration)
-  /// Exchanges are refused once so many in a row failed.
+  /// A circuit opens after this number of consecutive failures.
   case failuresInARow(Int)
-  /// How many exchanges there can be at a time, one on each connection; others wait. `Int.max`: any number.
+  /// The most connections of a transport, with one exchange on each; other exchanges wait. `Int.max`: no limit.
   ///
-  /// Not for transports that may have several on one connection (RFC 9113 §5).
+  /// Not for transports that multiplex exchanges on a connection (RFC 9113 §5).
   case connections(perOrigin: Int, total: Int)
-  /// A time by its name, for example `idle limit`; `nil`: none.
+  /// A named time, for example `idle limit`; `nil`: none.
   case time(String, Duration?)
-  /// Anything else: its name, and its value as text, which may be empty.
+  /// Any other setting: its name, and its value as text, which may be empty.
   case setting(String, String)
 }
 
@@ -91,7 +91,7 @@ extension Fact: CustomStringConvertible {
     }
   }
 
-  /// A layer is told in one line, whatever it says of itself.
+  /// A layer is shown on one line, whatever its facts contain.
   private static func line(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).joined(separator: " ")
   }

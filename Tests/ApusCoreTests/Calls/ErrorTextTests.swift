@@ -73,7 +73,7 @@ struct ErrorTextTests {
       "GET /users/{} timed out while it waited to be sent: why. Retry. [timeout, notSent]"),
     Row(
       .broken, .broken, .maybeSent,
-      "GET /users/{} was broken off while it waited for the response: why. Retry if the request is idempotent. "
+      "GET /users/{} lost its connection while it waited for the response: why. Retry if the request is idempotent. "
         + "[broken, maybeSent]"),
     Row(
       .malformedResponse, .malformedResponse, .answered,
