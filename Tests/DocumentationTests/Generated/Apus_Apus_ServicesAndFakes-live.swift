@@ -1,9 +1,8 @@
 // swift-format-ignore-file
-// The sample 'streaming' of Sources/ApusCore/ApusCore.docc/LifeOfACall.md. Written by `make samples`; do not edit.
+// The sample 'live' of Sources/Apus/Apus.docc/ServicesAndFakes.md. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
-import ApusCore
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -62,11 +61,21 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-private func sample() async throws {
-  let size = try await api.withResponse(to: Request<Data>.get("/export")) { response in
-    var size = 0
-    while let piece = try await response.next() { size += piece.count }
-    return size
+private protocol MoviesService: Sendable {
+  func movie(_ id: Movie.ID) async throws(CallError) -> Movie
+  func rate(_ id: Movie.ID, stars: Int) async throws(CallError)
+}
+
+private struct Rating: Encodable, Sendable { var stars: Int }
+
+private struct LiveMoviesService: MoviesService {
+  let api: Client
+
+  func movie(_ id: Movie.ID) async throws(CallError) -> Movie {
+    try await api.send(.get("/movies/\(id)"))
   }
-  _ = size
+
+  func rate(_ id: Movie.ID, stars: Int) async throws(CallError) {
+    try await api.send(.put("/movies/\(id)/rating", content: .json(Rating(stars: stars))))
+  }
 }

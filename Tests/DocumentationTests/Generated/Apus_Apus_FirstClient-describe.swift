@@ -1,9 +1,8 @@
 // swift-format-ignore-file
-// The sample 'enum' of Sources/ApusCore/ApusCore.docc/ChoosingAnEndpointStyle.md. Written by `make samples`; do not edit.
+// The sample 'describe' of Sources/Apus/Apus.docc/FirstClient.md. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
-import ApusCore
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -62,19 +61,18 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-private enum MovieAPI: Endpoint {
-  case popular(page: Int)
-  case movie(Movie.ID)
+private struct SearchResult: Decodable, Sendable {
+  var movies: [Movie]
+  var total: Int
+}
 
-  var request: Request<Content> {
-    switch self {
-    case .popular(let page): .get("/movie/popular", query: ["page": page])
-    case .movie(let id): .get("/movie/\(id)")
-    }
+private extension Endpoint where Self == Request<SearchResult> {
+  static func search(_ text: String, page: Int = 1) -> Self {
+    .get("/search", query: ["q": text, "page": page])
   }
 }
 
-private func sample() async throws {
-  let movie = try await api.send(MovieAPI.movie(id), as: Movie.self)
-  _ = movie
+private extension Endpoint where Self == Request<Movie> {
+  static func movie(_ id: Movie.ID) -> Self { .get("/movies/\(id)") }
+  static func add(_ movie: Movie) -> Self { .post("/movies", content: .json(movie)) }
 }

@@ -1,9 +1,10 @@
 // swift-format-ignore-file
-// The sample 'pipeline' of Sources/ApusCore/ApusCore.docc/LifeOfACall.md. Written by `make samples`; do not edit.
+// The sample 'simulation' of Sources/Apus/Apus.docc/TestingAnApp.md. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
-import ApusCore
+import Testing
+import ApusTesting
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -62,17 +63,18 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-private struct Signing: Middleware {
-  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    var request = request
-    try request.addField(RawField("X-Signature", "…"))
-    return try await next(request, context: context)
-  }
-}
-
 private func sample() async throws {
-  let signed = Client(baseURL: "https://api.example.com") {
-    $0.customizePipeline = { pipeline in pipeline.insert(Signing(), .beforeTransport) }
+  let report = try await Simulation(seed: 7).run { world in
+    let server = world.server("api.example.com") {
+      $0.capacity = 20
+      $0.serviceTime = .exponential(mean: .milliseconds(100))
+    }
+    server.change(at: .seconds(60)) { $0.capacity = 10 }
+    let client = Client(baseURL: server.baseURL, transport: world.transport()) { $0.settings = world.settings() }
+    world.every(.exponential(mean: .milliseconds(10)), for: .seconds(120)) { number in
+      _ = try? await client.send(Request<String>.get("/items/\(number)"))
+    }
   }
-  _ = signed
+  #expect(report.successes > 1000)
+  _ = report
 }

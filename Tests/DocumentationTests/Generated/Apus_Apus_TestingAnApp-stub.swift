@@ -1,9 +1,10 @@
 // swift-format-ignore-file
-// The sample 'trace' of Sources/ApusCore/ApusCore.docc/LifeOfACall.md. Written by `make samples`; do not edit.
+// The sample 'stub' of Sources/Apus/Apus.docc/TestingAnApp.md. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
-import ApusCore
+import Testing
+import ApusTesting
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -63,7 +64,15 @@ private let session = Session()
 private func show(_ things: [some Sendable]) {}
 
 private func sample() async throws {
-  let response = try await api.response(to: Request<User>.get("/users/\(id)"))
-  print(response.trace)  // one line an event, in milliseconds since the start
-  _ = response
+  let stub = StubTransport()
+  stub.on(.get, "/users/7", answer: .json(#"{"id":7,"name":"Ann"}"#))
+  stub.on(.post, "/users", answers: [.status(503), .json(#"{"id":8,"name":"Bob"}"#, status: 201)])
+  let client = Client(baseURL: "https://example.test", transport: stub)
+
+  let user = try await client.send(.user(7))
+  #expect(user.name == "Ann")
+  #expect(stub.exchanges.map(\.target) == ["/users/7"])
+  _ = stub
+  _ = client
+  _ = user
 }

@@ -1,9 +1,8 @@
 // swift-format-ignore-file
-// The sample 'factory' of Sources/ApusCore/ApusCore.docc/ChoosingAnEndpointStyle.md. Written by `make samples`; do not edit.
+// The sample 'own-refresh' of Sources/Apus/Apus.docc/SigningIn.md. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
-import ApusCore
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -19,6 +18,10 @@ private struct MoviePage: Codable, Sendable {
   var number: Int
   var total: Int
   var movies: [Movie]
+}
+
+private extension Endpoint where Self == Request<User> {
+  static func user(_ id: User.ID) -> Self { .get("/users/\(id)") }
 }
 
 private extension Endpoint where Self == Request<[User]> {
@@ -58,11 +61,11 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-private extension Endpoint where Self == Request<User> {
-  static func user(_ id: User.ID) -> Self { .get("/users/\(id)") }
-}
+private struct RefreshForm: Encodable, Sendable { let token: String }
 
 private func sample() async throws {
-  let user = try await api.send(.user(id))
-  _ = user
+  let authentication = Authentication.bearer(tokens) { refresh in
+    try await refresh.send(Request<Tokens>.post("/session", content: .json(RefreshForm(token: refresh.token.value))))
+  }
+  _ = authentication
 }

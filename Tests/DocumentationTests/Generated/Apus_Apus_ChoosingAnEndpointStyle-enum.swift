@@ -1,9 +1,8 @@
 // swift-format-ignore-file
-// The sample 'service' of Sources/ApusCore/ApusCore.docc/ChoosingAnEndpointStyle.md. Written by `make samples`; do not edit.
+// The sample 'enum' of Sources/Apus/Apus.docc/ChoosingAnEndpointStyle.md. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
-import ApusCore
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -62,11 +61,19 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-private protocol MoviesService: Sendable {
-  func movie(_ id: Movie.ID) async throws(CallError) -> Movie
+private enum MovieAPI: Endpoint {
+  case popular(page: Int)
+  case movie(Movie.ID)
+
+  var request: Request<Content> {
+    switch self {
+    case .popular(let page): .get("/movie/popular", query: ["page": page])
+    case .movie(let id): .get("/movie/\(id)")
+    }
+  }
 }
 
-private struct LiveMoviesService: MoviesService {
-  let api: Client
-  func movie(_ id: Movie.ID) async throws(CallError) -> Movie { try await api.send(.get("/movie/\(id)")) }
+private func sample() async throws {
+  let movie = try await api.send(MovieAPI.movie(id), as: Movie.self)
+  _ = movie
 }

@@ -1,9 +1,8 @@
 // swift-format-ignore-file
-// The sample 'inline' of Sources/ApusCore/ApusCore.docc/ChoosingAnEndpointStyle.md. Written by `make samples`; do not edit.
+// The sample 'protocol' of Sources/Apus/Apus.docc/ServicesAndFakes.md. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
-import ApusCore
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -62,7 +61,7 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-private func sample() async throws {
-  let user: User = try await api.send(.get("/users/\(id)"))
-  _ = user
+private protocol MoviesService: Sendable {
+  func movie(_ id: Movie.ID) async throws(CallError) -> Movie
+  func rate(_ id: Movie.ID, stars: Int) async throws(CallError)
 }

@@ -1,9 +1,8 @@
 // swift-format-ignore-file
-// The sample 'struct' of Sources/ApusCore/ApusCore.docc/ChoosingAnEndpointStyle.md. Written by `make samples`; do not edit.
+// The sample 'transport' of Sources/Apus/Apus.docc/WritingATransport.md. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
-import ApusCore
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -62,13 +61,37 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-private struct SearchMovies: Endpoint {
-  var text: String
-  var year: Int?
-  var request: Request<[Movie]> { .get("/search/movie", query: ["query": text, "year": year]) }
+private struct LegacyTransport: Transport {
+  let perform: @Sendable (HTTPRequest, Data) async throws -> (HTTPResponse, Data)
+
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    try Task.checkCancellation()
+    let content: Data
+    switch request.content {
+    case .empty: content = Data()
+    case .bytes(let bytes): content = bytes
+    case .file, .stream:
+      throw TransportError(.unsupported, requestState: .notSent, detail: "files and streams")
+    }
+    do {
+      let (head, bytes) = try await perform(request.head, content)
+      guard bytes.count <= context.contentLimit || !context.collects(head) else {
+        throw TransportError.contentTooLarge(limit: context.contentLimit)
+      }
+      return ResponseMessage(head: head, content: ResponseContent(bytes))
+    } catch let error as TransportError {
+      throw error
+    } catch is CancellationError {
+      throw CancellationError()
+    } catch {
+      throw TransportError(.broken, requestState: .maybeSent, detail: "the exchange failed", underlying: error)
+    }
+  }
 }
 
 private func sample() async throws {
-  let movies = try await api.send(SearchMovies(text: "war", year: nil))
-  _ = movies
+  let client = Client(
+    baseURL: "https://api.example.com/v1",
+    transport: LegacyTransport { _, _ in (HTTPResponse(status: .noContent), Data()) })
+  _ = client
 }
