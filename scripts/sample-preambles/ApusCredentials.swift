@@ -1,2 +1,2 @@
-// For the samples in ApusCredentials' documentation.
+// For samples in the documentation comments of ApusCredentials.
 import ApusCredentials

@@ -1,4 +1,4 @@
-// For the samples in ApusTestServer's documentation.
+// For samples in the documentation comments of ApusTestServer.
 let gate = Gate()
 
 let server: TestServer = { fatalError("samples are compiled, not run") }()

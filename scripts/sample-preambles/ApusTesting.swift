@@ -1,4 +1,4 @@
-// For the samples in ApusTesting's documentation.
+// For samples in the documentation comments of ApusTesting.
 import ApusTesting
 
 let stub = StubTransport()

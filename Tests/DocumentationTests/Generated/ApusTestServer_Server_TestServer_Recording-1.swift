@@ -62,7 +62,7 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-// For the samples in ApusTestServer's documentation.
+// For samples in the documentation comments of ApusTestServer.
 private let gate = Gate()
 
 private let server: TestServer = { fatalError("samples are compiled, not run") }()

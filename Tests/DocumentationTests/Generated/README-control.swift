@@ -64,7 +64,6 @@ private func show(_ things: [some Sendable]) {}
 private struct Order: Codable, Sendable { var item: String }
 
 private extension Endpoint where Self == Request<Order> {
-  // Sent again after a lost answer, and still one order.
   static func order(_ order: Order) -> Self { .post("/orders", content: .json(order)).idempotencyKey() }
 }
 
@@ -73,18 +72,16 @@ private extension Endpoint where Self == Request<Data> {
 }
 
 private func sample() async throws {
-  let scheduler = Scheduler(.apps)  // 64 calls at a time, 5 of them to one server
+  let scheduler = Scheduler(.apps)  // 64 calls at a time, 5 per origin
   let shop = Client(baseURL: "https://shop.example.com/v1") {
-    $0.suit(.app)                   // .server is the default on Linux
+    $0.suit(.app)  // .server is the default on Linux
     $0.scheduler = scheduler
-    $0.connectivity = .system()     // further attempts wait for a network; with .connectivity(.wait) the first does too
   }
-
-  scheduler.hold("images")  // on a weak network, until the list is there; their deadlines go on meanwhile
+  scheduler.hold("images")
   defer { scheduler.release("images") }
-  let list = try await withDeadline(.seconds(5)) { try await shop.send(Request<[Order]>.get("/orders")) }
-  print(shop.describe())  // every layer that all calls pass, with its settings, and which of them contradict each other
+  let orders = try await withDeadline(.seconds(5)) { try await shop.send(Request<[Order]>.get("/orders")) }
+  print(shop.describe())  // every middleware, its settings, and settings that conflict
   _ = scheduler
   _ = shop
-  _ = list
+  _ = orders
 }

@@ -64,14 +64,14 @@ private func show(_ things: [some Sendable]) {}
 private func friends(of id: User.ID) -> Request<[User]> { .get("/users/\(id)/friends") }
 
 private func sample() async throws {
-  let tokens = MemoryCredentials()  // what a sign-in gives is set here
+  let tokens = MemoryCredentials()  // filled by a sign-in
   let api = Client(baseURL: "https://api.example.com/v1") {
     $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }  // one refresh for any number of 401s
   }
   do throws(CallError) {
     print(try await api.send(friends(of: me).latestWins("friends")))  // a newer call supersedes this one
   } catch {
-    if !error.isCancellation { print(error.sentence) }  // a sentence for a person; `error` is a CallError
+    if !error.isCancellation { print(error.sentence) }  // a sentence for people; `error` is a CallError
   }
   _ = tokens
   _ = api

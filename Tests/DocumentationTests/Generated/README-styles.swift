@@ -57,18 +57,18 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-// A factory: type `api.send(.` and see every endpoint.
+// A static function: type `api.send(.` and see every endpoint.
 private extension Endpoint where Self == Request<User> {
   static func user(_ id: User.ID) -> Self { .get("/users/\(id)") }
 }
 
-// A struct: incomplete ones do not compile.
+// A struct: a missing parameter does not compile.
 private struct GetUser: Endpoint {
   let id: User.ID
   var request: Request<User> { .get("/users/\(id)") }
 }
 
-// An enum: one type for a whole API, the value's type is named at the call.
+// An enum: one type for a whole API; the call names the value's type.
 private enum MovieAPI: Endpoint {
   case popular(page: Int)
   case movie(Movie.ID)
@@ -86,7 +86,7 @@ private protocol FriendsService: Sendable {
 }
 
 private func sample() async throws {
-  // In place.
+  // Inline.
   let inline: User = try await api.send(.get("/users/\(id)"))
 
   let made = try await api.send(.user(id))

@@ -68,7 +68,7 @@ private func sample() async throws {
     $0.scheduler = scheduler         // kept, to hold calls back
     $0.attemptTimeout = .seconds(5)  // of an attempt that may be followed by another
   }
-  scheduler.hold("images")  // on a weak network, until the list is there
+  scheduler.hold("images")  // on a weak network, until the list is loaded
   defer { scheduler.release("images") }
   let users = try await api.send(.users)
   _ = scheduler

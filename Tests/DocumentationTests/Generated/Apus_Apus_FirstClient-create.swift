@@ -1,0 +1,73 @@
+// swift-format-ignore-file
+// The sample 'create' of Sources/Apus/Apus.docc/FirstClient.md. Written by `make samples`; do not edit.
+
+import Apus
+import Foundation
+
+private struct User: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var name: String
+}
+
+private struct Movie: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var title: String
+}
+
+private struct MoviePage: Codable, Sendable {
+  var number: Int
+  var total: Int
+  var movies: [Movie]
+}
+
+private extension Endpoint where Self == Request<User> {
+  static func user(_ id: User.ID) -> Self { .get("/users/\(id)") }
+}
+
+private extension Endpoint where Self == Request<[User]> {
+  static var users: Self { .get("/users") }
+}
+
+private extension Endpoint where Self == Request<MoviePage> {
+  static func movies(page: Int) -> Self { .get("/movies", query: ["page": page]) }
+}
+
+private struct Filter: Codable, Sendable {
+  var year: Int?
+  var genres: [String]
+}
+
+private let api = Client(baseURL: "https://api.example.com/v1")
+
+private let tokens = MemoryCredentials(token: "secret")
+
+private let key = MemoryCredentials(token: "secret")
+
+private let operators = MemoryCredentials(.password(user: "ada", "secret"))
+
+private let me = 1
+
+private let id = 1
+
+private let page = 1
+
+private let filter = Filter(year: nil, genres: ["drama"])
+
+private struct Session: Codable, Sendable {
+  var accessToken = "secret"
+}
+
+private let session = Session()
+
+private func show(_ things: [some Sendable]) {}
+
+private func sample() async throws {
+  let shop = Client(baseURL: "https://api.example.com/v1") {
+    $0.timeout = .seconds(60)                    // limit of a whole call; default: 30 seconds
+    $0.json = .snakeCase                         // default: keys as written, ISO 8601 dates
+    $0.setField("X-App-Version", "1.4")          // a field (header) on every request
+    $0.query = ["locale": "en"]                  // a parameter on every request
+  }
+  print(shop.describe())                         // every middleware with its settings, and settings that conflict
+  _ = shop
+}

@@ -1,0 +1,87 @@
+// swift-format-ignore-file
+// The sample 'clock' of Sources/Apus/Apus.docc/TestingAnApp.md. Written by `make samples`; do not edit.
+
+import Apus
+import Foundation
+import Testing
+import ApusTesting
+
+private struct User: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var name: String
+}
+
+private struct Movie: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var title: String
+}
+
+private struct MoviePage: Codable, Sendable {
+  var number: Int
+  var total: Int
+  var movies: [Movie]
+}
+
+private extension Endpoint where Self == Request<User> {
+  static func user(_ id: User.ID) -> Self { .get("/users/\(id)") }
+}
+
+private extension Endpoint where Self == Request<[User]> {
+  static var users: Self { .get("/users") }
+}
+
+private extension Endpoint where Self == Request<MoviePage> {
+  static func movies(page: Int) -> Self { .get("/movies", query: ["page": page]) }
+}
+
+private struct Filter: Codable, Sendable {
+  var year: Int?
+  var genres: [String]
+}
+
+private let api = Client(baseURL: "https://api.example.com/v1")
+
+private let tokens = MemoryCredentials(token: "secret")
+
+private let key = MemoryCredentials(token: "secret")
+
+private let operators = MemoryCredentials(.password(user: "ada", "secret"))
+
+private let me = 1
+
+private let id = 1
+
+private let page = 1
+
+private let filter = Filter(year: nil, genres: ["drama"])
+
+private struct Session: Codable, Sendable {
+  var accessToken = "secret"
+}
+
+private let session = Session()
+
+private func show(_ things: [some Sendable]) {}
+
+private func sample() async throws {
+  let clock = ManualClock()
+  let stub = StubTransport()
+  stub.onAny(answer: .stalled)
+  let client = Client(baseURL: "https://example.test", transport: stub) {
+    $0.settings.runtime.clock = clock
+    $0.retry = .none
+    $0.attemptTimeout = nil
+  }
+  let call = Task { try await client.send(Request<User>.get("/users/7").timeout(.seconds(5))) }
+  try await stub.waitForExchanges(1)
+  clock.advance(by: .seconds(5))
+  do {
+    _ = try await call.value
+  } catch let error as CallError {
+    #expect(error.code == .timeout)
+  }
+  _ = clock
+  _ = stub
+  _ = client
+  _ = call
+}

@@ -1,0 +1,78 @@
+// swift-format-ignore-file
+// The sample 'key' of Sources/Apus/Apus.docc/WritingAMiddleware.md. Written by `make samples`; do not edit.
+
+import Apus
+import Foundation
+
+private struct User: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var name: String
+}
+
+private struct Movie: Codable, Hashable, Identifiable, Sendable {
+  var id: Int
+  var title: String
+}
+
+private struct MoviePage: Codable, Sendable {
+  var number: Int
+  var total: Int
+  var movies: [Movie]
+}
+
+private extension Endpoint where Self == Request<User> {
+  static func user(_ id: User.ID) -> Self { .get("/users/\(id)") }
+}
+
+private extension Endpoint where Self == Request<[User]> {
+  static var users: Self { .get("/users") }
+}
+
+private extension Endpoint where Self == Request<MoviePage> {
+  static func movies(page: Int) -> Self { .get("/movies", query: ["page": page]) }
+}
+
+private struct Filter: Codable, Sendable {
+  var year: Int?
+  var genres: [String]
+}
+
+private let api = Client(baseURL: "https://api.example.com/v1")
+
+private let tokens = MemoryCredentials(token: "secret")
+
+private let key = MemoryCredentials(token: "secret")
+
+private let operators = MemoryCredentials(.password(user: "ada", "secret"))
+
+private let me = 1
+
+private let id = 1
+
+private let page = 1
+
+private let filter = Filter(year: nil, genres: ["drama"])
+
+private struct Session: Codable, Sendable {
+  var accessToken = "secret"
+}
+
+private let session = Session()
+
+private func show(_ things: [some Sendable]) {}
+
+private enum TenantKey: ContextKey {
+  static let defaultValue: String? = nil
+}
+
+private extension Endpoint {
+  func tenant(_ name: String) -> Request<Value> { setting(TenantKey.self, name) }
+}
+
+private struct TenantMiddleware: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var request = request
+    if let tenant = context.values[TenantKey.self] { try request.addField(RawField("X-Tenant", tenant)) }
+    return try await next(request, context: context)
+  }
+}
