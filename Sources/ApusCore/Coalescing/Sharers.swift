@@ -12,22 +12,22 @@ import Synchronization
 ///   }
 /// }
 /// ```
-public final class Sharers: Sendable {
+package final class Sharers: Sendable {
   /// One of the calls that share the exchange.
-  public struct Member: Sendable {
+  package struct Member: Sendable {
     /// The settings of the call.
-    public let values: ContextValues
+    package let values: ContextValues
     /// The priority of the task that made the call.
-    public let taskPriority: TaskPriority
+    package let taskPriority: TaskPriority
   }
 
   /// A registered listener.
-  public struct Listening: Sendable {
+  package struct Listening: Sendable {
     fileprivate let sharers: Sharers
     fileprivate let number: UInt64
 
     /// Removes the listener: it is not called for calls that join from now on.
-    public func end() {
+    package func end() {
       sharers.state.withLock { $0.endListening(number) }
     }
   }
@@ -39,12 +39,12 @@ public final class Sharers: Sendable {
   init() {}
 
   /// The calls that wait now, in the order in which they joined.
-  public var members: [Member] { state.withLock { $0.members } }
+  package var members: [Member] { state.withLock { $0.members } }
 
   /// Calls `action` at once for every call that waits now, and for each that joins until the listener is removed.
   ///
   /// - Parameter action: runs where the call joins, which waits meanwhile: return quickly.
-  public func listen(_ action: @escaping @Sendable (Member) -> Void) -> Listening {
+  package func listen(_ action: @escaping @Sendable (Member) -> Void) -> Listening {
     let (number, members) = state.withLock { ($0.listen(action), $0.members) }
     for member in members { action(member) }
     return Listening(sharers: self, number: number)
@@ -74,7 +74,7 @@ extension CallContext {
   }
 
   /// The calls that share this exchange; `nil`: one call alone has it.
-  public var sharers: Sharers? { isShared ? values[SharersKey.self] : nil }
+  package var sharers: Sharers? { isShared ? values[SharersKey.self] : nil }
 }
 
 /// The members that share something, and the listeners for new ones: a pure state machine.

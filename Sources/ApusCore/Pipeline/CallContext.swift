@@ -108,7 +108,7 @@ public struct CallContext: Sendable {
 
   /// The instant at which the call ends with a timeout; content obeys it too. `nil`: no deadline.
   ///
-  /// The default limit of a call (``limitUntilContentMoves(_:)``) is no deadline: its end is not known in advance.
+  /// The default limit of a call is no deadline: its end is not known in advance.
   public var deadline: MonotonicInstant? { endsLater ? base.snapshot(\.limits.deadline) : end }
 
   /// The instant up to which waiting before an exchange makes sense: the nearest of ``attemptDeadline``, ``deadline`` and the
@@ -152,7 +152,7 @@ public struct CallContext: Sendable {
   /// response. A limit of a hundred years or more is none. Only the first call of this method has an effect.
   ///
   /// - Parameter limit: the time from the start of the call.
-  public mutating func limitUntilContentMoves(_ limit: Duration) {
+  package mutating func limitUntilContentMoves(_ limit: Duration) {
     guard limit < .endless else { return }
     let stall = values[ExchangeTimeouts.self].stall ?? CallTimeLimit.standardStall
     base.setDefaultLimit(CallTimeLimit(limit, stall: stall, since: base.startInstant))

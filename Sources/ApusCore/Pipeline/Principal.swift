@@ -7,16 +7,16 @@
 ///
 /// Middlewares that share or store responses compare ``CallContext/principal``. The middleware that adds credentials compares
 /// the kept account with the present one each time, so that a call is never sent as another account.
-public enum PrincipalKey: ContextKey {
+package enum PrincipalKey: ContextKey {
   /// Binds a call, given the message that it enters the pipeline with.
-  public typealias Binding = @Sendable (_ request: RequestMessage, _ context: inout CallContext) async throws -> UInt64?
+  package typealias Binding = @Sendable (_ request: RequestMessage, _ context: inout CallContext) async throws -> UInt64?
 
   /// Default: `nil`. Without credentials all calls belong to one principal.
-  public static let defaultValue: Binding? = nil
+  package static let defaultValue: Binding? = nil
 }
 
 extension CallContext {
-  /// The principal that the call is bound to, see ``PrincipalKey``; `nil`: the call uses no credentials, or is not bound yet.
+  /// The principal that the call is bound to: a number for the account, or the session, whose credentials it uses; `nil`: the call uses no credentials, or is not bound yet.
   public var principal: UInt64? { values[BoundPrincipalKey.self] }
 }
 
@@ -26,7 +26,7 @@ private enum BoundPrincipalKey: ContextKey {
   static let tellsCallsApart = false
 }
 
-/// Binds each call to its principal (``PrincipalKey``), before anything waits, shares or repeats the call.
+/// Binds each call to its principal, the account whose credentials it uses, before anything waits, shares or repeats the call.
 ///
 /// It belongs in the slot ``Slot/principal``. Calls in environments without credentials skip it.
 public struct PrincipalBinding: ConditionalMiddleware {

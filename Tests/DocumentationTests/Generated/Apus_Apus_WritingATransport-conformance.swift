@@ -65,7 +65,7 @@ private func show(_ things: [some Sendable]) {}
 private struct LegacyTransport: Transport {
   let perform: @Sendable (HTTPRequest, Data) async throws -> (HTTPResponse, Data)
 
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     let content: Data
     switch request.content {
