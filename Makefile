@@ -52,4 +52,4 @@ benchmarks: ## the benchmarks, optimised
 
 resilience: ## the simulations with their plots, in docs/resilience.md
 	@scripts/install-missing python3
-	@scripts/resilience
+	@Benchmarks/figures/resilience

@@ -4,7 +4,7 @@ import unittest
 import resilience_figures
 from resilience_figures import SCENARIOS
 
-from . import stand_ins
+from tests import stand_ins
 
 
 def figures():
@@ -91,7 +91,7 @@ class Plots(stand_ins.Scripts):
             file.write(text)
 
     def run_plots(self, *arguments):
-        return self.run_script("scripts/plots", self.folder, "--out", self.path("out"), *arguments)
+        return self.run_script("Benchmarks/figures/plots", self.folder, "--out", self.path("out"), *arguments)
 
     def drawn(self):
         texts = {}

@@ -1,7 +1,7 @@
-"""What the program Resilience wrote, as plots and as the tables of docs/resilience.md. Called by scripts/plots.
+"""The output of the program Resilience as plots and as the tables of docs/resilience.md. Called by plots.
 
 The folder holds a file of comma-separated values for each scenario (the seconds, then a column `CURVE CONTENDER` for
-each line) and summary.csv (scenario, contender, figure, value; no value where it never came to that).
+each line) and summary.csv (scenario, contender, figure, value; an empty value means that the run never got there).
 """
 
 import csv
@@ -27,7 +27,7 @@ class Scenario:
         self.contenders = other.get("contenders", FLEETS)
         self.bands = other.get("bands", [])
         self.references = other.get("references", {})
-        # Curves are shown as means of so many values: the lots that callers draw would hide what matters.
+        # The window of the moving average, in values: random delays of single callers would hide the trend.
         self.smoothed = other.get("smoothed", 1)
         # A figure in seconds that is shown as a vertical line, how much later the axis begins, and what it says.
         self.mark = other.get("mark")
