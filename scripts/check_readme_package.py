@@ -94,7 +94,6 @@ def run(*command, **other):
 
 def make_clone(path, wanted):
     """A clone of this repository's last commit, with the tags and branches that the packages require."""
-    shutil.rmtree(path, ignore_errors=True)
     run("git", "clone", "--quiet", "--shared", ROOT, path)
     for variant in wanted:
         if variant.version:
@@ -125,12 +124,16 @@ def main():
     parser.add_argument("readme", nargs="?", default=os.path.join(ROOT, "README.md"))
     parser.add_argument("--work", default=os.path.join(ROOT, ".build-readme"))
     arguments = parser.parse_args()
-    # SwiftPM names a package after the last part of its address.
-    clone = os.path.join(os.path.abspath(arguments.work), "apus")
     try:
+        # SwiftPM names a package after the last part of its address, and looks at one address and version only once: each
+        # commit has an address of its own.
+        commit = run("git", "-C", ROOT, "rev-parse", "--short", "HEAD").strip()
+        clones = os.path.join(os.path.abspath(arguments.work), "clones")
+        clone = os.path.join(clones, commit, "apus")
         wanted = variants(swift_source.read(arguments.readme), clone)
         if not wanted:
             raise Problem(f"no ```swift block after {MARKER} has a .package(url:) whose address ends in apus")
+        shutil.rmtree(clones, ignore_errors=True)
         make_clone(clone, wanted)
         for number, variant in enumerate(wanted, 1):
             build(variant, os.path.join(os.path.abspath(arguments.work), str(number)))

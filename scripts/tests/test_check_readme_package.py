@@ -63,7 +63,7 @@ class CheckReadmePackage(stand_ins.Scripts):
     def test_what_builds_passes(self):
         # The clone has the version that the line asks for.
         swift = f'test "$1 $2 $3" = "build --package-path {self.path("work", "1")}" || exit 1\n' \
-                f'git -C {self.path("work", "apus")} rev-parse --quiet --verify refs/tags/0.1.0\n'
+                f'git -C {self.path("work", "clones")}/*/apus rev-parse --quiet --verify refs/tags/0.1.0\n'
         status, output = self.check(readme(WHOLE), swift)
         self.assertEqual(status, 0, output)
         self.assertIn("builds a program with Apus, ApusCredentials", output)
