@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusCore
 
-/// Says whatever a test has it say.
+/// A middleware with the given facts.
 private struct Saying: Middleware, SelfDescribing {
   let facts: [Fact]
 
@@ -48,7 +48,7 @@ struct ClientDescriptionTests {
     return Client(environment: environment, pipeline: pipeline, transport: transport, settings: settings)
   }
 
-  @Test("it has a line for each layer, outermost first, then the transport, the environment and the observers")
+  @Test("The description has a line for each layer, outermost first, then transport, environment and observers")
   func text() {
     let api = client(
       [
@@ -66,7 +66,7 @@ struct ClientDescriptionTests {
         """)
   }
 
-  @Test("it is a value: a test asks it for layers, what they are set to, and warnings")
+  @Test("The description is a value with layers, their facts, and warnings")
   func value() {
     let api = client([(Saying(facts: [.attempts(3)]), .after(.retry)), (Silent(), .after(.cookies))])
     let description = api.describe()
@@ -78,7 +78,7 @@ struct ClientDescriptionTests {
     #expect(description == api.describe() && description != client([]).describe())
   }
 
-  @Test("middlewares of an app's own take part in the search for contradictions, and warnings come last")
+  @Test("An app's own middlewares are checked for contradictions too, and warnings come last")
   func warnings() {
     let api = client(
       [
@@ -94,7 +94,7 @@ struct ClientDescriptionTests {
     #expect(lines.last?.hasSuffix("[permitsBeyondConnections]") == true)
   }
 
-  @Test("where calls that ask for the same share unless they say otherwise, that is a layer, too")
+  @Test("Coalescing by default is shown as a layer")
   func coalescing() {
     var settings = ClientSettings()
     settings.coalesces = true
@@ -106,7 +106,7 @@ struct ClientDescriptionTests {
       ])
   }
 
-  @Test("it tells of the environment that calls use which begin now")
+  @Test("The description shows the environment that new calls use")
   func environment() {
     let api = client([])
     api.use(Environment("staging", baseURL: "https://staging.example.com"))
@@ -115,7 +115,7 @@ struct ClientDescriptionTests {
     #expect(api.describe().environment.hasPrefix("odd (the base URL cannot be used:"))
   }
 
-  @Test("nothing of a query, a common field or a parameter is in it")
+  @Test("The description holds nothing of queries, common fields or parameters")
   func secrets() throws {
     var environment = Environment(baseURL: try BaseURL("https://api.example.com/v1?key=\(secret)"))
     environment.setField("X-Api-Key", secret, isSensitive: true)
