@@ -4,10 +4,10 @@
     check_readme_package.py [README] [--work FOLDER]
 
 Read are the ```swift blocks after the marker `<!-- sample: none manifest -->`. Each `.package(url: …)` of a block whose
-address ends in `apus` makes one small package: with the address replaced by the path of a clone of this repository, with
-the block's other dependencies, and with a program that imports the products that the block names, or `Apus`. Version,
-traits and names stay as they are written, so SwiftPM judges them as it does for a user; the clone has a tag or branch of
-the required name. The clone holds what is committed.
+address ends in `apus` makes one small package: with the address replaced by the path of a clone of this repository,
+with the block's other dependencies, and with a program that imports the products that the block names, or `Apus`.
+Version, traits and names stay as they are written, so SwiftPM judges them as it does for a user; the clone has a tag or
+branch of the required name. The clone holds what is committed.
 
 Packages are built in .build-readme, or in FOLDER. With APUS_ONE_BUILD=1 they share the package's own build folder, so
 that dependencies are not compiled again.
@@ -41,8 +41,8 @@ class Variant:
         self.dependencies, self.products, self.version, self.branch = dependencies, products, version, branch
 
     def manifest(self):
-        lines = ["// swift-tools-version: 6.2", "import PackageDescription", "", "let package = Package(", '  name: "user",',
-                 "  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],",
+        lines = ["// swift-tools-version: 6.2", "import PackageDescription", "", "let package = Package(",
+                 '  name: "user",', "  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],",
                  "  dependencies: ["]
         lines += [f"    {it}," for it in self.dependencies]
         lines += ["  ],", "  targets: [", "    .executableTarget(", '      name: "user",', "      dependencies: ["]
@@ -125,8 +125,8 @@ def main():
     parser.add_argument("--work", default=os.path.join(ROOT, ".build-readme"))
     arguments = parser.parse_args()
     try:
-        # SwiftPM names a package after the last part of its address, and looks at one address and version only once: each
-        # commit has an address of its own.
+        # SwiftPM names a package after the last part of its address, and looks at one address and version only once:
+        # each commit has an address of its own.
         commit = run("git", "-C", ROOT, "rev-parse", "--short", "HEAD").strip()
         clones = os.path.join(os.path.abspath(arguments.work), "clones")
         clone = os.path.join(clones, commit, "apus")

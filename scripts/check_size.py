@@ -2,8 +2,8 @@
 """Sizes: limits for the length of files and functions.
 
 A file has at most 400 lines (tests 600; state machines listed in size-exemptions.txt 700), and nine of ten files of
-Sources/ at most 300. A function, initialiser, subscript or computed property has at most 50 lines, from its first line to
-its closing brace, and 4 parameters. Exemptions are listed with a reason; an unneeded one fails the check.
+Sources/ at most 300. A function, initialiser, subscript or computed property has at most 50 lines, from its first line
+to its closing brace, and 4 parameters. Exemptions are listed with a reason; an unneeded one fails the check.
 """
 
 import re

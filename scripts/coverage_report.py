@@ -1,4 +1,4 @@
-"""Prints the line coverage of each target from llvm-cov's export, and fails below the floor. Called by scripts/coverage.
+"""Prints the line coverage of each target from an export of llvm-cov, and fails below the floor.
 
     coverage_report.py EXPORT.json [--missing]
 """

@@ -66,7 +66,7 @@ class Sample:
 
 
 class Chunk:
-    """A top-level piece of a sample: `kind` is import, declaration (with its name) or statement."""
+    """A top-level piece of a sample; `kind` is import, declaration (with its name) or statement."""
 
     def __init__(self, kind, name, lines, keyword):
         self.kind, self.name, self.lines, self.keyword = kind, name, lines, keyword
@@ -127,7 +127,7 @@ def _sample(document, line, marker, block, earlier, comments):
 
 
 def chunks(text, values=False):
-    """Splits code at the lines that begin a statement or declaration at column 0; in a list of values at each line."""
+    """Splits code at the lines that start a statement or declaration at column 0; a list of values at every line."""
     code = swift_source.code(text).splitlines()
     starts, lines, depth, prefix, conditional = [], text.splitlines(), 0, None, 0
     for index, line in enumerate(code):
@@ -167,7 +167,7 @@ def _chunk(lines):
 
 
 def _private(chunk):
-    """A declaration's lines, made private to its file; an extension that adds a conformance cannot be."""
+    """A declaration's lines, made private unless it is an extension with a conformance."""
     lines = [re.sub(r"^@main\b\s*", "", line) for line in chunk.lines]
     code = swift_source.code("\n".join(lines)).splitlines()
     for index, line in enumerate(code):
@@ -182,7 +182,7 @@ def _private(chunk):
 
 
 def _uses(chunk_list):
-    """Statements that use the variables a sample's statements declare, so that none counts as unused."""
+    """Statements that use a sample's variables, so that the compiler does not warn of unused ones."""
     names = []
     for chunk in chunk_list:
         text = "\n".join(chunk.lines)

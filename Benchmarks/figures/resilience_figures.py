@@ -20,7 +20,7 @@ ARRANGEMENTS = {"none": "as they come", "priorities": "priorities", "hold": "ima
 
 
 class Scenario:
-    """How one scenario is shown. `panels` are (curve, label); `columns` are (figure, heading, text for none)."""
+    """The presentation of a scenario. `panels` are (curve, label); `columns` are (figure, heading, text for no value)."""
 
     def __init__(self, title, panels, columns, **other):
         self.title, self.panels, self.columns = title, panels, columns
@@ -29,7 +29,7 @@ class Scenario:
         self.references = other.get("references", {})
         # The window of the moving average, in values: random delays of single callers would hide the trend.
         self.smoothed = other.get("smoothed", 1)
-        # A figure in seconds that is shown as a vertical line, how much later the axis begins, and what it says.
+        # A figure in seconds shown as a vertical line, its offset on the axis, and its legend.
         self.mark = other.get("mark")
 
 
@@ -85,7 +85,7 @@ SCENARIOS = {
 
 
 def curves(path):
-    """{column: [value or None]} of one file, the seconds included."""
+    """{column: [value or None]} of one file, including the seconds."""
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     if not rows or rows[0][:1] != ["seconds"]:
@@ -103,7 +103,7 @@ def summary(path):
 
 
 def smoothed(values, count):
-    """Each value as the mean of those around it; at the ends of fewer."""
+    """The moving average of values; the window is smaller at the ends."""
     reach = count // 2
     means = []
     for index, value in enumerate(values):
@@ -163,7 +163,7 @@ _BLOCK = re.compile(r"(<!-- figures:(?P<name>[\w-]+) -->\n).*?(<!-- end -->)", r
 
 
 def fill(text, figures):
-    """A document whose blocks `<!-- figures:NAME -->` … `<!-- end -->` hold figures in place of what they held."""
+    """The document with the figures in its blocks `<!-- figures:NAME -->` … `<!-- end -->`."""
     def block(match):
         name = match["name"]
         if name == "seed":
@@ -181,7 +181,7 @@ def fill(text, figures):
 
 
 def draw(folder, out):
-    """Writes a plot for each scenario; answers their paths."""
+    """Writes a plot for each scenario; returns their paths."""
     figures = summary(os.path.join(folder, "summary.csv"))
     os.makedirs(out, exist_ok=True)
     paths = []

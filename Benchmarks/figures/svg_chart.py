@@ -1,6 +1,6 @@
-"""Line charts as SVG: the same input gives the same bytes, and a reader's dark mode turns them dark.
+"""Line charts as SVG, with a dark mode. The same input gives the same bytes.
 
-A chart has panels below each other that share the horizontal axis. Lines differ in colour and in their dashes.
+A chart has panels one below another that share the horizontal axis. Lines differ in colour and dashes.
 """
 
 import math
@@ -15,16 +15,16 @@ STYLES = [("#6a737d", "#9da7b3", "7 4"), ("#c2410c", "#ff8a4c", "2 2.5"), ("#0b5
 
 
 class Panel:
-    """One plot: `lines` are lists of (x, y), `None` for y where there is nothing; `reference` is a thin line behind
-    them; `marks` are (x, number of a line)."""
+    """One plot: `lines` are lists of (x, y) with y `None` in gaps; `reference` is a thin line behind them; `marks` are
+    (x, index of a line)."""
 
     def __init__(self, label, lines, reference=(), marks=()):
         self.label, self.lines, self.reference, self.marks = label, lines, reference, marks
 
 
 class Chart:
-    """`names` are those of the lines in every panel; `bands` are (from, to, text) in the horizontal axis's unit;
-    `reference` and `mark` say what reference lines and marks are."""
+    """`names` are the names of the lines in every panel; `bands` are (from, to, text) in units of the horizontal axis;
+    `reference` and `mark` are the legend's texts for reference lines and marks."""
 
     def __init__(self, title, names, panels, **other):
         self.title, self.names, self.panels = title, names, panels
@@ -42,7 +42,7 @@ def steps(highest, count=TICKS):
 
 
 def number(value):
-    """At most one decimal, a thousand with a comma."""
+    """The number with at most one decimal and commas between thousands."""
     text = f"{value:,.1f}"
     return text[:-2] if text.endswith(".0") else text
 
@@ -126,7 +126,7 @@ def _panel(chart, panel, top, last):
 
 
 def _paths(points, last, y):
-    """The pieces of a line between places where there is nothing."""
+    """The pieces of a line between its gaps."""
     pieces, piece = [], []
     for x, value in [*points, (0, None)]:
         if value is not None:

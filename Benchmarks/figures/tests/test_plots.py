@@ -23,7 +23,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(lines[2], "| as they come | 1,235 | 1,235 | 1,235 |")
         self.assertEqual(len(lines), 5)
 
-    def test_what_never_came_is_said_in_words(self):
+    def test_a_missing_value_has_a_text(self):
         made = figures()
         made["half-capacity", "naive", "recovery"] = None
         made["half-capacity", "ours", "recovery"] = 5.0
@@ -31,7 +31,7 @@ class Tables(unittest.TestCase):
         self.assertTrue(lines[3].endswith("| not within 120 |"))
         self.assertTrue(lines[4].endswith("| 5 |"))
 
-    def test_a_figure_that_is_missing_is_named(self):
+    def test_a_missing_figure_is_named(self):
         made = figures()
         del made["retry-storm", "ours", "peak"]
         with self.assertRaisesRegex(resilience_figures.Problem, "'peak' of ours in retry-storm"):
@@ -42,7 +42,7 @@ class Filling(unittest.TestCase):
     def fill(self, text):
         return resilience_figures.fill(text, figures())
 
-    def test_blocks_get_their_tables_and_the_rest_stays(self):
+    def test_blocks_are_filled_and_other_text_is_kept(self):
         text = "a\n<!-- figures:seed -->\nold\n<!-- end -->\nb\n<!-- figures:retry-storm -->\n<!-- end -->\nc\n"
         filled = self.fill(text)
         self.assertTrue(filled.startswith("a\n<!-- figures:seed -->\nSeed 7.\n<!-- end -->\nb\n"))
@@ -50,7 +50,7 @@ class Filling(unittest.TestCase):
         self.assertTrue(filled.endswith("<!-- end -->\nc\n"))
         self.assertEqual(self.fill(filled), filled)
 
-    def test_a_block_of_unknown_name_or_without_an_end_is_found(self):
+    def test_an_unknown_or_unclosed_block_is_found(self):
         with self.assertRaisesRegex(resilience_figures.Problem, "no figures 'storm'"):
             self.fill("<!-- figures:storm -->\n<!-- end -->\n")
         for text in ("nothing", "<!-- figures:seed -->\n", "<!-- figures:seed -->\n<!-- end -->\n<!-- figures:a -->\n"):
@@ -75,7 +75,7 @@ class Smoothing(unittest.TestCase):
 
 
 class Plots(stand_ins.Scripts):
-    """The script, on files as the program writes them."""
+    """The script with files in the format of the program."""
 
     def setUp(self):
         super().setUp()
@@ -114,7 +114,7 @@ class Plots(stand_ins.Scripts):
         with open(self.path("page.md"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "<!-- figures:seed -->\nSeed 7.\n<!-- end -->\n")
 
-    def test_a_document_that_it_cannot_fill_in_stays_as_it_is(self):
+    def test_a_document_without_blocks_is_not_changed(self):
         self.put("page.md", "nothing to fill in\n")
         status, output = self.run_plots("--fill", self.path("page.md"))
         self.assertEqual(status, 1)
@@ -122,7 +122,7 @@ class Plots(stand_ins.Scripts):
         with open(self.path("page.md"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "nothing to fill in\n")
 
-    def test_it_names_what_is_missing(self):
+    def test_it_names_a_missing_column_or_file(self):
         self.put("retry-storm.csv", "seconds,arrivals none\n0,1\n")
         status, output = self.run_plots()
         self.assertEqual((status, output.splitlines()[-1]),

@@ -30,7 +30,7 @@ class Axes(unittest.TestCase):
 
 
 class Drawing(unittest.TestCase):
-    def test_it_is_well_formed_and_says_what_it_shows(self):
+    def test_it_is_well_formed_and_has_its_texts(self):
         text = svg_chart.svg(chart(
             svg_chart.Panel("requests / s", [line(0, 5, 10), line(1, 2, 3)], reference=[(0, 4), (2, 4)]),
             svg_chart.Panel("answers & more", [line(1, 1, 1), line(2, 2, 2)], marks=[(1.5, 1)]),
@@ -45,14 +45,14 @@ class Drawing(unittest.TestCase):
         made = [svg_chart.svg(chart(svg_chart.Panel("y", [line(1, 2), line(2, 1)]))) for _ in range(2)]
         self.assertEqual(made[0], made[1])
 
-    def test_it_has_colours_for_the_day_and_for_the_night(self):
+    def test_it_has_light_and_dark_colours(self):
         text = svg_chart.svg(chart(svg_chart.Panel("y", [line(1, 2), line(2, 1)])))
         day, night = text.split("@media(prefers-color-scheme:dark)")
         for index, (light, dark, _) in enumerate(svg_chart.STYLES):
             self.assertIn(f".l{index}{{stroke:{light}}}", day)
             self.assertIn(f".l{index}{{stroke:{dark}}}", night)
 
-    def test_a_line_stops_where_there_is_nothing(self):
+    def test_a_line_has_gaps_where_values_are_missing(self):
         text = svg_chart.svg(chart(svg_chart.Panel("y", [line(1, 2, None, 4, 5), line(1, 1, 1, 1, 1)])))
         self.assertEqual(text.count('class="line l0" d="M'), 3)  # in the legend, before and after
         self.assertEqual(text.count('class="line l1" d="M'), 2)
