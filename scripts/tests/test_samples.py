@@ -1,6 +1,9 @@
+import os
 import unittest
 
 import samples
+
+from . import stand_ins
 
 PREAMBLE = "import Apus\n\nstruct User {}\n\nlet api = Client()\n"
 
@@ -91,3 +94,13 @@ class Samples(unittest.TestCase):
         text = "/// A.\n///\n/// ```swift\n/// f()\n///   .g()\n/// ```\npublic struct A {}\n"
         files = self.files(text, "Sources/ApusCore/Client/A.swift")
         self.assertIn("  f()\n    .g()\n", files["ApusCore_Client_A-1.swift"])
+
+
+class Target(unittest.TestCase):
+    def test_the_target_has_a_source_file_before_samples_are_written(self):
+        folder = os.path.join(stand_ins.ROOT, os.path.dirname(samples.OUT))
+        self.assertTrue([name for name in os.listdir(folder) if name.endswith(".swift")])
+
+    def test_written_samples_are_ignored_by_git(self):
+        with open(os.path.join(stand_ins.ROOT, ".gitignore"), encoding="utf-8") as file:
+            self.assertIn(f"/{samples.OUT}/\n", file.read())
