@@ -7,7 +7,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' Makefile | expand -t 14
 
 test: ## all tests, of the package, the examples and the tool (COVERAGE=1, FILTER=regex)
-	@scripts/install-missing
+	@scripts/install-missing python3
 	@scripts/test
 
 demo: ## the worked example on a real backend
@@ -33,7 +33,7 @@ api: ## accept a change of the public API: writes api/
 	@scripts/install-missing python3
 	@scripts/api
 
-samples: ## rewrite the test files made from the documentation's samples
+samples: ## write the samples of the documentation as test files
 	@scripts/install-missing python3
 	@scripts/samples
 
@@ -43,6 +43,7 @@ docs: ## build the documentation into docs-out/
 
 coverage: ## line coverage, with the lines no test reaches
 	@scripts/install-missing python3
+	@scripts/samples
 	@COVERAGE=1 scripts/swift-test --enable-code-coverage --scratch-path .build-coverage
 	@scripts/coverage --missing
 
@@ -50,6 +51,6 @@ benchmarks: ## the benchmarks, optimised
 	@scripts/install-missing
 	@scripts/benchmarks
 
-resilience: ## the simulations with their plots, in docs/resilience.md
+resilience: ## the simulations, with their plots and tables in docs/resilience.md
 	@scripts/install-missing python3
-	@scripts/resilience
+	@Benchmarks/figures/resilience

@@ -2,8 +2,8 @@
 
     api_text.py TARGET FOLDER     (called by scripts/api)
 
-One declaration a line, members indented below their type, everything in alphabetical order, so that a change of the
-API is a change of few lines and the order of the sources does not matter.
+One declaration a line, members indented below their type, all in alphabetical order: a change of the API changes few
+lines, and the order of the sources does not matter.
 """
 
 import glob
@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-# Every type has these unless it says otherwise; a loss shows as `~Copyable` in the declaration.
+# Every type conforms to these unless its declaration suppresses it, as with `~Copyable`.
 IMPLIED = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"}
 
 
@@ -79,7 +79,7 @@ def _declaration(symbol, owner, required):
 
 
 def _where(constraints, owner):
-    """The conditions of an extension, without those that its type has anyway."""
+    """The constraints of an extension beyond those of its type."""
     signs = {"conformance": ":", "superclass": ":", "sameType": "=="}
 
     def written(them):

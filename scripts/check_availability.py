@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Availability: no name of the standard library that is newer than the floor, iOS 18 / macOS 15.
+"""Availability: no name of the standard library that needs a system newer than iOS 18 or macOS 15.
 
-The compiler does not check Apple availability on Linux, so a name that needs iOS 26 would be found by the first user
-with Xcode. This looks for the known names, by their spelling alone: it can miss one and can be wrong about a member
-with the same name. Where it is wrong, the line says so: `// available: <reason>`.
+The compiler does not check Apple availability on Linux, so the first user with Xcode would find a name that needs iOS
+26. This check searches for known names by spelling only: it can miss a name, and it can mistake a member with the same
+name. A comment on the line marks a mistake: `// available: <reason>`.
 
-    check_availability.py              the check
-    check_availability.py --extract    lists what the toolchain's standard library introduced after the floor, from
-                                       its symbol graphs; look through it when the toolchain changes, and add to NAMES
+    check_availability.py              checks the sources
+    check_availability.py --extract    lists the names that the toolchain's standard library introduced after that, from
+                                       its symbol graphs; read the list when the toolchain changes, and extend NAMES
 """
 
 import json
@@ -83,7 +83,7 @@ def main(arguments):
         return 0
     files = swift_source.swift_files(*ROOTS)
     problems = [problem for path in files for problem in check(path, swift_source.read(path))]
-    print("\n".join(problems) if problems else f"{len(files)} files use no name above the floor",
+    print("\n".join(problems) if problems else f"{len(files)} files use no name newer than iOS 18 and macOS 15",
           file=sys.stderr if problems else sys.stdout)
     return 1 if problems else 0
 

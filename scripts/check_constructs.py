@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Forbidden constructs: nothing in the library can trap on what a server sent, and core's data races are the
-compiler's to find.
+"""Forbidden constructs: no response can make the library trap, and the compiler checks core for data races.
 
-In Sources/: no force unwrap, no implicitly unwrapped optional, no `try!`, `as!`, `fatalError`, `unowned` or
-`unsafelyUnwrapped`. In Sources/ApusCore also no `@unchecked Sendable` and no `nonisolated(unsafe)`: state there is
-behind `Mutex`. There are no exemptions.
+Sources/ has no force unwrap, no implicitly unwrapped optional, no `try!`, `as!`, `fatalError`, `unowned` or
+`unsafelyUnwrapped`. Sources/ApusCore also has no `@unchecked Sendable` and no `nonisolated(unsafe)`: its state is in a
+`Mutex`. There are no exemptions.
 """
 
 import re
@@ -37,7 +36,7 @@ def check(path, text):
 def main():
     files = swift_source.swift_files("Sources")
     problems = [problem for path in files for problem in check(path, swift_source.read(path))]
-    print("\n".join(problems) if problems else f"{len(files)} files hold no forbidden construct",
+    print("\n".join(problems) if problems else f"{len(files)} files have no forbidden construct",
           file=sys.stderr if problems else sys.stdout)
     return 1 if problems else 0
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Sizes: files and functions stay small enough to be read in one go.
+"""Sizes: limits for the length of files and functions.
 
-Limits: a file 400 lines (tests 600; state machines listed in size-exemptions.txt 700); nine of ten files of Sources/
-at most 300; a function, initialiser, subscript or computed property 50 lines, from its first line to its closing brace;
-4 parameters. Exemptions are listed with their reason; one that is no longer needed fails, so the list cannot rot.
+A file has at most 400 lines (tests 600; state machines listed in size-exemptions.txt 700), and nine of ten files of
+Sources/ at most 300. A function, initialiser, subscript or computed property has at most 50 lines, from its first line
+to its closing brace, and 4 parameters. Exemptions are listed with a reason; an unneeded one fails the check.
 """
 
 import re
@@ -19,7 +19,7 @@ _DECLARATION = re.compile(
     r"(?<![.\w`])(?:func\s+(?P<name>`?\w+`?|[^\s\w(<]+)|(?P<init>init)[?!]?(?=\s*[(<])|(?P<deinit>deinit)(?=\s*\{)"
     r"|(?P<subscript>subscript)(?=\s*[(<])|var\s+(?P<var>`?\w+`?)\s*:[^={}\n]*(?=\{))"
 )
-# What may begin a line when the declaration before it had no body (a requirement of a protocol).
+# What a line may start with after a declaration without a body, such as a protocol's requirement.
 _NEXT = re.compile(
     r"\s*(?:\}|@|#|$|(?:public|package|internal|private|fileprivate|open|static|class|final|mutating|nonmutating"
     r"|nonisolated|isolated|override|convenience|required|consuming|borrowing|indirect|lazy|func|var|let|init|deinit"
@@ -33,7 +33,7 @@ class Function:
 
 
 def functions(text):
-    """Every function-like declaration of a file, nested ones too."""
+    """The functions, initialisers, subscripts and computed properties of a file, including nested ones."""
     code = swift_source.code(text)
     found = []
     for match in _DECLARATION.finditer(code):
@@ -71,7 +71,7 @@ def _after_generics(code, index):
 
 
 def _parameters(text):
-    """The labels of a parameter list; commas inside brackets, closures and generic arguments do not count."""
+    """The labels of a parameter list; commas inside brackets, closures and generic arguments are skipped."""
     parts, depth, start = [], 0, 0
     for index, sign in enumerate(text):
         if sign in "([{" or (sign == "<" and index and text[index - 1].isalnum()):
@@ -87,7 +87,7 @@ def _parameters(text):
 
 
 def _body(code, index):
-    """The offset of the opening brace, or None when the declaration has no body."""
+    """The offset of the opening brace, or None if the declaration has no body."""
     while index < len(code):
         if code[index] == "{":
             return index

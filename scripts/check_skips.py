@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Skipped tests: where everything is installed none is, but for those that skip-exemptions.txt lists with a reason.
+"""Skipped tests: in CI, where everything is installed, only the tests in skip-exemptions.txt may be skipped.
 
     check_skips.py LOG
 
-LOG is what `swift test` printed. Each test that was skipped is named, with what it says is missing. Elsewhere than in
-CI nobody asks this.
+LOG is the output of `swift test`. Each skipped test is named, with the reason it gives. Used in CI only.
 """
 
 import re
@@ -23,11 +22,11 @@ def check(log, exemptions):
         name, _, reason = rest.partition(" -- ")
         reasons[name.strip()] = reason.strip()
         if kind != "test" or not reason.strip():
-            problems.append(f"skip-exemptions.txt: {kind} {rest}: it takes `test NAME -- REASON`")
+            problems.append(f"skip-exemptions.txt: {kind} {rest}: write `test NAME -- REASON`")
     for line in log.splitlines():
         match = _SKIPPED.match(line)
         if match and match["name"].strip('"') not in reasons:
-            problems.append(f"skipped: {match['name']}: {match['why'] or 'it does not say what is missing'}")
+            problems.append(f"skipped: {match['name']}: {match['why'] or 'without a reason'}")
     return problems
 
 

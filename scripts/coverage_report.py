@@ -1,4 +1,4 @@
-"""Prints line coverage per target from llvm-cov's export, and fails below the floor. Called by scripts/coverage.
+"""Prints the line coverage of each target from an export of llvm-cov, and fails below the floor.
 
     coverage_report.py EXPORT.json [--missing]
 """
@@ -14,7 +14,7 @@ WORST = 12
 
 
 def summarise(export, exclusions):
-    """{path: (covered lines, lines, [missed line ranges])} for every library file below Sources/."""
+    """{path: (covered lines, lines, [missed line ranges])} of every library file in Sources/."""
     files = {}
     for entry in export["data"][0]["files"]:
         path = entry["filename"]
@@ -74,7 +74,7 @@ def main(arguments):
     lines, enough = report(summarise(export, exclusions), missing="--missing" in arguments)
     print("\n".join(lines))
     if wrong:
-        print("coverage-exclusions.txt may list Apple-only files alone, not: " + " ".join(wrong), file=sys.stderr)
+        print("coverage-exclusions.txt may list only Apple-only files, not: " + " ".join(wrong), file=sys.stderr)
     return 0 if enough and not wrong else 1
 
 

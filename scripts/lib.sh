@@ -4,37 +4,38 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ROOT="$PWD"
 
-# Where a plain debug build lives, and the flags it is built with. CI points both at the coverage build, so that the
-# checks that only read compiled modules (API text, documentation, Apple stubs) cost no build of their own.
+# The build folder and flags of a plain debug build. CI points both at the coverage build, so that checks that only read
+# compiled modules (API text, documentation, Apple stubs) need no build of their own.
 SCRATCH="${APUS_SCRATCH:-.build}"
 read -r -a BUILD_FLAGS <<<"${APUS_BUILD_FLAGS:-}"
 
-# The nested packages are built each for itself, or with APUS_ONE_BUILD=1 where the package is: what they share is
-# then compiled once. Quicker once, and slower again and again: each build compiles the package's modules anew.
+# Each nested package has a build folder of its own. With APUS_ONE_BUILD=1 they use the package's, so that shared
+# dependencies are compiled once: faster for a single run, slower for repeated ones, since each switch between packages
+# compiles the package's modules again.
 NESTED=()
 if [[ "${APUS_ONE_BUILD:-0}" == 1 ]]; then NESTED=(--scratch-path "$ROOT/$SCRATCH"); fi
 
-die() { # one line on standard error, and out
+die() { # prints one line to standard error and exits
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1
 }
 
-# In CI everything is there: what is left out elsewhere, because something is missing, fails.
+# In CI everything is installed: a check that is skipped elsewhere for something missing fails there.
 is_required() { [[ "${APUS_SERVERS:-}" == required || "${CI:-}" == true ]]; }
 
-skip() { # names what is missing: succeeds, but not in CI
+skip() { # names what is missing and exits: successfully, except in CI
   if is_required; then die "missing: $*"; fi
   printf 'skipped: %s\n' "$*"
   exit 0
 }
 
-not_here() { # for what this system has no need of: says why, succeeds
+not_here() { # for a check that this system does not need: says why and exits successfully
   printf 'not here: %s\n' "$*"
   exit 0
 }
 
-# The folder of the toolchain that `swift` belongs to; its llvm-cov, docc and extractor match its compiler, those
-# elsewhere on PATH may not.
+# The folder of the toolchain that `swift` belongs to. Its llvm-cov, docc and extractor match its compiler; others on
+# PATH may not.
 toolchain_bin() {
   if command -v xcrun >/dev/null; then
     dirname "$(xcrun --find swift)"
@@ -43,7 +44,7 @@ toolchain_bin() {
   fi
 }
 
-# The targets users can import: folders of Sources that Package.swift names as library products.
+# The targets that users can import: folders of Sources that are library products in Package.swift.
 library_targets() {
   local dir target
   for dir in Sources/*/; do
@@ -52,17 +53,17 @@ library_targets() {
   done
 }
 
-# A debug build of the library, quiet unless it fails.
+# Builds the library for debugging, quietly unless it fails.
 build_library() {
   run_quietly swift build --scratch-path "$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"}
 }
 
-# Builds a nested package; the path to what was built is asked for with --show-bin-path.
+# Builds a nested package; with --show-bin-path, prints the folder of the products instead.
 build_nested() {
   swift build --package-path "$1" ${NESTED[@]+"${NESTED[@]}"} ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
 }
 
-# Runs a command; its output is shown only when it fails.
+# Runs a command and shows its output only if it fails.
 run_quietly() {
   local log
   log="$(mktemp)"

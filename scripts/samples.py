@@ -7,18 +7,18 @@ Every ```swift block of README.md, CONTRIBUTING.md, docs/**/*.md and Sources/**/
     <!-- sample: NAME [continues OTHER] [file | body | as TYPE] [main] -->     or     <!-- sample: none REASON -->
 
 NAME is unique in its document. Blocks in the doc comments of Sources/ may have a marker (a `///` line before the
-fence) and are numbered where they have none. Each block becomes one file, Tests/DocumentationTests/Generated/
-<document>-<name>.swift, that compiles alone:
+fence); without one they are numbered. Each block becomes one file that compiles alone, in a folder that is not
+committed, Tests/DocumentationTests/Generated/<document>-<name>.swift:
 
 - imports come first; declarations (types, extensions, functions) go to the file's scope, made private so that two
   samples may both declare `User`; all other statements go, in order, into one `async throws` function;
 - `file` puts everything at file scope, `body` everything into the function; `main` makes the function @MainActor;
 - `as TYPE` is for a list of values, such as `.get("/users")`: each becomes `let _: TYPE = …`;
 - `continues OTHER` puts the code of OTHER (same document) before it, again and again if OTHER continues another;
-- what scripts/sample-preambles/all.swift declares is there too, unless the sample declares the same name itself (of an
-  extension: one of its members); for the documentation of a target also that target's preamble, and its import;
-- variables that a sample leaves unused are used, a lone `{ … }` is taken for a body left out;
-- `none` keeps a block out: only for code that is meant not to compile.
+- the declarations of scripts/sample-preambles/all.swift are copied in, except those that the sample declares itself (of
+  an extension: one of its members); samples of a target's documentation also get that target's preamble and import;
+- unused variables of a sample are used at the end, and `{ … }` becomes a body that traps;
+- `none` leaves a block out: only for code that is not meant to compile in a test.
 """
 
 import glob
@@ -66,7 +66,7 @@ class Sample:
 
 
 class Chunk:
-    """A top-level piece of a sample: `kind` is import, declaration (with its name) or statement."""
+    """A top-level piece of a sample; `kind` is import, declaration (with its name) or statement."""
 
     def __init__(self, kind, name, lines, keyword):
         self.kind, self.name, self.lines, self.keyword = kind, name, lines, keyword
@@ -127,7 +127,7 @@ def _sample(document, line, marker, block, earlier, comments):
 
 
 def chunks(text, values=False):
-    """Splits code at the lines that begin a statement or declaration at column 0; in a list of values at each line."""
+    """Splits code at the lines that start a statement or declaration at column 0; a list of values at every line."""
     code = swift_source.code(text).splitlines()
     starts, lines, depth, prefix, conditional = [], text.splitlines(), 0, None, 0
     for index, line in enumerate(code):
@@ -167,7 +167,7 @@ def _chunk(lines):
 
 
 def _private(chunk):
-    """A declaration's lines, made private to its file; an extension that adds a conformance cannot be."""
+    """A declaration's lines, made private unless it is an extension with a conformance."""
     lines = [re.sub(r"^@main\b\s*", "", line) for line in chunk.lines]
     code = swift_source.code("\n".join(lines)).splitlines()
     for index, line in enumerate(code):
@@ -182,7 +182,7 @@ def _private(chunk):
 
 
 def _uses(chunk_list):
-    """Statements that use the variables a sample's statements declare, so that none counts as unused."""
+    """Statements that use a sample's variables, so that the compiler does not warn of unused ones."""
     names = []
     for chunk in chunk_list:
         text = "\n".join(chunk.lines)
@@ -229,7 +229,7 @@ def generate(sample, by_name, preamble):
     extra = [it for it in dict.fromkeys(imports) if it not in header]
 
     out = ["// swift-format-ignore-file", f"// The sample '{sample.name}' of {sample.document}. Written by"
-           " `make samples`; do not edit.", ""]
+           " scripts/samples; do not edit.", ""]
     out += header + extra
     for chunk in shared + declarations:
         out += [""] + _trimmed(_private(chunk))
@@ -289,7 +289,7 @@ def main(mode):
                     file.write(text)
     elif present != generated:
         different = sorted(name for name in present.keys() | generated.keys() if present.get(name) != generated.get(name))
-        raise Problem(f"{OUT} is out of date, run 'make samples': " + " ".join(different))
+        raise Problem(f"{OUT} is out of date, run scripts/samples and build the tests: " + " ".join(different))
     print(summary)
 
 

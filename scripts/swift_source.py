@@ -1,8 +1,8 @@
-"""Swift source as the checkers need it: without comments and without the text of strings.
+"""Swift source for the checkers: without comments and without the text of strings.
 
-`code(text)` returns a text of the same length and lines in which comments, string contents and regex literals are
-blanks; the quotes stay, and so does the code inside interpolations. It is a lexer, not a parser: it copes with nested
-comments, raw and multi-line strings, interpolations in interpolations, and the usual bare regex literals.
+`code(text)` returns text of the same length with the same lines, in which comments, string contents and regex literals
+are blank; quotes and the code inside interpolations stay. It is a lexer, not a parser: it handles nested comments, raw
+and multi-line strings, nested interpolations, and common bare regex literals.
 """
 
 import os
@@ -18,7 +18,7 @@ def line_of(text, offset):
 
 
 def swift_files(*roots):
-    """All Swift files below the given folders, sorted; build products and generated files left out."""
+    """The Swift files in the given folders, sorted, without build products and generated files."""
     found = []
     for root in roots:
         for folder, folders, names in os.walk(root):
@@ -33,7 +33,7 @@ def read(path):
 
 
 def entries(path):
-    """Lines of a list file without comments: [(first word, rest)], rest being the reason."""
+    """The lines of a list file without comments: [(first word, rest)]."""
     if not os.path.exists(path):
         return []
     lines = [line.strip() for line in read(path).splitlines()]
@@ -41,7 +41,7 @@ def entries(path):
 
 
 def matching(text, start):
-    """The offset of the bracket that closes the one at `start`, or the end of the text."""
+    """The offset of the bracket that closes the one at `start`, or of the last character."""
     depth = 0
     for index in range(start, len(text)):
         if text[index] in "([{":
@@ -70,7 +70,7 @@ class _Lexer:
         return stop
 
     def code_from(self, index, closing):
-        """Reads code until the end, or until the parenthesis that ends an interpolation; returns the offset after."""
+        """Reads code to the end or to the parenthesis that ends an interpolation; returns the offset after it."""
         depth = 0
         while index < self.end:
             text = self.text
@@ -129,7 +129,7 @@ class _Lexer:
         return index
 
     def regex_end(self, index):
-        """The offset after a regex literal that starts here, or None."""
+        """The offset after the regex literal that starts here, or None."""
         if self.text.startswith("#/", index):
             stop = self.text.find("/#", index + 2)
             return None if stop < 0 else stop + 2

@@ -1,16 +1,16 @@
 // Tells the thread sanitizer about Swift's Mutex on Linux; scripts/tsan preloads it into the tests.
 //
-// `Synchronization.Mutex` locks in the caller's code when it is free, which the sanitizer sees. When it is contended the
-// library asks the kernel (a PI futex), which the sanitizer does not see: the library is not instrumented. It then takes
-// correct code for a race: eight threads that add to one `Mutex<Int>` are enough. Suppressing the reports would hide
-// real races in the same functions; this adds the two missing facts instead and hides nothing.
+// A free `Synchronization.Mutex` is locked in the caller's code, which the sanitizer sees. A contended one is locked by
+// the kernel (a PI futex) through the library, which is not instrumented, so that the sanitizer reports races in
+// correct code: eight threads that add to one `Mutex<Int>` are enough. Suppressions would hide real races in the same
+// functions; this file reports the missing acquire and release instead.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// The sanitizer's own; absent in programs that are not instrumented.
+// Defined by the sanitizer; absent in programs that are not instrumented.
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 
@@ -25,7 +25,7 @@ SWIFT void lock(uint32_t thread, SELF) __asm__(LOCK);
 SWIFT bool try_lock(SELF) __asm__(TRY_LOCK);
 SWIFT void unlock(SELF) __asm__(UNLOCK);
 
-// The library's own, looked up once: every look-up takes the loader's lock, in the middle of locking another.
+// The library's function, looked up once: each look-up takes the loader's lock while another lock is being taken.
 static void *library(const char *name, _Atomic(void *) *found) {
   void *function = atomic_load(found);
   if (!function) atomic_store(found, function = dlsym(RTLD_NEXT, name));

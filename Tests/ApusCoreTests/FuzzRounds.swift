@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// How many rounds a fuzz test makes for one seed: few beside the other tests, `APUS_FUZZ` when that is set.
+/// The number of rounds of a fuzz test for one seed: few by default, or the value of `APUS_FUZZ`.
 func fuzzRounds(usually rounds: Int) -> Int {
   ProcessInfo.processInfo.environment["APUS_FUZZ"].flatMap { Int($0) } ?? rounds
 }

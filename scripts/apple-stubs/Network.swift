@@ -1,4 +1,4 @@
-// A stub of Apple's Network framework for scripts/apple-check: what tells of changes of the network.
+// A stub of Apple's Network framework for scripts/apple-check: the monitor of network changes.
 public import Dispatch
 
 public struct NWPath: Sendable {

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Judges what a decoder made of HTTP/1.1 answers, by a reading of RFC 9112 of its own and by Python's http.client.
+"""Judges a decoder of HTTP/1.1 responses, by an independent parser of RFC 9112 and by Python's http.client.
 
 Standard input holds records: seed (8 bytes), method (1: 0 GET, 1 HEAD, 2 CONNECT), end (1: 1 when TLS announced it),
-the lengths of verdict and stream (4 each), all big-endian; then the decoder's verdict and the stream of bytes that it
-was given, after which the connection had ended. A verdict is what `rendered` makes of an accepted answer, or
-`refused` and the kind of the fault.
+the lengths of verdict and stream (4 each), all big-endian; then the decoder's verdict and the bytes of the stream,
+after which the connection ended. A verdict is the text of an accepted response as `rendered` writes it, or `refused`
+and the kind of the fault.
 
-Standard output, at the end, is one JSON object: how many records there were, how many answers were accepted, how often
-each explained difference occurred, and the first differences that nothing explains. docs/conformance.md explains them;
-SWIFT_REFUSES, SWIFT_ACCEPTS and OTHERS below are their names.
+Standard output, at the end, is one JSON object: the number of records, the number of accepted responses, how often each
+explained difference occurred, and the first unexplained differences. docs/conformance.md explains the differences,
+which SWIFT_REFUSES, SWIFT_ACCEPTS and OTHERS name.
 """
 
 import http.client
@@ -20,7 +20,7 @@ import sys
 
 GET, HEAD, CONNECT = range(3)
 
-# What RFC 9112 lets a recipient accept and the decoder refuses, with the kinds of faults that it may say then.
+# What RFC 9112 lets a recipient accept and the decoder refuses, with the kinds of faults it may report.
 LENGTH_FAULTS = {"malformedContentLength", "conflictingContentLength"}
 SWIFT_REFUSES = {
     "bare-lf": {"malformedLineEnd"},
@@ -36,9 +36,9 @@ SWIFT_REFUSES = {
     "status-below-100": {"malformedStatusLine"},
     "limits": {"fieldsTooLarge", "tooManyFields", "tooManyInterimResponses", "chunkExtensionsTooLarge"},
 }
-# What the grammar of a sender forbids and a recipient may accept, as the decoder does.
+# What the grammar forbids for senders, and a recipient may accept, as the decoder does.
 SWIFT_ACCEPTS = {"no-reason-space", "repeated-length"}
-# Where both accept: what becomes of the connection, of trailers, and where http.client reads something else.
+# Differences in accepted responses: reuse of the connection, trailers, and where http.client parses differently.
 OTHERS = {"doubtful-204", "python-interim", "python-tunnel", "python-length-list",
           "python-coding-space", "python-unused-coding", "python-limits"}
 
@@ -58,11 +58,11 @@ DIGITS = re.compile(rb"[0-9]+")
 
 
 class Refused(Exception):
-    """The stream is no answer."""
+    """The stream is not a valid response."""
 
 
 class Message:
-    """An answer as RFC 9112 reads it, and which of its leniencies that took."""
+    """A response parsed by RFC 9112, with the leniencies that it needed."""
 
     def __init__(self):
         self.notes = set()
@@ -82,7 +82,7 @@ class Message:
 
 
 def text(reason):
-    """The reason as UTF-8, which it is, or Latin-1."""
+    """The reason phrase as UTF-8, or as Latin-1 if it is not valid UTF-8."""
     try:
         reason.decode()
         return reason
@@ -91,7 +91,7 @@ def text(reason):
 
 
 def is_plain_framing(fields):
-    """Whether what fields say of framing, if anything, is one length and `chunked`."""
+    """Whether the framing fields, if any, are one length or `chunked`."""
     lengths = [it.strip(b" \t") for name, value in fields if name.lower() == b"content-length"
                for it in value.split(b",")]
     codings = [value.lower() for name, value in fields if name.lower() == b"transfer-encoding"]
@@ -109,7 +109,7 @@ class Reader:
     # Lines, RFC 9112 §2.2
 
     def line(self):
-        """The next line of a head or of trailers; its end may be LF alone."""
+        """The next line of a head or of trailers; it may end with a bare LF."""
         end = self.stream.find(b"\n", self.at)
         if end < 0:
             raise Refused("truncated in a line")
@@ -121,7 +121,7 @@ class Reader:
         return self.stream[start:end]
 
     def section(self):
-        """Field lines until the empty one, RFC 9112 §5."""
+        """The field lines up to the empty line, RFC 9112 §5."""
         fields = []
         while line := self.line():
             self.lines += 1
@@ -310,22 +310,22 @@ class Socket:
 
 
 def python_differs(message, stream, method):
-    """Why http.client reads another answer: the name of an explained difference, a sentence, or None."""
+    """Why http.client parses another response: the name of an explained difference, a sentence, or None."""
     if method == CONNECT and message.status // 100 == 2:
-        return "python-tunnel"  # it leaves tunnels to another part of it
+        return "python-tunnel"  # it does not handle tunnels here
     if any(status != 100 for status in message.interim):
-        return "python-interim"  # it skips 100 alone, and takes any other for the answer
+        return "python-interim"  # it skips only 100, and takes other interim responses as final
     if message.framing == "chunked" and any(
             name.lower() == b"transfer-encoding" and value != value.rstrip(b" \t")
             for name, value in raw_fields(stream)):
         return "python-coding-space"  # white space behind `chunked` makes it another coding for it
     if message.status in (204, 304) and method != HEAD and any(
             name.lower() == b"transfer-encoding" for name, _ in message.fields):
-        return "python-unused-coding"  # it reads the chunks of an answer that has no content
+        return "python-unused-coding"  # it reads chunks of a response without content
     if message.framing.startswith("length") and "repeated-length" in message.notes:
-        return "python-length-list"  # it reads a list of lengths as none
+        return "python-length-list"  # it ignores a list of lengths
     if len(message.fields) >= 100 or len(message.trailers) >= 100:
-        return "python-limits"  # it stops at a hundred fields
+        return "python-limits"  # it reads at most a hundred fields
     response = http.client.HTTPResponse(Socket(stream), method="HEAD" if method == HEAD else "GET")
     try:
         response.begin()
@@ -358,7 +358,7 @@ def raw_fields(stream):
 # MARK: verdicts
 
 def differences(verdict, stream, method, announced):
-    """The names of explained differences, and a sentence about one that nothing explains, or None."""
+    """The names of explained differences, and a sentence about an unexplained one, or None."""
     refusal = verdict[len(b"refused "):].decode() if verdict.startswith(b"refused ") else None
     reader = Reader(stream, method, announced)
     try:
@@ -372,7 +372,7 @@ def differences(verdict, stream, method, announced):
     if refusable:
         return set(), f"accepted in spite of {sorted(refusable)}"
     expected = message.rendered()
-    if method == CONNECT:  # lengths that say nothing may be repeated or not
+    if method == CONNECT:  # unused lengths may be repeated
         verdict, expected = (re.sub(rb"(?i)\nfield content-length: .*", b"", it) for it in (verdict, expected))
     if verdict != expected:
         return set(), f"read as {verdict!r}, by RFC 9112 {expected!r}"

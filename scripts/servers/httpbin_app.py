@@ -1,10 +1,10 @@
-"""httpbin, served by waitress on a port of the system's choice, which is written to the descriptor given."""
+"""Serves httpbin with waitress on a free port, whose number is written to the given file descriptor."""
 
 import logging
 import os
 import sys
 
-logging.disable(logging.WARNING)  # what optional parts of it are missing
+logging.disable(logging.WARNING)  # it warns of missing optional parts
 
 import waitress
 from httpbin import app

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Runs one real server for the tests, on loopback, for as long as somebody holds its standard input open.
+"""Runs one third-party server for the tests, on loopback, until its standard input is closed.
 
     serve.py nginx|squid|httpbin
 
-Prints one line when the server answers, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. All that the server
-reads and writes is in a folder of its own under the temporary directory, which is removed at the end. The end is the
-end of standard input, so it comes however the tests end; or a signal to this process, or that of its parent.
+Prints one line when the server is ready, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. The server reads
+and writes only in a folder of its own in the temporary directory, which is removed at the end. It ends with its
+standard input, and so however the tests end, or when this process gets a signal or its parent ends.
 
-A port is found by binding port 0 and giving it back; whoever takes it meanwhile makes the server fail to start, and
-other ports are tried. Runs as root, where servers that refuse that are started as somebody else, and as anybody.
+A free port is found by binding port 0 and closing it; if another process takes the port meanwhile, the server fails to
+start, and other ports are tried. Runs as any user; as root it starts servers that refuse root as another user.
 """
 
 import base64
@@ -29,7 +29,7 @@ import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-# Where install-httpbin puts what it takes from PyPI.
+# Where install-httpbin installs its packages from PyPI.
 HTTPBIN = os.path.join(ROOT, ".build-servers", "httpbin")
 SECONDS_TO_START = 60
 TRIES = 5
@@ -37,7 +37,7 @@ BIG = 256 << 20
 
 
 class Failed(Exception):
-    """Why there is no server."""
+    """The reason why a server could not be started."""
 
 
 def program(name):
@@ -48,7 +48,7 @@ def program(name):
 
 
 def free_ports(names):
-    """A port for each name, all different."""
+    """A free port for each name."""
     sockets = {name: socket.socket() for name in names}
     try:
         for it in sockets.values():
@@ -82,7 +82,7 @@ def openssl(folder, *arguments):
 
 
 def ends_with_parent(user=None):
-    """What a child does before it becomes the server: it gets the signal to end when this process is gone."""
+    """The set-up of a child before it runs the server: it gets SIGTERM when this process ends."""
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
     def prepare():
@@ -102,7 +102,7 @@ NGINX_PORTS = ["plain", "short", "closing", "backend", "tls12", "tls13", "mutual
 
 
 def make_authority(folder):
-    """An authority, and what it has signed: a server for localhost and 127.0.0.1, and a client."""
+    """Makes a certificate authority, a server certificate for localhost and 127.0.0.1, and a client certificate."""
     openssl(folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
             "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=Test", "-addext", "keyUsage=critical,keyCertSign")
     write(folder, "names", "subjectAltName=DNS:localhost,IP:127.0.0.1\n")
@@ -114,7 +114,7 @@ def make_authority(folder):
 
 
 def make_passwords(folder, name, passwords):
-    """A file of names and passwords of nobody, in UTF-8; salted SHA-1 is what every nginx understands."""
+    """Writes a file of test users and passwords in UTF-8, as salted SHA-1, which every nginx supports."""
     lines = []
     for user, password in passwords.items():
         salt = os.urandom(8)
@@ -124,7 +124,7 @@ def make_passwords(folder, name, passwords):
 
 
 def make_files(folder):
-    """Small ones, and a big one that takes no room: a mark in every sixteenth MiB, nothing in between."""
+    """Makes small files and a big sparse one, with data at every sixteenth MiB and holes in between."""
     files = os.path.join(folder, "files")
     os.makedirs(os.path.join(folder, "stored"))
     os.makedirs(files)
@@ -158,7 +158,7 @@ def nginx(folder):
         pid = os.path.join(folder, "nginx.pid")
         child = subprocess.Popen([program("nginx"), "-p", folder, "-e", "logs/error.log", "-c", config],
                                  stdin=subprocess.DEVNULL, stdout=2, preexec_fn=ends_with_parent())
-        # It writes this once it listens everywhere.
+        # It writes this file once it listens on all ports.
         if waited(child, lambda: os.path.exists(pid) and os.path.getsize(pid) > 0):
             return child, ports, facts
     raise Failed("nginx did not start: " + tail(folder, "logs/error.log"))
@@ -207,10 +207,10 @@ def httpbin(folder):
     return child, {"plain": int(line)}, {}
 
 
-# MARK: from the start to the end
+# MARK: Running
 
 def waited(child, is_ready):
-    """Whether it became ready; it is gone when it did not."""
+    """Whether the server became ready; otherwise it is stopped."""
     deadline = time.monotonic() + SECONDS_TO_START
     while time.monotonic() < deadline:
         if child.poll() is not None:
@@ -242,7 +242,7 @@ def stop(child):
 
 
 def hold(child, parent):
-    """Until standard input ends, the parent is gone, or the server is."""
+    """Waits until standard input, the parent or the server ends."""
     while os.getppid() == parent and child.poll() is None:
         readable, _, _ = select.select([0], [], [], 1)
         if readable and not os.read(0, 4096):
@@ -254,12 +254,12 @@ def end(*_):
 
 
 def main():
-    # Before anybody is told that the server is there: whoever reads that may end at once.
+    # Read before the server is announced as ready: the parent may end right after that.
     parent = os.getppid()
-    # Whoever started this may have done so in a thread that hears no signals; the servers would not either.
+    # A parent thread may block signals, and this process and the server would inherit that.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the tests end by it, and this by their end
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the tests, and their end ends this process
     name = sys.argv[1] if len(sys.argv) == 2 else ""
     start = {"nginx": nginx, "squid": squid, "httpbin": httpbin}.get(name)
     if start is None:

@@ -1,4 +1,4 @@
-"""Scripts run with programs of a test's own in place of some that they call."""
+"""Runs scripts with stand-ins for some of the programs that they call."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# What would tell a script something that the test does not mean.
+# Variables that would change what a script does.
 UNWANTED = {"CI", "PREFIX", "DESTDIR", "FILTER", "COVERAGE", "MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL"}
 
 
@@ -21,7 +21,7 @@ class Scripts(unittest.TestCase):
         return os.path.join(self.folder, *parts)
 
     def write(self, path, text):
-        """A program in bash, found before all others when it is among the programs."""
+        """Writes a bash program; one in the folder `programs` is found before all others."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write("#!/usr/bin/env bash\n" + text)
@@ -32,7 +32,7 @@ class Scripts(unittest.TestCase):
         return self.write(self.path("programs", name), text)
 
     def run_script(self, script, *arguments, **variables):
-        """How a script ends and what it prints, to both outputs; `{folder}` in a variable is the test's."""
+        """The exit status and output of a script; `{folder}` in a variable is the test's folder."""
         environment = {name: value for name, value in os.environ.items()
                        if name not in UNWANTED and not name.startswith("APUS_")}
         environment["PATH"] = self.path("programs") + os.pathsep + environment.get("PATH", os.defpath)

@@ -18,6 +18,6 @@ class Availability(unittest.TestCase):
                      "task.name"):
             self.assertEqual(self.problems(text), [], text)
 
-    def test_a_line_may_say_why_it_is_available(self):
+    def test_a_comment_can_allow_a_line(self):
         self.assertEqual(self.problems("array.span  // available: ContiguousArray, iOS 12.2"), [])
         self.assertTrue(self.problems("array.span  // available:"))

@@ -12,7 +12,7 @@ class Constructs(unittest.TestCase):
                      "f()!.y", "a[0]!", "x?.y!.z", "var a: String!", 'd["k"]!', "{ 1 }()!", 'p("\\(x!)")', "x! + 1"):
             self.assertEqual(len(self.problems(text)), 1, text)
 
-    def test_what_only_looks_like_one_passes(self):
+    def test_similar_code_passes(self):
         for text in ("!x", "a != b", "a!=b", "f(!x)", "[!x]", "return !x", "// try! x!", '"x!"', "#if !canImport(A)",
                      "self.fatalError()", "a ? !b : c", "{ !$0 }", "try? x as? Y"):
             self.assertEqual(self.problems(text), [], text)

@@ -35,16 +35,20 @@ class Imports(unittest.TestCase):
         self.assertTrue(self.problems("#if canImport(Network)\n#else\nimport Network\n#endif", path))
         self.assertEqual(self.problems("#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif", path), [])
 
-    def test_middleware_sees_only_the_public_api_of_core(self):
+    def test_a_target_uses_what_is_public_or_package_in_another(self):
         path = "Sources/ApusMiddleware/A.swift"
-        self.assertEqual(self.problems("public import ApusCore\nimport Logging", path), [])
-        for words in ("@testable", "@_spi(Inner)", "package"):
+        for words in ("public", "package", "internal"):
+            self.assertEqual(self.problems(f"{words} import ApusCore\nimport Logging", path), [], words)
+        for words in ("@testable", "@_spi(Inner)", "@_implementationOnly"):
             self.assertTrue(self.problems(f"{words} import ApusCore", path), words)
 
-    def test_nothing_is_declared_for_the_package_alone(self):
-        self.assertTrue(self.problems("package func f() {}"))
-        self.assertTrue(self.problems("@_spi(Inner) public func f() {}"))
-        self.assertEqual(self.problems("let package = 1"), [])
+    def test_declarations_may_be_for_the_package_alone(self):
+        for text in ("package func f() {}", "package struct A {}", "public package(set) var a = 1", "let package = 1"):
+            self.assertEqual(self.problems(text), [], text)
+        self.assertIn("@_spi", "".join(self.problems("@_spi(Inner) public func f() {}")))
+
+    def test_a_package_import_needs_its_row_too(self):
+        self.assertIn("may not import ApusMiddleware", "".join(self.problems("package import ApusMiddleware")))
 
     def test_reexports_are_those_of_the_table(self):
         self.assertTrue(self.problems("@_exported import HTTPTypes"))
@@ -58,6 +62,11 @@ class Imports(unittest.TestCase):
 
     def test_a_target_without_a_row_is_found(self):
         self.assertIn("no row", "".join(self.problems("", "Sources/ApusNew/A.swift")))
+
+    def test_a_row_without_a_target_is_found(self):
+        self.assertEqual(check_imports.rows_without_target(check_imports.ALLOWED), [])
+        present = check_imports.ALLOWED.keys() - {"Apus"}
+        self.assertEqual(len(check_imports.rows_without_target(present)), 2)
 
     def test_comments_and_strings_import_nothing(self):
         self.assertEqual(self.problems('// import Logging\nlet a = """\nimport Logging\n"""'), [])

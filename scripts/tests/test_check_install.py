@@ -3,7 +3,7 @@ import os
 from . import stand_ins
 
 VERSION_FILE = os.path.join(stand_ins.ROOT, "Tools", "Sources", "ApusTool", "ToolVersion.swift")
-# As the Makefile's target, but for looking after the machine.
+# The Makefile's target without the installation of missing packages.
 MAKE = """for word in "$@"; do
   case "$word" in PREFIX=* | DESTDIR=*) export "${word?}" ;; esac
 done
@@ -33,20 +33,20 @@ class CheckInstall(stand_ins.Scripts):
         self.assertEqual(status, 1, output)
         self.assertIn(words, output)
 
-    def test_what_is_right_passes(self):
+    def test_a_correct_installation_passes(self):
         status, output = self.check()
         self.assertEqual(status, 0, output)
-        self.assertIn("can be installed", output)
+        self.assertIn("installs and starts", output)
 
-    def test_a_prefix_that_does_not_count_is_found(self):
+    def test_an_ignored_prefix_is_found(self):
         self.make("exit 0\n")
-        self.assert_finds("and made: nothing")
+        self.assert_finds("but installed: nothing")
 
-    def test_a_destdir_that_does_not_count_is_found(self):
+    def test_an_ignored_destdir_is_found(self):
         self.make("DESTDIR= scripts/install\n")
         self.assert_finds("/stage/")
 
-    def test_more_than_the_tool_is_found(self):
+    def test_additional_files_are_found(self):
         self.make('scripts/install\ntouch "$DESTDIR$PREFIX/more"\n')
         self.assert_finds("/more")
 
@@ -56,8 +56,8 @@ class CheckInstall(stand_ins.Scripts):
 
     def test_another_version_is_found(self):
         self.tool("apus 0.0.0")
-        self.assert_finds("“apus 0.0.0” in place of")
+        self.assert_finds("“apus 0.0.0” instead of")
 
     def test_a_tool_without_its_commands_is_found(self):
         self.tool(self.version, commands="send")
-        self.assert_finds("names no commands")
+        self.assert_finds("does not list its commands")

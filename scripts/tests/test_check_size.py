@@ -15,7 +15,7 @@ class Functions(unittest.TestCase):
         text = "func f<A, B>(_ a: (A, B) -> (A, B), b: [A: B], c: Result<A, B> = .x(1, 2), @Sendable d e: A) -> A { 0 }"
         self.assertEqual(self.found(text), [("f(_:b:c:d:)", 1, 4)])
 
-    def test_a_body_may_begin_on_a_later_line(self):
+    def test_a_body_may_start_on_a_later_line(self):
         text = "public init?<T>(\n  a: T,\n  b: Int\n) async throws(E)\nwhere T: P\n{\n  x()\n}\n"
         self.assertEqual(self.found(text), [("init(a:b:)", 8, 2)])
 
@@ -23,7 +23,7 @@ class Functions(unittest.TestCase):
         text = "protocol P {\n  func a(b: Int) async\n  func c()\n  var d: Int { get }\n}\nstruct S {\n}\n"
         self.assertEqual(self.found(text), [("a(b:)", 1, 1), ("c()", 1, 0), ("d", 1, 0)])
 
-    def test_operators_subscripts_and_nested_functions_count_and_calls_do_not(self):
+    def test_operators_subscripts_and_nested_functions_are_checked_and_calls_are_not(self):
         text = "static func == (a: A, b: A) -> Bool { .init(a) }\nsubscript(i: Int) -> A {\n  func g() { self.init() }\n}\n"
         self.assertEqual(self.found(text), [("==(a:b:)", 1, 2), ("subscript(i:)", 3, 1), ("g()", 1, 0)])
 
@@ -46,7 +46,7 @@ class Limits(unittest.TestCase):
         self.assertEqual(self.problems({"Sources/A/B.swift": "\n" * 700, **others}, machine), [])
         self.assertTrue(self.problems({"Sources/A/B.swift": "\n" * 701, **others}, machine))
 
-    def test_nine_of_ten_files_stay_below_300(self):
+    def test_nine_of_ten_files_have_at_most_300_lines(self):
         files = {f"Sources/A/{n}.swift": "\n" * (350 if n < 2 else 10) for n in range(10)}
         self.assertIn("nine of ten", "".join(self.problems(files)))
 

@@ -14,14 +14,14 @@ def summary(*entries, exclusions=()):
 
 
 class Report(unittest.TestCase):
-    def test_the_floor_is_on_the_total(self):
+    def test_the_floor_applies_to_the_total(self):
         files = summary(entry("Sources/A/a.swift", 90, 100), entry("Sources/B/b.swift", 100, 100))
         lines, enough = coverage_report.report(files)
         self.assertTrue(enough)
         self.assertIn("95.00 %", lines[-1])
         self.assertFalse(coverage_report.report(summary(entry("Sources/A/a.swift", 94, 100)))[1])
 
-    def test_only_the_library_counts_and_exclusions_do_not(self):
+    def test_only_library_files_without_exclusions_count(self):
         files = summary(entry("Tests/A/a.swift", 0, 9), entry("Sources/A/Apple/b.swift", 0, 9),
                         entry("Sources/A/a.swift", 9, 9), exclusions=["Sources/A/Apple/*.swift"])
         self.assertEqual(list(files), ["Sources/A/a.swift"])

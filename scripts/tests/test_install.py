@@ -4,7 +4,7 @@ import stat
 from . import stand_ins
 
 TOOL = "echo \"apus 1.2.3 of $0\"\n"
-# Writes down how it was called; the tool is there already.
+# Records its arguments; the tool is already built.
 SWIFT = """echo "$*" >>'{folder}/calls'
 if [[ "$*" == *--show-bin-path ]]; then echo '{folder}/built'; fi
 """
@@ -28,7 +28,7 @@ class Installing(stand_ins.Scripts):
     def files(self, *below):
         return sorted(os.path.join(folder, name) for folder, _, names in os.walk(self.path(*below)) for name in names)
 
-    def test_the_tool_is_built_optimised_and_put_below_the_prefix(self):
+    def test_the_tool_is_built_optimised_and_installed_below_the_prefix(self):
         status, output = self.install(PREFIX="{folder}/prefix")
         self.assertEqual(status, 0, output)
         self.assertEqual(self.files("prefix"), [self.path("prefix/bin/apus")])
@@ -37,13 +37,13 @@ class Installing(stand_ins.Scripts):
         self.assertEqual(self.calls(), [build, build + " --show-bin-path"])
         self.assertIn(f"apus 1.2.3 of {self.path('prefix/bin/apus')} is in {self.path('prefix/bin')}", output)
 
-    def test_destdir_stands_in_front_of_the_prefix(self):
+    def test_destdir_is_put_in_front_of_the_prefix(self):
         status, output = self.install(PREFIX="{folder}/prefix", DESTDIR="{folder}/stage")
         self.assertEqual(status, 0, output)
         self.assertEqual(self.files("stage"), [self.path("stage") + self.path("prefix/bin/apus")])
         self.assertFalse(os.path.exists(self.path("prefix")))
 
-    def test_without_a_prefix_it_is_usr_local(self):
+    def test_the_default_prefix_is_usr_local(self):
         status, output = self.install(DESTDIR="{folder}/stage")
         self.assertEqual(status, 0, output)
         self.assertEqual(self.files("stage"), [self.path("stage/usr/local/bin/apus")])
@@ -53,7 +53,7 @@ class Installing(stand_ins.Scripts):
             self.assertEqual(self.install(PREFIX=prefix, HOME="{folder}/home")[0], 0)
             self.assertIn(self.path(place), self.files("home"))
 
-    def test_a_tool_that_was_built_before_is_put_in_place_as_it_is(self):
+    def test_a_given_tool_is_installed_without_a_build(self):
         other = self.write(self.path("other"), "echo other\n")
         status, output = self.install(PREFIX="{folder}/prefix", APUS_TOOL=other)
         self.assertEqual(status, 0, output)
@@ -61,17 +61,17 @@ class Installing(stand_ins.Scripts):
         with open(other, "rb") as one, open(self.path("prefix/bin/apus"), "rb") as installed:
             self.assertEqual(installed.read(), one.read())
 
-    def test_a_tool_that_is_not_there_is_named(self):
+    def test_a_missing_tool_is_named(self):
         status, output = self.install(PREFIX="{folder}/prefix", APUS_TOOL="{folder}/none")
         self.assertEqual((status, output), (1, f"install: there is no tool at {self.path('none')}\n"))
 
-    def test_a_folder_that_cannot_be_made_is_known_before_the_build(self):
+    def test_a_folder_that_cannot_be_made_fails_before_the_build(self):
         status, output = self.install(PREFIX=self.tool)
         self.assertEqual(status, 1)
         self.assertIn(f"cannot make {self.tool}/bin", output)
         self.assertEqual(self.calls(), [])
 
-    def test_a_build_that_fails_shows_why_and_installs_nothing(self):
+    def test_a_failed_build_shows_its_output_and_installs_nothing(self):
         self.program("swift", "echo 'error: no such module'\nexit 1\n")
         status, output = self.install(PREFIX="{folder}/prefix")
         self.assertEqual(status, 1)

@@ -1,4 +1,4 @@
-"""The judge of the decoder: what RFC 9112 forbids, and what it only discourages."""
+"""The judge of the decoder: forbidden and discouraged responses of RFC 9112."""
 
 import os
 import sys
@@ -20,14 +20,14 @@ def read(stream, method=judge.GET, announced=True):
 
 
 class Reading(unittest.TestCase):
-    def test_content_ends_where_the_framing_says(self):
+    def test_content_ends_by_its_framing(self):
         self.assertEqual(read(OK + b"Content-Length: 5\r\n\r\nhello").content, b"hello")
         chunked = OK + b"Transfer-Encoding: chunked\r\n\r\n5;a=\"b;\"\r\nhello\r\n0\r\nX: y\r\n\r\n"
         self.assertEqual((read(chunked).content, read(chunked).trailers), (b"hello", [(b"X", b"y")]))
         self.assertEqual(read(OK + b"\r\nhello").framing, "close")
         self.assertEqual(read(OK + b"Content-Length: 5\r\n\r\n", judge.HEAD).framing, "none")
 
-    def test_what_is_forbidden_is_refused(self):
+    def test_forbidden_streams_are_refused(self):
         for stream in (
                 b"", OK, b"HTTP/1.1  200 OK\r\n\r\n", b"HTTP/2.0 200 OK\r\n\r\n", b"HTTP/1.1 101 Switching\r\n\r\n",
                 OK + b"A : b\r\n\r\n", OK + b" A: b\r\n\r\n", OK + b"A: b\0\r\n\r\n", OK + b"A: b\rc\r\n\r\n",
@@ -40,7 +40,7 @@ class Reading(unittest.TestCase):
             self.assertIsNone(read(stream), stream)
         self.assertIsNone(read(OK + b"\r\nhello", announced=False))
 
-    def test_what_is_discouraged_is_noted(self):
+    def test_discouraged_streams_are_noted(self):
         for stream, note in (
                 (b"HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", "no-reason-space"), (OK + b"A: b\n\r\n", "bare-lf"),
                 (OK + b"A: b\r\n c\r\n\r\n", "folded-field"), (OK + b"Transfer-Encoding: gzip\r\n\r\n", "other-coding"),
@@ -65,7 +65,7 @@ class Judging(unittest.TestCase):
     def test_an_explained_refusal_has_its_name(self):
         self.assertEqual(self.judged(b"refused malformedLineEnd", OK + b"A: b\n\r\n"), ({"bare-lf"}, None))
 
-    def test_any_other_difference_is_told(self):
+    def test_any_other_difference_is_reported(self):
         stream = OK + b"A: b\r\nContent-Length: 2\r\n\r\nhi"
         rendered = read(stream).rendered()
         for verdict in (b"refused truncated", rendered.replace(b"hi", b"ho"), rendered.replace(b"reuse 1", b"reuse 0"),

@@ -1,6 +1,9 @@
+import os
 import unittest
 
 import samples
+
+from . import stand_ins
 
 PREAMBLE = "import Apus\n\nstruct User {}\n\nlet api = Client()\n"
 
@@ -28,7 +31,7 @@ class Samples(unittest.TestCase):
         with self.assertRaisesRegex(samples.Problem, "does not know 'flie'"):
             self.files(document("<!-- sample: one flie -->", "a()"))
 
-    def test_a_block_can_be_left_out_with_a_reason(self):
+    def test_a_block_can_be_excluded_with_a_reason(self):
         self.assertEqual(self.files(document("<!-- sample: none it must not compile -->", "a()")), {})
         with self.assertRaisesRegex(samples.Problem, "reason"):
             self.files(document("<!-- sample: none -->", "a()"))
@@ -48,19 +51,19 @@ class Samples(unittest.TestCase):
         self.assertIn("\nextension A: B {", self.only("extension A: B {\n}"))
         self.assertIn("\npublic struct A {", self.only("public struct A {\n}"))
 
-    def test_the_preamble_yields_to_what_a_sample_declares(self):
+    def test_declarations_of_a_sample_replace_those_of_the_preamble(self):
         self.assertIn("private struct User {}", self.only("a()"))
         text = self.only("struct User { let a = 1 }")
         self.assertNotIn("struct User {}", text)
         self.assertIn("private let api", text)
 
-    def test_the_preamble_s_factories_yield_too(self):
+    def test_extension_members_of_a_sample_replace_those_of_the_preamble(self):
         preamble = PREAMBLE + "\nextension Endpoint where Self == R {\n  static var users: Self { 1 }\n}\n"
         self.assertIn("where Self == R", self.only("a()", preamble=preamble))
         code = "extension Endpoint where Self == S {\n  static var users: Self { 2 }\n}"
         self.assertNotIn("where Self == R", self.only(code, preamble=preamble))
 
-    def test_variables_left_unused_are_used(self):
+    def test_unused_variables_are_used(self):
         text = self.only("let a = 1\nguard let b else { return }\nasync let c = f()")
         self.assertTrue(text.endswith("  _ = a\n  _ = b\n  _ = try await c\n}\n"))
 
@@ -69,7 +72,7 @@ class Samples(unittest.TestCase):
         self.assertIn("{\n  func f() {}", self.only("func f() {}", "<!-- sample: one body -->"))
         self.assertIn("@MainActor\nprivate func sample()", self.only("f()", "<!-- sample: one main -->"))
 
-    def test_a_sample_may_continue_another(self):
+    def test_a_sample_can_continue_another(self):
         text = document("<!-- sample: one -->", "let a = 1") + document("<!-- sample: two continues one -->", "f(a)")
         self.assertIn("{\n  let a = 1\n  f(a)\n", self.files(text)["README-two.swift"])
         with self.assertRaisesRegex(samples.Problem, "continues 'none-such'"):
@@ -84,10 +87,20 @@ class Samples(unittest.TestCase):
         self.assertIn("private let core", self.files(text, "Sources/ApusCore/A.swift")["ApusCore_A-1.swift"])
         self.assertNotIn("private let core", self.files(text, "Sources/ApusNIO/A.swift")["ApusNIO_A-1.swift"])
 
-    def test_bodies_left_out_are_filled(self):
+    def test_omitted_bodies_are_filled(self):
         self.assertIn("{ fatalError() }", self.only("struct A { var b: B { … } }"))
 
     def test_doc_comments_are_samples_without_a_marker(self):
         text = "/// A.\n///\n/// ```swift\n/// f()\n///   .g()\n/// ```\npublic struct A {}\n"
         files = self.files(text, "Sources/ApusCore/Client/A.swift")
         self.assertIn("  f()\n    .g()\n", files["ApusCore_Client_A-1.swift"])
+
+
+class Target(unittest.TestCase):
+    def test_the_target_has_a_source_file_before_samples_are_written(self):
+        folder = os.path.join(stand_ins.ROOT, os.path.dirname(samples.OUT))
+        self.assertTrue([name for name in os.listdir(folder) if name.endswith(".swift")])
+
+    def test_written_samples_are_ignored_by_git(self):
+        with open(os.path.join(stand_ins.ROOT, ".gitignore"), encoding="utf-8") as file:
+            self.assertIn(f"/{samples.OUT}/\n", file.read())

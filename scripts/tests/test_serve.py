@@ -1,4 +1,4 @@
-"""Real servers begin with a line that says where, and leave nothing behind, however those who asked for them end."""
+"""Third-party servers announce their ports, and leave nothing behind, however their parent ends."""
 
 import json
 import os
@@ -18,7 +18,7 @@ import serve  # noqa: E402
 
 PATH = os.environ.get("PATH", os.defpath) + ":/usr/sbin"
 REQUIRED = os.environ.get("APUS_SERVERS") == "required" or os.environ.get("CI") == "true"
-# Which anybody may run; the one that runs this may be root's alone.
+# Any user may run this one; the interpreter of the tests may be readable by root only.
 PYTHON = "/usr/bin/python3"
 
 
@@ -42,7 +42,7 @@ def eventually(holds, seconds=60):
 @unittest.skipUnless(REQUIRED or shutil.which("nginx", path=PATH), "nginx is not installed")
 class Serving(unittest.TestCase):
     def started(self, *command, python=sys.executable, scripts=SERVERS, **options):
-        # As a thread of the tests may have them.
+        # Threads of the tests may block signals.
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         self.addCleanup(signal.pthread_sigmask, signal.SIG_SETMASK, blocked)
         process = subprocess.Popen([*command, python, os.path.join(scripts, "serve.py"), "nginx"],
@@ -60,25 +60,25 @@ class Serving(unittest.TestCase):
         self.assertTrue(eventually(lambda: not os.path.exists(facts["folder"])))
         self.assertTrue(eventually(lambda: not answers(facts["ports"]["plain"])))
 
-    def test_it_ends_with_its_input(self):
+    def test_it_ends_with_its_standard_input(self):
         process, facts = self.started()
         process.stdin.close()
         self.assertEqual(process.wait(60), 0)
         self.assert_gone(facts)
 
-    def test_it_ends_by_a_signal(self):
+    def test_a_signal_ends_it(self):
         process, facts = self.started()
         process.terminate()
         process.wait(60)
         self.assert_gone(facts)
 
-    def test_it_ends_with_whoever_started_it_though_another_holds_its_input(self):
+    def test_it_ends_with_its_parent_even_if_its_input_stays_open(self):
         process, facts = self.started("sh", "-c", 'exec 3<&0; "$@" <&3 & wait', "sh")
         process.send_signal(signal.SIGKILL)
         process.wait(60)
         self.assert_gone(facts)
 
-    def test_two_at_once_are_two(self):
+    def test_two_servers_run_side_by_side(self):
         (first, one), (second, two) = self.started(), self.started()
         self.assertFalse(set(one["ports"].values()) & set(two["ports"].values()))
         self.assertNotEqual(one["folder"], two["folder"])
@@ -88,8 +88,8 @@ class Serving(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can start it as somebody else")
     @unittest.skipUnless(REQUIRED or os.access(PYTHON, os.X_OK), f"{PYTHON} is not installed")
-    def test_it_needs_not_be_root(self):
-        # Nobody may read this checkout perhaps, nor the Python that runs this.
+    def test_it_runs_without_root(self):
+        # Another user may not be able to read this checkout.
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         os.chmod(folder, 0o755)
@@ -103,7 +103,7 @@ class Serving(unittest.TestCase):
 
 
 class Missing(unittest.TestCase):
-    def test_a_program_that_is_missing_is_named(self):
+    def test_a_missing_program_is_named(self):
         with self.assertRaisesRegex(serve.Failed, "^no-such-server is not installed$"):
             serve.program("no-such-server")
 

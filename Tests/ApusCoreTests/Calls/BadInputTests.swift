@@ -15,9 +15,9 @@ private struct Film: Codable, Sendable {
   var stars = 1.0
 }
 
-@Suite("Bad input is a typed error that names the place, and nothing of it is lost")
+@Suite("Bad input becomes a typed error that names the coding path and keeps the content")
 struct BadInputTests {
-  /// A way to read an answer into something.
+  /// A way to decode a response.
   private struct Reading: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let send: @Sendable (Client) async -> CallError?
@@ -69,11 +69,11 @@ struct BadInputTests {
     deep("[{\"data\":", "}]"), String(repeating: "[", count: 10_000), String(repeating: "{\"title\":", count: 10_000),
   ]
 
-  @Test("an answer that is not what was promised", arguments: Reading.all)
+  @Test("Content that does not match the expected type is a decoding error", arguments: Reading.all)
   private func answers(reading: Reading) async {
     let isStreamed = reading.testDescription == "after it was streamed"
     for text in Self.answers {
-      // An array without anything good in it is an array all the same; the coder lets a last comma pass.
+      // A lossy array without a single valid element is still an array; the decoder accepts a trailing comma.
       if reading.testDescription == "a lossy array", ["[[]]", "[1,]"].contains(text) { continue }
       let error = await reading.send(client(answering: .json(text)))
       #expect(error?.code == (isStreamed ? .handler : .decoding), "\(text.prefix(30))")
@@ -83,7 +83,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "a refused answer keeps its status and its bytes, whatever they are",
+    "A rejected response keeps its status and its content, whatever the content is",
     arguments: ["application/problem+json", "application/json", "text/plain"])
   func refusals(type: String) async {
     struct Refused: Decodable, Sendable { var reason: String }
@@ -98,7 +98,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("an answer that ends early is broken, and says that there was an answer", arguments: [true, false])
+  @Test("A response whose content ends early fails as broken, after the head was received", arguments: [true, false])
   func truncated(isStreamed: Bool) async {
     let api = client(answering: .pieces([#"{"title":"#, #""Ran"}"#]).brokenOff(after: 1))
     let error = await failure { () async throws(CallError) in
@@ -109,14 +109,14 @@ struct BadInputTests {
     #expect(error?.phase == (isStreamed ? .handling : .receiving))
   }
 
-  @Test("content in pieces that split its characters is read like any other")
+  @Test("Content split inside a character is decoded like any other")
   func split() async throws {
     let json = Data(#"{"title":"日本 😀","stars":1}"#.utf8)
     let film = try await client(answering: .pieces(json.map { Data([$0]) })).send(Request<Film>.get("/x"))
     #expect(film.title == "日本 😀")
   }
 
-  @Test("a number that JSON cannot write names its place, in content, form, query and common query")
+  @Test("A number that JSON cannot represent names its coding path in content, form, query and common query")
   func numbers() async {
     struct Order: Encodable, Sendable { var items = [Film(), Film(title: "a", stars: .nan)] }
     let requests: [(Request<Void>, String)] = [
@@ -133,7 +133,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("a value that writes nothing cannot be content, and says so")
+  @Test("A value that encodes nothing fails as content, with an explanation")
   func nothing() async {
     struct Silent: Encodable { func encode(to encoder: any Encoder) {} }
     let error = await failure { () async throws(CallError) in
@@ -144,7 +144,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "a path value that would lead elsewhere sends nothing, and the error does not quote it",
+    "A path value that would change the path sends nothing, and the error does not quote it",
     arguments: ["..", ".", "%2e%2e", "%2E.", "a\u{0}b", "a\r\nHost: evil", "a\u{7F}", "", "\t"])
   func pathValues(value: String) async throws {
     let stub = StubTransport()
@@ -158,7 +158,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "the fields of an answer may be anything",
+    "Fields of a response may hold anything",
     arguments: ["", "x", "-1", "99999999999999999999", "0x10", "1, 2", "\u{E9}"])
   func answerFields(value: String) async throws {
     let fields: HTTPFields = [

@@ -9,7 +9,7 @@ import Synchronization
   import Foundation
 #endif
 
-/// A client over a stub, with the time, the tasks and the observers of a test.
+/// A client over a stub, with a manual clock, an optional executor and the observers of a test.
 struct CallBench {
   let stub = StubTransport()
   let clock = ManualClock()
@@ -29,11 +29,11 @@ struct CallBench {
       environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)
   }
 
-  /// Whether nothing is left of any call.
+  /// Whether no call and no exchange is left.
   var isClean: Bool { api.calls.isEmpty && stub.openExchanges.isEmpty }
 }
 
-/// Limits each call to the timeout it names.
+/// Limits each call to its own timeout.
 struct ObeyTimeouts: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
@@ -42,7 +42,7 @@ struct ObeyTimeouts: Middleware {
   }
 }
 
-/// Does what a test says.
+/// A middleware made of a closure.
 struct Doing: Middleware {
   let work: @Sendable (RequestMessage, CallContext, Next) async throws -> ResponseMessage
 
@@ -51,7 +51,7 @@ struct Doing: Middleware {
   }
 }
 
-/// Keeps the events it is told, by call.
+/// Records the events of all calls.
 final class EventLog: CallObserver {
   private let all = Mutex<[(serial: UInt64, kind: TraceEvent.Kind)]>([])
 
@@ -59,12 +59,12 @@ final class EventLog: CallObserver {
     all.withLock { $0.append((call.serial, event.kind)) }
   }
 
-  /// The events of all calls, without those that only tell progress.
+  /// The events of all calls, without progress.
   var events: [String] {
     all.withLock { $0 }.map(\.kind.description).filter { !$0.hasPrefix("received ") && !$0.hasPrefix("sent ") }
   }
 
-  /// How each call ended, in the order of their ends.
+  /// How each call ended, in order.
   var ends: [(serial: UInt64, kind: TraceEvent.Kind)] { all.withLock { $0 }.filter(\.kind.isEnd) }
 }
 
@@ -77,7 +77,7 @@ extension TraceEvent.Kind {
   }
 }
 
-/// What happened, in order.
+/// A list that tests append to from any task.
 final class Log<Element: Sendable>: Sendable {
   private let all = Mutex<[Element]>([])
 
@@ -107,7 +107,7 @@ extension Result where Failure == CallError {
 }
 
 extension ResponseMessage {
-  /// An answer of text in memory.
+  /// A response with text in memory.
   static func text(_ text: String, _ head: HTTPResponse = HTTPResponse(status: .ok)) -> ResponseMessage {
     ResponseMessage(head: head, content: ResponseContent(Data(text.utf8)))
   }

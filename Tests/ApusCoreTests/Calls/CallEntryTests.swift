@@ -9,9 +9,9 @@ import Testing
   import Foundation
 #endif
 
-@Suite("An entry of the registry")
+@Suite("Entries of the call registry")
 struct CallEntryTests {
-  /// The entry of a call that runs, at the gate.
+  /// Inspects the entry of a call that waits at a gate.
   private func entry<E: Endpoint>(
     of endpoint: E, at base: BaseURL = "https://x.test/v1?k=v", _ look: @Sendable (CallEntry) -> Void
   ) async throws where E.Value == Void {
@@ -26,7 +26,7 @@ struct CallEntryTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("its URL is the base's, without a query, and the path's template")
+  @Test("The URL of an entry is the base URL without its query, followed by the path template")
   func template() async throws {
     try await entry(of: Request<Void>.get("/users/\(7)/friends/\("ann", "name")?page=\(2)")) { entry in
       #expect(entry.urlTemplate == "https://x.test/v1/users/{}/friends/{name}")
@@ -36,7 +36,7 @@ struct CallEntryTests {
     try await entry(of: Request<Void>.get("")) { #expect($0.urlTemplate == "https://x.test/v1") }
   }
 
-  @Test("it tells how much of the request's content has left, and how much there is")
+  @Test("An entry reports how much of the request content was sent, and its length when known")
   func sent() async throws {
     try await entry(of: Request<Void>.post("/x", content: .text("abcde"))) { entry in
       #expect(entry.sent.bytes == 5 && entry.sent.expected == 5)
@@ -56,7 +56,7 @@ struct CallEntryTests {
     try await entry(of: Request<Void>.get("/x")) { #expect($0.sent.bytes == 0) }
   }
 
-  @Test("a call of a malformed base URL shows its template alone")
+  @Test("A call with a malformed base URL shows only its path template")
   func malformed() async throws {
     let urls = Log<String>()
     struct Looking: CallObserver {
@@ -71,7 +71,7 @@ struct CallEntryTests {
     #expect(!urls.entries.isEmpty && urls.entries.allSatisfy { $0 == "/users/{}" })
   }
 
-  @Test("a response has its call's id, named or counted")
+  @Test("A response has the id of its call, named or numbered")
   func response() async throws {
     let stub = StubTransport()
     stub.onAny(answer: .status(204))
@@ -82,7 +82,7 @@ struct CallEntryTests {
     #expect(try await api.response(to: Request<Void>.get("/").latestWins("load")).id == "load")
   }
 
-  @Test("the system's random numbers differ")
+  @Test("Random numbers of the default runtime differ")
   func random() {
     let random = Runtime().random
     #expect(Set((0..<4).map { _ in random() }).count == 4)

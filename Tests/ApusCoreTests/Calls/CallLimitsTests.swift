@@ -8,7 +8,7 @@ private final class Target: DeadlineTarget {
   func deadlinePassed() {}
 }
 
-@Suite("The limits of a call and their alarm")
+@Suite("The deadlines of a call and their timer")
 struct CallLimitsTests {
   private let keys: [DeadlineTimer.Key]
 
@@ -20,7 +20,7 @@ struct CallLimitsTests {
 
   private func standard(_ seconds: Int = 30) -> CallTimeLimit { CallTimeLimit(.seconds(seconds), since: at(0)) }
 
-  @Test("a deadline is replaced by an earlier one only, and its alarm is taken back at the end")
+  @Test("Only an earlier deadline replaces a deadline, and the timer is cancelled at the end")
   func earlier() {
     var limits = CallLimits()
     #expect(limits.setDeadline(at(5)) == at(5))
@@ -28,13 +28,13 @@ struct CallLimitsTests {
     #expect(limits.setDeadline(at(6)) == nil && limits.deadline == at(5))
     #expect(limits.setDeadline(at(4)) == at(4) && limits.deadline == at(4))
     #expect(limits.armed(keys[1], at: at(4)) == keys[0])
-    // Of two that are set at the same time the earlier stays.
+    // Of two timers set at the same time, the earlier one stays.
     #expect(limits.armed(keys[2], at: at(5)) == keys[2])
     #expect(limits.stop() == keys[1])
     #expect(limits.stop() == nil)
   }
 
-  @Test("a deadline behind the alarm that is set needs none of its own: the alarm finds it")
+  @Test("A deadline later than the timer needs no timer of its own: the timer is set again when it fires")
   func laterDeadline() {
     var limits = CallLimits()
     #expect(limits.setDefaultLimit(standard()) == at(20))
@@ -45,7 +45,7 @@ struct CallLimitsTests {
     #expect(limits.expiry == nil)
   }
 
-  @Test("an inherited deadline stays hard: moving content does not put it off, nor does the default")
+  @Test("An inherited deadline is fixed: neither moving content nor the default timeout extends it")
   func hard() {
     var limits = CallLimits()
     _ = limits.setDeadline(at(40))
@@ -57,12 +57,12 @@ struct CallLimitsTests {
     #expect(limits.expiry == nil)
   }
 
-  @Test("the default ends the call ahead of a farther deadline, and says which part of it did")
+  @Test("The default timeout ends the call before a later deadline, and reports which part of it expired")
   func standardFirst() {
     var limits = CallLimits()
     _ = limits.setDeadline(at(90))
     _ = limits.setDefaultLimit(standard())
-    // Only the first counts.
+    // Only the first default timeout counts.
     #expect(limits.setDefaultLimit(standard(1)) == nil)
     #expect(limits.end(at: at(0)) == at(30))
     #expect(limits.rang(at: at(20), leaderContent: nil) == .again(at: at(30)))
@@ -70,7 +70,7 @@ struct CallLimitsTests {
     #expect(limits.expiry == .total)
   }
 
-  @Test("once the app reads the content itself, only a deadline counts")
+  @Test("While the app reads the content, only a deadline counts")
   func handling() {
     var limits = CallLimits()
     _ = limits.setDefaultLimit(standard())
@@ -79,7 +79,7 @@ struct CallLimitsTests {
     #expect(limits.end(at: at(20)) == nil)
   }
 
-  @Test("content that moves in the exchange of another call counts like its own")
+  @Test("Content that moves in another call's exchange counts like the call's own")
   func shared() {
     var limits = CallLimits()
     _ = limits.setDefaultLimit(standard())

@@ -17,7 +17,7 @@ private final class Switch: Cancellable {
 @Suite("The state of a call")
 struct CallStateTests {
   @Test(
-    "events move the call from phase to phase",
+    "Each event moves the call to its phase",
     arguments: [
       (TraceEvent.Kind.started, CallPhase.preparing, RequestState.notSent), (.prepared, .waiting, .notSent),
       (.exchangeStarted, .connecting, .maybeSent), (.requestSent, .awaitingHead, .maybeSent),
@@ -33,7 +33,7 @@ struct CallStateTests {
     #expect(state.requestState == .answered)
   }
 
-  @Test("a call that shares an exchange may have been sent, though it only waits")
+  @Test("A call that waits for a shared exchange counts as maybe sent")
   func joined() {
     var state = CallState()
     for kind in [TraceEvent.Kind.prepared, .joined(serial: 1)] { state.append(event(kind)) }
@@ -42,7 +42,8 @@ struct CallStateTests {
   }
 
   @Test(
-    "where the transport tells of connections, a call without one has not been sent, nor been sent by another attempt")
+    "With a transport that reports connections, a call without a connection counts as not sent, unless an earlier attempt had one"
+  )
   func waitingForConnection() {
     var state = CallState(reportsConnections: true)
     for kind in [TraceEvent.Kind.prepared, .exchangeStarted] { state.append(event(kind)) }
@@ -57,7 +58,7 @@ struct CallStateTests {
     #expect(joined.requestState == .maybeSent)
   }
 
-  @Test("a new exchange starts its own counts and has no answer yet")
+  @Test("A new attempt resets the byte counts and the response")
   func secondAttempt() {
     var state = CallState()
     state.append(event(.exchangeStarted))
@@ -73,7 +74,7 @@ struct CallStateTests {
     #expect(state.requestState == .maybeSent)
   }
 
-  @Test("progress is not kept in the trace, and a trace is bounded")
+  @Test("Progress is not kept in the trace, and the trace is bounded")
   func bounded() {
     var state = CallState()
     for number in 0..<1500 {
@@ -84,7 +85,7 @@ struct CallStateTests {
     #expect(state.droppedEvents == 500)
   }
 
-  @Test("what is attached after a reason to cancel is cancelled at once")
+  @Test("Work attached after a cancellation is cancelled immediately")
   func lateAttach() {
     var state = CallState()
     let isCancelledBefore = state.attach(Switch())
@@ -101,7 +102,7 @@ struct CallStateTests {
     case received(Int)
   }
 
-  /// A second passes between two moves. Answers how much of the time content moved.
+  /// Applies the moves, one a second, and returns for how long content was moving.
   private func time(_ moves: [Move], sharesExchange: Bool = false) -> Duration {
     var state = CallState()
     var second = 0
@@ -127,29 +128,31 @@ struct CallStateTests {
 
   private static let movements: [([Move], Int)] = [
     ([.event(.exchangeStarted), .event(.requestSent), .head(length: nil)], 0),
-    // An answer that comes in one piece.
+    // A response in one piece.
     ([.event(.exchangeStarted), .event(.requestSent), .head(length: 4), .received(4)], 0),
     ([.head(length: 4), .received(2), .received(2), .event(.contentArrived(length: 4))], 2),
     // More is expected.
     ([.head(length: 9), .received(2)], 98),
     ([.head(length: nil), .received(2), .event(.contentArrived(length: 2))], 1),
     ([.head(length: 9), .received(2), .event(.exchangeStarted)], 1),
-    // Content that leaves in one piece.
+    // Request content in one piece.
     ([.event(.sendProgress(sent: 5, expected: 5)), .event(.requestSent)], 0),
     ([.event(.sendProgress(sent: 2, expected: 5)), .event(.sendProgress(sent: 5, expected: 5))], 1),
     ([.event(.sendProgress(sent: 2, expected: nil)), .event(.requestSent), .head(length: nil)], 1),
-    // An answer that comes before the request is complete.
+    // A response before the request is complete.
     ([.event(.sendProgress(sent: 2, expected: nil)), .head(length: nil), .event(.requestSent)], 99),
   ]
 
-  @Test("content moves from a report of progress until all of it has, or its exchange is over", arguments: movements)
+  @Test(
+    "Content counts as moving from the first progress until all of it has moved or the exchange ends",
+    arguments: movements)
   private func movement(moves: [Move], seconds: Int) {
     #expect(time(moves) == .seconds(seconds))
-    // Also where only another call wants to know it.
+    // The same for a call that shares the exchange.
     #expect(time(moves, sharesExchange: true) == .seconds(seconds))
   }
 
-  @Test("the clock is not read for content where no limit depends on it, nor for an answer in one piece")
+  @Test("The clock is read neither for calls without a limit nor for a response in one piece")
   func noClock() {
     func never() -> MonotonicInstant {
       Issue.record("the clock was read")
@@ -163,7 +166,7 @@ struct CallStateTests {
     _ = limited.received(7, at: never())
   }
 
-  @Test("in any order of events the first reason decides, and there is one end", arguments: 0..<200)
+  @Test("In any order of events, the first cancellation reason counts and the call ends once", arguments: 0..<200)
   func randomOrder(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var state = CallState()
@@ -190,7 +193,7 @@ struct CallStateTests {
           #expect(end.reason == firstReason)
         }
       default:
-        // The shell writes nothing down once the call has ended.
+        // The call records nothing once it has ended.
         if outcome == nil { state.append(event(.exchangeStarted)) }
       }
       #expect(state.isEnded == (outcome != nil))

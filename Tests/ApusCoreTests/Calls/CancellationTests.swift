@@ -13,7 +13,7 @@ struct CancellationTests {
   private let bench = CallBench()
   private let text = Request<String>.get("/text")
 
-  @Test("a task that is cancelled before it calls sends nothing")
+  @Test("A task cancelled before it makes its call sends nothing")
   func beforeStart() async throws {
     bench.stub.onAny(answer: .text("late"))
     let gate = Gate()
@@ -30,7 +30,7 @@ struct CancellationTests {
     #expect(bench.isClean)
   }
 
-  @Test("a call that an observer cancels as it starts sends nothing")
+  @Test("A call cancelled by an observer at its start sends nothing")
   func atStart() async throws {
     struct Canceller: CallObserver {
       func observe(_ event: TraceEvent, of call: CallEntry) {
@@ -46,7 +46,7 @@ struct CancellationTests {
     #expect(bench.log.events == ["started", "cancel requested: on request", "failed: cancelled"])
   }
 
-  @Test("a call in flight ends as cancelled, and its exchange is given up")
+  @Test("A cancelled call in flight ends as cancelled, and its exchange is cancelled")
   func inFlight() async throws {
     bench.stub.onAny(answer: .stalled)
     let call = Task { [bench, text] in await bench.api.result(of: text) }
@@ -61,7 +61,7 @@ struct CancellationTests {
     #expect(bench.isClean)
   }
 
-  @Test("a call whose content arrives ends as cancelled, and its exchange is given up")
+  @Test("A call cancelled while content arrives ends as cancelled, and its exchange is cancelled")
   func inContent() async throws {
     bench.stub.onAny(answer: .pieces(["a", "b"]).stalled(after: 1))
     let call = Task { [bench, text] in await bench.api.result(of: text) }
@@ -75,7 +75,7 @@ struct CancellationTests {
     #expect(bench.isClean)
   }
 
-  @Test("cancelling after the end has no effect")
+  @Test("Cancelling a call after its end has no effect")
   func afterTheEnd() async throws {
     bench.stub.onAny(answer: .text("done"))
     let entries = Log<CallEntry>()
@@ -97,7 +97,7 @@ struct CancellationTests {
   }
 
   @Test(
-    "a call cancelled by id, tag, endpoint, rule or with all others ends alone; the caller's task goes on",
+    "Calls cancelled through the registry end without ending others; the caller's task is not cancelled",
     arguments: ["id", "serial", "tag", "endpoint", "rule", "all"])
   func throughTheRegistry(how: String) async throws {
     bench.stub.on(GetImage.self, answer: .stalled)
@@ -132,7 +132,7 @@ struct CancellationTests {
     #expect(bench.isClean)
   }
 
-  @Test("a call whose id is a number is found and cancelled by it")
+  @Test("A call without a named id is found and cancelled by its number")
   func bySerial() async throws {
     bench.stub.onAny(answer: .stalled)
     let call = Task { [bench, text] in await bench.api.result(of: text) }
@@ -143,7 +143,7 @@ struct CancellationTests {
     #expect(await call.value.error?.code == .cancelled)
   }
 
-  @Test("an id is free at once after success, failure and cancellation")
+  @Test("An id is free immediately after success, failure and cancellation")
   func idIsFree() async throws {
     bench.stub.on(.get, "/ok", answer: .text("ok"))
     bench.stub.on(.get, "/failure", answer: .status(500))
@@ -161,7 +161,7 @@ struct CancellationTests {
     #expect(bench.isClean)
   }
 
-  @Test("the first reason counts, later ones change nothing")
+  @Test("Only the first cancellation reason counts")
   func firstReason() async throws {
     bench.stub.onAny(answer: .stalled)
     let call = Task { [bench, text] in await bench.api.result(of: text) }
@@ -173,7 +173,7 @@ struct CancellationTests {
     #expect(bench.log.events.count { $0.hasPrefix("cancel requested") } == 1)
   }
 
-  @Test("a transport's late answer does not undo a cancellation")
+  @Test("A late response of the transport does not undo a cancellation")
   func lateAnswer() async throws {
     struct Deaf: Middleware {
       let gate: Gate

@@ -3,7 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Timing
 
-/// A client over a stub that answers when a gate opens, with the time and the observers of a test.
+/// A client over a stub that responds when a gate opens, with a manual clock and a recorded event log.
 struct CoalescingBench {
   let stub = StubTransport()
   let clock = ManualClock()
@@ -36,14 +36,14 @@ struct CoalescingBench {
     Task { [api] in await api.result(of: request) }
   }
 
-  /// How many calls have joined another's exchange.
+  /// How many calls have joined the exchange of another.
   var joined: Int { log.events.count { $0.hasPrefix("joined") } }
 
   func waitForJoined(_ count: Int) async throws {
     try await waitWhile(joined < count)
   }
 
-  /// Starts calls, and waits until all of them wait for one exchange, which the first has begun.
+  /// Starts calls, and waits until all of them share the exchange of the first.
   func share(_ requests: [Request<String>]) async throws -> [Task<Result<String, CallError>, Never>] {
     var calls: [Task<Result<String, CallError>, Never>] = []
     for (index, request) in requests.enumerated() {
@@ -54,7 +54,7 @@ struct CoalescingBench {
     return calls
   }
 
-  /// Whether nothing is left of any call.
+  /// Whether no call and no exchange is left.
   var isClean: Bool { api.calls.isEmpty && stub.openExchanges.isEmpty }
 }
 
@@ -67,6 +67,6 @@ extension CoalescingLimits {
 }
 
 extension Request where Value == String {
-  /// What most of these calls ask for.
+  /// The request that most of these tests send.
   static var shared: Request<String> { Request<String>.get("/user").coalesced() }
 }

@@ -3,19 +3,19 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Calls that are coalesced: what they do not join")
+@Suite("Coalesced calls: limits of sharing")
 struct CoalescingBoundsTests {
   private let gate = Gate()
 
-  /// A client that shares up to four bytes, whose first answer comes from a gate piece by piece, and the next when the
-  /// bench's own opens.
+  /// A client that shares responses of up to four bytes. The first response comes piece by piece from a gate, the next ones
+  /// when the bench's own gate opens.
   private func bench(_ first: StubAnswer) -> CoalescingBench {
     let bench = CoalescingBench(limits: CoalescingLimits { $0.sharedBytes = 4 })
     bench.stub.on(.get, "/user", answers: [first, .text("own").waiting(for: bench.gate)])
     return bench
   }
 
-  @Test("an answer that has become large is not joined any more; those that wait for it get all of it")
+  @Test("A response over the size limit is not joined any more; calls already waiting for it receive all of it")
   func tooLarge() async throws {
     let bench = bench(.pieces(["abcd", "ef", "g"], gate: gate))
     var early = [bench.start(.shared)]
@@ -26,7 +26,7 @@ struct CoalescingBoundsTests {
       gate.release()
     }
     try await gate.waitForArrivals(3)
-    // Six bytes are there.
+    // Six bytes have arrived.
     var late = [bench.start(.shared)]
     try await bench.gate.waitForArrivals(1)
     late.append(bench.start(.shared))
@@ -39,7 +39,7 @@ struct CoalescingBoundsTests {
     #expect(bench.log.events.count { $0.hasPrefix("could not join call") } == 1)
   }
 
-  @Test("neither is one that announces so much")
+  @Test("A response whose Content-Length is over the limit is not joined")
   func announced() async throws {
     let bench = bench(.pieces(["abcd", "e"], gate: gate, fields: [.contentLength: "5"]))
     let first = bench.start(.shared)
@@ -50,7 +50,7 @@ struct CoalescingBoundsTests {
     #expect(try await first.value.get() == "abcde")
   }
 
-  @Test("an answer that has begun and must not be stored is not joined, unless the id says so; before it begins it is")
+  @Test("A call joins a no-store response only before its head arrives, unless both calls have the same id")
   func noStore() async throws {
     let head = Gate()
     let bench = bench(.pieces(["ab"], gate: gate, fields: [.cacheControl: "private, No-Store"]).waiting(for: head))
@@ -67,7 +67,7 @@ struct CoalescingBoundsTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
-  @Test("calls of one id join whatever there is of an answer")
+  @Test("Calls with the same id join a response at any time")
   func named() async throws {
     let bench = bench(.pieces(["abcdef", "g"], gate: gate, fields: [.cacheControl: "no-store"]))
     let request = Request<String>.shared.id("one", whenRunning: .join)
@@ -77,7 +77,7 @@ struct CoalescingBoundsTests {
     try await gate.waitForArrivals(2)
     let second = bench.start(request)
     try await bench.waitForJoined(1)
-    // It goes by its id alone.
+    // The exchange is found by its id only.
     let other = bench.start(.shared)
     try await bench.gate.waitForArrivals(1)
     gate.open()
@@ -87,7 +87,7 @@ struct CoalescingBoundsTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
-  @Test("so many exchanges are shared at a time; a call beyond goes alone, and says so")
+  @Test("Beyond the limit on shared exchanges, a call has an exchange of its own and records it")
   func manyExchanges() async throws {
     let bench = CoalescingBench(limits: CoalescingLimits { $0.exchanges = 2 })
     let paths: [RequestPath] = ["/1", "/2", "/3", "/3"]
@@ -102,13 +102,13 @@ struct CoalescingBoundsTests {
     for call in calls { #expect(try await call.value.get() == "ok") }
     #expect(bench.stub.exchanges.map(\.target) == ["/1", "/2", "/3", "/3"])
     #expect(bench.log.events.count { $0 == "does not share, exchanges under way: 2" } == 2)
-    // There is room again.
+    // A shared exchange has ended, so there is room again.
     _ = try await bench.api.send(Request<String>.shared)
     #expect(bench.log.events.count { $0.hasPrefix("does not share") } == 2)
     #expect(bench.isClean)
   }
 
-  @Test("fields that tell calls apart and not answers are the client's to name")
+  @Test("The client's settings name fields that do not keep calls from sharing")
   func perCallFields() async throws {
     let bench = CoalescingBench(limits: CoalescingLimits { $0.perCallFields = ["x-tap"] })
     let calls = try await bench.share([.shared.field("X-Tap", "1"), .shared.field("X-Tap", "2")])
@@ -116,7 +116,7 @@ struct CoalescingBoundsTests {
     try await bench.gate.waitForArrivals(2)
     bench.gate.open()
     for call in calls + [other] { #expect(try await call.value.get() == "ok") }
-    // What is sent is what the first had.
+    // The request sent is the leader's.
     let tap = try #require(HTTPField.Name("X-Tap"))
     #expect(bench.stub.exchanges.first?.fields[tap] == "1")
   }

@@ -3,12 +3,12 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Calls that are coalesced: how they end")
+@Suite("Coalesced calls: how they end")
 struct CoalescingEndsTests {
   private let bench = CoalescingBench()
   private var gate: Gate { bench.gate }
 
-  @Test("one that is cancelled leaves the others alone, whichever it is", arguments: [0, 1, 2])
+  @Test("Cancelling any one of the calls leaves the others alone", arguments: [0, 1, 2])
   func oneLeaves(index: Int) async throws {
     let calls = try await bench.share([.shared, .shared, .shared])
     calls[index].cancel()
@@ -20,7 +20,7 @@ struct CoalescingEndsTests {
     #expect(bench.isClean)
   }
 
-  @Test("a deadline is that of its call alone, whichever it is; its request may have been sent", arguments: [0, 1])
+  @Test("A deadline ends only its own call, as maybe sent", arguments: [0, 1])
   func deadline(index: Int) async throws {
     var requests: [Request<String>] = [.shared, .shared]
     requests[index] = requests[index].timeout(.seconds(1))
@@ -35,7 +35,7 @@ struct CoalescingEndsTests {
     #expect(bench.stub.exchanges.map(\.outcome) == [.answered])
   }
 
-  @Test("of several deadlines each counts for its call, and the exchange ends with the last")
+  @Test("Each call ends at its own deadline, and the exchange ends with the last call")
   func deadlines() async throws {
     let calls = try await bench.share([3, 1, 2].map { Request<String>.shared.timeout(.seconds($0)) })
     for (passed, index) in [1, 2, 0].enumerated() {
@@ -49,7 +49,7 @@ struct CoalescingEndsTests {
     #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("when the last has left, the exchange is given up, and the next call starts anew")
+  @Test("When the last call leaves, the exchange is cancelled, and the next call starts a new one")
   func allLeave() async throws {
     bench.stub.on(.get, "/user", answers: [.text("old").waiting(for: gate), .text("new")])
     let calls = try await bench.share([.shared, .shared])
@@ -61,14 +61,14 @@ struct CoalescingEndsTests {
     #expect(bench.isClean)
   }
 
-  @Test("a call after the exchange is over makes one of its own")
+  @Test("A call made after the exchange has ended starts a new one")
   func afterwards() async throws {
     bench.stub.on(.get, "/user", answers: [.text("first"), .text("second")])
     #expect(try await bench.api.send(Request<String>.shared) == "first")
     #expect(try await bench.api.send(Request<String>.shared) == "second")
   }
 
-  @Test("one that takes the place of another does not take over its exchange, unless somebody else waits for it")
+  @Test("A call that supersedes another joins its exchange only if a third call shares it")
   func superseded() async throws {
     bench.stub.on(.get, "/user", answers: [.text("old").waiting(for: gate), .text("new").waiting(for: gate)])
     let older = bench.start(.shared.latestWins("user"))
@@ -88,7 +88,7 @@ struct CoalescingEndsTests {
     #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled, .answered])
   }
 
-  @Test("whatever works further in knows who waits now, those included that came while it did")
+  @Test("Middlewares see which calls share the exchange now, including calls that join later")
   func sharers() async throws {
     let told = Log<Int>()
     let (asked, goesOn) = (Gate(), Gate())
@@ -116,7 +116,7 @@ struct CoalescingEndsTests {
     goesOn.open()
     for index in [0, 2] { #expect(try await calls[index].value.get() == "ok") }
     #expect(told.entries == [1, 2, 3, -2])
-    // A call that shares with nobody has no sharers.
+    // A call that shares its exchange with no other has no sharers.
     _ = try await bench.api.send(Request<String>.get("/user"))
     #expect(told.entries.last == 0)
   }

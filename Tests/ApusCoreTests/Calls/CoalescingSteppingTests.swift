@@ -3,9 +3,9 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Calls that are coalesced, step by step")
+@Suite("Coalesced calls, step by step")
 struct CoalescingSteppingTests {
-  /// How the answer comes.
+  /// How the response arrives.
   private enum Way: CaseIterable {
     case inPieces, refused, broken, noStore, tooLarge
 
@@ -68,7 +68,7 @@ struct CoalescingSteppingTests {
     }
   }
 
-  @Test("disturbed before whichever job, calls end once, none hangs, and nothing is left", arguments: Way.allCases)
+  @Test("Disturbed before any job, every call ends once, none hangs, and nothing is left", arguments: Way.allCases)
   private func everyStep(way: Way) async {
     let undisturbed = await run(way)
     #expect(undisturbed.jobs > 4)
@@ -83,7 +83,7 @@ struct CoalescingSteppingTests {
     }
   }
 
-  @Test("the same in any order of jobs", arguments: Way.allCases)
+  @Test("In any order of jobs, every call ends once, and nothing is left", arguments: Way.allCases)
   private func anyOrder(way: Way) async {
     for seed in UInt64(0)..<25 {
       var dice = SeededGenerator(seed: seed &+ 1000)
@@ -101,7 +101,7 @@ struct CoalescingSteppingTests {
       if before.error?.code == error.code { return true }
       switch disturbance {
       case .cancelCalls, .cancelTasks: return error.isCancellation
-      // The others do not notice.
+      // The other calls are not affected.
       case .cancelOne: return call == 0 && error.isCancellation
       case .passDeadline: return error.code == .timeout
       }

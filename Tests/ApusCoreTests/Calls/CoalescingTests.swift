@@ -13,14 +13,14 @@ private enum Urgency: ContextKey {
   static var tellsCallsApart: Bool { false }
 }
 
-@Suite("Calls that are coalesced")
+@Suite("Coalesced calls")
 struct CoalescingTests {
   private let bench = CoalescingBench()
   private var gate: Gate { bench.gate }
 
-  // MARK: What is shared
+  // MARK: What calls share
 
-  @Test("any number of calls that ask for the same are one exchange, each with its own trace and id")
+  @Test("Any number of equal calls share one exchange, each with its own trace and id")
   func oneExchange() async throws {
     let calls = try await bench.share(Array(repeating: .shared, count: 20))
     let response = Task { [bench] in try await bench.api.response(to: Request<String>.shared) }
@@ -37,7 +37,7 @@ struct CoalescingTests {
     #expect(bench.isClean)
   }
 
-  @Test("a failure and a refusal reach all of them")
+  @Test("A failure or a rejection reaches every call")
   func failures() async throws {
     let broken = StubAnswer.failure(TransportError(.broken, requestState: .maybeSent))
     for (answer, code) in [(broken, CallError.Code.broken), (.status(404), .rejected)] {
@@ -50,7 +50,7 @@ struct CoalescingTests {
     }
   }
 
-  @Test("each decodes for itself: endpoints of different types share, and one may fail where another succeeds")
+  @Test("Each call decodes for itself: calls of different types share an exchange, and one may fail to decode it")
   func ownDecoding() async throws {
     bench.stub.onAny(answer: .json(#"{"id":7}"#).waiting(for: gate))
     let user = bench.begin(Request<User>.get("/user").coalesced())
@@ -63,7 +63,8 @@ struct CoalescingTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("a safe method shares, any other never does", arguments: ["GET", "HEAD", "OPTIONS", "QUERY", "POST", "DELETE"])
+  @Test(
+    "Only calls with safe methods share an exchange", arguments: ["GET", "HEAD", "OPTIONS", "QUERY", "POST", "DELETE"])
   func methods(token: String) async throws {
     bench.stub.onAny(answer: .status(204).waiting(for: gate))
     let method = try #require(HTTPRequest.Method(token))
@@ -76,12 +77,12 @@ struct CoalescingTests {
     #expect(bench.stub.exchanges.count == (isSafe ? 1 : 2))
   }
 
-  @Test("a QUERY shares with those of the same content, byte for byte, and with no other")
+  @Test("QUERY calls share only if their content is equal byte for byte")
   func contents() async throws {
     func query(_ text: String) -> Request<String> {
       Request<String>.query("/user", content: .text(text)).coalesced()
     }
-    // The same in their first kilobyte, and of one length.
+    // Two texts of one length with the same first kilobyte.
     let (first, second) = (String(repeating: "a", count: 1000) + "b", String(repeating: "a", count: 1000) + "c")
     let calls = [first, second, first, second].map { bench.start(query($0)) }
     try await gate.waitForArrivals(2)
@@ -91,7 +92,8 @@ struct CoalescingTests {
     #expect(bench.stub.exchanges.map(\.text).sorted() == [first, second])
   }
 
-  @Test("calls share whatever tells only them apart: their ids, deadlines, traces and what is said not to matter")
+  @Test(
+    "Different ids, deadlines, trace fields and settings that do not affect coalescing do not keep calls from sharing")
   func ownMatters() async throws {
     let requests: [Request<String>] = [
       .shared, .shared.id("a", whenRunning: .allow), .shared.timeout(.seconds(9)), .shared.field("traceparent", "00-1"),
@@ -103,7 +105,9 @@ struct CoalescingTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("another target, field, tag, limit or setting is another exchange; what cannot be compared shares with nobody")
+  @Test(
+    "A different target, field, tag, limit or setting keeps calls from sharing, and so does a value that cannot be compared"
+  )
   func differences() async throws {
     let requests: [Request<String>] = [
       .shared, .get("/user?a=1").coalesced(), .get("/users").coalesced(), .shared.field("Accept-Language", "de"),
@@ -117,7 +121,7 @@ struct CoalescingTests {
     #expect(bench.joined == 0)
   }
 
-  @Test("calls of two principals do not share, and those of two environments neither")
+  @Test("Calls of different principals or environments do not share")
   func accounts() async throws {
     let principal = Mutex<UInt64?>(1)
     var environment = Environment(baseURL: "https://x.test")
@@ -127,7 +131,7 @@ struct CoalescingTests {
     let others: [UInt64?] = [2, nil, 1]
     for (index, other) in others.enumerated() {
       try await gate.waitForArrivals(index + 1)
-      // At last another environment that says the same.
+      // Finally, another environment with equal values.
       if index == 2 { bench.api.use(environment) }
       principal.withLock { $0 = other }
       calls.append(bench.start(.shared))
@@ -140,7 +144,7 @@ struct CoalescingTests {
     #expect(bench.stub.exchanges.count == 4)
   }
 
-  @Test("a client may coalesce whatever does not say otherwise")
+  @Test("A client can coalesce every call that does not opt out")
   func clientWide() async throws {
     let bench = CoalescingBench { $0.coalesces = true }
     let calls = try await bench.share([Request<String>.get("/user"), .get("/user"), .shared])
@@ -152,7 +156,7 @@ struct CoalescingTests {
     #expect(bench.stub.exchanges.count == 4)
   }
 
-  @Test("streamed calls never share, and a message that is only described is sent to nobody")
+  @Test("Streamed calls never share, and describing a message sends nothing")
   func streamed() async throws {
     _ = try await bench.api.message(for: Request<String>.shared)
     let calls = (0..<2).map { _ in

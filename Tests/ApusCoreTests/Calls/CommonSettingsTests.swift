@@ -19,7 +19,7 @@ struct CommonSettingsTests {
     return CommonSettings(values)
   }
 
-  @Test("the same values are the same, in whatever order they were set")
+  @Test("Settings with equal values are equal, in whatever order they were set")
   func same() throws {
     let none = try #require(settings())
     #expect(none == settings())
@@ -38,7 +38,7 @@ struct CommonSettingsTests {
     #expect(first.hashValue == second.hashValue)
   }
 
-  @Test("other values are not, neither is a value beside none")
+  @Test("Settings with different values differ, and so do a value and none")
   func different() throws {
     let all = [
       settings(), settings { $0[Level.self] = 1 }, settings { $0[Level.self] = 2 }, settings { $0[Ratio.self] = 1 },
@@ -52,14 +52,14 @@ struct CommonSettingsTests {
     #expect(Set(all).count == all.count)
   }
 
-  @Test("what does not tell calls apart is not looked at")
+  @Test("Keys that do not affect coalescing are ignored")
   func ignored() {
     #expect(settings { $0[Urgency.self] = 1 } == settings { $0[Urgency.self] = 2 })
     #expect(settings { $0[Urgency.self] = 1 } == settings())
     #expect(Level.tellsCallsApart && !Urgency.tellsCallsApart)
   }
 
-  @Test("what cannot be compared, or is not even equal to itself, is like nothing else")
+  @Test("Values that cannot be compared, or do not equal themselves, equal nothing")
   func incomparable() {
     #expect(settings { $0[Hook.self] = {} } == nil)
     #expect(settings { $0[Ratio.self] = .nan } == nil)

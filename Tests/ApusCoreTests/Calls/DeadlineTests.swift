@@ -8,7 +8,7 @@ struct DeadlineTests {
   private let bench = CallBench()
 
   @Test(
-    "a call ends as timed out where it is when the deadline passes",
+    "A call times out in any phase when its deadline passes",
     arguments: [
       ("head", CallPhase.awaitingHead, RequestState.maybeSent), ("content", .receiving, .answered),
       ("waiting", .waiting, .notSent),
@@ -36,7 +36,7 @@ struct DeadlineTests {
     #expect(bench.isClean)
   }
 
-  @Test("a call that ends in time is not touched by its deadline")
+  @Test("A call that ends in time is not affected by its deadline")
   func inTime() async throws {
     bench.stub.onAny(answer: .text("ok"))
     #expect(try await bench.api.send(Request<String>.get("/").timeout(.seconds(1))) == "ok")
@@ -44,7 +44,7 @@ struct DeadlineTests {
     #expect(bench.log.events.last == "succeeded")
   }
 
-  @Test("of several deadlines the earliest counts, whoever sets it", arguments: [(5, 2), (2, 5)])
+  @Test("Of several deadlines the earliest counts, whichever layer sets it", arguments: [(5, 2), (2, 5)])
   func earliest(outer: Int, inner: Int) async throws {
     let limiting = Doing { request, context, next in
       var context = context
@@ -61,7 +61,7 @@ struct DeadlineTests {
     #expect(await call.value.error?.code == .timeout)
   }
 
-  @Test("a deadline that has passed before the exchange sends nothing")
+  @Test("A deadline that passes before the exchange sends nothing")
   func passedBefore() async throws {
     let late = Doing { request, context, next in
       try await context.clock.sleep(until: context.now.advanced(by: .seconds(10)))
@@ -76,7 +76,7 @@ struct DeadlineTests {
     #expect(bench.stub.exchanges.isEmpty)
   }
 
-  @Test("many calls with deadlines at random each end at their own", arguments: 0..<5)
+  @Test("Each of many calls with random deadlines ends at its own", arguments: 0..<5)
   func many(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     bench.stub.onAny(answer: .stalled)

@@ -3,7 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Calls with one id")
+@Suite("Calls with the same id")
 struct DuplicateTests {
   private let bench = CallBench()
 
@@ -15,7 +15,7 @@ struct DuplicateTests {
     Task { [bench] in await bench.api.result(of: request) }
   }
 
-  @Test("allowed: both run, and the id stands for both")
+  @Test("Allow: both calls run and share the id")
   func allow() async throws {
     let gate = Gate()
     bench.stub.onAny(answer: .text("ok").waiting(for: gate))
@@ -27,7 +27,7 @@ struct DuplicateTests {
     #expect(bench.isClean)
   }
 
-  @Test("refused: the newer call is declined at once, sends nothing, and the running one is not touched")
+  @Test("Refuse: the newer call is declined immediately without sending, and the running call is not affected")
   func refuse() async throws {
     let gate = Gate()
     bench.stub.onAny(answer: .text("ok").waiting(for: gate))
@@ -45,7 +45,7 @@ struct DuplicateTests {
     #expect(bench.isClean)
   }
 
-  @Test("refused: streamed calls too")
+  @Test("Refuse: streamed calls too")
   func refuseStreamed() async throws {
     bench.stub.onAny(answer: .stalled)
     let running = start(request(.refuse))
@@ -56,7 +56,7 @@ struct DuplicateTests {
     _ = await running.value
   }
 
-  @Test("replaced: the older call ends as superseded, the newer one runs")
+  @Test("Replace: the older call ends as superseded, and the newer one runs")
   func replace() async throws {
     let gate = Gate()
     bench.stub.on(.get, "/text", answers: [.stalled, .text("new").waiting(for: gate)])
@@ -73,13 +73,13 @@ struct DuplicateTests {
     #expect(bench.isClean)
   }
 
-  @Test("replaced: a value that had arrived before its caller went on never reaches the app")
+  @Test("Replace: a value that arrived before its caller resumed never reaches the app")
   func replaceAfterArrival() async throws {
     let executor = ManualExecutor()
     let bench = CallBench(executor: executor)
     bench.stub.on(.get, "/text", answers: [.text("old"), .text("new")])
     let request = request(.replace)
-    // The older caller's jobs wait on their own executor: its value arrives, but it does not go on.
+    // The older caller's executor is held: its value arrives, but the caller does not resume.
     let olderCaller = ManualExecutor()
     let older = Task(executorPreference: olderCaller) { await bench.api.result(of: request) }
     olderCaller.runAll()
@@ -95,7 +95,7 @@ struct DuplicateTests {
     #expect(bench.log.ends.map(\.kind) == [.failed(.cancelled), .succeeded])
   }
 
-  @Test("of a hundred taps only the last gives a value", arguments: 0..<10)
+  @Test("Of a hundred taps, only the last returns a value", arguments: 0..<10)
   func taps(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     let executor = ManualExecutor()
@@ -105,7 +105,7 @@ struct DuplicateTests {
     for number in 0..<100 {
       let request = Request<String>.get("/\(number)").latestWins("search")
       taps.append(Task(executorPreference: executor) { await bench.api.result(of: request) })
-      // Callers go on in the order in which they came; everything else in any order.
+      // Callers resume in order; all other jobs run in any order.
       executor.runNext()
       for _ in 0..<Int.random(in: 0...4, using: &generator) { executor.runNext(using: &generator) }
     }
@@ -117,7 +117,7 @@ struct DuplicateTests {
       case .failure(let error): #expect(error.cancellation == .superseded)
       }
     }
-    // An early one may have ended before the next tap; whichever gives a value, no older one does after it.
+    // An early call may end before the next tap, but a value is never followed by an older one.
     #expect(values.last != nil)
     #expect(bench.log.ends.count == 100)
     #expect(bench.isClean)

@@ -6,7 +6,7 @@ import Testing
 
 private struct AppError: Error {}
 
-/// What the error of a call with this outcome should say of itself.
+/// A failed call and the description expected of its error.
 private struct Row: Sendable, CustomTestStringConvertible {
   let code: CallError.Code
   let answer: StubAnswer
@@ -23,7 +23,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(code.rawValue): \(text)" }
 }
 
-@Suite("What errors say in logs")
+@Suite("Descriptions of errors in logs")
 struct ErrorTextTests {
   private static let answered: [Row] = [
     Row(
@@ -94,7 +94,7 @@ struct ErrorTextTests {
 
   private struct Items: Decodable, Sendable { let items: [Int] }
 
-  @Test("the first line names the endpoint, what happened and what to do", arguments: answered + failed)
+  @Test("The description names the endpoint, the failure and the remedy", arguments: answered + failed)
   private func table(row: Row) async throws {
     let bench = CallBench()
     bench.stub.onAny(answer: row.answer)
@@ -103,13 +103,14 @@ struct ErrorTextTests {
     #expect(error.description == row.text)
   }
 
-  @Test("each code but those of other tests has a row of the table")
+  @Test("Every error code has a row in the table, except those of other tests")
   func complete() {
     let codes = Set((Self.answered + Self.failed).map(\.code))
     #expect(Set(CallError.Code.allCases).subtracting(codes) == [.encoding, .handler])
   }
 
-  @Test("what cannot be prepared or encoded says where, and what the app's closure threw is named by type")
+  @Test(
+    "Errors of preparing and encoding name their coding path, and an error of the app's closure is named by its type")
   func ownMistakes() async throws {
     let bench = CallBench()
     bench.stub.onAny(answer: .text("a"))
@@ -126,7 +127,7 @@ struct ErrorTextTests {
     #expect(handler.description == "GET /a failed in the app's closure: AppError. [handler, answered]")
   }
 
-  @Test("an endpoint's type stands before its method and path, and no text has a second line")
+  @Test("The description starts with the endpoint's type, method and path, and has a single line")
   func types() async throws {
     struct GetUser: Endpoint {
       var request: Request<String> { .get("/users/\(7, "id")") }
@@ -138,7 +139,7 @@ struct ErrorTextTests {
     #expect(!error.description.contains("\n") && error.debugDescription == error.description)
   }
 
-  @Test("an error of a middleware says its reason where it promises to hold no secret, and its type where not")
+  @Test("A middleware's error shows its description only if it promises that it holds no secret, otherwise its type")
   func reasons() async throws {
     struct Silent: Error, CustomStringConvertible { let description = "s3cr3t" }
     struct KeyMissing: LoggableError { let description = "the signing key is missing: set API_KEY." }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("Telling observers")
+@Suite("Reporting events to observers")
 struct EventReporterTests {
-  /// Notes the order, and whether two events of a call were ever told at once.
+  /// Records the order of events, and whether two were reported at once.
   private final class Watcher: CallObserver {
     let numbers = Log<Int64>()
     let overlaps = Mutex(0)
@@ -23,7 +23,7 @@ struct EventReporterTests {
     }
   }
 
-  @Test("events of many threads are told one at a time, in the order of the trace, to all observers alike")
+  @Test("Events of many threads are reported one at a time, in the order of the trace, to every observer")
   func concurrent() async throws {
     let watchers = [Watcher(), Watcher()]
     let bench = CallBench(observers: watchers)
@@ -45,7 +45,7 @@ struct EventReporterTests {
     }
   }
 
-  @Test("an observer that writes events itself is told them after the one it is being told")
+  @Test("An event that an observer causes is reported after the current one")
   func reentrant() {
     final class Echo: CallObserver {
       let seen = Log<String>()
@@ -63,7 +63,7 @@ struct EventReporterTests {
     #expect(bench.log.events == echo.seen.entries)
   }
 
-  @Test("nothing is told after the end")
+  @Test("Nothing is reported after the end")
   func afterTheEnd() throws {
     let bench = CallBench()
     let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.origin)

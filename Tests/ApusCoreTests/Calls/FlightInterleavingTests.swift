@@ -1,9 +1,9 @@
 import Testing
 
-@Suite("Shared exchanges: any order of events")
+@Suite("Shared exchanges in any order of events")
 struct FlightInterleavingTests {
   @Test(
-    "each call joins, begins or goes alone as it ought to, is told once, and nothing is left",
+    "Each call joins, leads or goes alone as expected, is resumed once, and nothing is left",
     arguments: 0..<150 as Range<UInt64>)
   func random(seed: UInt64) {
     var world = FlightWorld(seed: seed)

@@ -9,7 +9,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("What makes two messages the same")
+@Suite("When two messages are the same")
 struct FlightMessageTests {
   private func compared(_ change: (inout RequestMessage) -> Void = { _ in }) -> FlightMessage? {
     var head = HTTPRequest(method: .query, scheme: "https", authority: "x.test", path: "/a?b=1")
@@ -20,7 +20,7 @@ struct FlightMessageTests {
     return FlightMessage(coalescing: request, but: ["x-call", "traceparent"])
   }
 
-  @Test("how the origin is written, the order of fields and what only numbers a call make no difference")
+  @Test("The spelling of the origin, the order of fields and per-call fields make no difference")
   func same() throws {
     let plain = try #require(compared())
     let (call, trace) = (try #require(HTTPField.Name("X-Call")), try #require(HTTPField.Name("TraceParent")))
@@ -39,7 +39,7 @@ struct FlightMessageTests {
     }
   }
 
-  @Test("method, origin, target, every other field and content do")
+  @Test("Method, origin, target, every other field and content make a difference")
   func different() throws {
     let other = try #require(HTTPField.Name("X-Other"))
     let changes: [(inout RequestMessage) -> Void] = [
@@ -66,7 +66,7 @@ struct FlightMessageTests {
   }
 
   @Test(
-    "safe methods share, TRACE and all others do not",
+    "Messages with safe methods are shared, except TRACE",
     arguments: [
       ("GET", true), ("HEAD", true), ("OPTIONS", true), ("QUERY", true), ("TRACE", false), ("POST", false),
       ("PUT", false), ("PATCH", false), ("DELETE", false), ("PURGE", false), ("get", false),
@@ -76,7 +76,7 @@ struct FlightMessageTests {
     #expect((compared { $0.head.method = method } != nil) == shares)
   }
 
-  @Test("content that may be another the next time is shared by nobody, a file by those who name each other")
+  @Test("Content that may change between reads is not shared; a file is shared only between calls with the same id")
   func otherContent() throws {
     let file = try ContentFile(path: #filePath)
     let stream = ContentStream(isReplayable: true) { { nil } }

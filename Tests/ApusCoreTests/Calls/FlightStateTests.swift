@@ -11,7 +11,7 @@ struct FlightStateTests {
 
   private enum Step: Sendable {
     case come(UInt64)
-    /// Comes when an answer has begun that is not to be kept.
+    /// Joins when a no-store response has begun.
     case comeLate(UInt64)
     case wait(UInt64)
     case leave(UInt64)
@@ -21,25 +21,25 @@ struct FlightStateTests {
   private static let rows: [[(Step, String)]] = [
     [(.come(1), "in"), (.wait(1), "waits"), (.complete, "answers [1]"), (.come(2), "not in")],
     [(.come(1), "in"), (.come(2), "in"), (.wait(2), "waits"), (.wait(1), "waits"), (.complete, "answers [1, 2]")],
-    // One leaves, the other does not notice.
+    // One call leaves, the other is not affected.
     [
       (.come(1), "in"), (.wait(1), "waits"), (.come(2), "in"), (.wait(2), "waits"), (.leave(1), "answers 1"),
       (.come(3), "in"), (.complete, "answers [2]"), (.wait(3), "result"),
     ],
     // Cancelled before it waits.
     [(.come(1), "in"), (.come(2), "in"), (.leave(1), "nobody"), (.wait(1), "cancelled"), (.wait(2), "waits")],
-    // The last leaves: nobody comes in any more.
+    // The last call leaves: no call joins any more.
     [(.come(1), "in"), (.wait(1), "waits"), (.leave(1), "answers 1, abandoned"), (.come(2), "not in")],
     [(.come(1), "in"), (.leave(1), "nobody, abandoned"), (.complete, "answers []"), (.wait(1), "cancelled")],
-    // It is over before somebody waits, who then leaves: too late.
+    // The exchange ends before the call waits; leaving afterwards is too late.
     [(.come(1), "in"), (.complete, "answers []"), (.wait(1), "result"), (.leave(1), "nobody")],
     [(.come(1), "in"), (.wait(1), "waits"), (.complete, "answers [1]"), (.complete, "answers []")],
-    // Who never came cannot leave, and nobody leaves twice.
+    // A call that never joined cannot leave, and none leaves twice.
     [(.come(1), "in"), (.leave(2), "nobody"), (.come(2), "in"), (.leave(2), "nobody"), (.leave(2), "nobody")],
     [(.come(1), "in"), (.comeLate(2), "not in"), (.come(3), "in")],
   ]
 
-  @Test("each step answers who is to be resumed, and what became of whoever comes", arguments: rows.indices)
+  @Test("Each step returns the waiters to resume, and whether a call joins", arguments: rows.indices)
   func table(row: Int) {
     var state = FlightState<UInt64>(terms: FlightTerms(bytes: 10, takesNoStore: false))
     for (index, (step, expected)) in Self.rows[row].enumerated() {
@@ -64,7 +64,9 @@ struct FlightStateTests {
     }
   }
 
-  @Test("in any order each who waits is answered once, and it is given up when the last has left", arguments: 0..<300)
+  @Test(
+    "In any order every waiter is resumed once, and the exchange is abandoned when the last call has left",
+    arguments: 0..<300)
   func model(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var state = FlightState<UInt64>()
@@ -89,7 +91,7 @@ struct FlightStateTests {
         #expect(isIn == (!isOver && !wasAbandoned))
         if isIn { inside.insert(nextID) }
       case 4...7:
-        // Everybody waits once, whether or not the exchange is over or the call cancelled meanwhile.
+        // Every call waits once, whether or not the exchange has ended or the call was cancelled.
         let candidates = inside.union(gone).subtracting(waiting).filter { answered[$0] == nil }.sorted()
         guard let id = candidates.randomElement(using: &generator) else { continue }
         switch state.wait(id, id: id) {

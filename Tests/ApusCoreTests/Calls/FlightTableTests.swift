@@ -2,11 +2,11 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("Which exchanges are shared")
+@Suite("The table of shared exchanges")
 struct FlightTableTests {
   private final class Plane {}
 
-  @Test("the first begins, the next joins; whom an exchange does not take begins another, which is joined from then on")
+  @Test("The first call leads, the next joins; a call that cannot join leads another exchange, which later calls join")
   func joining() {
     var table = FlightTable<String, Plane>()
     let (first, second, third) = (Plane(), Plane(), Plane())
@@ -30,7 +30,9 @@ struct FlightTableTests {
     #expect(table.isEmpty)
   }
 
-  @Test("beyond the limit a call goes alone, also beside one that it cannot join; it joins all the same what it can")
+  @Test(
+    "Beyond the limit a call goes alone, even next to an exchange it cannot join, but still joins an exchange that takes it"
+  )
   func limit() {
     var table = FlightTable<String, Plane>()
     let planes = ["a": Plane(), "b": Plane()]

@@ -5,10 +5,10 @@ import Testing
 
 private let start = MonotonicInstant(sinceStart: .zero)
 
-@Suite("How far an answer may have come for another call to join")
+@Suite("Until when a call may join a response in progress")
 struct FlightTermsTests {
   @Test(
-    "an answer is not to be kept when a directive says so, however it is written",
+    "A Cache-Control with no-store marks the response, whatever its case and position",
     arguments: [
       ("no-store", true), ("No-Store", true), ("max-age=60, no-store", true), ("private,\tno-store , x", true),
       ("no-cache", false), ("no-stores", false), ("", false), ("x-no-store", false), ("private=\"x-no-store\"", false),
@@ -21,7 +21,7 @@ struct FlightTermsTests {
     #expect(AnswerProgress(HTTPResponse(status: .ok, headerFields: fields), received: 0).isNoStore == isNoStore)
   }
 
-  @Test("its size is what is there or what is announced, whichever is more")
+  @Test("The size is the bytes received or the announced length, whichever is larger")
   func size() {
     func bytes(_ announced: String?, _ received: Int64) -> Int64 {
       var head = HTTPResponse(status: .ok)
@@ -35,7 +35,7 @@ struct FlightTermsTests {
     #expect(AnswerProgress(nil, received: 3) == AnswerProgress(bytes: 3))
   }
 
-  @Test("up to the limit calls join, beyond it they do not; those that name each other always do")
+  @Test("Calls join up to the size limit and not beyond; calls with the same id always join")
   func limits() {
     let terms = FlightTerms(bytes: 10, takesNoStore: false)
     let rows: [(AnswerProgress, Bool)] = [
@@ -49,7 +49,7 @@ struct FlightTermsTests {
   }
 
   @Test(
-    "while another attempt is waited for, nothing is known of its answer; of a call that has ended the last counts",
+    "Between attempts nothing is known of a response; after the end of a call its last response counts",
     arguments: waits)
   func betweenAttempts(kind: TraceEvent.Kind) {
     func append(_ kind: TraceEvent.Kind, to state: inout CallState) {

@@ -3,16 +3,16 @@ import HTTPTypes
 
 @testable import ApusCore
 
-/// A world of calls that share exchanges and takes random steps, and knows by looking at everybody what is to follow.
+/// A simulation of calls that share exchanges in random steps, with a simple model that predicts each outcome.
 struct FlightWorld {
-  /// An exchange: what a flight is made of, without calls and tasks.
+  /// A shared exchange without calls and tasks.
   final class Plane {
     let number: Int
     let key: Int
     var state: FlightState<Int>
     var sharers = SharersState<Int, Int>()
     var progress = AnswerProgress()
-    /// The most urgent that was heard of by whoever listens.
+    /// The highest priority reported to the listener.
     var urgency: Int
     var isOver = false
     var isAbandoned = false
@@ -32,7 +32,7 @@ struct FlightWorld {
     var answer: String?
   }
 
-  /// Key 0 is that of named calls.
+  /// Key 0 is that of calls with a named id.
   static let keys = 4
   static let bytes: Int64 = 10
 
@@ -66,7 +66,7 @@ struct FlightWorld {
     check()
   }
 
-  /// Everybody waits, and every exchange comes to its end.
+  /// Lets every call wait, and ends every exchange.
   mutating func finish() {
     for plane in running { complete(plane) }
     for serial in callers.keys.sorted() where callers[serial]?.answer == nil { wait(serial) }
@@ -167,16 +167,16 @@ struct FlightWorld {
     callers[serial]?.answer = how
   }
 
-  // MARK: What follows
+  // MARK: Predictions
 
-  /// The exchange that a call with this key ought to join.
+  /// The exchange that a call with this key should join.
   private func joinable(_ key: Int) -> Plane? {
     guard let plane = newest[key], !plane.isAbandoned else { return nil }
     guard key > 0 else { return plane }
     return plane.progress.bytes <= Self.bytes && !plane.progress.isNoStore ? plane : nil
   }
 
-  /// The priorities of those whose exchange it is and who have not left it, in order.
+  /// The priorities of the calls that share the exchange and have not left it, in order of joining.
   private func inside(_ plane: Plane) -> [Int] {
     callers.sorted { $0.key < $1.key }.filter { $0.value.plane === plane && !$0.value.hasLeft }.map(\.value.priority)
   }

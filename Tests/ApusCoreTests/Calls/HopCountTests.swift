@@ -4,7 +4,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// An executor of an actor that counts the actor's jobs and holds them.
+/// An actor's executor that holds and counts the actor's jobs.
 private final class ActorExecutor: SerialExecutor {
   private let jobs = Mutex<(pending: [UnownedJob], count: Int)>(([], 0))
 
@@ -18,7 +18,7 @@ private final class ActorExecutor: SerialExecutor {
     }
   }
 
-  /// Runs the one job that waits; answers whether there was one.
+  /// Runs the next job. Returns whether there was one.
   func runNext(preferring executor: ManualExecutor) -> Bool {
     guard let job = jobs.withLock({ $0.pending.popLast() }) else { return false }
     job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: executor.asUnownedTaskExecutor())
@@ -26,7 +26,7 @@ private final class ActorExecutor: SerialExecutor {
   }
 }
 
-/// Stands for the main actor.
+/// Stands in for the main actor.
 private actor Caller {
   nonisolated let executor = ActorExecutor()
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -49,11 +49,12 @@ private enum Way: CaseIterable {
   case send, response, described, streamed, streamedHere
 }
 
-@Suite("How often a call hops")
+@Suite("How many hops a call takes")
 struct HopCountTests {
-  /// The caller's task prefers an executor of its own, so that whatever it does off the actor is counted, too: on
-  /// the global pool nobody would see it.
-  @Test("from an actor a call is one job elsewhere and one job back, however it is made", arguments: Way.allCases)
+  /// The caller's task prefers an executor of its own, so that jobs off the actor are counted too; on the global pool they
+  /// would go unseen.
+  @Test(
+    "From an actor, a call takes one job elsewhere and one job back, whichever verb makes it", arguments: Way.allCases)
   private func fromActor(way: Way) async {
     let (pool, units) = (ManualExecutor(), ManualExecutor())
     let bench = CallBench(executor: units)
@@ -73,13 +74,13 @@ struct HopCountTests {
       }
     }
     #expect(jobs.filter { $0 != "pool" } == ["actor", "call", "actor"])
-    // The caller's task begins there; whoever has waited, for a task or a continuation, is woken there by the runtime,
-    // to be sent on to the actor; and what is compiled to count its own lines goes there to begin to wait.
+    // The task starts on the pool. When a task or continuation resumes it, the runtime enqueues it there first and then on
+    // the actor. Code compiled for coverage also enqueues there before it starts to wait.
     #expect(jobs.count { $0 == "pool" } <= 3)
     await task.value
   }
 
-  @Test("a deadline adds no job to a call: one task sleeps for a thousand of them")
+  @Test("A deadline adds no job to a call: one task sleeps for a thousand calls")
   func deadlines() async throws {
     let executor = ManualExecutor(.forward)
     let bench = CallBench(executor: executor)
@@ -91,7 +92,7 @@ struct HopCountTests {
     #expect(bench.clock.nextWake == MonotonicInstant(sinceStart: .seconds(60)))
   }
 
-  @Test("from no actor a call begins as part of its caller's own job", arguments: [true, false])
+  @Test("Without an actor, a call starts in its caller's own job", arguments: [true, false])
   func fromNoActor(isStreamed: Bool) async {
     let pool = ManualExecutor()
     let bench = CallBench()
@@ -108,7 +109,7 @@ struct HopCountTests {
     await task.value
   }
 
-  @Test("what cancels a call before it has waited for anything keeps it from the wire", arguments: [true, false])
+  @Test("A call cancelled before its first suspension sends nothing", arguments: [true, false])
   func cancelledAtTheStart(byCaller: Bool) async {
     let box = Box()
     let cancelling = Doing { request, context, next in
@@ -135,7 +136,7 @@ struct HopCountTests {
   }
 }
 
-/// What a middleware cancels, known only after it was made.
+/// The task or client that a middleware cancels; set after the middleware is made.
 private final class Box: Sendable {
   private let held = Mutex<(task: Task<Void, Never>?, api: Client?)>((nil, nil))
 

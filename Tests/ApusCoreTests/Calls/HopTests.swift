@@ -5,10 +5,10 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// An executor of an actor that counts the actor's jobs and holds them.
+/// An actor's executor that holds and counts the actor's jobs.
 private final class ScreenExecutor: SerialExecutor {
   private let jobs = Mutex<(pending: [UnownedJob], count: Int)>(([], 0))
-  /// Passed once for each job.
+  /// Released once for each job.
   let arrivals = Gate()
 
   var count: Int { jobs.withLock { $0.count } }
@@ -29,7 +29,7 @@ private final class ScreenExecutor: SerialExecutor {
   }
 }
 
-/// Stands for the main actor: calls, and shows what came.
+/// Stands in for the main actor: makes a call and shows its value.
 private actor Screen {
   nonisolated let executor = ScreenExecutor()
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -40,31 +40,31 @@ private actor Screen {
   }
 }
 
-@Suite("Who runs what")
+@Suite("Where the parts of a call run")
 struct HopTests {
-  @Test("a call from an actor hops out once and comes back once")
+  @Test("A call from an actor hops out once and back once")
   func hops() async throws {
     let executor = ManualExecutor()
     let bench = CallBench(executor: executor)
     bench.stub.onAny(answer: .text("ok"))
     let screen = Screen()
     let load = Task { try await screen.load(bench.api) }
-    // The actor's job: from the tap to where the call is handed over.
+    // The actor's first job: from the tap until the call is handed over.
     try await screen.executor.runNext()
     #expect(screen.executor.count == 1)
     #expect(executor.jobCount == 1)
     #expect(bench.stub.exchanges.isEmpty)
-    // The call's one job: describe, send, receive, decode.
+    // The call's only job: prepare, send, receive, decode.
     #expect(executor.runAll() == 1)
     #expect(bench.stub.exchanges.map(\.outcome) == [.answered])
-    // The actor's second job: from the outcome on.
+    // The actor's second job: from the result on.
     try await screen.executor.runNext()
     try await load.value
     #expect(screen.executor.count == 2)
     #expect(executor.jobCount == 1)
   }
 
-  @Test("from the main actor a call takes one job elsewhere, and the decoding is part of it")
+  @Test("From the main actor, a call takes one job elsewhere, which includes decoding")
   @MainActor
   func mainActor() async throws {
     MainQueue.mark()
@@ -76,7 +76,7 @@ struct HopTests {
     #expect(executor.jobCount == 1)
   }
 
-  @Test("nothing of a call runs on the main actor, also where the client has no executor")
+  @Test("No part of a call runs on the main actor, even if the client has no executor")
   @MainActor
   func offTheMainActor() async throws {
     MainQueue.mark()
@@ -96,7 +96,7 @@ struct HopTests {
     #expect(seen.entries == [false, false, false, false])
   }
 
-  @Test("the value of a small answer is made on the client's executor, that of a big one on the global pool")
+  @Test("Small responses are decoded on the client's executor, large ones on the global pool")
   func bigAnswers() async throws {
     struct Placed: Decodable, Sendable {
       let executor: UnownedTaskExecutor?
@@ -121,7 +121,7 @@ struct HopTests {
     }
   }
 
-  @Test("the call runs in a task of its own, with the caller's priority and task-local values")
+  @Test("A call runs in a task of its own, with the caller's priority and task-local values")
   func inheritance() async throws {
     enum Local {
       @TaskLocal static var value = 0
@@ -144,7 +144,7 @@ struct HopTests {
   }
 }
 
-/// Tells the main actor's jobs: they run on the main queue, on whatever thread serves it.
+/// Marks the main queue, where the main actor's jobs run.
 private enum MainQueue {
   static let key = DispatchSpecificKey<Bool>()
 
@@ -153,7 +153,7 @@ private enum MainQueue {
 
 private func isOnMainQueue() -> Bool { DispatchQueue.getSpecific(key: MainQueue.key) == true }
 
-/// Fails where it is decoded on the main actor.
+/// Fails if it is decoded on the main actor.
 private struct Decoded: Decodable, Sendable {
   init(from decoder: any Decoder) throws {
     #expect(!isOnMainQueue())

@@ -3,7 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// Keeps the deadline that calls begin with, by the path of their endpoint.
+/// Records the deadline that each call starts with, and its path.
 private struct DeadlineLog: Middleware {
   struct Entry: Sendable, Hashable {
     let path: String
@@ -20,18 +20,18 @@ private struct DeadlineLog: Middleware {
 
 private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-@Suite("The deadline that calls inherit")
+@Suite("Inherited deadlines")
 struct InheritedDeadlineTests {
   private let bench = CallBench()
   private let request = Request<String>.get("/")
 
-  /// Lets time pass as soon as a call waits for its answer.
+  /// Advances the clock once a call waits for its response.
   private func pass(_ seconds: Int) async throws {
     try await bench.stub.waitForExchanges(1)
     bench.clock.advance(by: .seconds(seconds))
   }
 
-  @Test("calls made one after the other share the limit of the work they are made in")
+  @Test("Sequential calls share the deadline of the work they belong to")
   func sequence() async throws {
     bench.stub.onAny(answer: .text("ok").after(.seconds(2)))
     let work = Task { [bench, request] () -> [Result<String, CallError>] in
@@ -42,7 +42,7 @@ struct InheritedDeadlineTests {
       }
     }
     for seconds in [2, 2, 1] {
-      // The timer, and the stub.
+      // The deadline's timer and the stub's.
       try await bench.clock.waitForSleepers(2)
       bench.clock.advance(by: .seconds(seconds))
     }
@@ -52,7 +52,7 @@ struct InheritedDeadlineTests {
     #expect(bench.isClean)
   }
 
-  @Test("a call that begins when the time is up sends nothing, and says so", arguments: [0, -1, 5])
+  @Test("A call that starts after the deadline sends nothing", arguments: [0, -1, 5])
   func passed(seconds: Int) async throws {
     bench.stub.onAny(answer: .text("ok"))
     let result = await bench.api.withDeadline(.seconds(seconds)) { [bench, request] in
@@ -66,7 +66,7 @@ struct InheritedDeadlineTests {
     #expect(bench.isClean)
   }
 
-  @Test("the nearer limit counts: the call's own, or that of the work", arguments: [(3, 3), (9, 5)])
+  @Test("The nearer deadline counts: the call's own or that of the work", arguments: [(3, 3), (9, 5)])
   func nearer(own: Int, expected: Int) async throws {
     bench.stub.onAny(answer: .stalled)
     let call = Task { [bench, request] in
@@ -79,7 +79,7 @@ struct InheritedDeadlineTests {
     #expect(error.code == .timeout && error.trace.duration == .seconds(expected))
   }
 
-  @Test("work inside of other work has the nearer limit of both", arguments: [(2, 10), (10, 2)])
+  @Test("Nested work has the nearer of both deadlines", arguments: [(2, 10), (10, 2)])
   func nested(outer: Int, inner: Int) async throws {
     bench.stub.onAny(answer: .stalled)
     let call = Task { [bench, request] in
@@ -91,7 +91,7 @@ struct InheritedDeadlineTests {
     #expect(await call.value.error?.code == .timeout)
   }
 
-  @Test("streamed calls, which have no limit of their own, inherit one as well")
+  @Test("Streamed calls, which have no default timeout, inherit a deadline too")
   func streamed() async throws {
     bench.stub.onAny(answer: .pieces(["a"]).stalled(after: 1))
     let call = Task { [bench, request] in
@@ -106,7 +106,7 @@ struct InheritedDeadlineTests {
     #expect(bench.isClean)
   }
 
-  @Test("calls made in the closure of a streamed one end at its deadline, those made behind it do not")
+  @Test("Calls made inside the closure of a streamed call inherit its deadline, later calls do not")
   func closure() async throws {
     let log = DeadlineLog()
     let bench = CallBench(middlewares: [(log, .scheduling)])
@@ -122,7 +122,7 @@ struct InheritedDeadlineTests {
     #expect(log.log.entries.map(\.deadline) == [at(3), at(3), nil, nil])
   }
 
-  @Test("typed errors stay typed")
+  @Test("Typed errors stay typed")
   func typed() async {
     bench.stub.onAny(answer: .status(404))
     do throws(CallError) {
@@ -135,7 +135,7 @@ struct InheritedDeadlineTests {
     }
   }
 
-  @Test("the work runs where its caller runs")
+  @Test("The work runs on its caller's actor")
   @MainActor
   func isolation() async throws {
     bench.stub.onAny(answer: .pieces(["a"]))
@@ -148,11 +148,11 @@ struct InheritedDeadlineTests {
   }
 }
 
-@Suite("How far a deadline reaches")
+@Suite("The scope of a deadline")
 struct DeadlineReachTests {
   private let clock = ManualClock()
 
-  @Test("tasks made in the work have it, detached ones do not, and what outlives the work has it no more")
+  @Test("Child tasks inherit the deadline, detached tasks do not, and tasks that outlive the work lose it")
   func tasks() async {
     let gate = Gate()
     let task = await withDeadline(.seconds(60), on: clock) { () async -> Task<[Duration?], Never> in
@@ -170,7 +170,7 @@ struct DeadlineReachTests {
     #expect(await task.value.last == .some(nil))
   }
 
-  @Test("what outlives work inside of other work is bound by the other")
+  @Test("A task that outlives nested work keeps the outer deadline")
   func outerStays() async {
     let gate = Gate()
     await withDeadline(.seconds(60), on: clock) { () async -> Void in
@@ -185,7 +185,7 @@ struct DeadlineReachTests {
     }
   }
 
-  @Test("work that outlives what it began in is bound by itself alone")
+  @Test("Work that outlives the outer work keeps only its own deadline")
   func innerOutlivesOuter() async {
     let (begun, gate) = (Gate(), Gate())
     let task = await withDeadline(.seconds(5), on: clock) { [clock] () async -> Task<[Duration?], Never> in
@@ -204,7 +204,7 @@ struct DeadlineReachTests {
     #expect(await task.value == [.seconds(5), .seconds(60)])
   }
 
-  @Test("a client with another clock counts on with what was left")
+  @Test("A client with another clock applies the remaining time on that clock")
   func clocks() async throws {
     let log = DeadlineLog()
     let bench = CallBench(middlewares: [(log, .scheduling)])
@@ -221,7 +221,7 @@ struct DeadlineReachTests {
     #expect(last > at(100) && last <= at(3700))
   }
 
-  @Test("an exchange that calls share has nobody's")
+  @Test("A shared exchange has no deadline")
   func joined() async throws {
     let seen = Log<Bool>()
     let looking = Doing { request, context, next in
@@ -237,7 +237,7 @@ struct DeadlineReachTests {
   }
 
   @Test(
-    "calls that a middleware makes for a call end with it, or with its attempt; those for others do not",
+    "Calls that a middleware makes for its call inherit the call's or the attempt's deadline, calls made for other work do not",
     arguments: [nil, 2] as [Int?])
   func middlewares(attempt: Int?) async throws {
     let log = DeadlineLog()

@@ -21,7 +21,7 @@ struct JoinTests {
     Task { [bench] in await bench.api.result(of: request) }
   }
 
-  /// Starts calls and waits until all of them wait for one exchange.
+  /// Starts calls and waits until all of them share one exchange.
   private func join(_ requests: Request<String>...) async throws -> [Task<Result<String, CallError>, Never>] {
     let calls = requests.map { start($0) }
     try await gate.waitForArrivals(1)
@@ -29,7 +29,7 @@ struct JoinTests {
     return calls
   }
 
-  @Test("one exchange answers all of them, each with its own trace")
+  @Test("One exchange serves all calls, each with its own trace")
   func oneExchange() async throws {
     bench.stub.onAny(answer: .text("ok", fields: [.eTag: "\"v1\""]).waiting(for: gate))
     let calls = try await join(request(), request(), request())
@@ -46,7 +46,7 @@ struct JoinTests {
     #expect(bench.isClean)
   }
 
-  @Test("each decodes for itself: one may fail while the other succeeds")
+  @Test("Each call decodes for itself: one may fail while the other succeeds")
   func ownDecoding() async throws {
     bench.stub.onAny(answer: .json(#"{"id":7}"#).waiting(for: gate))
     let user = Task { [bench] in
@@ -63,7 +63,7 @@ struct JoinTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("a failure and a refusal reach all of them")
+  @Test("A failure or a rejection reaches every call")
   func failures() async throws {
     let failure = StubAnswer.failure(TransportError(.broken, requestState: .maybeSent))
     for (answer, code) in [(failure, CallError.Code.broken), (.status(404), .rejected)] {
@@ -80,7 +80,7 @@ struct JoinTests {
     }
   }
 
-  @Test("calls join only when they send the same: another target, field or content goes alone")
+  @Test("Calls join only if they send the same message: a different target, field or content goes alone")
   func differentMessages() async throws {
     bench.stub.onAny(answer: .text("ok").waiting(for: gate))
     func post(_ text: String) -> Request<String> {
@@ -100,7 +100,7 @@ struct JoinTests {
     #expect(bench.stub.exchanges.count == 7)
   }
 
-  @Test("calls of two environments do not join, though they send the same")
+  @Test("Calls of different environments do not join, even with equal messages")
   func environments() async throws {
     bench.stub.onAny(answer: .text("ok").waiting(for: gate))
     let first = start(request())
@@ -113,7 +113,7 @@ struct JoinTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
-  @Test("calls of two principals do not join")
+  @Test("Calls of different principals do not join")
   func principals() async throws {
     let principal = Mutex<UInt64?>(1)
     var environment = Environment(baseURL: "https://x.test")
@@ -130,7 +130,7 @@ struct JoinTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
-  @Test("one that is cancelled leaves the others alone, whichever it is", arguments: [0, 1])
+  @Test("Cancelling either call leaves the other alone", arguments: [0, 1])
   func oneLeaves(index: Int) async throws {
     bench.stub.onAny(answer: .text("ok").waiting(for: gate))
     let calls = try await join(request(), request())
@@ -143,7 +143,7 @@ struct JoinTests {
     #expect(bench.isClean)
   }
 
-  @Test("a deadline of one leaves the others alone, and its request may have been sent")
+  @Test("A joined call's deadline leaves the others alone, and the call may have been sent")
   func oneTimesOut() async throws {
     bench.stub.onAny(answer: .text("ok").waiting(for: gate))
     let calls = try await join(request(), request().timeout(.seconds(1)))
@@ -157,7 +157,7 @@ struct JoinTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("the deadline of the first does not end what the others wait for")
+  @Test("The leader's deadline does not end the exchange for the others")
   func firstTimesOut() async throws {
     bench.stub.onAny(answer: .text("ok").waiting(for: gate))
     let calls = try await join(request().timeout(.seconds(1)), request())
@@ -168,7 +168,7 @@ struct JoinTests {
     #expect(try await calls[1].value.get() == "ok")
   }
 
-  @Test("when the last has left, the exchange is given up, and the next call starts anew")
+  @Test("When the last call leaves, the exchange is cancelled, and the next call starts a new one")
   func allLeave() async throws {
     bench.stub.on(.get, "/user", answers: [.text("old").waiting(for: gate), .text("new")])
     let calls = try await join(request(), request(), request())
@@ -180,14 +180,14 @@ struct JoinTests {
     #expect(bench.isClean)
   }
 
-  @Test("a call after the exchange is over makes one of its own")
+  @Test("A call made after the exchange has ended starts a new one")
   func afterwards() async throws {
     bench.stub.on(.get, "/user", answers: [.text("first"), .text("second")])
     #expect(try await bench.api.send(request()) == "first")
     #expect(try await bench.api.send(request()) == "second")
   }
 
-  @Test("cancelling by id ends all of them")
+  @Test("Cancelling by id ends all of the calls")
   func byID() async throws {
     bench.stub.onAny(answer: .text("ok").waiting(for: gate))
     let calls = try await join(request(), request())

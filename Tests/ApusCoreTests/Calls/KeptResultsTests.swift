@@ -10,9 +10,9 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Errors, responses and traces that are kept")
+@Suite("Errors, responses and traces that outlive their client")
 struct KeptResultsTests {
-  /// A transport's connection, which lives as long as its transport.
+  /// A connection that lives as long as its transport.
   private final class Connection: Sendable {}
 
   private struct Connected: Transport {
@@ -24,7 +24,7 @@ struct KeptResultsTests {
     }
   }
 
-  /// What is looked at after the client is gone.
+  /// Weak references to what should be freed with the client.
   private struct Remains {
     weak var host: CallHost?
     weak var stub: StubTransport?
@@ -35,7 +35,7 @@ struct KeptResultsTests {
 
   private struct AppError: Error {}
 
-  /// Makes something with a client, which is gone when this returns.
+  /// Makes a value with a client that is released when this returns.
   private func make<Kept>(
     _ kept: (Client, StubTransport) async throws -> Kept
   ) async throws -> (kept: Kept, remains: Remains) {
@@ -48,13 +48,13 @@ struct KeptResultsTests {
     return (try await kept(api, transport.stub), remains)
   }
 
-  /// Whether everything is gone once the tasks that have just ended have been freed.
+  /// Whether everything is freed once the tasks that have just ended are.
   private func areGone(_ remains: Remains) async -> Bool {
     for _ in 0..<100_000 where !remains.isEmpty { await Task.yield() }
     return remains.isEmpty
   }
 
-  @Test("a rejection keeps neither its client nor the transport and its connections")
+  @Test("A kept rejection keeps neither its client nor the transport and its connections alive")
   func rejection() async throws {
     let (error, remains) = try await make { api, stub in
       stub.onAny(answer: .json(#"{"message":"no"}"#, status: 404))
@@ -66,7 +66,7 @@ struct KeptResultsTests {
   }
 
   @Test(
-    "an error of any kind keeps nothing alive",
+    "A kept error of any kind keeps nothing alive",
     arguments: [
       StubAnswer.failure(TransportError(.connectionFailed, requestState: .notSent)), .text("no JSON"),
       .failure(CancellationError()), .failure(AppError()),
@@ -80,7 +80,7 @@ struct KeptResultsTests {
     #expect(!error.sentence.isEmpty && !error.description.isEmpty && !error.trace.events.isEmpty)
   }
 
-  @Test("an error that a stream threw before its call ended keeps nothing alive")
+  @Test("A kept error that a stream threw before its call ended keeps nothing alive")
   func stream() async throws {
     let (errors, remains) = try await make { api, stub in
       stub.onAny(answer: .pieces(["a"]).brokenOff(after: 1))
@@ -99,12 +99,12 @@ struct KeptResultsTests {
     }
     #expect(await areGone(remains))
     #expect(errors.map(\.code) == [.broken, .broken])
-    // The first was thrown before the end, and tells what had happened until then.
+    // The first was thrown before the end and holds the events up to then.
     #expect(errors[0].trace.events.last?.kind != .failed(.broken))
     #expect(errors[1].trace.events.last?.kind == .failed(.broken))
   }
 
-  @Test("a response and its trace keep nothing alive")
+  @Test("A kept response and its trace keep nothing alive")
   func response() async throws {
     let (response, remains) = try await make { api, stub in
       stub.onAny(answer: .text("ok"))
@@ -115,7 +115,7 @@ struct KeptResultsTests {
     #expect(response.trace.events.last?.kind == .succeeded && response.trace.description.contains("GET /users/{}"))
   }
 
-  @Test("an error that goes on as the cause of another call's keeps neither call's client alive")
+  @Test("A call's error kept as the cause of another call's error keeps neither client alive")
   func causes() async throws {
     let (error, remains) = try await make { api, stub in
       stub.on(.get, "/other", answer: .status(404))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Observing calls")
 struct ObservationTests {
-  @Test("observers are told each event, in order, with instants of the client's clock")
+  @Test("Observers receive every event in order, with instants of the client's clock")
   func order() async throws {
     let others = [EventLog(), EventLog()]
     let bench = CallBench(observers: others)
@@ -24,7 +24,7 @@ struct ObservationTests {
     #expect(trace.duration == .milliseconds(20))
   }
 
-  @Test("a failure's trace ends with its code")
+  @Test("The trace of a failed call ends with the error's code")
   func failure() async throws {
     let bench = CallBench()
     bench.stub.onAny(answer: .status(503))
@@ -33,7 +33,7 @@ struct ObservationTests {
     #expect(bench.log.events.last == "failed: rejected")
   }
 
-  @Test("an observer may cancel the call it is told about, whatever it is told", arguments: 0..<8)
+  @Test("An observer can cancel the call on any event", arguments: 0..<8)
   func cancelling(at number: Int) async throws {
     struct Canceller: CallObserver {
       let number: Int
@@ -47,7 +47,7 @@ struct ObservationTests {
     let bench = CallBench(observers: [Canceller(number: number)])
     bench.stub.onAny(answer: .text("ok"))
     let result = await bench.api.result(of: Request<String>.get("/"))
-    // Told of the end, there is nothing left to cancel; progress is told between the head and the content's end.
+    // At the last event there is nothing left to cancel; progress is reported between the head and the content's end.
     let isEnd = result.error == nil
     #expect(isEnd || result.error?.cancellation == .requested)
     #expect(!isEnd || number > 7)
@@ -55,7 +55,7 @@ struct ObservationTests {
     #expect(bench.isClean)
   }
 
-  @Test("an observer may cancel through the registry from the first event on")
+  @Test("An observer can cancel through the registry from the first event on")
   func throughTheRegistry() async throws {
     final class Canceller: CallObserver {
       let registry = Log<CallRegistry>()
@@ -74,7 +74,7 @@ struct ObservationTests {
     #expect(bench.stub.exchanges.isEmpty)
   }
 
-  @Test("an observer may make a call of its own")
+  @Test("An observer can make a call of its own")
   func callingBack() async throws {
     final class Caller: CallObserver {
       let client = Log<Client>()
@@ -93,7 +93,7 @@ struct ObservationTests {
     #expect(try await caller.calls.entries.first?.value == "ok")
   }
 
-  @Test("the registry shows a call as it is while it runs, and forgets it at its end")
+  @Test("The registry shows the current state of a running call, and removes the call at its end")
   func registry() async throws {
     let bench = CallBench()
     let gate = Gate()

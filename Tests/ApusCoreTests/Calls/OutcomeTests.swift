@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The outcome of a call")
 struct OutcomeTests {
-  /// One of many ways a server may answer, drawn by the number in the target.
+  /// A stubbed response chosen by the number in the target.
   private static func answer(to number: UInt64, _ gate: Gate) -> StubAnswer {
     switch number % 9 {
     case 0: .text("ok")
@@ -21,7 +21,7 @@ struct OutcomeTests {
     }
   }
 
-  @Test("of ten thousand mixed calls, cancelled at random, each ends once and none hangs", arguments: 0..<20)
+  @Test("Of ten thousand mixed calls cancelled at random, each ends once and none hangs", arguments: 0..<20)
   func mixed(seed: UInt64) async throws {
     let bench = CallBench()
     let gate = Gate()
@@ -47,7 +47,7 @@ struct OutcomeTests {
       }
       var outcomes: [Result<String, CallError>] = []
       let ending = Task {
-        // Whatever stalls is ended by its deadline; time goes on until all have ended.
+        // Stalled calls end at their deadline; time advances until all calls have ended.
         while !Task.isCancelled {
           bench.clock.advance(by: .seconds(1))
           await Task.yield()
@@ -67,7 +67,7 @@ struct OutcomeTests {
     try await bench.stub.waitUntilIdle()
   }
 
-  @Test("the head of an answer that a middleware gives in place of an exchange is the response's head")
+  @Test("A response that a middleware returns without an exchange provides the head")
   func answeredInPlace() async throws {
     let stored = Doing { request, context, next in
       if context.call.tags.contains("validated") {
@@ -86,7 +86,7 @@ struct OutcomeTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("an error of a second attempt tells nothing of the first one's answer")
+  @Test("An error of the second attempt holds nothing of the first attempt's response")
   func secondAttempt() async throws {
     let twice = Doing { request, context, next in
       try await next(request, context: context).discard()
@@ -107,7 +107,7 @@ struct OutcomeTests {
     #expect(error.attempts == 2)
   }
 
-  @Test("a description of a message sends nothing, registers nothing and is no call to observers")
+  @Test("Describing a message sends nothing, registers nothing and reports no event")
   func described() async throws {
     let seen = Log<Int>()
     let adding = Doing { request, context, next in
@@ -130,7 +130,7 @@ struct OutcomeTests {
     #expect(bench.api.calls.isEmpty)
   }
 
-  @Test("a description of a message that cannot be made says why")
+  @Test("Describing a message that cannot be prepared throws the reason")
   func describedFault() async {
     let bench = CallBench()
     let error = await #expect(throws: CallError.self) {
@@ -139,7 +139,7 @@ struct OutcomeTests {
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test("a message can be described while a call with its id is running, and does not supersede it")
+  @Test("Describing a message does not supersede a running call with the same id")
   func describedBeside() async throws {
     let bench = CallBench()
     let gate = Gate()

@@ -14,12 +14,12 @@ private struct KeyMissing: LoggableError {
   var description: String { "the signing key is missing: set API_KEY" }
 }
 
-/// What an app sees of its server.
+/// The service that an app's views use.
 private protocol UserService: Sendable {
   func user(_ id: Int) async throws(CallError) -> User
 }
 
-/// A service without a server, as previews and tests of an app have it.
+/// A service without a server, for previews and tests.
 private struct FakeUsers: UserService {
   func user(_ id: Int) async throws(CallError) -> User {
     guard id > 0 else { throw CallError(.rejected, status: 404, sentence: "There is no such user.") }
@@ -36,9 +36,9 @@ private struct FakeUsers: UserService {
   }
 }
 
-@Suite("Errors and responses that an app makes itself")
+@Suite("Errors and responses made by apps")
 struct OwnErrorsTests {
-  @Test("a fake service fails as a server would")
+  @Test("A fake service fails like a real one")
   func fakeService() async throws {
     let service: any UserService = FakeUsers()
     #expect(try await service.user(1) == User(name: "Ada"))
@@ -50,7 +50,7 @@ struct OwnErrorsTests {
     #expect(converted.code == .handler && converted.underlying is Invalid && converted.category == .handler)
   }
 
-  @Test("an error of each code has facts that fit it, and a sentence", arguments: CallError.Code.allCases)
+  @Test("An error made from a code alone has fitting defaults and a sentence", arguments: CallError.Code.allCases)
   func defaults(code: CallError.Code) {
     let error = CallError(code)
     #expect(error.code == code && error.status == nil && error.underlying == nil)
@@ -62,7 +62,7 @@ struct OwnErrorsTests {
     #expect(CallError(code, status: 500).status == 500 && CallError(code, status: 500).requestState == .answered)
   }
 
-  @Test("everything that a call's error says can be set, and copies keep their own")
+  @Test("Every property of an error can be set without changing copies")
   func set() {
     let plain = CallError(.rejected, status: 429)
     var error = plain
@@ -87,7 +87,7 @@ struct OwnErrorsTests {
     #expect(plain.retryAfter == nil && plain.attempts == 1 && plain.detail.isEmpty && plain.trace.events.isEmpty)
   }
 
-  @Test("converting keeps a call's error, knows a cancellation, and keeps everything else as the cause")
+  @Test("Converting keeps call errors, recognises cancellation, and keeps any other error as the cause")
   func converting() {
     let error = CallError(.timeout, sentence: "Too slow.")
     #expect(CallError(converting: error).sentence == "Too slow.")
@@ -99,7 +99,7 @@ struct OwnErrorsTests {
     #expect(CallError(converting: KeyMissing()).detail == "the signing key is missing: set API_KEY")
   }
 
-  @Test("a response of a fake has value, status, fields and trace")
+  @Test("A response made by a fake has value, status, fields and trace")
   func response() {
     let response = Response(value: User(name: "Ada"), status: 201, fields: [.eTag: "\"1\""])
     #expect(response.value.name == "Ada" && response.status == 201 && response.head.status == .created)

@@ -3,14 +3,14 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("The state of the registry")
+@Suite("The state of the call registry")
 struct RegistryStateTests {
   private struct Entry: Equatable {
     let serial: UInt64
     let id: CallID
   }
 
-  @Test("in any order of calls it knows who runs, by number and by name", arguments: 0..<50)
+  @Test("In any order of calls, the registry finds running calls by number and by named id", arguments: 0..<50)
   func model(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var state = RegistryState<UInt64>()
@@ -20,7 +20,7 @@ struct RegistryStateTests {
       if Bool.random(using: &generator), let leaving = model.randomElement(using: &generator) {
         state.remove(serial: leaving.serial, id: leaving.id)
         model.removeAll { $0 == leaving }
-        // A second time changes nothing.
+        // A second removal changes nothing.
         state.remove(serial: leaving.serial, id: leaving.id)
       }
       let isNamed = Int.random(in: 0..<4, using: &generator) > 0

@@ -3,7 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// A way to call, for stepping through it job by job.
+/// A kind of call to step through job by job.
 private struct Scenario: Sendable, CustomTestStringConvertible {
   let name: String
   let answer: StubAnswer
@@ -56,7 +56,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
 
 @Suite("Calls, step by step")
 struct SteppingTests {
-  /// What is done to a call between two jobs.
+  /// What happens to a call between two jobs.
   enum Disturbance: String, CaseIterable {
     case nothing
     case cancelCalls
@@ -68,7 +68,7 @@ struct SteppingTests {
     var results: [Result<String, CallError>] = []
   }
 
-  /// Runs a scenario job by job, and does something to it before job `step`.
+  /// Runs a scenario job by job, with the disturbance before job `step`.
   private func run(
     _ scenario: Scenario, _ disturbance: Disturbance = .nothing, before step: Int = .max,
     using generator: inout SeededGenerator?
@@ -107,7 +107,7 @@ struct SteppingTests {
     return executor.runNext(using: &present)
   }
 
-  @Test("cancelled before whichever of its jobs, a call ends once and leaves nothing behind", arguments: Scenario.all)
+  @Test("Cancelled before any of its jobs, a call ends once and leaves nothing behind", arguments: Scenario.all)
   private func torture(scenario: Scenario) async {
     var none: SeededGenerator?
     let undisturbed = await run(scenario, using: &none)
@@ -119,7 +119,7 @@ struct SteppingTests {
           let isExpected = after.error?.code == before.error?.code || after.error?.isCancellation == true
           #expect(isExpected, "\(scenario.name), \(disturbance) before job \(step): \(after)")
         }
-        // Before its first job has run, a call sends nothing.
+        // A call cancelled before its first job sends nothing.
         if step == 0, disturbance == .cancelTasks {
           #expect(disturbed.results.allSatisfy { $0.error?.isCancellation ?? false || $0.error?.code == .declined })
         }
@@ -127,7 +127,7 @@ struct SteppingTests {
     }
   }
 
-  @Test("in any order of jobs, a call ends once and leaves nothing behind", arguments: Scenario.all)
+  @Test("In any order of jobs, a call ends once and leaves nothing behind", arguments: Scenario.all)
   private func interleavings(scenario: Scenario) async {
     for seed in UInt64(0)..<30 {
       var generator: SeededGenerator? = SeededGenerator(seed: seed)
@@ -137,7 +137,7 @@ struct SteppingTests {
     }
   }
 
-  @Test("the same seed gives the same run")
+  @Test("Equal seeds give equal runs")
   func reproducible() async throws {
     let scenario = try #require(Scenario.all.first { $0.name == "calls that replace" })
     var outcomes: [[String]] = []

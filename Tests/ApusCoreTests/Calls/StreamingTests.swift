@@ -17,7 +17,7 @@ struct StreamingTests {
   private let bench = CallBench()
   private let request = Request<Data>.get("/stream")
 
-  @Test("pieces come as they arrive, then nil, and again nil")
+  @Test("Pieces are returned as they arrive, then nil, repeatedly")
   func pieces() async throws {
     bench.stub.onAny(answer: .pieces(["a", "b"]))
     let all = try await bench.api.withResponse(to: request) { response in
@@ -34,7 +34,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("content in memory, of a stored answer, is read like content that arrives")
+  @Test("Content in memory, as of a stored response, is read like arriving content")
   func inMemory() async throws {
     let stored = Doing { _, _, _ in
       .text("stored")
@@ -44,7 +44,7 @@ struct StreamingTests {
     #expect(content == Data("stored".utf8))
   }
 
-  @Test("what the closure does not read is given up at its end, and the call stays registered until then")
+  @Test("Content that the closure leaves unread is cancelled at its end, and the call stays registered until then")
   func unread() async throws {
     bench.stub.onAny(answer: .pieces(["a", "b"]).stalled(after: 1))
     try await bench.api.withResponse(to: request) { response in
@@ -57,7 +57,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("what is not read is given up also when somebody keeps the answer")
+  @Test("Unread content is cancelled even if a middleware keeps the response")
   func kept() async throws {
     let kept = Log<ResponseMessage>()
     let keeping = Doing { request, context, next in
@@ -72,7 +72,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("an error of the closure arrives with the code handler and as the cause")
+  @Test("An error thrown by the closure becomes the cause of an error with the code handler")
   func handlerError() async throws {
     bench.stub.onAny(answer: .pieces(["a"]))
     let error = try #require(
@@ -86,7 +86,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("an error of another call inside the closure is the closure's error, not this call's")
+  @Test("An error of another call inside the closure is the closure's error, not this call's")
   func nestedError() async throws {
     bench.stub.on(.get, "/stream", answer: .pieces(["a"]))
     bench.stub.on(.get, "/other", answer: .status(404))
@@ -101,7 +101,7 @@ struct StreamingTests {
     #expect(error.endpoint.template == "/stream")
   }
 
-  @Test("content that breaks off throws in the closure and ends the call")
+  @Test("Content that ends early throws in the closure and ends the call")
   func brokenOff() async throws {
     bench.stub.onAny(answer: .pieces(["a"]).brokenOff(after: 1))
     let error = try #require(
@@ -114,7 +114,7 @@ struct StreamingTests {
     #expect(error.requestState == .answered)
   }
 
-  @Test("cancelled through the registry, the next read throws, and the caller's task goes on")
+  @Test("After a cancellation through the registry the next read throws, and the caller's task is not cancelled")
   func cancelled() async throws {
     bench.stub.onAny(answer: .pieces(["a", "b"]))
     let reads = Log<CallError.Code>()
@@ -136,7 +136,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("cancelled while it waits for a piece, the read throws at once")
+  @Test("A read cancelled while it waits for content throws immediately")
   func cancelledWhileReading() async throws {
     let gate = Gate()
     bench.stub.onAny(answer: .pieces(["a"], gate: gate))
@@ -151,7 +151,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("a closure that hides the cancellation gives no value all the same")
+  @Test("A closure that hides the cancellation still returns no value")
   func hidden() async throws {
     bench.stub.onAny(answer: .pieces(["a"]))
     await #expect(throws: CallError.self) {
@@ -164,7 +164,7 @@ struct StreamingTests {
     #expect(bench.log.events.last == "failed: cancelled")
   }
 
-  @Test("the deadline holds while the closure reads")
+  @Test("A deadline applies while the closure reads")
   func deadline() async throws {
     let gate = Gate()
     bench.stub.onAny(answer: .pieces(["a"], gate: gate))
@@ -181,7 +181,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("more than the limit is not collected")
+  @Test("Collecting more than the limit fails")
   func limit() async throws {
     bench.stub.onAny(answer: .pieces(["aaaa", "bbbb"]))
     let error = try #require(
@@ -192,7 +192,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("a refused answer throws before the closure runs, with what it says")
+  @Test("A rejected response throws before the closure runs, with the server's message")
   func refused() async throws {
     bench.stub.onAny(answer: .pieces(["{\"message\":", "\"no\"}"], status: 403))
     let error = try #require(
@@ -205,7 +205,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("a refused answer without end is read only as far as an error keeps it")
+  @Test("An endless rejected response is read only up to the content limit of errors")
   func endlessRefusal() async throws {
     let piece = Data(repeating: 97, count: CallError.contentLimit)
     bench.stub.onAny(answer: .pieces([piece, piece], status: 500).stalled(after: 1))
@@ -215,7 +215,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("the closure runs on the caller's actor")
+  @Test("The closure runs on the caller's actor")
   @MainActor
   func isolation() async throws {
     bench.stub.onAny(answer: .pieces(["a"]))

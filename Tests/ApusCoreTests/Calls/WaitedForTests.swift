@@ -2,7 +2,7 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("What a call waited for when its time was up")
+@Suite("What a timed-out call was waiting for")
 struct WaitedForTests {
   private static let now = MonotonicInstant(sinceStart: .zero)
   private static let origin = Origin(scheme: "https", host: "x.test", port: 443)
@@ -10,7 +10,7 @@ struct WaitedForTests {
     1, in: now...now, .answered(status: 503), .again(after: .seconds(1), .backOff))
 
   @Test(
-    "the last thing that happened tells it",
+    "The last event names it",
     arguments: [
       (.queued(.total(limit: 5)), "waited for its turn (5 calls at a time)"),
       (.queued(.rateLimit), "waited for its turn (the rate limit)"),
@@ -30,7 +30,7 @@ struct WaitedForTests {
     #expect(state.waitedFor == text)
   }
 
-  @Test("a call to which nothing has happened waited for nothing")
+  @Test("A call without events waited for nothing")
   func nothing() {
     #expect(CallState().waitedFor == "")
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import ApusCore
 
 @Suite("Base URLs") struct BaseURLTests {
-  /// A literal as the argument would be taken unchecked.
+  /// Calls the throwing initialiser: a literal as the argument would use the unchecked one.
   private func checked(_ text: String) throws -> BaseURL { try BaseURL(text) }
 
   @Test(
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "What is not clearly right is refused, early or at the call",
+    "An invalid base URL is refused by the throwing initialiser, and as a literal by its calls",
     arguments: [
       "", "api.example.com", "//api.example.com", "ftp://a.example", "file:///etc", "https:/a", "https:a.example",
       "https://", "https:///x", "https://?q", "https://:80", "https://user@a.example", "https://user:pw@a.example",
@@ -57,7 +57,7 @@ import Testing
     #expect(failed?.detail == error?.description)
   }
 
-  @Test("What is wrong is said without the text, which may hold a password")
+  @Test("The error does not quote the text, which may hold a password")
   func noSecrets() {
     let error = #expect(throws: BaseURL.Malformed.self) { try checked("https://user:s3cr3t@a.example") }
     #expect(error.map { "\($0)" }?.contains("s3cr3t") == false)
@@ -65,7 +65,7 @@ import Testing
     #expect(!BaseURL(stringLiteral: "https://a.example?key=s3cr3t").description.contains("s3cr3t"))
   }
 
-  @Test("The authority is sent as the host's normal form, the port only where it is not the scheme's own")
+  @Test("The authority is sent in normal form, with a port only if it is not the scheme's default")
   func authority() async throws {
     for (text, authority) in [
       ("https://API.example:443", "api.example"), ("https://api.example:8443", "api.example:8443"),
@@ -77,14 +77,14 @@ import Testing
     }
   }
 
-  @Test("A text with a space, a userinfo or a fragment in the query or path is judged by its place")
+  @Test("A character is judged by its place: an at sign is valid in a path, a question mark in a query")
   func places() throws {
     #expect(try checked("https://a.example/x@y").description == "https://a.example/x@y")
     #expect(try checked("https://a.example?a@b").parts.get().query == "a@b")
     #expect(try checked("https://a.example/?a=b?c[d]").parts.get().query == "a=b%3Fc%5Bd%5D")
   }
 
-  @Test("An environment's base URL can be switched, running descriptions keep theirs")
+  @Test("The environment can be replaced, and copies keep their values")
   func environment() async throws {
     var environment = Environment("staging", baseURL: "https://staging.example")
     environment.setField("X-A", "1")

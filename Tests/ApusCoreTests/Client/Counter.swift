@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts what happened, from any thread.
+/// A counter that any thread can increment.
 final class Counter: Sendable {
   private let count = Mutex(0)
   var value: Int { count.withLock { $0 } }

@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "Names that people could take for others are refused",
+    "Names that look like other names are refused",
     arguments: [
       "bu\u{308}cher.example", "\u{301}a.example", "ｅｘａｍｐｌｅ.com", "１２７.0.0.1", "𝐞xample.com", "ﬁle.example",
       "か\u{3099}.example", "\u{1112}\u{1161}\u{11AB}.example", "a\u{200D}b.example", "a\u{200B}b.example",
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "What resolvers take for a number is an address in four decimal parts, or refused",
+    "Names that resolvers read as numbers are IPv4 addresses in four decimal parts, or refused",
     arguments: [
       ("127.0.0.1", true), ("0.0.0.0", true), ("255.255.255.255", true), ("256.0.0.1", false), ("1.2.3", false),
       ("2130706433", false), ("127.1", false), ("0x7f.0.0.1", false), ("0x7f000001", false), ("0x", false),
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "IPv6 addresses",
+    "IPv6 addresses are accepted",
     arguments: [
       "::", "::1", "1::", "1:2:3:4:5:6:7:8", "2001:db8::8a2e:370:7334", "::ffff:1.2.3.4", "64:ff9b::1.2.3.4",
       "1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8", "FE80::A",
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "What is no IPv6 address is refused",
+    "Malformed IPv6 addresses are refused",
     arguments: [
       "", ":", ":::", "1", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1::2::3", "12345::", "g::", "1:2:3:4:5:6:7:8::",
       "::1.2.3", "::1.2.3.4.5", "1.2.3.4::", "1.2.3.4::1", "::1.2.3.256", "::01.2.3.4", "::+1.2.3.4", "::1.2.3.4:5",
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(
-    "Punycode agrees with RFC 3492's own samples",
+    "Punycode matches the samples of RFC 3492",
     arguments: [
       ("ليهمابتكلموشعربي؟", "egbpdaj6bu4bxfgehfvwxn"), ("他们为什么不说中文", "ihqwcrb4cv8a8dqg056pqjye"),
       ("Pročprostěnemluvíčesky", "Proprostnemluvesky-uyb24dma41a"),

@@ -2,10 +2,10 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("A base URL that a person types")
+@Suite("Base URLs typed by people")
 struct LenientBaseURLTests {
   @Test(
-    "a scheme is added, http for this machine and https for all others, and blanks around it are left out",
+    "A missing scheme is added, http for loopback hosts and https for others, and surrounding whitespace is removed",
     arguments: [
       ("localhost:8080", "http://localhost:8080"), ("localhost", "http://localhost"),
       ("LOCALHOST:8080/v1/", "http://localhost:8080/v1"), ("api.localhost:1", "http://api.localhost:1"),
@@ -25,7 +25,7 @@ struct LenientBaseURLTests {
   }
 
   @Test(
-    "what is not clearly a host is refused as it is without leniency",
+    "Text that is not clearly a host is refused",
     arguments: [
       "", "  ", "ftp://a.example", "javascript:alert(1)", "mailto:a@b.example", "user:pw@a.example", "me@localhost",
       "a.example#f", "a b.example", "a.example\\x", "http://good.example#@b",
@@ -35,7 +35,7 @@ struct LenientBaseURLTests {
     #expect(throws: BaseURL.Malformed.self, "\(text)") { try BaseURL(lenient: text) }
   }
 
-  @Test("the host is decided by bytes, whatever combining marks stand beside a delimiter")
+  @Test("Delimiters are found by bytes, even next to combining marks")
   func bytes() throws {
     let url = try BaseURL(lenient: "good.example/\u{301}@127.0.0.1/")
     #expect(url.origin?.host == "good.example")

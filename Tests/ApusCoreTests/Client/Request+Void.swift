@@ -2,7 +2,7 @@ import ApusCore
 import HTTPTypes
 
 extension Request where Value == Void {
-  /// GET whose content no test looks at.
+  /// A GET request whose response content is ignored.
   static func get(_ path: RequestPath, query: Query = [:]) -> Self {
     .method(.get, path, query: query)
   }

@@ -10,7 +10,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("What a response says in its fields")
+@Suite("Fields of a response")
 struct ResponseFieldsTests {
   private func fields(_ lines: [(String, String)]) -> HTTPFields {
     var fields = HTTPFields()
@@ -24,7 +24,7 @@ struct ResponseFieldsTests {
     Response(value: 1, fields: fields(lines))
   }
 
-  @Test("a field is found by its plain name in any case; several with one name are one list")
+  @Test("A field is found by its name in any case; fields of the same name are joined to a list")
   func field() {
     let response = response(("X-Total-Count", "7"), ("Vary", "accept"), ("vary", "origin"))
     #expect(response.field("x-total-count") == "7" && response.field("X-TOTAL-COUNT") == "7")
@@ -32,7 +32,7 @@ struct ResponseFieldsTests {
     #expect(response.field("missing") == nil && response.field("no token") == nil && response.field("") == nil)
   }
 
-  @Test("map makes another value, and keeps status, fields and trace")
+  @Test("Mapping changes the value and keeps status, fields and trace")
   func map() throws {
     struct Odd: Error {}
     let response = response(("ETag", "1"))
@@ -41,7 +41,7 @@ struct ResponseFieldsTests {
     #expect(throws: Odd.self) { try response.map { _ throws(Odd) -> Int in throw Odd() } }
   }
 
-  @Test("status and links of a real call's response are there")
+  @Test("The response of a call has its status and links")
   func real() async throws {
     let bench = CallBench()
     bench.stub.onAny(
@@ -52,7 +52,7 @@ struct ResponseFieldsTests {
 
   // MARK: Links
 
-  @Test("the links of GitHub's pages are read")
+  @Test("GitHub's pagination links are parsed")
   func pages() {
     let response = response(
       (
@@ -67,7 +67,7 @@ struct ResponseFieldsTests {
   }
 
   @Test(
-    "links are read by the grammar of RFC 8288",
+    "Links are parsed by the grammar of RFC 8288",
     arguments: [
       (#"</a>;rel=next"#, [("/a", ["next"])]), (#" , </a> ; REL = "Next prev" "#, [("/a", ["next", "prev"])]),
       (#"</a,b;c>; rel="x;y,z""#, [("/a,b;c", ["x;y,z"])]), (#"</a>; rel="a\"b""#, [("/a", [#"a"b"#])]),
@@ -82,7 +82,7 @@ struct ResponseFieldsTests {
     #expect(links.map(\.relations) == expected.map(\.1), "\(value)")
   }
 
-  @Test("parameters of a link are found in any case, and a link about another resource is not this one's")
+  @Test("Link parameters are found in any case, and a link with an anchor is skipped")
   func parameters() {
     let response = response(
       ("Link", #"</other>; rel=next; anchor="/x", </a%20b?q=%C3%A9&r>; rel=next; Title="The next""#),
@@ -95,7 +95,7 @@ struct ResponseFieldsTests {
   }
 
   @Test(
-    "hostile Link fields take time in proportion to their length",
+    "Hostile Link fields are parsed in linear time",
     arguments: ["<", "<>", ">", ";", "\"", "\\\"", "<>;", "<>;a=\"", ",", " ", "<>;a;", "<a>;a=b,", "=\u{301}"])
   func hostileLinks(piece: String) {
     func time(_ bytes: Int) -> Duration {
@@ -109,14 +109,14 @@ struct ResponseFieldsTests {
     }
     func least(_ bytes: Int) -> Duration { (0..<5).map { _ in time(bytes) }.min() ?? .zero }
     let short = least(20_000)
-    // Ten times the bytes: far below the hundred times of anything that reads them again and again.
+    // Ten times the bytes: quadratic time would take a hundred times as long.
     #expect(least(200_000) < short * 40 + .milliseconds(50))
   }
 
   // MARK: Rate limits
 
   @Test(
-    "rate limits are read under the names that servers use",
+    "Rate limits are read from all common field names",
     arguments: [
       ([("RateLimit", #""default";r=50;t=30"#), ("RateLimit-Policy", #""default";q=100;w=60"#)], 100, 50, 30),
       ([("RateLimit", "limit=100, remaining=50, reset=30")], 100, 50, 30),
@@ -140,7 +140,7 @@ struct ResponseFieldsTests {
     #expect((found == nil) == (limit == nil && remaining == nil && reset == nil))
   }
 
-  @Test("numbers that no server means do not overflow")
+  @Test("Huge numbers do not overflow")
   func greatNumbers() {
     let huge = String(repeating: "9", count: 400)
     let found = ServerRateLimit(

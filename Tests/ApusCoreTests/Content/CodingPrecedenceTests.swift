@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("Which coder counts") struct CodingPrecedenceTests {
+@Suite("Precedence of coding options") struct CodingPrecedenceTests {
   private struct Item: Codable, Sendable { var longName = 1 }
   private struct Put: Endpoint {
     var coding: JSONCoding?
@@ -22,7 +22,7 @@ import Testing
     return coding
   }
 
-  @Test("The client's coders count when nobody else chose, for sending and for reading")
+  @Test("The client's coding applies by default, to requests and responses")
   func ofClient() async throws {
     let api = client(answering: .json(#"{"long_name":2}"#), coding: clientCoding())
     let message = try await api.message(for: Put())
@@ -33,7 +33,7 @@ import Testing
     #expect(content(of: form) == "a=1%2C2")
   }
 
-  @Test("The endpoint's coders beat the client's")
+  @Test("The endpoint's coding overrides the client's")
   func ofEndpoint() async throws {
     let api = client(answering: .json(#"{"longName":2}"#), coding: clientCoding())
     let message = try await api.message(for: Put(coding: .standard))
@@ -42,7 +42,7 @@ import Testing
     #expect(try await api.send(Put(coding: .standard)).longName == 2)
   }
 
-  @Test("The call's coders beat the endpoint's")
+  @Test("The call's coding overrides the endpoint's")
   func ofCall() async throws {
     let api = client(coding: clientCoding())
     let message = try await api.message(
@@ -51,7 +51,7 @@ import Testing
     #expect(message.target == "/x?a%5B0%5D=1&a%5B1%5D=2")
   }
 
-  @Test("Each option falls through by itself")
+  @Test("Each option falls back by itself")
   func over() {
     var near = CodingOptions()
     near.json = .snakeCase

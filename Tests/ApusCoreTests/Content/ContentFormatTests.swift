@@ -29,7 +29,7 @@ private struct LengthParser: ContentParser {
 }
 
 @Suite("Formats and parsers") struct ContentFormatTests {
-  @Test("A parser of one's own makes a value that is not Decodable, end to end")
+  @Test("A custom parser can make a value that is not Decodable")
   func parser() async throws {
     let stub = StubTransport()
     stub.onAny(answer: .text("a,b\nc,d"))
@@ -41,7 +41,7 @@ private struct LengthParser: ContentParser {
     #expect(stub.exchanges.last?.fields[.accept] == "*/*")
   }
 
-  @Test("What a parser throws is a decoding error with its cause")
+  @Test("An error thrown by a parser becomes a decoding error with that cause")
   func parserThrows() async throws {
     let api = client(answering: .text("a,b\nc"))
     let error = await failure { () async throws(CallError) in
@@ -53,7 +53,7 @@ private struct LengthParser: ContentParser {
     #expect(error?.status == 200)
   }
 
-  @Test("A client's own format decodes answers and is what Accept asks for")
+  @Test("A client's default format decodes responses and sets Accept")
   func ownFormat() async throws {
     var coding = CodingOptions()
     coding.format = LineFormat()
@@ -70,7 +70,7 @@ private struct LengthParser: ContentParser {
     #expect(stub.exchanges.last?.fields[.accept] == "application/json")
   }
 
-  @Test("JSON as a format encodes and decodes in its coding")
+  @Test("JSONFormat encodes and decodes with its coding")
   func json() throws {
     struct Named: Codable { var longName = 1 }
     let format = JSONFormat(.snakeCase)

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Text and media types") struct ContentTextTests {
   @Test(
-    "Text is UTF-8, or Latin-1 where the media type says so",
+    "Text is UTF-8, or Latin-1 if the charset says so",
     arguments: [
       ([0xC3, 0xA9], nil, "é"), ([0xE9], "text/plain; charset=iso-8859-1", "é"),
       ([0xE9], "text/plain;charset=Latin1", "é"),
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(
-    "Bytes that are no text are a decoding error",
+    "Bytes that are not valid text are a decoding error",
     arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]])
   func noText(bytes: [UInt8]) async {
     let error = await failure { () async throws(CallError) in
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "The essence is lower case and without parameters",
+    "The essence is lower case and has no parameters",
     arguments: [
       ("application/json", "application/json"), ("Application/JSON; charset=utf-8", "application/json"),
       (" text/html\t;x", "text/html"), ("", ""), (";", ""), ("text/html;;", "text/html"),
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "Types written in JSON are told",
+    "JSON media types are recognised",
     arguments: [
       ("application/json", true), ("application/problem+json; x=y", true), ("TEXT/json", true),
       ("application/vnd.api+json", true), ("application/jsonx", false), ("application/json-seq", false),
@@ -74,7 +74,7 @@ import Testing
     #expect(MediaType(text).parameter(name) == value)
   }
 
-  @Test("Content made by hand says what it was given")
+  @Test("Content made in a test has the given properties")
   func content() throws {
     var coding = CodingOptions()
     coding.json = .snakeCase

@@ -9,14 +9,14 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
   private let ask = Request<User>.get("/x").enveloped(EnvelopeFormat())
 
   @Test(
-    "A code that stands for success may be a number or a text",
+    "A success code may be a number or a string",
     arguments: [#""code":0"#, #""code":"0""#, #""code":200"#, #""code":"200""#, #""code":0,"extra":null"#])
   func success(code: String) async throws {
     let api = client(answering: .json("{\(code),\"message\":\"ok\",\"data\":{\"id\":7}}"))
     #expect(try await api.send(ask) == User(id: 7))
   }
 
-  @Test("A truth value can be the code")
+  @Test("A success code may be a Boolean")
   func truth() async throws {
     let format = EnvelopeFormat(code: "success", message: "error", data: "result", successCodes: ["true"])
     let request = Request<User>.get("/x").enveloped(format)
@@ -28,7 +28,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(error?.rejection?.message == "taken")
   }
 
-  @Test("Any other code is a rejection, whatever the status was")
+  @Test("Any other code is a rejection, whatever the status")
   func rejection() async {
     let api = client(answering: .json(#"{"code":1042,"message":"Name is taken","data":{"id":7}}"#))
     let error = await failure { () async throws(CallError) in try await api.send(ask) }
@@ -40,7 +40,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(error?.errorDescription == "Name is taken")
   }
 
-  @Test("A rejection in an envelope can be read as the endpoint's own type")
+  @Test("A rejection in an envelope can be decoded as the endpoint's own type")
   func ownRejection() async throws {
     struct Refused: Decodable, Sendable, Equatable {
       var code: Int
@@ -52,7 +52,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(refused == Refused(code: 9, fields: ["name"]))
   }
 
-  @Test("Void looks at the envelope too, and at nothing when there is no content")
+  @Test("Void requests check the envelope too, unless there is no content")
   func void() async throws {
     var coding = CodingOptions()
     coding.envelope = EnvelopeFormat()
@@ -64,7 +64,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(error?.code == .rejected && error?.rejection?.message == "no")
   }
 
-  @Test("A client's envelope is opened for every decoded answer")
+  @Test("A client's envelope applies to every decoded response")
   func ofClient() async throws {
     var coding = CodingOptions()
     coding.envelope = EnvelopeFormat()
@@ -72,7 +72,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(try await api.send(Request<[User]>.get("/x")) == [User(id: 1)])
   }
 
-  @Test("Missing or null data is nil for an optional and a decoding error otherwise")
+  @Test("Missing or null data is nil for an optional, otherwise a decoding error")
   func missingData() async throws {
     for json in [#"{"code":0}"#, #"{"code":0,"data":null}"#] {
       let api = client(answering: .json(json))
@@ -84,14 +84,14 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
   }
 
   @Test(
-    "An envelope without a code that can be read is a decoding error",
+    "An envelope without a readable code is a decoding error",
     arguments: ["{}", #"{"code":null,"data":{"id":1}}"#, #"{"code":[],"data":{"id":1}}"#, "[]", "7", "{"])
   func noCode(json: String) async {
     let error = await failure { () async throws(CallError) in try await client(answering: .json(json)).send(ask) }
     #expect(error?.code == .decoding)
   }
 
-  @Test("A message that is no text is left out")
+  @Test("A message that is not a string is ignored")
   func oddMessage() async {
     let error = await failure { () async throws(CallError) in
       try await client(answering: .json(#"{"code":5,"message":{"a":1}}"#)).send(ask)
@@ -99,7 +99,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(error?.rejection?.code == "5" && error?.rejection?.message == nil)
   }
 
-  @Test("Keys are found through snake case, values are decoded with it, and wrong ones are placed")
+  @Test("Snake case applies to the envelope's keys and its value, and to the coding path")
   func snakeCase() async throws {
     struct Long: Decodable, Sendable { var longName: Int }
     let format = EnvelopeFormat(code: "status_code", message: "status_message", data: "result_set")

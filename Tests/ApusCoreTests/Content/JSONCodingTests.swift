@@ -20,7 +20,7 @@ import Testing
     try JSONCoding.standard.decoder.decode(JSONValue.self, from: coding.encoder.encode(Event(startDate: instant)))
   }
 
-  @Test("Keys, dates and bytes as they come")
+  @Test("The standard coding keeps keys, writes dates in ISO 8601 and bytes in Base64")
   func standard() throws {
     #expect(
       try object(.standard) == .object(["startDate": .string("2026-11-21T09:30:00Z"), "rawBytes": .string("AQL/")]))
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "Dates are written with milliseconds if they are not zero, and without where the coding says so",
+    "Dates have milliseconds unless they are zero or the coding omits them",
     arguments: [
       (0, "1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"), (0.5, "1970-01-01T00:00:00.500Z", "1970-01-01T00:00:00Z"),
       (1_795_253_400.25, "2026-11-21T09:30:00.250Z", "2026-11-21T09:30:00Z"),
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "Dates that no server could read cannot be encoded",
+    "Dates outside the years 0 to 9999 cannot be encoded",
     arguments: [-62_167_219_201, 253_402_300_800, 1e300, .infinity, .nan])
   func unwritable(seconds: Double) {
     let error = #expect(throws: EncodingError.self) {
@@ -58,7 +58,7 @@ import Testing
     #expect(error.map { String(reflecting: $0).isEmpty } == false)
   }
 
-  @Test("Keys in snake case, dates as numbers, bytes as numbers")
+  @Test("Keys in snake case, dates as numbers and bytes as numbers")
   func others() throws {
     let bytes = JSONValue.array([.number(1), .number(2), .number(255)])
     let seconds = JSONCoding(keys: .snakeCase, dates: .secondsSince1970, bytes: .numbers)
@@ -67,7 +67,7 @@ import Testing
     #expect(try object(milliseconds)["startDate"] == .number(1_795_253_400_000))
   }
 
-  @Test("Dates by functions of one's own")
+  @Test("Dates can be coded by custom functions")
   func custom() throws {
     let coding = JSONCoding(
       dates: .custom(encode: { "d\(Int($0.timeIntervalSince1970))" }) { text in
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(
-    "Every coding reads what it wrote",
+    "Every coding decodes what it encoded",
     arguments: [
       JSONCoding.standard, .snakeCase, JSONCoding(dates: .secondsSince1970, bytes: .numbers),
       JSONCoding(dates: .millisecondsSince1970), JSONCoding(dates: .iso8601WholeSeconds),
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(
-    "ISO 8601 dates with and without fractions, in any offset",
+    "ISO 8601 dates are read with and without fractions, with any offset",
     arguments: [
       ("1970-01-01T00:00:00Z", 0), ("2026-11-21T09:30:00Z", 1_795_253_400), ("2026-11-21T09:30:00.5Z", 1_795_253_400.5),
       ("2026-11-21T11:30:00+02:00", 1_795_253_400), ("2026-11-21T11:30:00+0200", 1_795_253_400),
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(
-    "What is no ISO 8601 date is refused",
+    "Malformed ISO 8601 dates are refused",
     arguments: [
       "", "2026", "2026-11-21", "2026-11-21T09:30:00", "2026-11-21T09:30:00Zx", "2026-11-21 09:30:00Z",
       "2026-02-29T00:00:00Z", "2026-02-30T00:00:00Z", "1900-02-29T00:00:00Z", "2026-13-01T00:00:00Z",
@@ -130,7 +130,7 @@ import Testing
     #expect(throws: ISO8601.Malformed.self) { try ISO8601.date(text) }
   }
 
-  @Test("Seconds agree with Foundation's on every month of many years")
+  @Test("Dates agree with Foundation's in every month of many years")
   func calendar() throws {
     for year in stride(from: 1583, through: 2500, by: 7) {
       for month in 1...12 {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("The nesting of models") struct JSONNestingTests {
+@Suite("The nesting depth of models") struct JSONNestingTests {
   private struct Node: Decodable, Sendable { var children: [Node] }
 
   private func nested(_ levels: Int) -> Data {
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("Content of a model that is nested too deeply is a decoding error that says so")
+  @Test("A model nested too deeply is a decoding error that says so")
   func depth() async throws {
     #expect(refusal(of: nested(128)) == nil)
     #expect(refusal(of: nested(130)) == JSONError(.tooDeep, at: 64 * 13))
@@ -42,7 +42,7 @@ import Testing
     #expect(error?.underlying as? JSONError == JSONError(.tooDeep, at: 832))
   }
 
-  @Test("Brackets in strings are no nesting")
+  @Test("Brackets in strings do not count as nesting")
   func strings() throws {
     let text = String(repeating: #"[{\"[\\"#, count: 200)
     let data = Data(#"{"children":[{"children":[],"x":"\#(text)"}]}"#.utf8)
@@ -51,7 +51,7 @@ import Testing
     #expect(try JSONCoding.standard.decode(Node.self, from: wide).children.count == 501)
   }
 
-  @Test("Content in another encoding than UTF-8 is refused, since its nesting cannot be seen")
+  @Test("Content in an encoding other than UTF-8 is refused, since its nesting cannot be checked")
   func otherEncodings() throws {
     for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32] {
       let data = try #require(#"{"children":[]}"#.data(using: encoding))
@@ -60,7 +60,7 @@ import Testing
     #expect(refusal(of: Data("\u{FEFF}{\"children\":[]}".utf8)) == nil)
   }
 
-  @Test("Names of members with very many combining marks are refused")
+  @Test("Keys with very many combining marks are refused")
   func marks() {
     for marks in ["\u{301}\u{323}", #"\u0301\u0323"#] {
       let long = Data((#"{"children":[],"a"# + String(repeating: marks, count: 100_000) + #"":1}"#).utf8)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  // The smallest that threads have by default, on Apple's systems.
+  // The smallest default stack size of a thread, on Apple platforms.
   @Test("The deepest model is decoded on a stack of 512 KiB")
   func stack() {
     let data = nested(128)

@@ -9,8 +9,8 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Any JSON") struct JSONValueTests {
-  @Test("Any JSON keeps every digit on its way in and out")
+@Suite("JSONValue") struct JSONValueTests {
+  @Test("Every digit is kept in both directions")
   func exact() async throws {
     let json = #"{"big":9007199254740993,"far":1e400,"long":0.1234567890123456789012,"wide":18446744073709551616}"#
     let api = client(answering: .json(json))
@@ -30,7 +30,7 @@ import Testing
     #expect(throws: DecodingError.self) { try format.decode([String: JSONValue].self, from: Data("[]".utf8)) }
   }
 
-  @Test("Any JSON at a path and in an envelope is found and missed as models are")
+  @Test("A value at a path or in an envelope is found like a model, with the same errors")
   func places() async throws {
     let api = client(answering: .json(#"{"code":0,"result_page":{"big":9007199254740993}}"#))
     for coding in [JSONCoding.standard, .snakeCase] {
@@ -54,7 +54,7 @@ import Testing
     #expect(try await api.send(none) == .null)
   }
 
-  @Test("Random answers are a value or a typed error, never a trap", arguments: 0..<6)
+  @Test("Fuzz: random responses give a value or a typed error, never a trap", arguments: 0..<6)
   func fuzz(seed: UInt64) throws {
     struct Model: Decodable, Sendable {
       var items: [Item]

@@ -6,7 +6,7 @@ import Testing
 private struct Film: Decodable, Sendable, Equatable { var title: String }
 
 @Suite("Lossy arrays") struct LossyArrayTests {
-  @Test("Good items are kept in order, each bad one is reported with its place and reason")
+  @Test("Valid elements are kept in order, and each invalid one is reported with its index and reason")
   func drops() async throws {
     let json = #"[{"title":"a"},{"title":1},null,{"title":"b"},{},[],"secret",{"title":"c"}]"#
     let films = try await client(answering: .json(json)).send(Request<LossyArray<Film>>.get("/x"))
@@ -16,13 +16,13 @@ private struct Film: Decodable, Sendable, Equatable { var title: String }
     #expect(films.drops.allSatisfy { $0.error is DecodingError && !$0.description.contains("secret") })
   }
 
-  @Test("An array of good items drops nothing")
+  @Test("An array of valid elements drops nothing")
   func good() async throws {
     let numbers = try await client(answering: .json("[1,2]")).send(Request<LossyArray<Int>>.get("/x"))
     #expect(numbers.elements == [1, 2] && numbers.drops.isEmpty)
   }
 
-  @Test("What is no array is an error all the same", arguments: ["{}", "null", "7"])
+  @Test("Content that is not an array is a decoding error", arguments: ["{}", "null", "7"])
   func noArray(json: String) async {
     let error = await failure { () async throws(CallError) in
       try await client(answering: .json(json)).send(Request<LossyArray<Film>>.get("/x"))

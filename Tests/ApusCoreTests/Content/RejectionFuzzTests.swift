@@ -4,8 +4,8 @@ import Timing
 
 @testable import ApusCore
 
-@Suite("The time of reading rejections", .serialized) struct RejectionFuzzTests {
-  /// Bodies that are made to take long: a beginning, a piece many times, an end.
+@Suite("Linear time of parsing rejections", .serialized) struct RejectionFuzzTests {
+  /// Contents meant to be slow to parse: a prefix, a repeated piece, a suffix.
   private static let hostile: [[String]] = [
     ["", "[", ""], ["", #"{"error":"#, ""], ["", #"{"errors":["#, ""],
     [#"{"errors":["#, #"{"field":"a","message":"b"},"#, "{}]}"],
@@ -38,7 +38,7 @@ import Timing
     }
   }
 
-  @Test("Fifteen kilobytes that are nested 500 deep take no time")
+  @Test("Content nested 500 levels deep is parsed fast")
   func nested() {
     let piece = #"[{"message":null,"code":true,"#
     let body = String(repeating: piece + #""error":"#, count: 250) + "1" + String(repeating: "}]", count: 250)

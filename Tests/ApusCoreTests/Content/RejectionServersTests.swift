@@ -5,7 +5,7 @@ import Testing
 
 private typealias Field = Rejection.FieldError
 
-/// What is read of a rejection.
+/// The parts read from a rejection.
 private struct Reading {
   let message: String?
   let code: String?
@@ -16,7 +16,7 @@ private struct Reading {
   }
 }
 
-/// What a server sends when it refuses, and what is read of it.
+/// A server's rejection, and what is expected to be read from it.
 private struct Server: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let body: String
@@ -196,7 +196,7 @@ private struct Server: Sendable, CustomTestStringConvertible {
 }
 
 @Suite("Rejections of real servers") struct RejectionServersTests {
-  @Test("The sentence, the code and the fields are read", arguments: Server.all)
+  @Test("The message, the code and the fields are read", arguments: Server.all)
   private func server(_ server: Server) {
     let content = Content(data: Data(server.body.utf8), mediaType: .json, status: server.status)
     let rejection = Rejection(content, decoder: nil)
@@ -207,7 +207,7 @@ private struct Server: Sendable, CustomTestStringConvertible {
   }
 
   @Test(
-    "Plain text is a sentence if it is short, printable and of the service",
+    "Plain text is a message if it is short, printable and written by the service itself",
     arguments: [
       ("The name is taken.\n", 422, "The name is taken."), ("One\nTwo", 400, "One Two"), ("invalid_name", 400, nil),
       ("", 400, nil),
@@ -224,7 +224,7 @@ private struct Server: Sendable, CustomTestStringConvertible {
   }
 
   @Test(
-    "A sentence has no control, direction and other format characters",
+    "A message has no control, direction or format characters",
     arguments: [
       ("a\u{202E}b\u{2066}c\u{200B}d\u{FEFF}e\u{E0041}f\u{AD}g", "abcdefg"),
       ("one\r\n\ttwo\u{2028}three\u{2029}", "one two three"),
@@ -241,7 +241,7 @@ private struct Server: Sendable, CustomTestStringConvertible {
     #expect(error?.message == sentence)
   }
 
-  @Test("A sentence has at most 300 characters", arguments: [299, 300, 301, 1000, 100_000])
+  @Test("A message has at most 300 characters", arguments: [299, 300, 301, 1000, 100_000])
   func length(count: Int) throws {
     for piece in ["x", "é", "日", "\u{301}", "😀"] {
       let body = JSONValue.object(["message": .string("a" + String(repeating: piece, count: count - 1))]).utf8()
@@ -255,7 +255,7 @@ private struct Server: Sendable, CustomTestStringConvertible {
     #expect((message?.unicodeScalars.count ?? 301) <= 300)
   }
 
-  @Test("Fields are counted up to a hundred")
+  @Test("At most a hundred fields are read")
   func many() {
     let entries = (0..<500).map { #"{"field":"f\#($0)","message":"no \#($0)"}"# }.joined(separator: ",")
     let rejection = Rejection(
@@ -265,7 +265,7 @@ private struct Server: Sendable, CustomTestStringConvertible {
   }
 
   @Test(
-    "Codes are told from sentences",
+    "Codes are distinguished from messages",
     arguments: [
       ("invalid_token", true), ("auth.expired", true), ("not-found", true), ("NotFound", true), ("emailTaken", true),
       ("EMAIL_NOT_FOUND", true), ("Unauthenticated.", false), ("Unauthorized", false), ("gone", false),

@@ -10,7 +10,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("What servers say when they refuse") struct RejectionTests {
+@Suite("Rejections") struct RejectionTests {
   private func refusal(_ answer: StubAnswer) async throws -> CallError {
     try #require(
       await failure { () async throws(CallError) in
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "The sentence and the code are found under the names that servers use",
+    "The message and the code are found under all common keys",
     arguments: [
       (#"{"code":5,"message":"m","error":"e"}"#, "m", "5"), (#"{"code":"E5","message":"m"}"#, "m", "E5"),
       (#"{"status_code":7,"status_message":"Invalid API key","success":false}"#, "Invalid API key", "7"),
@@ -47,7 +47,7 @@ import Testing
     #expect(message == nil || error.errorDescription == message)
   }
 
-  @Test("A problem is read with its extensions, members of a wrong type are ignored")
+  @Test("A problem is read with its extensions, and members of the wrong type are ignored")
   func problem() async throws {
     let json = #"""
       {"type":"https://example.com/out-of-credit","title":"No credit","status":"403","detail":"30, but it costs 50",
@@ -69,7 +69,7 @@ import Testing
     #expect(error.category == .reported)
   }
 
-  @Test("A problem without type is about:blank, one that is no object is none")
+  @Test("A problem without a type is about:blank, and one that is not an object is ignored")
   func blank() async throws {
     let fields: HTTPFields = [.contentType: "application/problem+json"]
     let blank = try await refusal(.json(#"{"status":500}"#, status: 500, fields: fields))
@@ -80,7 +80,7 @@ import Testing
     #expect(none.rejection?.problem == nil)
   }
 
-  @Test("Content of any other kind keeps status and bytes")
+  @Test("Content of any other type keeps status and bytes")
   func others() async throws {
     let answers: [StubAnswer] = [
       .text("no {", status: 500), .text("<html>", status: 502, fields: [.contentType: "text/html"]), .status(503),
@@ -102,7 +102,7 @@ import Testing
     #expect(Rejection(Content(data: Data("[]".utf8), status: 400), decoder: nil).message == nil)
   }
 
-  @Test("More than a megabyte is not looked into, and an error keeps a part")
+  @Test("More than a megabyte is not parsed, and an error keeps a part of it")
   func large() async throws {
     let json = #"{"message":"m","x":""# + String(repeating: "x", count: 1 << 20) + #""}"#
     let error = try await refusal(.json(json, status: 500))
@@ -110,7 +110,7 @@ import Testing
     #expect(error.content?.data.count == CallError.contentLimit)
   }
 
-  @Test("A refusal can be read as the endpoint's own type")
+  @Test("A rejection can be decoded as the endpoint's own type")
   func ownType() async throws {
     struct Invalid: Decodable, Sendable, Equatable { var fields: [String] }
     let api = client(answering: .json(#"{"fields":["name"]}"#, status: 422))
@@ -125,7 +125,7 @@ import Testing
     #expect(invalid.fields == ["name"])
   }
 
-  @Test("A refusal of another shape is thrown, an accepted answer is the value")
+  @Test("A rejection of another shape is thrown, and an accepted response is the value")
   func otherShape() async throws {
     struct Invalid: Decodable, Sendable { var fields: [String] }
     let error = await failure { () async throws(CallError) in
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("Retry-After reaches the error")
+  @Test("The error has the delay of Retry-After")
   func retryAfter() async throws {
     #expect(try await refusal(.status(503, fields: [.retryAfter: "7"])).retryAfter == .seconds(7))
     #expect(try await refusal(.status(503)).retryAfter == nil)

@@ -22,7 +22,7 @@ import Testing
     try await lowered(Request<Void>.post("/x", content: content), coding: coding)
   }
 
-  @Test("JSON has its type, and slashes stay readable")
+  @Test("JSON content has its media type, and slashes are not escaped")
   func json() async throws {
     let message = try await message(.json(Film()))
     #expect(message.head.headerFields[.contentType] == "application/json")
@@ -30,7 +30,7 @@ import Testing
     #expect(text.contains(#""title":"Ran/1985""#) && text.contains(#""stars":5"#))
   }
 
-  @Test("Forms have one parameter a property or keep the order given")
+  @Test("A form has one parameter for each property, or keeps the given order")
   func form() async throws {
     let message = try await message(.form(Film()))
     #expect(message.head.headerFields[.contentType] == "application/x-www-form-urlencoded")
@@ -38,7 +38,7 @@ import Testing
     #expect(content(of: try await self.message(.form(["z": 1, "a": [1, 2], "n": nil]))) == "z=1&a=1&a=2")
   }
 
-  @Test("Bytes and text are sent as they are, with their type")
+  @Test("Bytes and text are sent unchanged, with their media type")
   func bytes() async throws {
     let bytes = try await message(.bytes(Data([0, 255])))
     guard case .bytes(let data) = bytes.content else { return #expect(Bool(false), "not bytes") }
@@ -50,7 +50,7 @@ import Testing
     #expect(try await message(.text("x")).head.headerFields[.contentType] == "text/plain; charset=utf-8")
   }
 
-  @Test("Content of no bytes is content all the same")
+  @Test("Content of zero bytes is still content")
   func noBytes() async throws {
     let message = try await message(.bytes(Data()))
     #expect(!message.content.isEmpty)
@@ -58,7 +58,7 @@ import Testing
     #expect(message.head.headerFields[.contentType] == "application/octet-stream")
   }
 
-  @Test("There is a Content-Type only with content")
+  @Test("Content-Type is sent only with content")
   func noContentType() async throws {
     let requests: [Request<Void>] = [.get("/x"), .post("/x"), .delete("/x"), .put("/x", content: .empty)]
     for request in requests {
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("Query and content go together, and either may be absent")
+  @Test("A request can have a query, content, both or neither")
   func together() async throws {
     let both = try await lowered(Request<Void>.post("/x", query: ["a": 1], content: .json([1])))
     #expect(both.target == "/x?a=1" && content(of: both) == "[1]")
@@ -80,7 +80,7 @@ import Testing
     #expect(alone.target == "/x" && content(of: alone) == "[1]")
   }
 
-  @Test("A value that cannot be encoded gives an error that names its place")
+  @Test("A value that cannot be encoded throws an error with its coding path")
   func unencodable() async throws {
     struct Order: Encodable { var items = [Film(), Film(stars: .nan)] }
     let cases: [(RequestContent, String)] = [
@@ -97,14 +97,14 @@ import Testing
     }
   }
 
-  @Test("A format of one's own is used for its type")
+  @Test("Content in a custom format has the format's media type")
   func ownFormat() async throws {
     let message = try await message(.encoded(Film(), as: LineFormat()))
     #expect(message.head.headerFields[.contentType] == "text/x-lines")
     #expect(content(of: message) == "encoded")
   }
 
-  @Test("Content of one's own is made with the coders in force")
+  @Test("Custom content is made with the coding in effect")
   func ownContent() async throws {
     var coding = CodingOptions()
     coding.json = .snakeCase
@@ -115,13 +115,13 @@ import Testing
     #expect(try await self.message(RequestContent(nil) { _ in .bytes(Data()) }).head.headerFields[.contentType] == nil)
   }
 
-  @Test("A media type that is no field value is refused")
+  @Test("A media type that is not a valid field value is refused")
   func badMediaType() async {
     let error = await failure { () async throws(CallError) in try await message(.text("x", "text/plain\r\nX: y")) }
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test("Content is encoded once a call, and only when it is sent")
+  @Test("Content is encoded once for each call, when it is sent")
   func once() async throws {
     let count = Counter()
     let content = RequestContent(.text) { _ in
@@ -135,7 +135,7 @@ import Testing
   }
 }
 
-/// A format whose bytes say only that it was asked.
+/// A format that only shows that it was used.
 struct LineFormat: ContentFormat {
   var mediaType: MediaType { "text/x-lines" }
   func encode(_ value: some Encodable) throws -> Data { Data("encoded".utf8) }

@@ -13,14 +13,14 @@ import Testing
 private struct Film: Codable, Sendable, Equatable { var title: String }
 private struct Page: Decodable, Sendable { var items: [Film] }
 
-@Suite("From answer to value") struct ResponseMappingTests {
+@Suite("From a response to its value") struct ResponseMappingTests {
   private func value<V: Decodable & Sendable>(
     _ json: String, as type: V.Type = V.self, coding: CodingOptions = CodingOptions(), status: Int = 200
   ) async throws(CallError) -> V {
     try await client(answering: .json(json, status: status), coding: coding).send(Request<V>.get("/x"))
   }
 
-  @Test("Objects, arrays, numbers and null where it is allowed")
+  @Test("Objects, arrays, numbers and null are decoded")
   func shapes() async throws {
     #expect(try await value(#"{"title":"Ran"}"#) == Film(title: "Ran"))
     #expect(try await value(#"[{"title":"a"},{"title":"b"}]"#) == [Film(title: "a"), Film(title: "b")])
@@ -31,7 +31,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await value("{\"title\":\"x\",\"more\":[1]}\n ") == Film(title: "x"))
   }
 
-  @Test("An answer without content is nil for an optional, and said to be missing otherwise")
+  @Test("A response without content is nil for an optional, otherwise a decoding error that says so")
   func empty() async throws {
     let none = client(answering: .status(204))
     #expect(try await none.send(Request<Film?>.get("/x")) == nil)
@@ -48,14 +48,14 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await client(answering: .status(204), coding: coding).send(Request<Film?>.get("/x")) == nil)
   }
 
-  @Test("Void ignores whatever comes")
+  @Test("Void ignores the content")
   func void() async throws {
     for answer in [StubAnswer.status(204), .text("anything"), .json("{"), .bytes(Data([0xFF]))] {
       try await client(answering: answer).send(Request<Void>.post("/x"))
     }
   }
 
-  @Test("Data is the bytes and String the text, not decoded JSON")
+  @Test("Data is the raw bytes and String the raw text, not decoded JSON")
   func raw() async throws {
     let api = client(answering: .json(#""quoted""#))
     #expect(try await api.send(Request<Data>.get("/x")) == Data(#""quoted""#.utf8))
@@ -64,7 +64,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await client(answering: .status(200)).send(Request<Data>.get("/x")) == Data())
   }
 
-  @Test("Each status is read its own way, one not listed is a decoding error")
+  @Test("Each status is mapped its own way, and a status without a mapping is a decoding error")
   func byStatus() async throws {
     let mapping = ResponseMapping<String>.byStatus([
       200: .decoded, 202: .constant("later"), 207: ResponseMapping(accept: "text/x") { "\($0.status)" },
@@ -79,7 +79,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(ResponseMapping<Int>.byStatus([:]).accept == nil)
   }
 
-  @Test("Wrong shape, missing key and null are told apart and placed")
+  @Test("Wrong types, missing keys and nulls are distinguished and named with their coding path")
   func places() async throws {
     let cases: [(String, detail: String, place: String)] = [
       (
@@ -104,14 +104,14 @@ private struct Page: Decodable, Sendable { var items: [Film] }
   }
 
   @Test(
-    "What is no JSON is a decoding error",
+    "Content that is not JSON is a decoding error",
     arguments: ["{", "", "[1,", "nope", "{\"items\":[{\"title\":\"a", "\u{0}", "{}{}"])
   func malformed(json: String) async {
     let error = await failure { () async throws(CallError) in try await value(json, as: Page.self) }
     #expect(error?.code == .decoding)
   }
 
-  @Test("An HTML page in place of JSON is named by its media type")
+  @Test("A decoding error names the media type of an HTML page received instead of JSON")
   func html() async {
     let page = StubAnswer.text("<html>secret</html>", fields: [.contentType: "Text/HTML; charset=utf-8"])
     let error = await failure { () async throws(CallError) in
@@ -122,7 +122,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(error?.content?.mediaType?.essence == "text/html")
   }
 
-  @Test("JSON nested ten thousand deep does not trap")
+  @Test("JSON nested ten thousand levels deep does not trap")
   func deep() async throws {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
       let deep = String(repeating: open, count: 10_000) + "1" + String(repeating: close, count: 10_000)
@@ -135,7 +135,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     _ = try await value(some, as: JSONValue.self)
   }
 
-  @Test("A part of the answer is found at its path, also through snake case")
+  @Test("Part of the content is found at its key path, in snake case too")
   func keyPath() async throws {
     let json = #"{"result_page":{"film_list":[{"title":"a"}],"_private":1,"a__b":2,"HTTP_Code":3,"x_":4}}"#
     let api = client(answering: .json(json))
@@ -148,7 +148,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await client(answering: .json("5")).send(Request<Int>.get("/x").at("")) == 5)
   }
 
-  @Test("A path that leads nowhere says where it stopped")
+  @Test("A key path that does not exist fails with the coding path up to the missing key")
   func noKeyPath() async {
     let api = client(answering: .json(#"{"data":{"items":3}}"#))
     for (path, place, detail) in [
@@ -163,7 +163,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     }
   }
 
-  @Test("Keys of dictionaries came from the server, so they are masked in the place")
+  @Test("Keys of dictionaries come from the server, so they are masked in the coding path")
   func dictionaryKeys() async {
     let json = #"{"ann@example.com":{"title":1}}"#
     let error = await failure { () async throws(CallError) in try await value(json, as: [String: Film].self) }
@@ -172,7 +172,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(numbered?.place == "██")
   }
 
-  @Test("Keys that are made at run time are masked as well, those written in the source are not")
+  @Test("Keys made at run time are masked too, keys declared in source are not")
   func keysMadeAtRunTime() async throws {
     struct Made: CodingKey {
       let stringValue: String
@@ -210,7 +210,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(listed?.place == "██[1].title")
   }
 
-  @Test("An unavailable mapping says why, should it ever be asked")
+  @Test("An unavailable mapping throws a fault that says so")
   func unavailable() {
     #expect(throws: CallFault.self) { try ResponseMapping<Int>.unavailable.read(Content(data: Data())) }
   }

@@ -13,7 +13,7 @@ import Testing
     for status in [-1, 0, 99, 600, 999, Int.max, Int.min] { #expect(StatusClass(status: status) == nil) }
   }
 
-  @Test("Each rule accepts exactly what it says")
+  @Test("Each acceptance accepts exactly its statuses")
   func acceptance() {
     for status in 100...599 {
       #expect(StatusAcceptance.successful.contains(status) == (200...299).contains(status))
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("Every status from 100 to 599 is a value or a rejection, and never anything else")
+  @Test("Every status from 100 to 599 gives either a value or a rejection")
   func everyStatus() async throws {
     let stub = StubTransport()
     let api = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("A status that an endpoint accepts is an answer")
+  @Test("A status that an endpoint accepts gives a value")
   func accepted() async throws {
     let api = client(answering: .json("7", status: 404))
     #expect(try await api.send(Request<Int>.get("/x").accepting(.statuses(404))) == 7)

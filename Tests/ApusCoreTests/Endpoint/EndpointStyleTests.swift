@@ -52,7 +52,7 @@ private struct Broken: Endpoint {
     #expect(values == Array(repeating: User(), count: 5))
     let heads = stub.exchanges.map(\.request.head)
     #expect(heads.count == 5)
-    // The enum leaves its type to the call, which asks for what it will decode.
+    // The enum leaves its type to the call, which asks for the type it decodes.
     #expect(Set(heads).count == 1)
     #expect(heads.first?.path == "/users/7?full=true")
     #expect(Set(stub.exchanges.map(\.endpoint.template)) == ["/users/{}"])
@@ -74,7 +74,7 @@ private struct Broken: Endpoint {
     }
   }
 
-  @Test("An endpoint whose request throws is an invalid request with its cause, also with modifiers")
+  @Test("An endpoint whose request throws is an invalid request with that cause, with modifiers too")
   func broken() async throws {
     let api = client(answering: .json("{}"))
     for error in [
@@ -90,7 +90,7 @@ private struct Broken: Endpoint {
     }
   }
 
-  @Test("Each call of an enum's endpoint may be decoded as another type, by an annotation too")
+  @Test("Each call of an enum endpoint can decode another type, chosen by an annotation")
   func enumAs() async throws {
     let api = client(answering: .json("[1,2]"))
     let numbers: [Int] = try await api.send(UserAPI.list)

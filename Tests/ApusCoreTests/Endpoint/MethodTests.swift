@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "Each factory for decoded answers sends its method's exact token",
+    "Each factory for decoded responses sends its method's exact token",
     arguments: [
       (Request<Int>.get("/"), "GET"), (.post("/"), "POST"), (.put("/"), "PUT"), (.patch("/"), "PATCH"),
       (.delete("/"), "DELETE"), (.query("/", content: .empty), "QUERY"), (.method(.options, "/"), "OPTIONS"),
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "Each factory for answers that the call decodes sends its method's exact token and content",
+    "Each factory for responses decoded by the call sends its method's exact token and content",
     arguments: [
       (Request<Content>.get("/?a=1"), "GET", nil), (.post("/", query: ["a": 1], content: .text("c")), "POST", "c"),
       (.put("/", query: ["a": 1], content: .text("c")), "PUT", "c"),
@@ -50,7 +50,7 @@ import Testing
     #expect(try await lowered(request).head.method.rawValue == token)
   }
 
-  @Test("What is no token is no method", arguments: ["", "A B", "GET\r\n", "G\u{E9}T", "a/b", "a:b"])
+  @Test("A method that is not a token is refused", arguments: ["", "A B", "GET\r\n", "G\u{E9}T", "a/b", "a:b"])
   func malformed(token: String) {
     #expect(HTTPRequest.Method(token) == nil)
   }

@@ -11,7 +11,7 @@ private struct Thing: Endpoint {
 }
 
 @Suite("Modifiers") struct ModifierTests {
-  @Test("Identity, tags, limits and settings are kept in the call's options")
+  @Test("Id, tags, limits and settings are kept in the call's options")
   func options() {
     let request = Thing().id("a", whenRunning: .join).tag("x", "y").tag("z").timeout(.seconds(2)).contentLimit(9)
       .setting(Setting.self, 4)
@@ -24,14 +24,14 @@ private struct Thing: Endpoint {
     #expect(Thing().request.options.values[Setting.self] == 0)
   }
 
-  @Test("Latest wins is a replaced id")
+  @Test("latestWins is an id whose duplicates replace")
   func latestWins() {
     let request = Thing().latestWins("search")
     #expect(request.options.id == "search")
     #expect(request.options.duplicates == .replace)
   }
 
-  @Test("A modifier changes a copy: the endpoint it was called on stays as it was")
+  @Test("A modifier changes a copy and leaves the endpoint unchanged")
   func copies() {
     let plain = Request<Int>.get("/a")
     var changed = plain.field("X", "1")
@@ -48,13 +48,13 @@ private struct Thing: Endpoint {
     #expect(changed.request.method == .post)
   }
 
-  @Test("A field replaces one of the same name in any case")
+  @Test("A field replaces fields of the same name in any case")
   func field() async throws {
     let request = Thing().field("x-one", "1").field("X-Two", "2").field("X-ONE", "3")
     #expect(request.fields == [RawField("X-Two", "2"), RawField("X-ONE", "3")])
   }
 
-  @Test("Changing how the answer is read keeps everything else")
+  @Test("Changing the response mapping keeps everything else")
   func mapped() async throws {
     struct Refused: Decodable, Sendable {}
     let request = Thing().field("X", "1").tag("t").accepting(.any).rejecting(as: Refused.self).query(["q": 1])
@@ -69,7 +69,7 @@ private struct Thing: Endpoint {
     #expect(try await lowered(request).head.headerFields[.accept] == "*/*")
   }
 
-  @Test("Coders set one after the other all count")
+  @Test("Coding modifiers add up")
   func coding() {
     let request = Thing().json(.snakeCase).queryStyle(QueryStyle(arrays: .brackets)).coding { $0.form = .standard }
     #expect(request.options.coding?.json?.keys == .snakeCase)

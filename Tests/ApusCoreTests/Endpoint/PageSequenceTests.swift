@@ -42,7 +42,7 @@ import Testing
     return items
   }
 
-  @Test("pages come in order, up to the last, and none is asked for behind it")
+  @Test("Pages arrive in order up to the last, and none is requested after it")
   func order() async throws {
     stubPages(3)
     let items = try await collect(api.pages(until: \.isLast) { GetPage(number: $0) })
@@ -50,7 +50,7 @@ import Testing
     #expect(stub.exchanges.map(\.target) == ["/items?page=1", "/items?page=2", "/items?page=3"])
   }
 
-  @Test("the iterator gives nil again and again behind the last page")
+  @Test("After the last page the iterator returns nil, repeatedly")
   func end() async throws {
     stubPages(1)
     var iterator = api.pages(until: \.isLast) { GetPage(number: $0) }.makeAsyncIterator()
@@ -60,7 +60,7 @@ import Testing
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("nothing is sent before the loop, and nothing more once it is left")
+  @Test("Nothing is sent before the loop, and nothing more after leaving it")
   func laziness() async throws {
     stubPages(3)
     let pages = api.pages(until: \.isLast) { GetPage(number: $0) }
@@ -69,7 +69,7 @@ import Testing
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("each loop begins at the first page, which need not be 1")
+  @Test("Each loop starts at the first page, which need not be 1")
   func firstPage() async throws {
     stubPages(3)
     var pages = api.pages(until: \.isLast) { GetPage(number: $0) }
@@ -78,7 +78,7 @@ import Testing
     #expect(try await collect(pages) == [3, 4, 5, 6])
   }
 
-  @Test("an endpoint that leaves its type to the call has pages, too")
+  @Test("Endpoints that leave their type to the call have pages too")
   func contentEndpoint() async throws {
     stubPages(2)
     let items = try await collect(api.pages(as: Page.self, until: \.isLast) { API.items(page: $0) })
@@ -86,7 +86,7 @@ import Testing
     #expect(stub.exchanges.map(\.endpoint.description) == Array(repeating: "API GET /items", count: 2))
   }
 
-  @Test("a page that cannot be had ends the loop with its call's error")
+  @Test("A page that fails ends the loop with its call's error")
   func failure() async throws {
     stubPages(3)
     stub.on(.get, "/items?page=2", answer: .status(503))
@@ -102,7 +102,7 @@ import Testing
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("a server that ignores the number is found out at the second page")
+  @Test("A server that ignores the page number is detected at the second page")
   func repeatedPage() async throws {
     stub.on(.get, "/items", answer: .encoded(Page(items: [1], page: 1, pages: 9)))
     let error = await #expect(throws: CallError.self) {
@@ -115,7 +115,7 @@ import Testing
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("pages that may repeat are let through on request")
+  @Test("Repeated pages are allowed on request")
   func allowedRepeats() async throws {
     stub.on(.get, "/items", answers: [.json("[]"), .json("[]"), .json("[1]")])
     var pages = api.pages(until: { $0 == [1] }, of: { Request<[Int]>.get("/items", query: ["page": $0]) })
@@ -125,7 +125,7 @@ import Testing
     #expect(count == 3)
   }
 
-  @Test("a list without an end is given up after the limit")
+  @Test("An endless list fails after the limit")
   func limit() async throws {
     stubPages(5)
     var pages = api.pages(until: { _ in false }, of: { GetPage(number: $0) })
@@ -142,7 +142,7 @@ import Testing
     #expect(stub.exchanges.count == 3)
   }
 
-  @Test("a list of exactly as many pages as the limit is complete")
+  @Test("A list with exactly as many pages as the limit is complete")
   func exactLimit() async throws {
     stubPages(3)
     var pages = api.pages(until: \.isLast, of: { GetPage(number: $0) })
@@ -150,7 +150,7 @@ import Testing
     #expect(try await collect(pages).count == 6)
   }
 
-  @Test("cancelling the task that loops cancels the page under way")
+  @Test("Cancelling the looping task cancels the page in flight")
   func cancellation() async throws {
     stubPages(2)
     stub.on(.get, "/items?page=2", answer: .stalled)
@@ -163,7 +163,7 @@ import Testing
     #expect(try await stub.waitUntilIdle().last?.outcome == .cancelled)
   }
 
-  @Test("a cancelled task sends no further page")
+  @Test("A cancelled task requests no page")
   func cancelledBefore() async throws {
     stubPages(2)
     let pages = api.pages(until: \.isLast) { GetPage(number: $0) }
@@ -175,7 +175,7 @@ import Testing
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("modifiers of the endpoint count for every page")
+  @Test("Modifiers of the endpoint apply to every page")
   func modifiers() async throws {
     stubPages(2)
     _ = try await collect(api.pages(until: \.isLast) { GetPage(number: $0).tag("list") })

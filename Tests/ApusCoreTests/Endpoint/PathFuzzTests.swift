@@ -3,8 +3,8 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("Paths of anything") struct PathFuzzTests {
-  /// Texts of characters that matter to URLs, and of any others.
+@Suite("Fuzz: paths") struct PathFuzzTests {
+  /// Random text, mostly of characters that are special in URLs.
   static func text(_ generator: inout SeededGenerator, upTo length: Int = 12) -> String {
     let special: [Unicode.Scalar] = [
       "/", "\\", ".", "%", "2", "e", "E", "5", "?", "#", "&", "=", "+", " ", ":", "@", "\r", "\n", "\0", "\u{7F}",
@@ -19,7 +19,7 @@ import Testing
     return String(text)
   }
 
-  @Test("Any value is one segment that reads back as it was, or a typed fault", arguments: 0..<8)
+  @Test("Any value becomes one segment that decodes to the same value, or a typed fault", arguments: 0..<8)
   func values(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 1000) {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("Any text is a path of visible ASCII without dot segments, or a typed fault", arguments: 100..<108)
+  @Test("Any text becomes a path of visible ASCII without dot segments, or a typed fault", arguments: 100..<108)
   func texts(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 1000) {
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("Any base URL is refused with a typed error or gives an origin that reads back", arguments: 200..<208)
+  @Test("Any base URL is refused with a typed error, or gives an origin that parses to itself", arguments: 200..<208)
   func bases(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 1000) {

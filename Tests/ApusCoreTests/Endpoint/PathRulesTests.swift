@@ -10,7 +10,7 @@ import Testing
     "%252525252e", "%2525252525252525252e", "%2%65", "%%32e", "%25%32e%2e",
   ]
 
-  @Test("A value that is a dot segment in any form is refused", arguments: dotSegments)
+  @Test("A value that is a dot segment in any encoding is refused", arguments: dotSegments)
   func valueIsDotSegment(value: String) async {
     for path in ["/users/\(value)", "/users/\(value)/friends", "\(value)", "/\(value)/x"] as [RequestPath] {
       let error = await failure { () async throws(CallError) in try await target(path) }
@@ -20,7 +20,7 @@ import Testing
     #expect(RequestPath(segments: ["a", value]).fault == "a path value is a dot segment")
   }
 
-  @Test("A dot segment in text is refused in any form", arguments: dotSegments)
+  @Test("A dot segment in literal text is refused in any encoding", arguments: dotSegments)
   func textHoldsDotSegment(segment: String) {
     for text in ["/\(segment)", "/a/\(segment)/b", "\(segment)", "\(segment)/a", "/a/\(segment)", "/a//\(segment)/"] {
       #expect(RequestPath(stringLiteral: text).fault != nil, "\(text)")
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("A value that only becomes a dot segment with the text beside it is refused")
+  @Test("A value that forms a dot segment with the text around it is refused")
   func composed() {
     let (dot, code) = (".", "2e")
     #expect(("/a/.\("%2")e" as RequestPath).fault == "the path holds a dot segment")
@@ -47,7 +47,7 @@ import Testing
     "..%3B/x", "/..", "//../x", "../../../etc/passwd", "a%252F..", "x%25252525",
   ]
 
-  @Test("A value in which a server that decodes it first would find a dot segment is refused", arguments: detours)
+  @Test("A value that a server might decode into a dot segment is refused", arguments: detours)
   func leadingElsewhere(value: String) async {
     let path: RequestPath = "/files/\(value)"
     #expect(path.fault?.isEmpty == false)
@@ -60,13 +60,14 @@ import Testing
   }
 
   @Test(
-    "So is such a text", arguments: ["/a/..%2Fx", "/a/x%2f..%2fb", "/a/x%5C%2e%2e", "/..%252fx", "/a/..;/b", "/a%2F.."])
+    "Literal text that a server might decode into a dot segment is refused",
+    arguments: ["/a/..%2Fx", "/a/x%2f..%2fb", "/a/x%5C%2e%2e", "/..%252fx", "/a/..;/b", "/a%2F.."])
   func leadingElsewhere(text: String) {
     #expect(RequestPath(stringLiteral: text).fault == "the path holds a dot segment")
   }
 
   @Test(
-    "Values with slashes and dots that lead nowhere else pass",
+    "Values with harmless slashes and dots pass",
     arguments: [
       "a/b", "a.b/c.d", ".../x", "..a/b", "a../b", "a%2Fb", "a;..", "a/;..", ".git/config", "50%", "a/b;v=1.2", "...",
     ])
@@ -75,14 +76,14 @@ import Testing
   }
 
   @Test(
-    "Dots that are no dot segment pass",
+    "Segments with dots that are not dot segments pass",
     arguments: ["...", ".a", "a.", "a..b", "..a", ".%2ea", "%2e%2e%2e", "%252ex", "a%2e%2e", "2e", ".git"])
   func honestDots(value: String) {
     #expect(("/\(value)/x" as RequestPath).fault == nil)
   }
 
   @Test(
-    "A path that names a host or a scheme is refused",
+    "A path that starts with a host or a scheme is refused",
     arguments: [
       "//evil.example", "//evil.example/x", "https://evil.example", "http://evil.example/x", "a://b", "HTTPS://x",
       "javascript://x", "/a\u{0}b", "://x", "///x",
@@ -93,13 +94,13 @@ import Testing
   }
 
   @Test(
-    "A path that only looks like a URL further in is one of ours",
+    "A path that contains a URL further in passes",
     arguments: ["/go/https://x", "/a:b", "a:b/c", "/x//y"])
   func notElsewhere(text: String) {
     #expect(RequestPath(stringLiteral: text).fault == nil)
   }
 
-  @Test("A value cannot name a host", arguments: ["https://evil.example", "//evil.example", "/evil"])
+  @Test("A value cannot set the host", arguments: ["https://evil.example", "//evil.example", "/evil"])
   func valueNamesHost(value: String) async throws {
     let message = try await lowered(Request<Void>.get("\(value)"))
     #expect(message.head.authority == "api.example.com")
@@ -107,14 +108,14 @@ import Testing
     #expect(!message.target.dropFirst().contains("/"))
   }
 
-  @Test("A path value that is empty is refused")
+  @Test("An empty path value is refused")
   func empty() {
     #expect(("/users/\("")" as RequestPath).fault == "a path value is empty")
     #expect(("/files/\(segments: ["a", ""])" as RequestPath).fault != nil)
     #expect(RequestPath(segments: [""]).fault != nil)
   }
 
-  @Test("Control characters are refused in values and in text")
+  @Test("Control characters are refused in values and in literal text")
   func controls() {
     for code in [UInt8](0...0x1F) + [0x7F] {
       let character = String(Unicode.Scalar(code))
@@ -126,7 +127,7 @@ import Testing
     #expect(("/a/\("x\r\ny")" as RequestPath).fault == "a path value holds a control character")
   }
 
-  @Test("A fragment is refused, also behind a question mark and below a combining mark")
+  @Test("A fragment is refused, even after a question mark or before a combining mark")
   func fragment() {
     for text in ["/a#b", "/a?x#b", "#", "/a#\u{301}"] {
       #expect(RequestPath(stringLiteral: text).fault == "the path holds a fragment")
@@ -134,19 +135,19 @@ import Testing
   }
 
   @Test(
-    "A percent sign in text must begin an escape",
+    "A percent sign in literal text must start an escape",
     arguments: ["/100%", "/%zz", "/%2", "/a%", "/%%41", "/x?q=100%", "/x?q=%2"])
   func escapes(text: String) {
     #expect(RequestPath(stringLiteral: text).fault != nil)
   }
 
-  @Test("The first fault counts, and says no value")
+  @Test("The first fault counts, and quotes no value")
   func firstFault() {
     let path: RequestPath = "/\("..")/\("")/\("secret\u{0}")"
     #expect(path.fault == "a path value is a dot segment")
   }
 
-  @Test("The quick look agrees with the thorough one on every short path")
+  @Test("The fast check agrees with the full check on every short path")
   func plain() {
     let alphabet: [Character] = ["/", ".", ":", "%", "a", "2", "e", "?", "é"]
     var paths: [String] = [""]

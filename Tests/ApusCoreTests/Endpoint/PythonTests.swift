@@ -5,14 +5,14 @@ import Testing
 #if os(Linux) || os(macOS)
   import Foundation
 
-  /// The same strings through a decoder that nobody here wrote.
-  @Suite("Python's decoder") struct PythonTests {
+  /// Decodes the same strings with Python's standard library.
+  @Suite("Queries decoded by Python") struct PythonTests {
     static let python = ["/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"].first {
       FileManager.default.isExecutableFile(atPath: $0)
     }
 
     @Test(
-      "Python's urllib reads queries and forms as they were meant",
+      "Python's urllib decodes queries and forms to the original values",
       .enabled(if: python != nil, "python3 is not installed"))
     func urllib() throws {
       let values =

@@ -1,6 +1,6 @@
-/// Reads queries as a server does, written without the library's own code.
+/// A query decoder written independently of the library's code.
 enum QueryDecoding {
-  /// Names and values of a request target or of form content.
+  /// The names and values in a request target or in form content.
   static func pairs(of text: String) -> [[String]] {
     let query = text.utf8.firstIndex(of: UInt8(ascii: "?")).map { text[text.utf8.index(after: $0)...] } ?? text[...]
     guard !query.isEmpty else { return [] }

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("Arrays are written as the style says")
+  @Test("Arrays are written in the style's notation")
   func arrays() throws {
     let query: Query = ["tag": ["a", "b"]]
     #expect(try written(query) == ["tag=a", "tag=b"])
@@ -36,13 +36,13 @@ import Testing
   }
 
   @Test(
-    "An empty array is nothing in every style",
+    "An empty array writes nothing in any style",
     arguments: [QueryStyle.Arrays.repeated, .brackets, .indexed, .joined(",")])
   func emptyArray(arrays: QueryStyle.Arrays) throws {
     #expect(try written(["tag": [Int](), "x": 1], QueryStyle(arrays: arrays)) == ["x=1"])
   }
 
-  @Test("Lists of enums, wrapped values and sets are joined like others")
+  @Test("Lists of enums, wrapped values and sets are joined too")
   func joinedKinds() throws {
     struct ID: Encodable {
       let number: Int
@@ -60,7 +60,7 @@ import Testing
     #expect(try written(["a": [1], "a": [2, 3]], style) == ["a=1", "a=2|3"])
   }
 
-  @Test("What is missing in a joined list is left out or written as the style says")
+  @Test("Nils in a joined list are omitted or written in the style's notation")
   func joinedNils() throws {
     let query: Query = ["n": [nil, 1, nil, 2]]
     #expect(try written(query, QueryStyle(arrays: .joined(","))) == ["n=1,2"])
@@ -68,7 +68,7 @@ import Testing
     #expect(try written(query, QueryStyle(arrays: .joined(","), nils: .null)) == ["n=null,1,null,2"])
   }
 
-  @Test("A list whose values are not single texts cannot be joined, and is named")
+  @Test("A list of composite values cannot be joined, and the error names it")
   func joinedNested() throws {
     struct Pair: Encodable { var a = 1 }
     let queries: [(Query, String)] = [
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("Nested keys are written in brackets or behind dots")
+  @Test("Nested keys are written in brackets or after dots")
   func nesting() throws {
     let query: Query = ["filter": Filter()]
     #expect(
@@ -94,12 +94,12 @@ import Testing
       ])
   }
 
-  @Test("An Encodable struct becomes one parameter a property")
+  @Test("An Encodable struct becomes one parameter for each property")
   func members() throws {
     #expect(try written(Query(Filter())) == ["year=1990", "genres=drama", "genres=war", "range[low]=1.5"])
   }
 
-  @Test("Lists of structs keep their indices where the style has them")
+  @Test("Lists of structs have indices in styles that write them")
   func listOfStructs() throws {
     struct Item: Encodable { let id: Int }
     let query: Query = ["i": [Item(id: 1), Item(id: 2)]]
@@ -109,7 +109,7 @@ import Testing
       try written(["m": [[1], [2, 3]]], QueryStyle(arrays: .indexed)) == ["m[0][0]=1", "m[1][0]=2", "m[1][1]=3"])
   }
 
-  @Test("Missing properties of every kind are written as the style says")
+  @Test("Nil properties of every type are written in the style's notation")
   func nils() throws {
     struct Everything: Encodable {
       var text: String?
@@ -154,7 +154,7 @@ import Testing
     #expect(try written(["a": true, "b": [false]], QueryStyle(bools: .digits)) == ["a=1", "b=0"])
   }
 
-  @Test("Dates are written as the style says")
+  @Test("Dates are written in the style's format")
   func dates() throws {
     let date = Date(timeIntervalSince1970: 1_795_253_400.25)
     #expect(try written(["d": date]) == ["d=2026-11-21T09:30:00Z"])
@@ -167,7 +167,7 @@ import Testing
     #expect(try written(["d": Date.distantFuture], QueryStyle(dates: .secondsSince1970)) == ["d=64092211200"])
   }
 
-  @Test("Dictionaries are sorted by name, whatever their keys are")
+  @Test("Dictionaries of any key type are sorted by name")
   func dictionaries() throws {
     #expect(try written(Query(["c": 3, "a": 1, "b": 2])) == ["a=1", "b=2", "c=3"])
     #expect(try written(["f": [2: "y", 1: "x"]]) == ["f[1]=x", "f[2]=y"])
@@ -176,7 +176,7 @@ import Testing
     #expect(try written(["f": [Double: Int]()]) == [])
   }
 
-  @Test("A property whose coding key has a number is a name, not a place in a list")
+  @Test("A property whose coding key has a number is written by name, not as an index")
   func numberedKeys() throws {
     struct Numbered: Encodable {
       enum CodingKeys: Int, CodingKey {
@@ -189,7 +189,7 @@ import Testing
     #expect(try written(["size": Numbered()]) == ["size[width]=10", "size[height]=20"])
   }
 
-  @Test("The same set is written the same way each time")
+  @Test("Equal sets are written identically")
   func sets() throws {
     let words = (0..<20).map { "w\($0)" }
     let first = try written(["s": Set(words)])

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite("Queries") struct QueryTests {
-  @Test("Every ASCII character in name and value reaches the server as it was", arguments: 0...0x7F)
+  @Test("Every ASCII character in names and values reaches the server unchanged", arguments: 0...0x7F)
   func ascii(code: UInt8) async throws {
     let character = String(Unicode.Scalar(code))
     let query: Query = ["a\(character)b": "c\(character)d", "plain": character]
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "Text of any language reaches the server scalar by scalar",
+    "Text in any language reaches the server unchanged, scalar by scalar",
     arguments: [
       "bücher", "e\u{301}", "é", "日本語", "👨‍👩‍👧‍👦", "\u{FEFF}x", "\u{10FFFF}", "שלום", "a\u{0}b", "+ & = % @", "%41%zz",
       "100%",
@@ -33,20 +33,20 @@ import Testing
     #expect(Array(decoded.unicodeScalars) == Array(value.unicodeScalars))
   }
 
-  @Test("Nothing is encoded twice and only unreserved characters stay")
+  @Test("Values are encoded exactly once, and only unreserved characters are kept")
   func once() async throws {
     #expect(try await target("/x", query: ["a": "%41 é+"]) == "/x?a=%2541%20%C3%A9%2B")
     #expect(try await target("/x", query: ["k[]": "-._~*'()!"]) == "/x?k%5B%5D=-._~%2A%27%28%29%21")
     #expect(try await target("/x?a=%41", query: ["b": "%"], at: "https://h.example?c=%2B") == "/x?c=%2B&a=%41&b=%25")
   }
 
-  @Test("Forms write space as plus")
+  @Test("Forms encode a space as plus")
   func form() async throws {
     let message = try await lowered(Request<Void>.post("/x", content: .form(["a b": "c d+~*", "e": ""])))
     #expect(text(of: message.content) == "a+b=c+d%2B%7E*&e=")
   }
 
-  @Test("The order of parameters is kept, names may repeat")
+  @Test("The order of parameters is kept, and names may repeat")
   func order() async throws {
     #expect(try await target("/x", query: ["z": 1, "a": 2, "z": 3]) == "/x?z=1&a=2&z=3")
     var query: Query = ["m": 1]
@@ -57,7 +57,7 @@ import Testing
     #expect(try await target(of: Request<Void>.get("/x", query: ["a": 1]).query(["b": 2])) == "/x?a=1&b=2")
   }
 
-  @Test("What is missing is not written, and leaves no bare question mark")
+  @Test("Missing values are omitted, without leaving a bare question mark")
   func missing() async throws {
     let year: Int? = nil
     #expect(try await target("/x", query: ["year": year, "page": 1]) == "/x?page=1")
@@ -68,7 +68,7 @@ import Testing
     #expect(!(["a": nil] as Query).isEmpty)
   }
 
-  @Test("Common types have a text")
+  @Test("Common types have a text form")
   func types() async throws {
     struct Wrapped: Encodable, RawRepresentable { let rawValue: Int }
     enum Kind: String, Encodable { case film = "fi lm" }
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("A property that cannot be written is named")
+  @Test("An error for a property that cannot be written names it")
   func unwritable() async throws {
     struct Filter: Encodable {
       struct Range: Encodable { let low: Double }
@@ -113,7 +113,7 @@ import Testing
     #expect(QueryEncodingError(name: "", reason: "is odd").description == "the value is odd")
   }
 
-  @Test("Random texts round-trip as names and values, in query and form", arguments: 0..<4)
+  @Test("Random names and values survive a round trip, in queries and forms", arguments: 0..<4)
   func fuzz(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 1000) {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Paths") struct RequestPathTests {
   @Test(
-    "Every combination of slashes gives one URL",
+    "Every combination of slashes gives the same URL",
     arguments: [
       "https://api.example.com/v1", "https://api.example.com/v1/", "https://api.example.com/v1//",
     ] as [BaseURL])
@@ -15,20 +15,20 @@ import Testing
     }
   }
 
-  @Test("A slash at the end of a path is kept")
+  @Test("A trailing slash of a path is kept")
   func trailingSlash() async throws {
     #expect(try await target("/users/") == "/users/")
     #expect(try await target("users//7") == "/users//7")
   }
 
-  @Test("An empty path is the base's own", arguments: [("", "/"), ("/v1", "/v1"), ("/v1/", "/v1")])
+  @Test("An empty path is the base URL's path", arguments: [("", "/"), ("/v1", "/v1"), ("/v1/", "/v1")])
   func empty(base: String, expected: String) async throws {
     let base = try BaseURL("https://api.example.com" + base)
     #expect(try await target("", at: base) == expected)
     #expect(try await target(RequestPath(segments: []), at: base) == expected)
   }
 
-  @Test("The base's path and query are kept, its query first")
+  @Test("The base URL's path and query are kept, its query first")
   func baseQuery() async throws {
     let base: BaseURL = "https://api.example.com/v1?region=eu"
     #expect(try await target("/users", at: base) == "/v1/users?region=eu")
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "A value stays one segment, whatever it holds",
+    "A value stays one segment, whatever its characters",
     arguments: [
       ("a/b", "a%2Fb"), ("a?b", "a%3Fb"), ("a#b", "a%23b"), ("100%", "100%25"), ("%2F", "%252F"), ("a b", "a%20b"),
       ("é", "%C3%A9"), ("e\u{301}", "e%CC%81"), ("日本", "%E6%97%A5%E6%9C%AC"),
@@ -53,7 +53,7 @@ import Testing
     #expect(try await target(RequestPath(segments: ["users", value])) == "/users/\(segment)")
   }
 
-  @Test("Numbers, raw values and texts of texts can be values")
+  @Test("Numbers, raw values and substrings can be path values")
   func kinds() async throws {
     enum Kind: String { case film = "fi lm" }
     #expect(
@@ -61,14 +61,14 @@ import Testing
         == "/7/-9223372036854775808/fi%20lm/bc/true")
   }
 
-  @Test("A list of segments may hold slashes that separate, but its values not")
+  @Test("Slashes separate a list of segments, but not within a segment")
   func segments() async throws {
     #expect(try await target("/files/\(segments: ["a b", "c/d", "e"])") == "/files/a%20b/c%2Fd/e")
     let error = await failure { () async throws(CallError) in try await target("/files/\(segments: ["a", "..", "b"])") }
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test("The template shows where values stood, not what they were")
+  @Test("The template shows the places of values, not the values")
   func template() async throws {
     let values = "secret"
     #expect(
@@ -78,7 +78,7 @@ import Testing
     #expect(RequestPath(segments: ["a", "b"]).template == "/{}/{}")
   }
 
-  @Test("Text behind a question mark goes to the query, its values encoded whole")
+  @Test("Text after a question mark becomes part of the query, and its values are encoded whole")
   func literalQuery() async throws {
     let value = "a&b=c d+é?#%"
     let text = try await target("/search?q=\(value)&sort=up", query: ["page": 1])
@@ -86,13 +86,13 @@ import Testing
     #expect(QueryDecoding.pairs(of: text) == [["q", value], ["sort", "up"], ["page", "1"]])
   }
 
-  @Test("A value in the query may be empty, a dot segment or hold controls: it cannot lead elsewhere")
+  @Test("A value in the query may be empty, a dot segment or hold control characters")
   func queryValues() async throws {
     #expect(try await target("/search?a=\("")&b=\("..")&c=\("x\r\ny")") == "/search?a=&b=..&c=x%0D%0Ay")
     #expect(try await target("/search?in=\(segments: ["a", "b/c"])") == "/search?in=a/b%2Fc")
   }
 
-  @Test("What URLs do not allow in text is encoded once")
+  @Test("Characters that URLs do not allow in literal text are encoded once")
   func literalText() async throws {
     #expect(try await target("/a b/é/x%20y") == "/a%20b/%C3%A9/x%20y")
     #expect(try await target("/a?filter[year]=1990&x=é&why=?") == "/a?filter%5Byear%5D=1990&x=%C3%A9&why=%3F")
@@ -100,7 +100,7 @@ import Testing
     #expect(try await target("/x?\u{301}=1") == "/x?%CC%81=1")
   }
 
-  @Test("There is no bare question mark", arguments: ["/a", "/a?"] as [RequestPath])
+  @Test("No bare question mark is left", arguments: ["/a", "/a?"] as [RequestPath])
   func noBareQuestionMark(path: RequestPath) async throws {
     #expect(try await target(path, query: [:]) == "/a")
     #expect(try await target(path, query: ["x": nil]) == "/a")

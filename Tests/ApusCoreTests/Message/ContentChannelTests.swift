@@ -15,7 +15,7 @@ import Testing
 
   private func data(_ count: Int) -> Data { Data(repeating: 7, count: count) }
 
-  @Test("Pieces come in order, then the end, again and again")
+  @Test("Pieces arrive in order, followed by nil, repeatedly")
   func order() async throws {
     let channel = ContentChannel {}
     for text in ["a", "b", "c"] { #expect(channel.push(Data(text.utf8))) }
@@ -27,7 +27,7 @@ import Testing
     #expect(try await channel.next() == nil)
   }
 
-  @Test("An error comes behind the pieces that arrived before it, and stays")
+  @Test("An error follows the pieces that arrived before it, repeatedly")
   func error() async throws {
     let channel = ContentChannel {}
     channel.push(data(1))
@@ -37,7 +37,7 @@ import Testing
     for _ in 0..<2 { await #expect(throws: Broke.self) { try await channel.next() } }
   }
 
-  @Test("Empty pieces are left out")
+  @Test("Empty pieces are skipped")
   func emptyPieces() async throws {
     let channel = ContentChannel {}
     #expect(channel.push(Data()))
@@ -49,7 +49,8 @@ import Testing
   }
 
   @Test(
-    "The sender is told to stop at the mark, and to go on once half of it is read", arguments: [1, 2, 3, 10, 1 << 10])
+    "The sender is paused at the high-water mark, and resumed once half of it is read",
+    arguments: [1, 2, 3, 10, 1 << 10])
   func demand(mark: Int) async throws {
     let demands = Counter()
     let channel = ContentChannel(highWaterMark: mark, onDemand: { demands.add() }, onCancel: {})
@@ -67,7 +68,7 @@ import Testing
     #expect(demands.value == 1)
   }
 
-  @Test("Nobody is asked for more once the content has ended")
+  @Test("No more content is demanded after the end")
   func noDemandAfterEnd() async throws {
     let demands = Counter()
     let channel = ContentChannel(highWaterMark: 2, onDemand: { demands.add() }, onCancel: {})
@@ -78,7 +79,7 @@ import Testing
     #expect(demands.value == 0)
   }
 
-  @Test("Cancelling drops what waits, tells the transport once and ends every read")
+  @Test("Cancelling drops queued pieces, tells the transport once and ends every read")
   func cancel() async throws {
     let cancels = Counter()
     let channel = ContentChannel { cancels.add() }
@@ -91,7 +92,7 @@ import Testing
     #expect(cancels.value == 1)
   }
 
-  @Test("Cancelling after the end tells the transport nothing")
+  @Test("Cancelling after the end does not tell the transport")
   func cancelAfterEnd() async {
     let cancels = Counter()
     let channel = ContentChannel { cancels.add() }
@@ -102,7 +103,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await channel.next() }
   }
 
-  @Test("A reader that waits gets the next piece, the end, the error or the cancellation")
+  @Test("A waiting reader gets the next piece, the end, the error or the cancellation")
   func waiting() async throws {
     for ending in 0..<4 {
       let channel = ContentChannel {}
@@ -157,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("A piece that was read is released at once, also where the channel never runs empty")
+  @Test("A piece is released as soon as it was read, even if the channel is never empty")
   func releasesPieces() async throws {
     let alive = Counter()
     let channel = ContentChannel(highWaterMark: 10_000) {}
@@ -172,7 +173,7 @@ import Testing
     #expect(alive.value == 0)
   }
 
-  @Test("A queue of pieces stays as short as what waits in it, however many have passed through")
+  @Test("The queue stays as short as its content, however many pieces have passed through")
   func queueStaysShort() {
     var queue = PieceQueue()
     for number in 0..<100 { queue.append(data(number + 1)) }
@@ -186,7 +187,7 @@ import Testing
     #expect(count == 100 && queue.isEmpty && queue.byteCount == 0)
   }
 
-  @Test("Everything a sender with back-pressure sends arrives in order on another thread", arguments: 0..<4)
+  @Test("Everything sent with back-pressure arrives in order on another thread", arguments: 0..<4)
   func threads(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     let sizes = (0..<500).map { _ in Int.random(in: 1...900, using: &generator) }
@@ -214,7 +215,7 @@ import Testing
 }
 
 extension Data {
-  /// Bytes that count as alive until nothing refers to them.
+  /// Bytes that count as alive until they are released.
   fileprivate static func counted(_ count: Int, in alive: Counter) -> Data {
     alive.add()
     return Data(
@@ -226,7 +227,7 @@ extension Data {
   }
 }
 
-/// What a channel should do, in as few words as possible; never waits.
+/// A simple model of a channel that never waits.
 private struct Model {
   let mark: Int
   var pieces: [Int] = []

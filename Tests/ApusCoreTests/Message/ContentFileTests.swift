@@ -11,10 +11,10 @@ import Testing
 #endif
 
 @Suite("Files as content") struct ContentFileTests {
-  /// As root may, for whom no file is unreadable.
+  /// Whether the tests run as root, for whom every file is readable.
   private static let mayReadEverything = FileManager.default.isWritableFile(atPath: "/usr")
 
-  /// A directory of the test's own, gone afterwards.
+  /// Runs the work with a temporary directory, which is removed afterwards.
   private func inDirectory(_ work: (String) async throws -> Void) async throws {
     let directory = FileManager.default.temporaryDirectory.path + "/apus-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -22,7 +22,7 @@ import Testing
     try await work(directory)
   }
 
-  @Test("A file has its length, and is sent with the type given")
+  @Test("A file has its length, and is sent with the given media type")
   func file() async throws {
     try await inDirectory { directory in
       let path = directory + "/a b é.bin"
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("An empty file is content of no bytes, a link stands for its file")
+  @Test("An empty file is content of zero bytes, and a link stands for its file")
   func special() async throws {
     try await inDirectory { directory in
       try Data().write(to: URL(filePath: directory + "/empty"))
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test("A file that is missing or is a directory cannot be sent, and its path is in no text")
+  @Test("A missing file or a directory cannot be sent, and its path is in no text")
   func faults() async throws {
     try await inDirectory { directory in
       try FileManager.default.createSymbolicLink(
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("A file that may not be read cannot be sent", .enabled(if: !mayReadEverything))
+  @Test("An unreadable file cannot be sent", .enabled(if: !mayReadEverything))
   func unreadable() async throws {
     try await inDirectory { directory in
       let path = directory + "/locked"

@@ -12,7 +12,7 @@ import Testing
 @Suite("Streams as content") struct ContentStreamTests {
   private struct Broke: Error {}
 
-  /// Gives its pieces, then ends or fails; counts how far anyone got.
+  /// Returns its pieces, then ends or fails; counts the reads.
   private struct Pieces: AsyncSequence, Sendable {
     var pieces: [String]
     var error: (any Error)?
@@ -39,7 +39,7 @@ import Testing
     return all
   }
 
-  @Test("A sequence is sent piece by piece, and a second time from its start")
+  @Test("A sequence is sent piece by piece, and a second time from the start")
   func sequence() async throws {
     let source = Pieces(pieces: ["a", "b", "c"])
     let stream = ContentStream(length: 3, source)
@@ -53,7 +53,7 @@ import Testing
     #expect(try await text(try stream.makePieces()) == ["a", "b", "c"])
   }
 
-  @Test("What a sequence throws reaches the transport, and ends that pass")
+  @Test("An error thrown by a sequence reaches the transport and ends that pass")
   func failing() async throws {
     let pass = try ContentStream(Pieces(pieces: ["a"], error: Broke())).makePieces()
     _ = try await pass()
@@ -61,7 +61,7 @@ import Testing
     #expect(try await pass() == nil)
   }
 
-  @Test("A stream in a message keeps its length and whether it can be sent again")
+  @Test("A stream in a message keeps its length and replayability")
   func message() async throws {
     for isReplayable in [true, false] {
       let stream = ContentStream(length: 5, isReplayable: isReplayable) { { nil } }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// `curl(redaction:options:)` as a shell reads it, byte by byte.
+/// `curl(redaction:options:)` as a shell parses it, byte by byte.
 @Suite("Curl lines in a shell")
 struct CurlTests {
   private func message(_ content: MessageContent = .empty, target: String = "/a") -> RequestMessage {
@@ -11,7 +11,7 @@ struct CurlTests {
       head: HTTPRequest(method: .post, scheme: "https", authority: "h.example", path: target), content: content)
   }
 
-  /// The words of a line as `/bin/sh` hands them to a program.
+  /// The words that `/bin/sh` passes to a program.
   private func words(of line: String) throws -> [String] {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
@@ -26,7 +26,7 @@ struct CurlTests {
     }
   }
 
-  /// Bytes, since equal texts may have different ones.
+  /// The bytes of words, since equal strings may have different ones.
   private func bytes(_ words: [String]) -> [[UInt8]] { words.map { Array($0.utf8) } }
 
   static let hostile = [
@@ -36,20 +36,20 @@ struct CurlTests {
     "!!", "*", "{a,b}", "[1-9]", "#", "&", ";", "|", "\u{1B}]0;x\u{7}", "\u{301}", "'\r\n'", "ü'ü", "",
   ]
 
-  @Test("A shell takes every hostile text for one word", arguments: hostile)
+  @Test("A shell reads every hostile text as one word", arguments: hostile)
   func option(text: String) throws {
     let words = try words(of: message().curl(options: [text, "last"]))
     #expect(bytes(Array(words.suffix(2))) == bytes([text, "last"]))
   }
 
-  @Test("Content keeps its bytes in a shell", arguments: hostile)
+  @Test("Content keeps its bytes through a shell", arguments: hostile)
   func content(text: String) throws {
     let words = try words(of: message(.bytes(Data(text.utf8))).curl(redaction: nil))
     #expect(bytes(Array(words.suffix(2))) == bytes(["--data-raw", text]))
   }
 
   @Test(
-    "A field that a server chose cannot leave its quotes", arguments: ["'\u{301};id;'\u{301}", "\"'\u{301}$(id)\""])
+    "A field value cannot escape its quotes", arguments: ["'\u{301};id;'\u{301}", "\"'\u{301}$(id)\""])
   func field(value: String) throws {
     var message = message()
     message.head.headerFields[.ifNoneMatch] = value
@@ -57,32 +57,32 @@ struct CurlTests {
     #expect(bytes(Array(words.suffix(2))) == bytes(["--header", "If-None-Match: \(value)"]))
   }
 
-  @Test("A path cannot leave its quotes")
+  @Test("A path cannot escape its quotes")
   func target() throws {
     let words = try words(of: message(target: "/'\u{301};id;'\u{301}").curl())
     #expect(bytes(Array(words.suffix(2))) == bytes(["https://h.example/'\u{301};id;'\u{301}", "--globoff"]))
   }
 
-  @Test("Content that no word can hold comes from standard input", arguments: [[0x61, 0, 0x62], [0x27, 0xFF, 0x80]])
+  @Test("Binary content is read from standard input", arguments: [[0x61, 0, 0x62], [0x27, 0xFF, 0x80]])
   func binary(content: [UInt8]) {
     #expect(message(.bytes(Data(content))).curl(redaction: nil).hasSuffix("--data-binary @-"))
     #expect(message(.bytes(Data(content))).curl().hasSuffix("--data-raw '██'"))
   }
 
-  @Test("No word holds NUL")
+  @Test("NUL is replaced in words")
   func nul() throws {
     let words = try words(of: message().curl(options: ["a\0'b"]))
     #expect(words.last == "a\u{FFFD}'b")
   }
 
-  @Test("A field without a value is sent, not left out")
+  @Test("A field with an empty value is sent")
   func emptyField() throws {
     var message = message()
     message.head.headerFields[.accept] = ""
     #expect(message.curl().hasSuffix("--header 'Accept;'"))
   }
 
-  @Test("Curl expands neither braces nor brackets in the URL")
+  @Test("Curl does not expand braces and brackets in the URL")
   func globbing() {
     #expect(message(target: "/{a,b}[1-9]").curl().hasSuffix("'https://h.example/{a,b}[1-9]' --globoff"))
   }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import ApusCore
 
-/// U+0301 makes one `Character` with the sign before it, and U+037E is equal to a semicolon: to servers both are bytes.
+/// U+0301 forms one `Character` with the character before it, and U+037E equals a semicolon: to servers both are bytes.
 @Suite("Delimiters are bytes")
 struct DelimiterTests {
   @Test(
-    "A redaction masks values behind signs that carry a combining mark",
+    "A redaction masks values after delimiters that carry a combining mark",
     arguments: [
       ("/a?key=\u{301}s3cr3t", "/a?key=██"), ("/a?\u{301}s3cr3t", "/a?██"),
       ("/a?page=1&\u{301}k=s3cr3t", "/a?page=1&\u{301}k=██"),
@@ -17,14 +17,14 @@ struct DelimiterTests {
   }
 
   @Test(
-    "An answer that forbids storing is known behind any directive",
+    "no-store is found next to any directive",
     arguments: ["no-store,\u{301}x", "x,\u{301},no-store"])
   func cacheControl(line: String) {
     let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: line])
     #expect(AnswerProgress(head, received: 0).isNoStore)
   }
 
-  @Test("Parameters are added to the query there is")
+  @Test("Parameters are added to the existing query")
   func adding() throws {
     var message = RequestMessage(
       head: HTTPRequest(method: .get, scheme: "https", authority: "h.example", path: "/a?\u{301}=1&\u{301}k=2"))
@@ -33,7 +33,7 @@ struct DelimiterTests {
   }
 
   @Test(
-    "Parameters of media types are split at semicolons alone",
+    "Parameters of media types are split at semicolons only",
     arguments: [
       ("text/plain;\u{301}a=b;charset=x", "charset", "x"), ("text/plain; charset=\u{301}x; y=z", "charset", "\u{301}x"),
       ("text/plain; a=b\u{37E}charset=x", "charset", nil), ("text/plain; q=\"\u{301}a\"; charset=x", "charset", "x"),
@@ -56,7 +56,7 @@ struct DelimiterTests {
   }
 
   @Test(
-    "No mark joins a delimiter of an authority",
+    "A combining mark does not hide a delimiter of an authority",
     arguments: ["https:/\u{301}/a", "https://\u{301}a", "https://a:\u{301}80", "https://a.\u{591}b"])
   func authority(text: String) {
     #expect(throws: BaseURL.Malformed.self) { try BaseURL(text) }

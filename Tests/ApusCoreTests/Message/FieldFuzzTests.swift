@@ -10,8 +10,8 @@ import Testing
   import Foundation
 #endif
 
-/// Values of fields as servers write them, with a few mistakes, and any others.
-@Suite("Fields of anything")
+/// Field values as servers write them, some with mistakes, and random text.
+@Suite("Fuzz: fields")
 struct FieldFuzzTests {
   private static let good = [
     #"</users?page=2>; rel="next prev"; title="a \"b\", c", <https://b.example/?q=%C3%A9#f>; rel=last"#,
@@ -59,7 +59,7 @@ struct FieldFuzzTests {
   }
 
   @Test(
-    "Links have a target without its brackets and relations without spaces, whatever the field holds", arguments: 0..<8)
+    "Links from any field have a target without brackets and relations without spaces", arguments: 0..<8)
   func links(seed: UInt64) throws {
     try forEachText(seed) { text, fields in
       for link in WebLink.all(in: fields) {
@@ -70,7 +70,7 @@ struct FieldFuzzTests {
     }
   }
 
-  @Test("Dates, delays and limits are in their range or not there, whatever the fields hold", arguments: 100..<108)
+  @Test("Dates, delays and limits from any field are in range or absent", arguments: 100..<108)
   func times(seed: UInt64) throws {
     let years = Double(-100_000_000_000)...300_000_000_000
     try forEachText(seed) { text, fields in
@@ -81,7 +81,7 @@ struct FieldFuzzTests {
     }
   }
 
-  @Test("Media types and directives of caches are read or left out, whatever the fields hold", arguments: 200..<208)
+  @Test("Media types and cache directives from any field are parsed or ignored", arguments: 200..<208)
   func types(seed: UInt64) throws {
     try forEachText(seed) { text, fields in
       let type = MediaType(text)

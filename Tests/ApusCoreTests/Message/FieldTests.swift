@@ -7,7 +7,7 @@ import Testing
 @Suite("Fields") struct FieldTests {
   private func name(_ text: String) throws -> HTTPField.Name { try #require(HTTPField.Name(text)) }
 
-  @Test("Accept is always sent: what the value needs, or anything")
+  @Test("Accept is always sent: the value's media type, or any")
   func accept() async throws {
     #expect(try await lowered(Request<Int>.get("/x")).head.headerFields[.accept] == "application/json")
     #expect(try await lowered(Request<Void>.get("/x")).head.headerFields[.accept] == "*/*")
@@ -17,7 +17,7 @@ import Testing
     #expect(try await lowered(Request<Int>.get("/x").field("aCCept", "text/x")).head.headerFields[.accept] == "text/x")
   }
 
-  @Test("An endpoint's fields reach the wire, once each, whatever their case")
+  @Test("An endpoint's fields are sent once each, whatever their case")
   func reach() async throws {
     let stub = StubTransport()
     stub.onAny(answer: .status(200))
@@ -30,14 +30,14 @@ import Testing
     #expect(fields.count == 3)
   }
 
-  @Test("Of raw fields with one name the last counts")
+  @Test("Of raw fields with the same name the last counts")
   func last() async throws {
     var request = Request<Void>.get("/x")
     request.fields = [RawField("X-A", "1"), RawField("x-a", "2")]
     #expect(try await lowered(request).head.headerFields[values: try name("x-a")] == ["2"])
   }
 
-  @Test("A control character in a value is refused, a tab inside is not")
+  @Test("Control characters in a value are refused, except tabs")
   func controls() async throws {
     for code in [UInt8](0...0x1F) + [0x7F] {
       let value = "a\(Unicode.Scalar(code))b"
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("A break that would begin another field is refused", arguments: ["a\r\nX: y", "a\nb", "a\rb", "\r\n", "a\0"])
+  @Test("A line break in a value is refused", arguments: ["a\r\nX: y", "a\nb", "a\rb", "\r\n", "a\0"])
   func injection(value: String) async {
     let error = await failure { () async throws(CallError) in
       try await lowered(Request<Void>.get("/x").field("X-A", value))
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "A name that is no token is refused",
+    "A field name that is not a token is refused",
     arguments: [
       "", " ", "X A", "X:A", ":path", ":authority", "X\r\n", "X\0", "Ünicode", "X(", "a/b", "a,b", "a;b", "\"a\"",
       "a\u{7F}",
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(
-    "Fields that frame the message are the transport's",
+    "Fields that frame the message are refused, since the transport sets them",
     arguments: [
       "Content-Length", "content-LENGTH", "Transfer-Encoding", "Host", "Connection", "Keep-Alive", "Upgrade", "TE",
       "Trailer", "Proxy-Connection",
@@ -87,7 +87,7 @@ import Testing
     #expect(throws: CallFault.self) { try message.addField(RawField(name, "1")) }
   }
 
-  @Test("A value of a megabyte is sent whole, an empty one too")
+  @Test("A value of a megabyte is sent whole, and an empty one too")
   func large() async throws {
     let value = String(repeating: "x", count: 1 << 20)
     let fields = try await lowered(Request<Void>.get("/x").field("X-Big", value).field("X-Empty", "")).head.headerFields
@@ -95,7 +95,7 @@ import Testing
     #expect(fields[try name("x-empty")] == "")
   }
 
-  @Test("A field that is marked as sensitive is so on the message, and in no text")
+  @Test("A sensitive field is marked on the message and masked in text")
   func sensitive() async throws {
     let request = Request<Void>.get("/x").field("Accept", "s3nt1nel", isSensitive: true).field("X-Open", "o")
     let fields = try await lowered(request).head.headerFields
@@ -107,7 +107,7 @@ import Testing
     #expect(environment.fields == [RawField("X-Who", "me", isSensitive: true)])
   }
 
-  @Test("Added fields and parameters give way to the message's own")
+  @Test("Existing fields and parameters win over added ones")
   func adding() throws {
     var message = RequestMessage(
       head: HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/p?a=1"))
@@ -131,7 +131,7 @@ import Testing
     #expect(message.target == "/p?k+l=1")
   }
 
-  @Test("A parameter that cannot be added is an encoding error, also from a middleware")
+  @Test("A parameter that cannot be added is an encoding error, from a middleware too")
   func addingUnwritable() async throws {
     struct Adds: Middleware {
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Origins") struct OriginTests {
   @Test(
-    "An authority is a host and perhaps a port",
+    "An authority is a host with an optional port",
     arguments: [
       ("https", "API.example.com", "api.example.com", 443), ("HTTP", "a", "a", 80), ("https", "a:8443", "a", 8443),
       ("http", "[::1]", "[::1]", 80), ("http", "[2001:DB8::1]:81", "[2001:db8::1]", 81), ("https", "a:443", "a", 443),
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "What is no authority is none",
+    "A malformed authority gives no origin",
     arguments: [
       "", ":", ":80", "a:", "a:x", "a:+80", "a:-1", "a:0", "a:65536", "a:99999999999999999999", "user@a", "user:pw@a",
       "::1", "[::1", "[::1]x", "[::1]:", "[::1]80", "a/b", "a?b", "a#b", "a b", "a\\b", "a]:1", "a\r\n", "a:8 0",
@@ -31,7 +31,7 @@ import Testing
     #expect(Origin(scheme: "", authority: "a") == nil)
   }
 
-  @Test("The port is written only where it is not the scheme's own")
+  @Test("The port is written unless it is the scheme's default")
   func written() {
     #expect(Origin(scheme: "HTTPS", host: "A", port: 443).description == "https://a")
     #expect(Origin(scheme: "http", host: "a", port: 443).description == "http://a:443")

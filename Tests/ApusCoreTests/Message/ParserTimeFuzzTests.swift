@@ -4,11 +4,11 @@ import Timing
 
 @testable import ApusCore
 
-/// Every parser of core that reads what a server or a person wrote, given much of what it might look at again and again.
-@Suite("Parsers of core take linear time", .serialized)
+/// Parsers in core that read text from servers or people, with input that tempts them to reread it.
+@Suite("Fuzz: parsers in core take linear time", .serialized)
 struct ParserTimeFuzzTests {
   @Test(
-    "Media types and their parameters",
+    "Media types and parameters",
     arguments: [
       (";", "a/b"), ("; a=\"", "a/b"), ("; a=\"b\"", "a/b"), ("\\\"", "a/b; c=\""), (" ", "a/b"), (" ", ";"),
       ("=", "a;"),
@@ -34,7 +34,7 @@ struct ParserTimeFuzzTests {
   }
 
   @Test(
-    "Links and limits of servers",
+    "Links and rate limits",
     arguments: [
       ("<a>,", ""), ("<", ""), (";", "<a>"), (" ", "<a>;"), (",", ""), ("; a=b", "<a>"), ("\\\"", "<a>; b=\""),
       (" a", "<a>; rel=\""), ("; rel=a", "<a>"), ("&a=b", "<?"), ("; \u{301}", "<a>"), ("a", "<a>; "), ("9", "a="),
@@ -50,7 +50,7 @@ struct ParserTimeFuzzTests {
       })
   }
 
-  @Test("Directives of caches", arguments: [",", "no-store ,", " ", "\u{301},", "a="])
+  @Test("Cache directives", arguments: [",", "no-store ,", " ", "\u{301},", "a="])
   func cacheControl(piece: String) {
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece)) { text in
@@ -76,7 +76,7 @@ struct ParserTimeFuzzTests {
   }
 
   @Test(
-    "Paths and their values", arguments: ["%2e", "%25", "../", "..\\", "é", "%", ".", ";", "a/", "%252e%252e%252f"])
+    "Paths and path values", arguments: ["%2e", "%25", "../", "..\\", "é", "%", ".", ";", "a/", "%252e%252e%252f"])
   func paths(piece: String) {
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece)) { text in
@@ -85,12 +85,12 @@ struct ParserTimeFuzzTests {
       })
   }
 
-  @Test("Targets that are masked", arguments: ["?", "&", "=", "a=b&", "%41", "&\u{301}="])
+  @Test("Masked targets", arguments: ["?", "&", "=", "a=b&", "%41", "&\u{301}="])
   func redaction(piece: String) {
     #expect(LinearTime.holds(for: LinearTime.repeating(piece, after: "/?")) { _ = Redaction().target($0) })
   }
 
-  @Test("Words for a shell", arguments: ["'", "'\u{301}", "a", "\0", "é"])
+  @Test("Shell words", arguments: ["'", "'\u{301}", "a", "\0", "é"])
   func shellWords(piece: String) {
     #expect(LinearTime.holds(for: LinearTime.repeating(piece)) { _ = ShellWord.quoted($0) })
   }

@@ -23,7 +23,7 @@ import Testing
     return RequestMessage(head: head, content: content)
   }
 
-  @Test("curl shows neither credentials nor query values nor content")
+  @Test("curl masks credentials, query values and content")
   func redacted() throws {
     let stream = ContentStream(isReplayable: false) { { nil } }
     let contents: [MessageContent] = [.bytes(Data(secret.utf8)), .empty, .stream(stream)]
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("curl without redaction shows all, quoted for a shell")
+  @Test("curl without redaction shows everything, quoted for a shell")
   func open() throws {
     let text = try message(content: .bytes(Data("it's @\(secret)\n".utf8))).curl(redaction: nil)
     #expect(text.hasPrefix("curl --request POST 'https://api.example.com/films?key=\(secret)&page=2&\(secret)'"))
@@ -45,7 +45,7 @@ import Testing
     #expect(text.hasSuffix("--data-raw 'it'\\''s @\(secret)\n'"))
   }
 
-  @Test("curl leaves what is shown to the redaction")
+  @Test("curl shows what the redaction allows")
   func shown() throws {
     let redaction = Redaction(shownFields: ["X-API-Key"], shownParameters: ["page"])
     let text = try message().curl(redaction: redaction)
@@ -53,7 +53,7 @@ import Testing
     #expect(text.contains("Accept: ██"))
   }
 
-  @Test("HEAD, files, streams and odd methods have curl's own words")
+  @Test("HEAD requests, files, streams and custom methods have their own curl options")
   func words() throws {
     #expect(try message(method: .head).curl().hasPrefix("curl --head 'https"))
     let odd = try #require(HTTPRequest.Method("a'b"))
@@ -65,7 +65,7 @@ import Testing
     #expect(try message(content: .file(file)).curl().hasSuffix("--data-binary '@██'"))
   }
 
-  @Test("A field marked as sensitive is masked even when its name is shown")
+  @Test("A sensitive field is masked even if its name is shown")
   func sensitive() {
     var field = HTTPField(name: .accept, value: secret)
     #expect(Redaction().value(of: field) == secret)
@@ -73,7 +73,7 @@ import Testing
     #expect(Redaction().value(of: field) == Redaction.mask)
   }
 
-  @Test("Descriptions, dumps and mirrors hold no value")
+  @Test("Descriptions, dumps and mirrors hold no values")
   func descriptions() throws {
     let message = try message(content: .bytes(Data(secret.utf8)))
     var dumped = ""
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("Target, URL and origin are those of the head")
+  @Test("Target, URL and origin come from the head")
   func parts() {
     var message = RequestMessage(head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil))
     #expect(message.target == "/" && message.origin == nil && message.url == ":///")
@@ -98,7 +98,7 @@ import Testing
     #expect(message.url == "HTTPS://A.example:8443/x")
   }
 
-  @Test("A target without a query is shown as it is")
+  @Test("A target without a query is shown unchanged")
   func plainTarget() {
     #expect(Redaction().target("/a/b") == "/a/b")
     #expect(Redaction().target("/a?") == "/a?")

@@ -11,7 +11,7 @@ import Testing
   import Foundation
 #endif
 
-/// Notes how a content ended, each time it is told.
+/// Records each notification of how content ended.
 private final class Ends: Sendable {
   private let list = Mutex<[String]>([])
   var all: [String] { list.withLock { $0 } }
@@ -29,7 +29,7 @@ private final class Ends: Sendable {
 
 private struct Broke: Error {}
 
-/// A source that knows nothing of trailers.
+/// A source without trailers.
 private struct MemoryOnly: ContentSource {
   func next() async throws -> Data? { nil }
   func cancel() {}
@@ -48,7 +48,7 @@ private struct MemoryOnly: ContentSource {
     return (content, ends)
   }
 
-  @Test("Content in memory is complete at once")
+  @Test("Content in memory is complete immediately")
   func memory() async throws {
     let content = ResponseContent(Data("abc".utf8))
     let ends = Ends()
@@ -64,7 +64,7 @@ private struct MemoryOnly: ContentSource {
     #expect(ResponseContent.empty.bytes == Data())
   }
 
-  @Test("Arriving content is read to its end, which everyone who asked is told once")
+  @Test("Arriving content is read to its end, and every listener is notified once")
   func finished() async throws {
     let (content, ends) = arriving(["ab", "c"], length: 3)
     let late = Ends()
@@ -79,7 +79,7 @@ private struct MemoryOnly: ContentSource {
     #expect(try await content.next() == nil)
   }
 
-  @Test("Content that breaks off has failed, once, and fails every later read")
+  @Test("Content that ends early fails once, and fails every later read")
   func failed() async throws {
     let (content, ends) = arriving(["ab"], error: Broke())
     await #expect(throws: Broke.self) { try await content.collect(upTo: 10) }
@@ -88,7 +88,7 @@ private struct MemoryOnly: ContentSource {
     #expect(ends.all == ["failed Broke"])
   }
 
-  @Test("Content given up is discarded, once, and its source told once")
+  @Test("Discarded content ends once, and its source is cancelled once")
   func discarded() async {
     let cancels = Counter()
     let channel = ContentChannel { cancels.add() }
@@ -102,7 +102,7 @@ private struct MemoryOnly: ContentSource {
     #expect(content.expectedLength == nil)
   }
 
-  @Test("A read that waits while content is given up ends, and the content is discarded, not failed")
+  @Test("Discarding content during a read ends the read, and the content counts as discarded, not failed")
   func discardedWhileReading() async {
     for _ in 0..<50 {
       let channel = ContentChannel {}
@@ -117,7 +117,7 @@ private struct MemoryOnly: ContentSource {
     }
   }
 
-  @Test("Content that nobody holds any more is given up")
+  @Test("Content without references is discarded")
   func forgotten() {
     let cancels = Counter()
     let ends = Ends()
@@ -128,7 +128,7 @@ private struct MemoryOnly: ContentSource {
     #expect(ends.all == ["discarded"] && cancels.value == 1)
   }
 
-  @Test("More than the limit is an error and gives the rest up", arguments: [nil, 6] as [Int64?])
+  @Test("Content over the limit is an error, and the rest is discarded", arguments: [nil, 6] as [Int64?])
   func limit(length: Int64?) async throws {
     let (content, ends) = arriving(["abc", "def"], length: length)
     let error = await #expect(throws: TransportError.self) { try await content.collect(upTo: 5) }
@@ -140,7 +140,7 @@ private struct MemoryOnly: ContentSource {
     #expect(try await none.collect(upTo: 0).isEmpty)
   }
 
-  @Test("A part from the start is read, the rest given up")
+  @Test("A prefix is read, and the rest is discarded")
   func prefix() async throws {
     let (content, ends) = arriving(["abc", "def", "ghi"])
     #expect(try await content.prefix(4) == Data("abcd".utf8))
@@ -150,7 +150,7 @@ private struct MemoryOnly: ContentSource {
     #expect(shortEnds.all == ["finished 1"])
   }
 
-  @Test("Reading, giving up and ending at once still end exactly once", arguments: 0..<10)
+  @Test("Content ends exactly once while it is read, discarded and finished concurrently", arguments: 0..<10)
   func race(seed: UInt64) async {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<40 {
@@ -172,7 +172,7 @@ private struct MemoryOnly: ContentSource {
     }
   }
 
-  @Test("Content in memory can be read piece by piece where a call streams")
+  @Test("A streamed call reads content in memory piece by piece")
   func streamedMemory() async throws {
     struct Stored: Transport {
       let data: Data
@@ -193,7 +193,7 @@ private struct MemoryOnly: ContentSource {
     ResponseContent(Data("x".utf8)).arriving.discard()
   }
 
-  @Test("Fields after the content are there once all of it was read, and only those that may come so late")
+  @Test("Allowed trailers are available once all content was read")
   func trailers() async throws {
     let fields: HTTPFields = [
       .init("X-Sum")!: "1", .setCookie: "a=b", .contentLength: "9", .init("Server-Timing")!: "t",
@@ -215,7 +215,7 @@ private struct MemoryOnly: ContentSource {
     #expect(again.trailers == allowed)
   }
 
-  @Test("Content that breaks off or is given up has no fields after it", arguments: [false, true])
+  @Test("Content that fails or is discarded has no trailers", arguments: [false, true])
   func noTrailers(isGivenUp: Bool) async throws {
     let channel = ContentChannel {}
     let content = ResponseContent(source: channel)
@@ -225,7 +225,7 @@ private struct MemoryOnly: ContentSource {
     #expect(content.trailers.isEmpty)
   }
 
-  @Test("A response gives its content up when it is discarded")
+  @Test("Discarding a response discards its content")
   func message() {
     let (content, ends) = arriving(["a"])
     ResponseMessage(head: HTTPResponse(status: .ok), content: content).discard()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Retry-After and HTTP dates") struct RetryAfterTests {
   @Test(
-    "Dates in all three forms",
+    "HTTP dates are parsed in all three formats",
     arguments: [
       ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
       ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "What is no HTTP date is none",
+    "Malformed HTTP dates are refused",
     arguments: [
       "", "Sun", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 6 Nov 1994 08:49:37 GMT",
       "Sun, 31 Feb 2024 00:00:00 GMT", "Thu, 29 Feb 2023 00:00:00 GMT", "Thu, 29 Feb 1900 00:00:00 GMT",
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "A number of seconds is a delay, absurd ones are bounded",
+    "A number of seconds is a delay, and huge numbers are capped",
     arguments: [
       ("0", 0), ("120", 120), ("007", 7), ("2147483649", 1 << 31), ("99999999999999999999999999", 1 << 31),
     ] as [(String, Int64)])
@@ -45,13 +45,14 @@ import Testing
   }
 
   @Test(
-    "What is neither number nor date is ignored", arguments: ["", "-1", "+5", "1.5", "5s", "soon", "５", "5, 6", "0x10"])
+    "A value that is neither a number nor a date is ignored",
+    arguments: ["", "-1", "+5", "1.5", "5s", "soon", "５", "5, 6", "0x10"])
   func ignored(text: String) {
     #expect(RetryAfter.delay(in: [.retryAfter: text]) == nil)
     #expect(RetryAfter.delay(in: [:]) == nil)
   }
 
-  @Test("A date counts from the response's own clock; one that has passed is no delay")
+  @Test("A date is relative to the response's Date, and a past date is no delay")
   func relative() {
     let now = "Sun, 06 Nov 1994 08:49:37 GMT"
     #expect(RetryAfter.delay(in: [.retryAfter: "Sun, 06 Nov 1994 08:50:37 GMT", .date: now]) == .seconds(60))

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("From transport errors to what a person reads") struct TransportErrorTests {
+@Suite("From transport errors to call errors") struct TransportErrorTests {
   @Test(
-    "Each kind has its code, category and state",
+    "Each kind has its code, category and request state",
     arguments: [
       (.offline, .offline, .offline), (.hostNotFound, .hostNotFound, .unreachable),
       (.connectionFailed, .connectionFailed, .unreachable), (.tls, .tls, .notReported),
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("A call that is held back on this side has a category of its own", arguments: [true, false])
+  @Test("A call that Apus itself holds back has a category of its own", arguments: [true, false])
   func heldBack(isControl: Bool) async {
     let thrown = TransportError(.declined, requestState: .notSent)
     let error = await failure { () async throws(CallError) in
@@ -42,7 +42,8 @@ import Testing
   }
 
   @Test(
-    "A timeout names the phase it happened in", arguments: [CallPhase.connecting, .awaitingHead, .receiving, .waiting])
+    "A timeout has the phase in which it occurred",
+    arguments: [CallPhase.connecting, .awaitingHead, .receiving, .waiting])
   func phases(phase: CallPhase) async {
     let thrown = TransportError(.timedOut(phase), requestState: .maybeSent)
     let error = await failure { () async throws(CallError) in
@@ -51,7 +52,7 @@ import Testing
     #expect(error?.phase == phase)
   }
 
-  @Test("Any other error of a transport is a broken exchange with its cause, named by type alone")
+  @Test("Any other error of a transport is a broken exchange with that cause, described by its type")
   func unknown() async {
     struct Odd: Error { var secret = "s3cr3t" }
     let error = await failure { () async throws(CallError) in
@@ -62,7 +63,7 @@ import Testing
     #expect((error?.underlying as? Odd)?.secret == "s3cr3t")
   }
 
-  @Test("A transport's own cancellation is a cancellation")
+  @Test("A cancellation by the transport is a cancellation")
   func cancellation() async {
     let error = await failure { () async throws(CallError) in
       try await client(answering: .failure(CancellationError())).send(Request<Void>.get("/x"))
@@ -70,7 +71,7 @@ import Testing
     #expect(error?.code == .cancelled && error?.isCancellation == true && error?.category == .cancelled)
   }
 
-  @Test("Descriptions say kind, state and detail")
+  @Test("A description has kind, request state and detail")
   func descriptions() {
     #expect(TransportError(.tls, requestState: .notSent).description == "tls (notSent)")
     #expect(
@@ -80,7 +81,7 @@ import Testing
     #expect(TransportError.contentTooLarge(limit: 5).detail == "the content exceeds 5 bytes")
   }
 
-  @Test("Every code has an English sentence, and each status that people know one of its own")
+  @Test("Every rejection has an English sentence, and common statuses have their own")
   func sentences() async throws {
     var sentences: Set<String> = []
     for status in [400, 401, 403, 404, 409, 413, 429, 500] {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("Attempts that failed")
+@Suite("Failed attempts")
 struct FailedAttemptTests {
   private let start = MonotonicInstant(sinceStart: .seconds(1))
 
@@ -17,7 +17,7 @@ struct FailedAttemptTests {
     TraceEvent(kind: kind, instant: start, attempt: 1)
   }
 
-  @Test("each says how it failed and what was decided, and every reason has its text")
+  @Test("The description has the failure and the decision, and every reason has a text")
   func text() {
     #expect("\(attempt(.answered(status: 500)))" == "status 500: again after 1000.000 ms, a time drawn by lot")
     let last = attempt(.failed(.broken, .maybeSent), .end(.notIdempotent))
@@ -28,7 +28,7 @@ struct FailedAttemptTests {
     #expect(Set(pauses + ends).count == pauses.count + ends.count)
   }
 
-  @Test("a trace gives them in their order")
+  @Test("A trace lists them in order")
   func trace() {
     let attempts = [attempt(.answered(status: 500)), attempt(.answered(status: 503), .end(.attemptsUsedUp))]
     let events = [event(.started), event(.attemptFailed(attempts[0])), event(.decoded)]
@@ -39,7 +39,7 @@ struct FailedAttemptTests {
   }
 
   @Test(
-    "between two attempts a call waits, and what was sent before stays sent",
+    "Between attempts a call waits, and its request state is kept",
     arguments: [
       (FailedAttempt.Cause.failed(.connectionFailed, .notSent), RequestState.notSent),
       (.failed(.broken, .maybeSent), .maybeSent), (.answered(status: 503), .maybeSent),
@@ -53,7 +53,7 @@ struct FailedAttemptTests {
     #expect(call.phase == .connecting && call.requestState == state)
   }
 
-  @Test("after the last attempt a call is where that one was")
+  @Test("After the last attempt a call keeps that attempt's phase")
   func last() {
     var call = CallState()
     for kind in [TraceEvent.Kind.prepared, .exchangeStarted, .requestSent] { call.append(event(kind)) }
@@ -62,7 +62,7 @@ struct FailedAttemptTests {
   }
 
   @Test(
-    "a delay in milliseconds wins where it can be read",
+    "A valid Retry-After-Ms takes precedence over Retry-After",
     arguments: [
       ("1500", .milliseconds(1500)), ("0", .zero), ("1.5", .seconds(7)), ("", .seconds(7)), ("-3", .seconds(7)),
       ("99999999999999999999", .seconds(1 << 31)),

@@ -3,9 +3,9 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Observers of a client")
+@Suite("A client's observers")
 struct ObserverTests {
-  /// Notes who was told what.
+  /// Records the events it receives.
   private struct Named: CallObserver {
     let name: String
     let told: Log<String>
@@ -15,7 +15,7 @@ struct ObserverTests {
     }
   }
 
-  /// Does work while it is told of a call's start.
+  /// Does work while it observes a call's start.
   private final class Busy: CallObserver {
     let work = Log<@Sendable () -> Void>()
 
@@ -25,7 +25,7 @@ struct ObserverTests {
     }
   }
 
-  @Test("each event is told to all observers in the order they were given, before the next event is")
+  @Test("Every observer receives an event, in order, before the next event is reported")
   func order() async throws {
     let told = Log<String>()
     let bench = CallBench(observers: [Named(name: "a", told: told), Named(name: "b", told: told)])
@@ -40,7 +40,7 @@ struct ObserverTests {
     #expect(progress == ["a: received 1 of an unknown number of bytes", "a: received 2 of an unknown number of bytes"])
   }
 
-  @Test("an observer that is busy with one call holds up no other")
+  @Test("An observer that is busy with one call does not delay others")
   func slow() async throws {
     let executor = ManualExecutor()
     let busy = Busy()
@@ -51,7 +51,7 @@ struct ObserverTests {
     }
     let seen = Log<[String]>()
     busy.work.add {
-      // The other call runs from its beginning to its end meanwhile.
+      // The other call runs to its end meanwhile.
       executor.runAll()
       for entry in bench.api.calls.all { seen.add(entry.tags.map(\.name)) }
     }
@@ -62,7 +62,7 @@ struct ObserverTests {
     #expect(bench.isClean)
   }
 
-  @Test("a client keeps the observers it was made with, and tells nobody of another client's calls")
+  @Test("A client keeps its observers and reports only its own calls to them")
   func fixed() async throws {
     let told = Log<String>()
     let stub = StubTransport()
@@ -83,7 +83,7 @@ struct ObserverTests {
       told.entries.filter { $0.hasSuffix("succeeded") }.map { $0.prefix { $0 != ":" } } == ["first", "second", "first"])
   }
 
-  @Test("without an observer a call is traced and counted all the same")
+  @Test("A call without observers is traced and counted in the same way")
   func none() async throws {
     let gate = Gate()
     let stub = StubTransport()

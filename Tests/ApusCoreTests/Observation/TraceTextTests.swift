@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("A trace as text")
+@Suite("Traces as text")
 struct TraceTextTests {
   private static let instant = MonotonicInstant(sinceStart: .zero)
   private static let texts: [(kind: TraceEvent.Kind, text: String)] = [
@@ -43,7 +43,7 @@ struct TraceTextTests {
     ),
   ]
 
-  /// Numbers the kinds: one that is added does not compile here, and is then missed in the list.
+  /// Numbers the kinds: a new kind does not compile here until the list has it.
   private func number(of kind: TraceEvent.Kind) -> Int {
     switch kind {
     case .started: 0
@@ -76,7 +76,7 @@ struct TraceTextTests {
     }
   }
 
-  @Test("every kind of event has its text")
+  @Test("Every kind of event has a text")
   func kinds() {
     #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...26))
     for (kind, text) in Self.texts { #expect(kind.description == text) }
@@ -90,7 +90,7 @@ struct TraceTextTests {
       events: events.map { TraceEvent(kind: $0.0, instant: start.advanced(by: $0.after), attempt: $0.attempt) })
   }
 
-  @Test("the timeline has a line an event, with milliseconds since the start, and later attempts by number")
+  @Test("The timeline has a line for each event, with milliseconds since the start, and the numbers of later attempts")
   func timeline() {
     let trace = trace([
       (.started, .zero, 1), (.headArrived(status: 503), .microseconds(80_005), 1),
@@ -107,7 +107,7 @@ struct TraceTextTests {
     #expect(trace.duration == .seconds(12_345_678))
   }
 
-  @Test("times are counted from the start to the first event that fits")
+  @Test("Times are measured from the start to the first matching event")
   func times() {
     let trace = trace([
       (.started, .zero, 1), (.exchangeStarted, .milliseconds(2), 1), (.exchangeStarted, .milliseconds(9), 2),
@@ -117,7 +117,7 @@ struct TraceTextTests {
     #expect(trace.duration == .milliseconds(9))
   }
 
-  @Test("a trace without events is its name alone")
+  @Test("A trace without events has only its title")
   func empty() {
     let trace = trace([])
     #expect("\(trace)" == "call load GET /users/{}")
@@ -125,7 +125,7 @@ struct TraceTextTests {
     #expect(trace.time { _ in true } == nil)
   }
 
-  @Test("notes are the same when they say the same")
+  @Test("Notes with equal text are equal")
   func notes() {
     let notes: [StaticNote] = ["waited, ms", "waited, ms", "shed"]
     #expect(notes[0] == notes[1] && notes[0] != notes[2])

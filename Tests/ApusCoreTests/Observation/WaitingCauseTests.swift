@@ -1,10 +1,10 @@
 import ApusCore
 import Testing
 
-@Suite("What a call waits for")
+@Suite("Reasons to wait")
 struct WaitingCauseTests {
   @Test(
-    "every reason has its text",
+    "Every reason has a text",
     arguments: [
       (WaitingCause.held, "held back"), (.tag(limit: 4), "4 calls with its tag at a time"),
       (.origin(limit: 5), "5 calls to its server at a time"), (.total(limit: 64), "64 calls at a time"),

@@ -5,7 +5,7 @@ import Testing
 
 private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-/// Opens its gate when it is told.
+/// Opens its gate at the deadline.
 private final class Bell: DeadlineTarget {
   let gate = Gate()
 
@@ -14,7 +14,7 @@ private final class Bell: DeadlineTarget {
   }
 }
 
-@Suite("The limit of an attempt")
+@Suite("The deadline of an attempt")
 struct AttemptLimitTests {
   /// Runs `work` with the context of a call.
   private func with(_ work: @escaping @Sendable (CallContext, ManualClock) async throws -> Void) async throws {
@@ -31,7 +31,7 @@ struct AttemptLimitTests {
     _ = try await bench.api.send(Request<String>.get("/"))
   }
 
-  @Test("an earlier limit stays in force, of an attempt and of the call")
+  @Test("Of several deadlines the earliest counts, for an attempt and for the call")
   func earlier() async throws {
     try await with { context, _ in
       var context = context
@@ -43,7 +43,7 @@ struct AttemptLimitTests {
       #expect(context.attemptDeadline == at(5) && context.deadline == at(9))
       context.limitAttempt(to: at(3))
       #expect(context.nearestDeadline == at(3))
-      // The call's own end is nearer: it ends the call, and the attempt with it.
+      // The call's deadline is nearer: it ends the call and the attempt.
       context.limit(to: at(3))
       #expect(context.attemptDeadline == nil && context.nearestDeadline == at(3))
       context.limitAttempt(to: at(3))
@@ -51,7 +51,7 @@ struct AttemptLimitTests {
     }
   }
 
-  @Test("what the call does is told, also after somebody has ended it")
+  @Test("The phase follows the events, and a cancellation does not change it")
   func phase() async throws {
     try await with { context, _ in
       #expect(context.call.phase == .waiting)
@@ -62,7 +62,7 @@ struct AttemptLimitTests {
     }
   }
 
-  @Test("whoever waits is told when the time is up, and not when the alarm was taken back")
+  @Test("An alarm notifies its target at the deadline, unless it was cancelled")
   func alarms() async throws {
     try await with { context, clock in
       let (bell, silent, late) = (Bell(), Bell(), Bell())
@@ -80,13 +80,13 @@ struct AttemptLimitTests {
       try await bell.gate.wait()
       #expect(context.isAttemptOver && !silent.gate.isOpen)
       alarm?.cancel()
-      // One that comes too late is told at once.
+      // An alarm set after the deadline notifies immediately.
       #expect(context.alarm(for: late) != nil)
       try await late.gate.wait()
     }
   }
 
-  @Test("an exchange does not begin when the time of its attempt is up already")
+  @Test("An exchange does not start after its attempt's deadline")
   func over() async throws {
     let bench = CallBench(middlewares: [
       (

@@ -26,7 +26,7 @@ struct FactTextTests {
     (.setting("of two\nlines", "each\r\nas\u{2028}one"), "of two lines each as one"),
   ]
 
-  @Test("each is told in a few words, on one line", arguments: texts.indices)
+  @Test("Each fact has a short text on one line", arguments: texts.indices)
   func text(index: Int) {
     let (fact, text) = Self.texts[index]
     #expect(fact.description == text)
@@ -40,7 +40,7 @@ struct FactTextTests {
     (Duration(secondsComponent: 0, attosecondsComponent: 1), "0 s"),
   ]
 
-  @Test("times are told as people write them", arguments: times.indices)
+  @Test("Durations have their usual notation", arguments: times.indices)
   func time(index: Int) {
     let (time, text) = Self.times[index]
     #expect(time.plainText == text)

@@ -4,9 +4,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("Redirects that a middleware follows")
+@Suite("Redirects followed by a middleware")
 struct FollowedRedirectTests {
-  /// Says that it follows redirects, and takes down which answers came with all of their content.
+  /// Declares that it follows redirects, and records which responses came with all of their content.
   private struct Following: Middleware {
     let follows: Bool
     let collected: Seen
@@ -38,7 +38,7 @@ struct FollowedRedirectTests {
 
   private static let statuses = [200, 300, 301, 302, 303, 304, 305, 306, 307, 308, 404]
 
-  @Test("their content is not collected; that of every other answer is")
+  @Test("The content of followed redirects is not collected, other content is")
   func collecting() async throws {
     let redirects = Self.statuses.map { StubAnswer.text("on", status: $0, fields: [.location: "/y"]) }
     #expect(try await collected(redirects) == Self.statuses.map { ![301, 302, 303, 307, 308].contains($0) })
@@ -48,7 +48,7 @@ struct FollowedRedirectTests {
     #expect(try await collected(Self.statuses.map { .text("on", status: $0) }).allSatisfy { $0 })
   }
 
-  @Test("the trace tells the status and both origins, and is as small as before")
+  @Test("The trace has the status and both origins, without growing the event")
   func event() {
     let (from, to) = (Origin(scheme: "https", host: "a", port: 443), Origin(scheme: "https", host: "b", port: 8443))
     let kind = TraceEvent.Kind.redirected(status: 307, from: from, to: to)

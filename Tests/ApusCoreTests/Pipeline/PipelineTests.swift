@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusCore
 
-/// Notes its name on the way in and out.
+/// Records its name on the way in and out.
 private struct Noting: Middleware {
   let name: String
   let notes: Notes
@@ -28,7 +28,7 @@ private final class Notes: Sendable {
     pipeline.middlewares.compactMap { ($0 as? Noting)?.name }
   }
 
-  @Test("The slots stand in the documented order, outermost first")
+  @Test("The slots have the documented order, outermost first")
   func slots() {
     #expect(
       Slot.allCases == [
@@ -39,7 +39,7 @@ private final class Notes: Sendable {
     #expect(Slot.allCases == Slot.allCases.shuffled().sorted())
   }
 
-  @Test("Whatever the order of insertion, middlewares stand in the order of their slots", arguments: 0..<20)
+  @Test("Middlewares have the order of their slots, whatever the order of insertion", arguments: 0..<20)
   func order(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let notes = Notes()
@@ -52,7 +52,7 @@ private final class Notes: Sendable {
     #expect(pipeline.description == Slot.allCases.map { "\($0): Noting" }.joined(separator: "\n"))
   }
 
-  @Test("Before and after a slot is ahead of and behind everything in it")
+  @Test("A middleware inserted before or after a slot is placed outside or inside all others in it")
   func beforeAndAfter() {
     let notes = Notes()
     var pipeline: Pipeline = [:]
@@ -74,7 +74,7 @@ private final class Notes: Sendable {
     #expect(names(pipeline).count == 3)
   }
 
-  @Test("Calls pass the middlewares in order and come back the other way")
+  @Test("Calls pass through the middlewares in order and return in reverse")
   func path() async throws {
     let notes = Notes()
     var pipeline = Pipeline()
@@ -84,7 +84,7 @@ private final class Notes: Sendable {
     #expect(notes.all == ["a", "b", "/b", "/a"])
   }
 
-  @Test("A middleware may pass a changed message on, several times, or answer itself")
+  @Test("A middleware can change the message, pass it on several times, or respond itself")
   func changes() async throws {
     struct Twice: Middleware {
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
@@ -131,7 +131,7 @@ private final class Notes: Sendable {
     #expect(copy[Depth.self] == 4 && copy[Name.self] == "n")
   }
 
-  @Test("A context tells a middleware all about its call")
+  @Test("The context gives a middleware all properties of its call")
   func context() async throws {
     struct Looks: Middleware {
       enum Key: ContextKey { static var defaultValue: Int { 0 } }

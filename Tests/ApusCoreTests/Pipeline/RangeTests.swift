@@ -3,9 +3,9 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Requests for a part")
+@Suite("Range requests")
 struct RangeTests {
-  /// Adds a range on the way, as a resumed download does.
+  /// Adds a Range field, as a resumed download does.
   private struct Resume: Middleware {
     func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
       var request = request
@@ -24,7 +24,7 @@ struct RangeTests {
     return stub.exchanges.first?.fields[.acceptEncoding]
   }
 
-  @Test("A part is asked for as it is, unless the call says otherwise")
+  @Test("A range request asks for the identity coding, unless the call sets Accept-Encoding")
   func identity() async throws {
     #expect(try await sent(Request<Void>.get("/a").field("Range", "bytes=0-1")) == "identity")
     let own = Request<Void>.get("/a").field("Range", "bytes=0-1").field("Accept-Encoding", "gzip")
@@ -32,7 +32,7 @@ struct RangeTests {
     #expect(try await sent(Request<Void>.get("/a")) == nil)
   }
 
-  @Test("So is a part that a middleware asks for")
+  @Test("A range added by a middleware asks for the identity coding too")
   func middleware() async throws {
     #expect(try await sent(Request<Void>.get("/a"), through: [Resume()]) == "identity")
   }

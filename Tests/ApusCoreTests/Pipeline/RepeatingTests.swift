@@ -5,12 +5,12 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("What may be repeated")
+@Suite("Repeatable messages")
 struct RepeatingTests {
   private let stub = StubTransport()
   private let seen = Seen()
 
-  /// What a middleware next to the transport sees of its messages.
+  /// Records what a middleware next to the transport sees.
   private final class Seen: Middleware {
     struct Pass: Equatable {
       var isRepeatable: Bool
@@ -43,7 +43,7 @@ struct RepeatingTests {
   }
 
   @Test(
-    "the methods that RFC 9110 and RFC 10008 call idempotent are",
+    "Idempotent methods are those of RFC 9110 and RFC 10008",
     arguments: [
       ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true), ("DELETE", true),
       ("QUERY", true), ("POST", false), ("PATCH", false), ("CONNECT", false), ("get", false), ("X", false),
@@ -52,7 +52,7 @@ struct RepeatingTests {
     #expect(try #require(HTTPRequest.Method(name)).isIdempotent == isIdempotent)
   }
 
-  @Test("a message may be repeated by its method, as its endpoint declares, or with a key")
+  @Test("A message is repeatable by its method, by its endpoint's declaration, or with an idempotency key")
   func rule() async throws {
     let (get, post) = (Request<Void>.get("/"), Request<Void>.post("/"))
     #expect(try await pass(get).isRepeatable)
@@ -66,7 +66,7 @@ struct RepeatingTests {
     #expect(try await !pass(post.setting(IdempotencyFieldKey.self, "X-Key")).isRepeatable)
   }
 
-  @Test("a message counts as sent unless it never left, or was answered with 401")
+  @Test("A message counts as sent unless it never left or was rejected with 401")
   func sent() async throws {
     let post = Request<Void>.post("/")
     #expect(try await pass(.get("/")).sent == .repeatable)
@@ -79,7 +79,7 @@ struct RepeatingTests {
     #expect(try await pass(post, answer: unreached).sent == .repeatable)
   }
 
-  @Test("a redirect makes of the last message an earlier hop, and a further attempt begins anew, also after the end")
+  @Test("A redirect turns the last message into an earlier hop, and a new attempt resets the state, even after the end")
   func hops() {
     let instant = MonotonicInstant(sinceStart: .zero)
     let origin = Origin(scheme: "https", host: "a.test", port: 443)
@@ -99,7 +99,7 @@ struct RepeatingTests {
     #expect(state.sentMessages == .repeatable)
   }
 
-  @Test("a call that waits for a connection waits on this side, until it has one, and what was sent stays sent")
+  @Test("A call queued for a connection waits, and keeps its request state")
   func queued() {
     func append(_ kinds: [TraceEvent.Kind], to state: inout CallState) {
       for kind in kinds {

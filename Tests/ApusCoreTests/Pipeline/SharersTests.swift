@@ -2,9 +2,9 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("Who shares an exchange")
+@Suite("Calls that share an exchange")
 struct SharersTests {
-  @Test("its members are those who came and have not gone, in order")
+  @Test("The members are the calls that joined and have not left, in order")
   func members() {
     var state = SharersState<String, Int>()
     for (serial, name) in [(3, "a"), (1, "b"), (2, "c")] {
@@ -18,7 +18,7 @@ struct SharersTests {
     #expect(state.members == ["a", "c"])
   }
 
-  @Test("those that listen are told of each that comes, until they end it")
+  @Test("Listeners are notified of every call that joins, until they stop listening")
   func listening() {
     var state = SharersState<String, Int>()
     let (first, second) = (state.listen(10), state.listen(20))
@@ -32,7 +32,7 @@ struct SharersTests {
     #expect(told == [[10, 20], [20], []])
   }
 
-  @Test("whoever begins to listen is told of those who are there as well")
+  @Test("A new listener is notified of the calls already sharing")
   func late() {
     let sharers = Sharers()
     let told = Log<TaskPriority>()

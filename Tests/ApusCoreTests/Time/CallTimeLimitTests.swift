@@ -4,7 +4,7 @@ import Testing
 
 private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-/// What happens to a call, second by second.
+/// The events of a call, second by second.
 private struct Story: Sendable, CustomTestStringConvertible {
   enum Step: Sendable {
     case moved(Int64, at: Int)
@@ -16,7 +16,7 @@ private struct Story: Sendable, CustomTestStringConvertible {
   var stall = 20
   var start = 0
   let steps: [Step]
-  /// When it ends, and why; `nil`: not within 1,000 seconds.
+  /// When the call ends and why; `nil`: not within 1,000 seconds.
   let end: (second: Int, expiry: CallTimeLimit.Expiry)?
 
   static func steady(_ seconds: ClosedRange<Int>, _ bytes: Int64 = 1 << 20) -> [Step] {
@@ -24,7 +24,7 @@ private struct Story: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("The default limit of a call and content that moves")
+@Suite("The default timeout and moving content")
 struct CallTimeLimitTests {
   private static let stories = [
     Story(testDescription: "nothing ever moves", steps: [], end: (30, .total)),
@@ -61,7 +61,7 @@ struct CallTimeLimitTests {
     Story(testDescription: "a short stall limit", stall: 2, steps: Story.steady(20...25), end: (27, .stall)),
   ]
 
-  /// Asks as an alarm does that is set for the instants it is told.
+  /// Checks the limit as the timer would, at the instants it returns.
   private func end(of story: Story) -> (second: Int, expiry: CallTimeLimit.Expiry)? {
     var limit = CallTimeLimit(.seconds(story.limit), stall: .seconds(story.stall), since: at(story.start))
     var movement = ContentMovement()
@@ -89,13 +89,15 @@ struct CallTimeLimitTests {
     return nil
   }
 
-  @Test("it counts while no content moves; while it does, a stall or too low a rate ends the call", arguments: stories)
+  @Test(
+    "The timeout counts while no content moves; while it moves, a stall or too low a rate ends the call",
+    arguments: stories)
   private func ends(story: Story) throws {
     let end = end(of: story)
     #expect(end?.second == story.end?.second && end?.expiry == story.end?.expiry)
   }
 
-  @Test("an alarm is asked for rarely: content moves none")
+  @Test("Moving content needs few timer checks")
   func rareAlarms() {
     var limit = CallTimeLimit(.seconds(30), since: at(0))
     var movement = ContentMovement()
@@ -111,7 +113,7 @@ struct CallTimeLimitTests {
     #expect(alarms <= 42)
   }
 
-  @Test("a call that shares an exchange does not gain the time in which content moved before it came")
+  @Test("A call that joins an exchange gains no time from content that moved before")
   func sharing() {
     var movement = ContentMovement()
     movement.moved(1, at: at(0))
@@ -123,7 +125,7 @@ struct CallTimeLimitTests {
     #expect(limit.due(movement, at: at(60)) == at(80))
   }
 
-  @Test("reports that come in another order than their instants do no harm")
+  @Test("Reports out of order are handled")
   func disorder() {
     var movement = ContentMovement()
     movement.moved(5, at: at(9))

@@ -5,7 +5,7 @@ import Testing
 
 private func at(_ milliseconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .milliseconds(milliseconds)) }
 
-@Suite("The queue of deadlines")
+@Suite("The heap of deadlines")
 struct DeadlineHeapTests {
   private struct Entry {
     let instant: MonotonicInstant
@@ -13,7 +13,7 @@ struct DeadlineHeapTests {
     let key: DeadlineHeap<Int>.Key
   }
 
-  @Test("whatever is added and removed, those that have passed come out, earliest first", arguments: 0..<100)
+  @Test("Whatever is added and removed, expired entries are returned, earliest first", arguments: 0..<100)
   func model(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var heap = DeadlineHeap<Int>()
@@ -30,7 +30,7 @@ struct DeadlineHeapTests {
         #expect(heap.remove(entry.key) == entry.number)
         spent.append(entry.key)
       case 8:
-        // A key that was used finds nothing, though its place may be taken again.
+        // A used key finds nothing, even if its place was reused.
         if let key = spent.randomElement(using: &generator) { #expect(heap.remove(key) == nil) }
       default:
         let now = at(Int.random(in: 0..<100, using: &generator))

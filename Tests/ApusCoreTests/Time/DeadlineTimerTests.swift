@@ -32,7 +32,7 @@ struct DeadlineTimerTests {
     executor.runAll()
   }
 
-  @Test("targets are told when their instants come, earliest first, each once")
+  @Test("Targets are notified at their deadlines, earliest first, each once")
   func order() {
     let timer = timer()
     for second in [3, 1, 2] { _ = timer.schedule(Target("\(second)", log), at: at(second)) }
@@ -44,7 +44,7 @@ struct DeadlineTimerTests {
     #expect(clock.sleepers == 0)
   }
 
-  @Test("one task sleeps, however many deadlines there are")
+  @Test("One task sleeps, however many deadlines there are")
   func oneSleeper() {
     let timer = timer()
     for second in 1...50 { _ = timer.schedule(Target("\(second)", log), at: at(second)) }
@@ -54,7 +54,7 @@ struct DeadlineTimerTests {
     withExtendedLifetime(timer) {}
   }
 
-  @Test("an earlier deadline that comes later wakes the timer earlier")
+  @Test("A new earlier deadline wakes the timer earlier")
   func earlier() {
     let timer = timer()
     _ = timer.schedule(Target("late", log), at: at(10))
@@ -68,7 +68,7 @@ struct DeadlineTimerTests {
     #expect(log.entries == ["early", "late"])
   }
 
-  @Test("a deadline that was taken back is not told, and is not held")
+  @Test("A cancelled deadline is not reported and its target is released")
   func cancelled() {
     let timer = timer()
     weak var weakTarget: Target?
@@ -84,7 +84,7 @@ struct DeadlineTimerTests {
     #expect(log.entries.isEmpty)
   }
 
-  @Test("an instant that is past already is told at once")
+  @Test("A deadline in the past is reported immediately")
   func past() {
     clock.advance(to: at(10))
     let timer = timer()
@@ -93,7 +93,7 @@ struct DeadlineTimerTests {
     #expect(log.entries == ["past"])
   }
 
-  @Test("a timer that goes away ends its task")
+  @Test("Releasing the timer ends its task")
   func released() {
     var timer: DeadlineTimer? = timer()
     _ = timer?.schedule(Target("never", log), at: at(1))
@@ -104,7 +104,7 @@ struct DeadlineTimerTests {
     #expect(clock.sleepers == 0)
   }
 
-  @Test("with deadlines set and taken back at random, each is told exactly when it should", arguments: 0..<50)
+  @Test("With deadlines set and cancelled at random, each is reported exactly on time", arguments: 0..<50)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let timer = timer()

@@ -3,13 +3,13 @@ import Testing
 
 @testable import ApusCore
 
-/// Times that a server or an app may name, and no clock can show.
+/// Times that a server or an app may send and no clock can represent.
 @Suite("Hostile times")
 struct HostileTimesTests {
   private static let century = Duration.seconds(100 * 366 * 24 * 60 * 60)
 
   @Test(
-    "A number of seconds from elsewhere makes a duration of a hundred years at most",
+    "Any number of seconds becomes a duration of at most a hundred years",
     arguments: [
       (1e30, century), (-1e30, .zero - century), (.nan, .zero), (-.nan, .zero), (.infinity, century),
       (-.infinity, .zero - century), (.greatestFiniteMagnitude, century), (Double(Int64.max), century),
@@ -23,7 +23,7 @@ struct HostileTimesTests {
   }
 
   @Test(
-    "Retry-After never traps, and waits 2³¹ seconds at most",
+    "Retry-After never traps, and gives at most 2³¹ seconds",
     arguments: [
       ("9223372036854775807", .seconds(1 << 31 as Int64)), ("9223372036854775808", .seconds(1 << 31 as Int64)),
       ("1e999", nil),
@@ -39,20 +39,20 @@ struct HostileTimesTests {
   }
 
   @Test(
-    "An instant stays within what a clock can show",
+    "An instant stays within the range of a clock",
     arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .seconds(1e20), .seconds(-1e20), .zero])
   func instants(duration: Duration) {
     var instant = MonotonicInstant(sinceStart: .seconds(5))
     for _ in 0..<100 { instant = instant.advanced(by: duration) }
     let back = MonotonicInstant(sinceStart: .zero).advanced(by: .zero - duration)
     #expect((duration > .zero) == (instant > MonotonicInstant(sinceStart: .seconds(5))))
-    // What traps for more seconds than 64 bits hold.
+    // `components` traps for more seconds than 64 bits hold.
     _ = instant.duration(to: back).components
     _ = back.duration(to: instant).components
     #expect(!Trace.milliseconds(back.duration(to: instant)).isEmpty)
   }
 
-  @Test("A deadline beyond all time is no deadline")
+  @Test("A deadline beyond the range of a clock is centuries away")
   func deadline() async throws {
     for limit in [Duration.seconds(Int64.max), .seconds(1e20)] {
       let remaining = await withDeadline(limit) { Deadline.current?.remaining }

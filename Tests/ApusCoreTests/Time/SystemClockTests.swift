@@ -1,15 +1,15 @@
 import ApusCore
 import Testing
 
-@Suite("The system's clock")
+@Suite("The system clock")
 struct SystemClockTests {
-  @Test("it never goes back, and all of them show the same time")
+  @Test("The time never goes back, and all instances agree")
   func monotonic() {
     let instants = [SystemClock().now, SystemClock().now, SystemClock().now]
     #expect(instants == instants.sorted())
   }
 
-  @Test("it sleeps until an instant, not shorter")
+  @Test("A sleeper wakes at its instant, not before")
   func sleeping() async throws {
     let clock = SystemClock()
     let end = clock.now.advanced(by: .milliseconds(5))
@@ -18,14 +18,14 @@ struct SystemClockTests {
     try await clock.sleep(until: end)
   }
 
-  @Test("a sleeper that is cancelled gets CancellationError")
+  @Test("A cancelled sleeper throws CancellationError")
   func cancelled() async {
     let sleeper = Task { try await SystemClock().sleep(until: SystemClock().now.advanced(by: .seconds(3600))) }
     sleeper.cancel()
     await #expect(throws: CancellationError.self) { try await sleeper.value }
   }
 
-  @Test("instants can be counted with")
+  @Test("Instants can be advanced, compared and subtracted")
   func instants() {
     let start = MonotonicInstant(sinceStart: .seconds(5))
     let end = start.advanced(by: .milliseconds(1500))

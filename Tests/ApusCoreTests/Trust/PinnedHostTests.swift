@@ -17,7 +17,7 @@ struct PinnedHostTests {
     return pin
   }
 
-  @Test("accept a chain that holds the key in use or the one in reserve, and no other chain")
+  @Test("Pins accept a chain with the current or the backup key, and no other chain")
   func keys() throws {
     let pins = [try pin()]
     #expect(pins.accept([Self.other, Self.inUse], from: "api.example.com", at: now))
@@ -26,7 +26,7 @@ struct PinnedHostTests {
     #expect(!pins.accept([], from: "api.example.com", at: now))
   }
 
-  @Test("say nothing about hosts that are not theirs")
+  @Test("Pins do not apply to other hosts")
   func otherHosts() throws {
     let pins = [try pin()]
     for host in ["example.com", "www.api.example.com", "notapi.example.com", "api.example.com.evil.test"] {
@@ -36,7 +36,7 @@ struct PinnedHostTests {
     #expect(pins.cover("Api.Example.COM", at: now))
   }
 
-  @Test("cover names below the host when they are asked to, at label boundaries only")
+  @Test("Pins can include subdomains, at label boundaries only")
   func subdomains() throws {
     let pins = [try pin { $0.includesSubdomains = true }]
     #expect(pins.cover("eu.api.example.com", at: now))
@@ -45,7 +45,7 @@ struct PinnedHostTests {
   }
 
   @Test(
-    "cover their host however it is written, there and where it is dialed",
+    "Pins apply to every spelling of their host",
     arguments: [
       ("api.example.com", "API.Example.com", "api.example.com"),
       ("api.example.com.", "api.example.com", "api.example.com"),
@@ -72,7 +72,7 @@ struct PinnedHostTests {
   }
 
   @Test(
-    "that no host could match are refused with the reason",
+    "Impossible hosts are refused with the reason",
     arguments: [
       ("", "the host is empty"), ("*.example.com", "a wildcard is not a host"), ("*", "a wildcard is not a host"),
       ("example.com:443", "at any port"), ("[::1]:443", "at any port"), ("fe80::1%eth0", "at any port"),
@@ -94,7 +94,7 @@ struct PinnedHostTests {
     #expect(error.map { "\($0)".contains("sentinel") } == false)
   }
 
-  @Test("do not count from the instant on when they expire")
+  @Test("Pins do not apply from their expiry on")
   func expiry() throws {
     let pins = [try pin { $0.expiry = now }]
     #expect(pins.cover("api.example.com", at: now.addingTimeInterval(-1)))
@@ -102,7 +102,7 @@ struct PinnedHostTests {
     #expect(pins.accept([Self.other], from: "api.example.com", at: now))
   }
 
-  @Test("of which several are in force must all be satisfied")
+  @Test("Several pins of a host must all match")
   func several() throws {
     let second = try PinnedHost(
       "api.example.com", keys: [Self.other.base64EncodedString()], backup: [Self.backup.base64EncodedString()])
@@ -112,7 +112,7 @@ struct PinnedHostTests {
   }
 
   @Test(
-    "that could lock everybody out, or are no hashes, are refused with the reason",
+    "Pins without a backup key, or that are not hashes, are refused with the reason",
     arguments: [
       ([inUse.base64EncodedString()], [], "api.test has no backup key"),
       ([inUse.base64EncodedString()], [inUse.base64EncodedString()], "api.test has no backup key"),
@@ -124,7 +124,7 @@ struct PinnedHostTests {
     #expect(throws: PinError(reason: reason)) { try PinnedHost("api.test", keys: keys, backup: backup) }
   }
 
-  @Test("a client's identity shows neither its key nor its passphrase")
+  @Test("A client identity shows neither its key nor its passphrase")
   func identity() {
     let identity = ClientIdentity(pkcs12: Data("sentinel-container".utf8), passphrase: "sentinel-passphrase")
     var text = "\(identity) \(String(reflecting: identity)) \([identity])"

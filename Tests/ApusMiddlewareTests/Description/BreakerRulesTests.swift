@@ -3,7 +3,7 @@ import Testing
 @testable import ApusCore
 @testable import ApusMiddleware
 
-@Suite("Breakers that contradict the rest")
+@Suite("Breakers that contradict other layers")
 struct BreakerRulesTests {
   private static let attempts: [RuleRow] = [
     RuleRow([.attempts(3)], [.someRatio, .failuresInARow(5)]), RuleRow([.attempts(3)], [.failuresInARow(3)]),
@@ -19,7 +19,7 @@ struct BreakerRulesTests {
       says: "B may open after 1 of the 3 attempts that one call makes, and refuses the others."),
   ]
 
-  @Test("one call's attempts do not open the breaker before the last of them", arguments: attempts)
+  @Test("The attempts of one call do not open the breaker before the last of them", arguments: attempts)
   func breakerWithinOneCall(row: RuleRow) {
     #expect(Contradictions.breakerWithinOneCall(row.layers) == row.warning(.breakerWithinOneCall))
   }
@@ -37,7 +37,7 @@ struct BreakerRulesTests {
       says: "B looks back for 15 s, and one attempt may take 10 s: it needs room for two."),
   ]
 
-  @Test("a breaker looks back for two attempts at least", arguments: windows)
+  @Test("The breaker's window covers at least two attempts", arguments: windows)
   func breakerWindowTooShort(row: RuleRow) {
     #expect(Contradictions.breakerWindowTooShort(row.layers) == row.warning(.breakerWindowTooShort))
   }
@@ -60,11 +60,11 @@ struct BreakerRulesTests {
     RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(nil)], [.someRatio]),
     RuleRow([.attemptLimit(.seconds(10))], [looking(back: .seconds(30), minimum: 1000)]),
     RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(.seconds(10))], [.failuresInARow(5)]),
-    // Another rule's.
+    // Another rule reports this one.
     RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(.seconds(20))], [.someRatio]),
   ]
 
-  @Test("enough attempts at a time may fail for the breaker to judge an endpoint that hangs", arguments: permits)
+  @Test("Enough concurrent attempts can fail for the breaker to judge an endpoint that hangs", arguments: permits)
   func breakerBeyondPermits(row: RuleRow) {
     #expect(Contradictions.breakerBeyondPermits(row.layers) == row.warning(.breakerBeyondPermits))
   }
@@ -81,7 +81,7 @@ struct BreakerRulesTests {
     RuleRow([pace(.seconds(60), burst: 1)], [.failuresInARow(5)]),
   ]
 
-  @Test("the rate limit lets enough through for the breaker to judge", arguments: rates)
+  @Test("The rate limit admits enough exchanges for the breaker to judge", arguments: rates)
   func breakerBeyondRate(row: RuleRow) {
     #expect(Contradictions.breakerBeyondRate(row.layers) == row.warning(.breakerBeyondRate))
   }

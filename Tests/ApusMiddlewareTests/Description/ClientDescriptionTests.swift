@@ -5,7 +5,7 @@ import Testing
 @testable import ApusCore
 @testable import ApusMiddleware
 
-/// Says whatever a test has it say.
+/// A middleware with the given facts.
 private struct Saying: Middleware, SelfDescribing {
   let facts: [Fact]
 
@@ -49,7 +49,7 @@ struct ClientDescriptionTests {
     return Client(environment: environment, pipeline: pipeline, transport: transport, settings: settings)
   }
 
-  @Test("it has a line for each layer, outermost first, then the transport, the environment and the observers")
+  @Test("The description has a line for each layer, outermost first, then transport, environment and observers")
   func text() {
     let api = client(
       [
@@ -67,7 +67,7 @@ struct ClientDescriptionTests {
         """)
   }
 
-  @Test("it is a value: a test asks it for layers, what they are set to, and warnings")
+  @Test("The description is a value with layers, their facts, and warnings")
   func value() {
     let api = client([(Saying(facts: [.attempts(3)]), .after(.retry)), (Silent(), .after(.cookies))])
     let description = api.describe()
@@ -79,7 +79,7 @@ struct ClientDescriptionTests {
     #expect(description == api.describe() && description != client([]).describe())
   }
 
-  @Test("middlewares of an app's own take part in the search for contradictions, and warnings come last")
+  @Test("An app's own middlewares are checked for contradictions too, and warnings come last")
   func warnings() {
     let api = client(
       [
@@ -107,7 +107,7 @@ struct ClientDescriptionTests {
       ])
   }
 
-  @Test("it tells of the environment that calls use which begin now")
+  @Test("The description shows the environment that new calls use")
   func environment() {
     let api = client([])
     api.use(Environment("staging", baseURL: "https://staging.example.com"))
@@ -116,7 +116,7 @@ struct ClientDescriptionTests {
     #expect(api.describe().environment.hasPrefix("odd (the base URL cannot be used:"))
   }
 
-  @Test("nothing of a query, a common field or a parameter is in it")
+  @Test("The description holds nothing of queries, common fields or parameters")
   func secrets() throws {
     var environment = Environment(baseURL: try BaseURL("https://api.example.com/v1?key=\(secret)"))
     environment.setField("X-Api-Key", secret, isSensitive: true)

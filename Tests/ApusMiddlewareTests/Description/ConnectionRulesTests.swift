@@ -3,7 +3,7 @@ import Testing
 @testable import ApusCore
 @testable import ApusMiddleware
 
-@Suite("Limits beyond a transport's connections")
+@Suite("Concurrency limits beyond a transport's connections")
 struct ConnectionRulesTests {
   private static let pool = [Fact.connections(perOrigin: 16, total: 256)]
 
@@ -14,10 +14,10 @@ struct ConnectionRulesTests {
 
   private static let rows: [RuleRow] = [
     RuleRow([.permits(perOrigin: 5, total: 64)], pool), RuleRow([.permits(perOrigin: 16, total: 256)], pool),
-    // What the scheduler does not limit is left to the transport.
+    // Limits that the scheduler lacks are the transport's.
     RuleRow([.permits(perOrigin: .max, total: .max)], pool), RuleRow([.permits(perOrigin: .max, total: 64)], pool),
     RuleRow([.permits(perOrigin: 16, total: .max)], pool),
-    // The total is all that one origin can have.
+    // The total bounds what one origin can have.
     RuleRow([.permits(perOrigin: 64, total: 8)], pool),
     RuleRow([.permits(perOrigin: 64, total: 64)], [.connections(perOrigin: .max, total: .max)]),
     RuleRow([.permits(perOrigin: 64, total: 64)], [.setting("connections", "6")]), RuleRow([.attempts(3)], pool),
@@ -28,7 +28,7 @@ struct ConnectionRulesTests {
     RuleRow([.permits(perOrigin: 5, total: 300)], pool, says: waiting("300 go at a time in all", 256)),
   ]
 
-  @Test("no more go at a time than there are connections", arguments: rows)
+  @Test("The scheduler admits no more calls than the transport has connections", arguments: rows)
   func permitsBeyondConnections(row: RuleRow) {
     #expect(Contradictions.permitsBeyondConnections(row.layers) == row.warning(.permitsBeyondConnections))
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import ApusCore
 @testable import ApusMiddleware
 
-@Suite("All rules about settings")
+@Suite("All contradictions")
 struct ContradictionsTests {
   private typealias Code = ClientDescription.Warning.Code
 
@@ -30,24 +30,24 @@ struct ContradictionsTests {
     (.permitsBeyondConnections, RuleRow([.permits(perOrigin: 2, total: 2)], [.connections(perOrigin: 1, total: 1)])),
   ]
 
-  @Test("each is asked, and says nothing of what is another's", arguments: clients.indices)
+  @Test("Each contradiction is reported alone", arguments: clients.indices)
   func everyRule(index: Int) {
     let (code, row) = Self.clients[index]
     #expect(Contradictions.warnings(of: row.layers).map(\.code) == [code])
   }
 
-  @Test("there is a client for each code")
+  @Test("There is a client for each warning code")
   func everyCode() {
     #expect(Self.clients.map { $0.code } == Code.allCases)
   }
 
-  @Test("nothing is said of a client that says nothing")
+  @Test("Layers without facts cause no warnings")
   func nothing() {
     #expect(Contradictions.warnings(of: []).isEmpty)
     #expect(Contradictions.warnings(of: RuleRow([], []).layers).isEmpty)
   }
 
-  @Test("whatever layers say of themselves, it can be judged and printed", arguments: 0..<20)
+  @Test("Any facts can be judged and printed", arguments: 0..<20)
   func absurd(seed: UInt64) {
     var facts = AbsurdFacts(seed: seed)
     for _ in 0..<200 {
@@ -57,7 +57,7 @@ struct ContradictionsTests {
   }
 }
 
-/// Settings that nobody has, drawn by lot.
+/// Absurd facts, chosen at random.
 private struct AbsurdFacts {
   private static let counts = [Int.min, -1, 0, 1, 2, 3, 1000, Int.max - 1, Int.max]
   private static let times: [Duration] = [

@@ -3,7 +3,7 @@ import Testing
 @testable import ApusCore
 @testable import ApusMiddleware
 
-@Suite("Layers in an order that contradicts them")
+@Suite("Layers in a contradictory order")
 struct OrderRulesTests {
   private static let retries: [RuleRow] = [
     RuleRow([.attempts(3)]), RuleRow([.attempts(3)], [.attempts(1)]), RuleRow([]),
@@ -15,7 +15,7 @@ struct OrderRulesTests {
       says: "A and B try again, one inside the other: up to \(Int.max) attempts of one call."),
   ]
 
-  @Test("only one layer tries again", arguments: retries)
+  @Test("Only one layer retries", arguments: retries)
   func attemptsMultiply(row: RuleRow) {
     #expect(Contradictions.attemptsMultiply(row.layers) == row.warning(.attemptsMultiply))
   }
@@ -32,7 +32,7 @@ struct OrderRulesTests {
       says: "B stands outside C: its permits are held while C pauses."),
   ]
 
-  @Test("permits are taken inside of what tries again", arguments: permits)
+  @Test("Permits are acquired inside the retrying layer", arguments: permits)
   func permitsHeldInPauses(row: RuleRow) {
     #expect(Contradictions.permitsHeldInPauses(row.layers) == row.warning(.permitsHeldInPauses))
   }
@@ -46,7 +46,7 @@ struct OrderRulesTests {
       [.someRatio], [.attempts(3)], says: "A stands outside B: it counts no attempts, and stops none once it is open."),
   ]
 
-  @Test("a breaker stands inside of what tries again", arguments: breakers)
+  @Test("A breaker is placed inside the retrying layer", arguments: breakers)
   func breakerOutsideRetry(row: RuleRow) {
     #expect(Contradictions.breakerOutsideRetry(row.layers) == row.warning(.breakerOutsideRetry))
   }
@@ -59,7 +59,7 @@ struct OrderRulesTests {
       says: "A stands outside B: it limits all attempts of a call together."),
   ]
 
-  @Test("the limit of an attempt stands inside of what makes attempts", arguments: attemptLimits)
+  @Test("The attempt timeout is placed inside the retrying layer", arguments: attemptLimits)
   func attemptLimitOutsideRetry(row: RuleRow) {
     #expect(Contradictions.attemptLimitOutsideRetry(row.layers) == row.warning(.attemptLimitOutsideRetry))
   }
@@ -73,7 +73,7 @@ struct OrderRulesTests {
       says: "B stands inside A, which does not see how much time is left."),
   ]
 
-  @Test("the limit of the call stands outside of what waits", arguments: totalLimits)
+  @Test("The total timeout is placed outside the retrying layer", arguments: totalLimits)
   func totalLimitInsideRetry(row: RuleRow) {
     #expect(Contradictions.totalLimitInsideRetry(row.layers) == row.warning(.totalLimitInsideRetry))
   }

@@ -3,10 +3,10 @@ import Testing
 @testable import ApusCore
 @testable import ApusMiddleware
 
-/// What layers say of themselves, outermost first, and what a rule says of that. The layers' names are A, B, C.
+/// The facts of layers, outermost first, and the warning expected of a rule. The layers are named A, B and C.
 struct RuleRow: Sendable, CustomTestStringConvertible {
   let facts: [[Fact]]
-  /// `nil`: there is nothing to be said.
+  /// The sentence of the warning; `nil` if none is expected.
   let sentence: String?
 
   init(_ facts: [Fact]..., says sentence: String? = nil) {
@@ -20,15 +20,15 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(facts)" }
 
-  /// What the rule is to answer.
+  /// The warning expected of the rule.
   func warning(_ code: ClientDescription.Warning.Code) -> ClientDescription.Warning? {
     sentence.map { ClientDescription.Warning(code, $0) }
   }
 }
 
 extension Fact {
-  /// Pauses of up to 200 ms, which double up to 20 s.
+  /// Delays from 200 ms, doubling up to 20 s.
   static let somePauses = Fact.pauses(first: .milliseconds(200), longest: .seconds(20))
-  /// Half of at least 10 within 30 s.
+  /// A ratio of half of at least 10 exchanges within 30 s.
   static let someRatio = Fact.failureRatio(0.5, minimum: 10, window: .seconds(30))
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import ApusCore
 @testable import ApusMiddleware
 
-@Suite("Times that contradict each other")
+@Suite("Contradictory timeouts and delays")
 struct TimeRulesTests {
   private static let attemptLimits: [RuleRow] = [
     RuleRow([.totalLimit(.seconds(30))], [.attemptLimit(.seconds(10))]),
@@ -12,7 +12,7 @@ struct TimeRulesTests {
     RuleRow([.totalLimit(.seconds(5))], [.attemptLimit(nil)]),
     RuleRow([.attemptLimit(.seconds(10))]),
     RuleRow([.totalLimit(.seconds(Int64.max))], [.attemptLimit(.seconds(Int64.max))]),
-    // Endless is as good as none.
+    // An endless limit counts as none.
     RuleRow([.totalLimit(.seconds(5))], [.attemptLimit(.seconds(Int64.max))]),
     RuleRow([.totalLimit(.seconds(Int64.max))], [.attemptLimit(.seconds(10))]),
     RuleRow(
@@ -23,17 +23,17 @@ struct TimeRulesTests {
       says: "An attempt may take 10 s and the whole call 1.5 s: the call always ends first."),
   ]
 
-  @Test("an attempt may not take longer than its call; the nearest limits count", arguments: attemptLimits)
+  @Test("An attempt may not take longer than its call; the nearest limits count", arguments: attemptLimits)
   func attemptLimitBeyondTotal(row: RuleRow) {
     #expect(Contradictions.attemptLimitBeyondTotal(row.layers) == row.warning(.attemptLimitBeyondTotal))
   }
 
   private static let attempts: [RuleRow] = [
-    // The second has all the time that is left, so that there is one is enough.
+    // The second attempt has some time left, which is enough.
     RuleRow([.totalLimit(.seconds(30))], [.attempts(3), .somePauses], [.attemptLimit(.seconds(10))]),
     RuleRow([.totalLimit(.seconds(30))], [.attempts(4), .somePauses], [.attemptLimit(.seconds(10))]),
     RuleRow([.totalLimit(.seconds(20))], [.attempts(3)], [.attemptLimit(.seconds(19))]),
-    // One that would begin at the last moment does not.
+    // An attempt is not started at the very last moment.
     RuleRow(
       [.totalLimit(.seconds(20))], [.attempts(3)], [.attemptLimit(.seconds(20))],
       says: "B makes 3 attempts, and where one takes the 20 s that it may, no other can begin within the 20 s of the "
@@ -57,11 +57,11 @@ struct TimeRulesTests {
     RuleRow([.totalLimit(.seconds(30))], [.attempts(.max)]),
     RuleRow([.totalLimit(.seconds(Int64.max))], [.attempts(3), .somePauses], [.attemptLimit(.seconds(Int64.max))]),
     RuleRow([.totalLimit(.seconds(30))], [.attempts(3), .somePauses], [.attemptLimit(.seconds(Int64.max))]),
-    // Another rule's.
+    // Another rule reports this one.
     RuleRow([.totalLimit(.seconds(5))], [.attempts(3), .somePauses], [.attemptLimit(.seconds(10))]),
   ]
 
-  @Test("the last attempt must be able to begin when those before took all their time", arguments: attempts)
+  @Test("The last attempt can start even if the earlier ones take all their time", arguments: attempts)
   func attemptsBeyondTotal(row: RuleRow) {
     #expect(Contradictions.attemptsBeyondTotal(row.layers) == row.warning(.attemptsBeyondTotal))
   }
@@ -79,7 +79,7 @@ struct TimeRulesTests {
   ]
 
   @Test(
-    "a server's delay is cut to less than the call has; one that is honoured ends the call at once anyway",
+    "A server's delay is capped below the call's timeout; an uncapped delay that exceeds it ends the call immediately anyway",
     arguments: serverDelays)
   func serverDelayBeyondTotal(row: RuleRow) {
     #expect(Contradictions.serverDelayBeyondTotal(row.layers) == row.warning(.serverDelayBeyondTotal))
@@ -95,7 +95,7 @@ struct TimeRulesTests {
     RuleRow([.attempts(3), .pauses(first: .seconds(-1), longest: .seconds(1))], says: atOnce),
   ]
 
-  @Test("something is waited for between attempts", arguments: pauses)
+  @Test("Retries have a delay between attempts", arguments: pauses)
   func noPauses(row: RuleRow) {
     #expect(Contradictions.noPauses(row.layers) == row.warning(.noPauses))
   }
@@ -109,7 +109,7 @@ struct TimeRulesTests {
       says: "A has 10 to spend and another attempt costs 14: there is never another."),
   ]
 
-  @Test("there is enough to spend for one further attempt", arguments: budgets)
+  @Test("The retry budget suffices for at least one retry", arguments: budgets)
   func budgetTooSmall(row: RuleRow) {
     #expect(Contradictions.budgetTooSmall(row.layers) == row.warning(.budgetTooSmall))
   }

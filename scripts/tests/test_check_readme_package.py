@@ -1,0 +1,79 @@
+import unittest
+
+import check_readme_package
+from check_readme_package import MARKER
+
+from . import stand_ins
+
+LINE = '.package(url: "https://example.com/owner/apus.git", from: "0.1.0")'
+WHOLE = f"""dependencies: [
+  {LINE},  // the whole of it
+  .package(url: "https://github.com/apple/swift-log", from: "1.0.0"),
+],
+targets: [
+  .target(name: "App", dependencies: [
+    .product(name: "Apus", package: "apus"),
+    .product(name: "ApusCredentials", package: "apus"),
+  ])
+]"""
+
+
+def readme(*blocks, marker=MARKER):
+    return "# Title\n" + "".join(f"\nText.\n\n{marker}\n```swift\n{block}\n```\n" for block in blocks)
+
+
+class Variants(unittest.TestCase):
+    def variants(self, text):
+        return check_readme_package.variants(text, "/clone/apus")
+
+    def test_only_the_address_is_replaced(self):
+        variant, = self.variants(readme(WHOLE))
+        self.assertEqual(variant.dependencies, [
+            '.package(url: "/clone/apus", from: "0.1.0")',
+            '.package(url: "https://github.com/apple/swift-log", from: "1.0.0")'])
+        self.assertEqual([name for name, _ in variant.products], ["Apus", "ApusCredentials"])
+        self.assertEqual((variant.version, variant.branch), ("0.1.0", None))
+        self.assertIn('        .product(name: "ApusCredentials", package: "apus"),\n', variant.manifest())
+        self.assertIn("import Apus\nimport ApusCredentials\n", variant.program())
+
+    def test_each_line_and_each_block_makes_a_package(self):
+        lean = '.package(\n  url: "https://example.com/owner/apus", branch: "main",\n  traits: ["NIO"])'
+        found = self.variants(readme(LINE + "\n" + lean, lean))
+        self.assertEqual(len(found), 3)
+        self.assertEqual(found[1].dependencies, ['.package( url: "/clone/apus", branch: "main", traits: ["NIO"])'])
+        self.assertEqual([it.branch for it in found], [None, "main", "main"])
+        self.assertEqual([name for it in found for name, _ in it.products], ["Apus"] * 3)
+
+    def test_other_blocks_and_comments_are_not_read(self):
+        for text in (readme(WHOLE, marker="<!-- sample: one -->"), readme("// " + LINE), readme(WHOLE, marker="")):
+            self.assertEqual(self.variants(text), [], text)
+
+    def test_a_requirement_is_needed(self):
+        with self.assertRaisesRegex(check_readme_package.Problem, "neither a version nor a branch"):
+            self.variants(readme('.package(url: "https://example.com/apus")'))
+
+
+class CheckReadmePackage(stand_ins.Scripts):
+    def check(self, text, swift):
+        self.program("swift", swift)
+        with open(self.path("README.md"), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.run_script("scripts/check_readme_package.py", self.path("README.md"), "--work", self.path("work"))
+
+    def test_what_builds_passes(self):
+        # The clone has the version that the line asks for.
+        swift = f'test "$1 $2 $3" = "build --package-path {self.path("work", "1")}" || exit 1\n' \
+                f'git -C {self.path("work", "clones")}/*/apus rev-parse --quiet --verify refs/tags/0.1.0\n'
+        status, output = self.check(readme(WHOLE), swift)
+        self.assertEqual(status, 0, output)
+        self.assertIn("builds a program with Apus, ApusCredentials", output)
+
+    def test_what_does_not_build_is_found_with_what_swift_says(self):
+        status, output = self.check(readme(WHOLE), "echo 'error: unknown package'\nexit 1\n")
+        self.assertEqual(status, 1)
+        self.assertIn("error: unknown package", output)
+
+    def test_a_readme_without_such_lines_is_found(self):
+        status, output = self.check(readme("let a = 1"), "exit 0\n")
+        self.assertEqual(status, 1)
+        self.assertIn("whose address ends in apus", output)
