@@ -29,6 +29,19 @@ struct JoinTests {
     return calls
   }
 
+  @Test("In a pipeline without coalescing, calls that would join have an exchange each")
+  func withoutCoalescing() async throws {
+    let stub = StubTransport()
+    stub.onAny(answer: .text("ok").waiting(for: gate))
+    let api = Client(environment: Environment(baseURL: "https://x.test"), pipeline: [:], transport: stub)
+    async let first = api.send(request())
+    async let second = api.send(request())
+    try await gate.waitForArrivals(2)
+    gate.open()
+    #expect(try await [first, second] == ["ok", "ok"])
+    #expect(stub.exchanges.count == 2)
+  }
+
   @Test("One exchange serves all calls, each with its own trace")
   func oneExchange() async throws {
     bench.stub.onAny(answer: .text("ok", fields: [.eTag: "\"v1\""]).waiting(for: gate))

@@ -17,6 +17,19 @@ private struct Noting: Middleware {
   }
 }
 
+/// A middleware that all calls need, or none.
+private struct Picky: ConditionalMiddleware {
+  let name: String
+  let isNeeded: Bool
+  let notes: Notes
+
+  func isNeeded(for context: CallContext) -> Bool { isNeeded }
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await Noting(name: name, notes: notes).intercept(request, context: context, next: next)
+  }
+}
+
 private final class Notes: Sendable {
   private let list = Mutex<[String]>([])
   var all: [String] { list.withLock { $0 } }
@@ -114,6 +127,42 @@ private final class Notes: Sendable {
     let error = await failure { () async throws(CallError) in try await api.message(for: Request<Void>.get("/x")) }
     #expect(stub.exchanges.count == 2)
     #expect(error == nil)
+  }
+
+  @Test("A literal keeps its order, and nil leaves a place empty")
+  func literal() {
+    let notes = Notes()
+    let pipeline: Pipeline = [
+      .trace: Noting(name: "a", notes: notes), .retry: nil, .retry: Noting(name: "b", notes: notes),
+      .retry: Noting(name: "c", notes: notes), .transport: Noting(name: "d", notes: notes),
+    ]
+    #expect(names(pipeline) == ["a", "b", "c", "d"])
+    #expect(("\([:] as Pipeline)").isEmpty)
+  }
+
+  @Test("A literal whose slots are out of order is a programmer's error")
+  func literalOutOfOrder() async {
+    await #expect(processExitsWith: .failure) {
+      let pipeline: Pipeline = [.retry: PrincipalBinding(), .trace: PrincipalBinding()]
+      print(pipeline)
+    }
+  }
+
+  @Test("A pipeline without policies binds calls to their accounts and coalesces them")
+  func standard() {
+    #expect("\(Pipeline())" == "principal: PrincipalBinding\ncoalescing: CoalescingMiddleware")
+  }
+
+  @Test("A call skips the middlewares that it does not need")
+  func skipped() async throws {
+    let notes = Notes()
+    let pipeline: Pipeline = [
+      .trace: Picky(name: "outer", isNeeded: false, notes: notes), .retry: Picky(name: "b", isNeeded: true, notes: notes),
+      .retry: Picky(name: "inner", isNeeded: false, notes: notes), .breaker: Noting(name: "c", notes: notes),
+      .transport: Picky(name: "last", isNeeded: false, notes: notes),
+    ]
+    try await client(pipeline: pipeline).send(Request<Void>.method(.get, "/x"))
+    #expect(notes.all == ["b", "c", "/c", "/b"])
   }
 
   @Test("Settings have a default until they are set, each under its own key")
