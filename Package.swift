@@ -84,11 +84,14 @@ let package = Package(
         .target(name: "ApusURLSession", condition: .when(traits: ["URLSession"])),
       ],
       swiftSettings: settings),
-    .target(name: "ApusTesting", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
+    // What waits in both test products, which re-export it: a gate, and the monitor it is built on.
+    .target(name: "ApusWaiting", swiftSettings: settings),
+    .target(name: "ApusTesting", dependencies: ["ApusCore", "ApusWaiting", httpTypes], swiftSettings: settings),
     .target(
       name: "ApusTestServer",
       dependencies: [
-        httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOSSL", package: "swift-nio-ssl"),
+        "ApusWaiting", httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+        nio("NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
 

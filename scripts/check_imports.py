@@ -31,12 +31,14 @@ ALLOWED = {
     "ApusAWS": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Synchronization"} | FOUNDATION,
     "ApusSQLite": {"ApusCore", "ApusMiddleware", "ApusOutbox", "HTTPTypes", "GRDB", "Synchronization"} | FOUNDATION,
     "ApusOutbox": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION,
-    "ApusTesting": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION,
-    "ApusTestServer": {"HTTPTypes", "NIOSSL", "Synchronization"} | FOUNDATION | NIO | LIBC,
+    "ApusWaiting": {"Synchronization"},
+    "ApusTesting": {"ApusCore", "ApusWaiting", "HTTPTypes", "Synchronization"} | FOUNDATION,
+    "ApusTestServer": {"ApusWaiting", "HTTPTypes", "NIOSSL", "Synchronization"} | FOUNDATION | NIO | LIBC,
     "ApusInspector": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION | NIO,
 }
 # What a target's importers see without an import of their own.
-REEXPORTED = {"Apus": {"ApusCore", "ApusMiddleware", "HTTPTypes"}, "ApusCore": {"ApusJSON"}}
+REEXPORTED = {"Apus": {"ApusCore", "ApusMiddleware", "HTTPTypes"}, "ApusCore": {"ApusJSON"},
+              "ApusTesting": {"ApusWaiting"}, "ApusTestServer": {"ApusWaiting"}}
 # Modules that not every platform has: the condition that must surround their import.
 GUARDED = {"FoundationEssentials", "FoundationNetworking", "Security", "Network"} | LIBC
 # Targets that must stay small: the full Foundation only where FoundationEssentials does not exist.

@@ -43,12 +43,12 @@ toolchain_bin() {
   fi
 }
 
-# The targets users can import: folders of Sources that Package.swift names as library products.
+# The targets users can import: folders of Sources with Swift files.
 library_targets() {
   local dir target
   for dir in Sources/*/; do
     target="$(basename "$dir")"
-    if grep -q "\.library(name: \"$target\"" Package.swift; then echo "$target"; fi
+    if [[ -n "$(find "$dir" -name '*.swift' -print -quit)" ]]; then echo "$target"; fi
   done
 }
 
