@@ -97,16 +97,20 @@ let package = Package(
 
     // The test server as the server of the transport conformance suite: for every transport's tests.
     .target(
-      name: "LoopbackConformance", dependencies: ["ApusCore", "ApusTesting", "ApusTestServer", "Timing", httpTypes],
+      name: "LoopbackConformance",
+      dependencies: ["ApusCore", "ApusTesting", "ApusTestServer", "TestSupport", httpTypes],
       path: "Tests/LoopbackConformance", swiftSettings: settings),
-    // How the time of parsers grows with their input, and waiting that ends.
-    .target(name: "Timing", path: "Tests/Timing", swiftSettings: settings),
-    .testTarget(name: "ApusJSONTests", dependencies: ["ApusJSON", "Timing"], swiftSettings: settings),
+    // Helpers that all test targets share.
+    .target(
+      name: "TestSupport", dependencies: ["ApusCore", "ApusTesting", httpTypes, logging], path: "Tests/TestSupport",
+      swiftSettings: settings),
+    .testTarget(name: "ApusJSONTests", dependencies: ["ApusJSON", "TestSupport"], swiftSettings: settings),
     .testTarget(
-      name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", "Timing", httpTypes], swiftSettings: settings),
+      name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", "TestSupport", httpTypes],
+      swiftSettings: settings),
     .testTarget(
       name: "ApusMiddlewareTests",
-      dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", "Timing", httpTypes, logging],
+      dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", "TestSupport", httpTypes, logging],
       swiftSettings: settings),
     // A process of its own, for tests of what several processes do with one store.
     .executableTarget(
@@ -117,38 +121,39 @@ let package = Package(
       name: "ApusCredentialsTests",
       dependencies: [
         "ApusCredentials", "ApusMiddleware", "ApusCore", "Apus", "ApusNIO", "ApusTesting", "ApusTestServer",
-        "LoopbackConformance", "CredentialsWorker", "Timing", httpTypes, logging, crypto,
+        "LoopbackConformance", "CredentialsWorker", "TestSupport", httpTypes, logging, crypto,
       ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusURLSessionTests",
       dependencies: [
-        "ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "Timing", httpTypes,
+        "ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport", httpTypes,
       ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusNIOTests",
       dependencies: [
-        "ApusNIO", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "Timing", httpTypes,
+        "ApusNIO", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport", httpTypes,
         .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"), nio("NIOPosix"),
         nio("NIOEmbedded"), nio("NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "ApusTestingTests", dependencies: ["ApusTesting", "ApusCore", httpTypes], swiftSettings: settings),
+      name: "ApusTestingTests", dependencies: ["ApusTesting", "ApusCore", "TestSupport", httpTypes],
+      swiftSettings: settings),
     .testTarget(
-      name: "ApusTestServerTests", dependencies: ["ApusTestServer", httpTypes], swiftSettings: settings),
+      name: "ApusTestServerTests", dependencies: ["ApusTestServer", "TestSupport", httpTypes], swiftSettings: settings),
     .testTarget(
       name: "ApusTests",
       dependencies: [
-        "Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", "Timing", httpTypes, logging,
+        "Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", "TestSupport", httpTypes, logging,
       ],
       swiftSettings: settings),
     // Over nginx, squid and httpbin, which scripts/servers starts.
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusCredentials", "ApusNIO", "ApusURLSession", "LoopbackConformance",
+        "Apus", "ApusCredentials", "ApusNIO", "ApusURLSession", "LoopbackConformance", "TestSupport",
         .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes,
       ],
       swiftSettings: settings),

@@ -1,7 +1,7 @@
 import ApusJSON
 import Foundation
 import Testing
-import Timing
+import TestSupport
 
 /// A text of a given size that is made to take long.
 private struct Hostile: Sendable, CustomTestStringConvertible {

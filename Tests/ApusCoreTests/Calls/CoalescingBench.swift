@@ -1,7 +1,7 @@
 import ApusCore
 import ApusTesting
 import HTTPTypes
-import Timing
+import TestSupport
 
 /// A client over a stub that answers when a gate opens, with the time and the observers of a test.
 struct CoalescingBench {

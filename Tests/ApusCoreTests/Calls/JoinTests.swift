@@ -3,7 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
-import Timing
+import TestSupport
 
 private struct User: Codable, Sendable, Equatable { var id: Int }
 private struct Name: Codable, Sendable, Equatable { var name: String }

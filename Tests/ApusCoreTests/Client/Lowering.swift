@@ -1,3 +1,4 @@
+@_exported import TestSupport
 import ApusCore
 import ApusTesting
 
@@ -41,16 +42,6 @@ func target(
   coding.query = style
   let request: Request<Void> = .get(path, query: query)
   return try await target(of: request, at: base, coding: coding)
-}
-
-/// The error that work ends with, `nil` when it succeeds.
-func failure<Value>(of work: () async throws(CallError) -> Value) async -> CallError? {
-  do throws(CallError) {
-    _ = try await work()
-    return nil
-  } catch {
-    return error
-  }
 }
 
 /// The bytes of content in memory as text.

@@ -1,6 +1,6 @@
 import HTTPTypes
 import Testing
-import Timing
+import TestSupport
 
 @testable import ApusCore
 

@@ -4,7 +4,7 @@ import ApusTesting
 import Foundation
 import Synchronization
 import Testing
-import Timing
+import TestSupport
 
 @testable import ApusCredentials
 
@@ -132,7 +132,7 @@ struct LeaseTests {
     try await Place.with { place in
       let (folder, name) = (try FilePlace(place.file).makeFolder(), "credentials.lock")
       let first = try await FileLock.take(name, in: folder, place.clock)
-      let told = Told<String>()
+      let told = Log<String>()
       let waiter = Task {
         let lock = try await FileLock.take(name, in: folder, place.clock)
         told.add("waiter")

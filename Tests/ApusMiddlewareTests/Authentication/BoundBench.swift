@@ -3,7 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
-import Timing
+import TestSupport
 
 /// A client in which a call can be made to wait for anything there is, and the account that changes meanwhile.
 final class BoundBench: Sendable {
@@ -32,7 +32,7 @@ final class BoundBench: Sendable {
   let stub = StubTransport()
   let clock = ManualClock()
   let tokens: MemoryCredentials
-  let events = Told<SessionEnd>()
+  let events = Log<SessionEnd>()
   let wait: Wait
   let gate = Gate()
   private let scheduler: Scheduler

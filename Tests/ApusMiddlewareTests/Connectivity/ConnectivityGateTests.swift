@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
-import Timing
+import TestSupport
 
 /// A source that a test tells what to say.
 private final class ToldSource: ConnectivitySource {

@@ -3,7 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
-import Timing
+import TestSupport
 
 /// Whatever a call waits for counts for its deadline.
 @Suite("What counts for the deadline of a call")

@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
-import Timing
+import TestSupport
 
 @Suite("Refresh: when it fails")
 struct RefreshFailuresTests {

@@ -2,7 +2,7 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import Testing
-import Timing
+import TestSupport
 
 @Suite("Refresh: how long an attempt waits for it")
 struct RefreshPatienceTests {

@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
-import Timing
+import TestSupport
 
 @Suite("Refresh: while others do things")
 struct RefreshRacesTests {
@@ -229,7 +229,7 @@ struct RefreshRacesTests {
 private final class WatchedSource: RefreshableCredentialSource {
   struct Stuck: Error {}
 
-  let replacements = Told<Bool>()
+  let replacements = Log<Bool>()
   let isStuck = Mutex(false)
   private let tokens: MemoryCredentials
 

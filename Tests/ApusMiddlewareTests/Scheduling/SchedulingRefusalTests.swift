@@ -2,7 +2,7 @@ import ApusCore
 import ApusTesting
 import Synchronization
 import Testing
-import Timing
+import TestSupport
 
 @testable import ApusMiddleware
 

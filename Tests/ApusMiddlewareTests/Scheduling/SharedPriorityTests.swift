@@ -1,7 +1,7 @@
 import ApusTesting
 import HTTPTypes
 import Testing
-import Timing
+import TestSupport
 
 @testable import ApusCore
 @testable import ApusMiddleware

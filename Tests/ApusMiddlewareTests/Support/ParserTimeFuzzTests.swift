@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 import Testing
-import Timing
+import TestSupport
 
 @testable import ApusMiddleware
 

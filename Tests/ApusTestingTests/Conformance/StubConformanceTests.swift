@@ -87,7 +87,7 @@ struct FaultFindingTests {
     let jar = Log<String>()
     let finding = try await finding(of: "neither keeps nor sends cookies") { request, context, stub in
       var request = request
-      if let cookie = jar.entries.last { request.head.headerFields[.cookie] = cookie }
+      if let cookie = jar.all.last { request.head.headerFields[.cookie] = cookie }
       let response = try await stub.send(request, context: context)
       if let cookie = response.head.headerFields[.setCookie] { jar.add(cookie) }
       return response

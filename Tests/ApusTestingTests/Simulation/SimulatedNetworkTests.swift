@@ -44,7 +44,7 @@ struct SimulatedNetworkTests {
   ) async throws -> [Ending] {
     let log = Log<Ending>()
     _ = try await Simulation(seed: 1).run({ world in try await body(world, log) })
-    return log.entries
+    return log.all
   }
 
   @Test("a call takes latency, service and latency, and the server's answer is the call's")
@@ -171,7 +171,7 @@ struct SimulatedNetworkTests {
         environment: Environment(baseURL: server.baseURL), transport: world.transport(), settings: made)
       try await api.send(Request<Void>.get("/a"))
     }
-    #expect(told.entries == ["GET /a"])
+    #expect(told.all == ["GET /a"])
     #expect(report.successes == 1)
   }
 

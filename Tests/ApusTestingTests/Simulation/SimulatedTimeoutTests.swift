@@ -54,7 +54,7 @@ struct SimulatedTimeoutTests {
     }
     let expected = Ending(
       code: .timeout, phase: leaves ? .awaitingHead : .connecting, requestState: .maybeSent, after: .seconds(3))
-    #expect(endings.entries == [expected])
+    #expect(endings.all == [expected])
   }
 
   @Test("an answer in time ends it as ever")
@@ -65,7 +65,7 @@ struct SimulatedTimeoutTests {
       endings.add(await world.ending(by: world.client(of: server, pipeline: pipeline(.seconds(3)), over: .ideal)))
       try await world.sleep(for: .seconds(5))
     }
-    #expect(endings.entries == [Ending(after: .seconds(2))])
+    #expect(endings.all == [Ending(after: .seconds(2))])
   }
 
   @Test("a big answer on a slow link has all the time that it needs once its head is there")
@@ -89,9 +89,9 @@ struct SimulatedTimeoutTests {
         endings.add(Ending(code: error.code, phase: error.phase, after: world.now))
       }
     }
-    #expect(endings.entries.first == Ending(after: .milliseconds(12_004)))
-    #expect(endings.entries.last?.code == .timeout)
-    #expect(endings.entries.count == 2)
+    #expect(endings.all.first == Ending(after: .milliseconds(12_004)))
+    #expect(endings.all.last?.code == .timeout)
+    #expect(endings.all.count == 2)
   }
 
   @Test("an answer that is lost behind its head breaks off, though the link tells nothing of losses")
@@ -104,7 +104,7 @@ struct SimulatedTimeoutTests {
       link.stallsOnLoss = true
       endings.add(await world.ending(by: world.client(of: server, pipeline: pipeline(.seconds(10)), over: link)))
     }
-    #expect(endings.entries.map(\.code) == [.broken])
+    #expect(endings.all.map(\.code) == [.broken])
   }
 
   @Test("the server hears of it, where it listens for that")
@@ -123,6 +123,6 @@ struct SimulatedTimeoutTests {
       for _ in 0..<2 { world.spawn { _ = await world.ending(by: api) } }
       try await world.sleep(for: .seconds(30))
     }
-    #expect(worked.entries == ["/"])
+    #expect(worked.all == ["/"])
   }
 }

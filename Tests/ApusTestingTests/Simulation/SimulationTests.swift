@@ -92,7 +92,7 @@ struct SimulationTests {
     guard case .threw(let error) = failure.reason else { throw failure }
     #expect(error is Wrong)
     #expect(failure.report.duration == .seconds(1))
-    #expect(ended.entries == ["CancellationError"])
+    #expect(ended.all == ["CancellationError"])
   }
 
   @Test("a run that does not end in its time, or goes round in circles, fails")
@@ -136,7 +136,7 @@ struct SimulationTests {
     }
     let failure = try #require(outcome)
     #expect(failure.report.duration == .seconds(5))
-    #expect(codes.entries == [.broken])
+    #expect(codes.all == [.broken])
   }
 
   @Test("a run whose task is cancelled ends")

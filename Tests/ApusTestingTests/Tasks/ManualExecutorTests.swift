@@ -17,11 +17,11 @@ struct ManualExecutorTests {
     }
     #expect(executor.pendingCount == 2)
     #expect(executor.jobCount == 2)
-    #expect(log.entries.isEmpty)
+    #expect(log.all.isEmpty)
     #expect(executor.runNext())
-    #expect(log.entries == ["a1"])
+    #expect(log.all == ["a1"])
     executor.runAll()
-    #expect(log.entries == ["a1", "b1", "a2", "b2"])
+    #expect(log.all == ["a1", "b1", "a2", "b2"])
     #expect(!executor.runNext())
     // A yield takes two jobs: one that resumes the task, and the task's next.
     #expect(executor.jobCount == 6)
@@ -62,7 +62,7 @@ struct ManualExecutorTests {
       var generator = SeededGenerator(seed: seed)
       while executor.runNext(using: &generator) {}
       for task in tasks { await task.value }
-      return log.entries
+      return log.all
     }
     #expect(await order(seed: 1) == order(seed: 1))
     #expect(await order(seed: 1) != order(seed: 2))

@@ -42,7 +42,7 @@ struct ManualClockTests {
     #expect(clock.nextWake == at(1))
     clock.advance(to: at(3))
     executor.runAll()
-    #expect(woken.entries == [1, 1, 2, 3])
+    #expect(woken.all == [1, 1, 2, 3])
     #expect(clock.sleepers == 1)
     #expect(clock.advanceToNextWake())
     executor.runAll()

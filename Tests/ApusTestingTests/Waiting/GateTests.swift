@@ -29,7 +29,7 @@ struct GateTests {
     executor.runAll()
     gate.release(2)
     executor.runAll()
-    #expect(passed.entries == [0, 1])
+    #expect(passed.all == [0, 1])
     gate.release()
     executor.runAll()
     for task in tasks { try await task.value }

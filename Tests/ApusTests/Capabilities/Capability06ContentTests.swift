@@ -93,7 +93,7 @@
     }
 
     private struct Progress: CallObserver {
-      let sent = Told<Int64>()
+      let sent = Log<Int64>()
 
       func observe(_ event: TraceEvent, of call: CallEntry) {
         if case .sendProgress(let total, _) = event.kind { sent.add(total) }

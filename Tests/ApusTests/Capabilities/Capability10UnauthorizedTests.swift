@@ -31,7 +31,7 @@
   struct Capability10UnauthorizedTests {
     private let tokens = MemoryCredentials(.tokens(Tokens(access: "a0", refresh: "r1")))
     private let sessions = Sessions()
-    private let events = Told<SessionEnd>()
+    private let events = Log<SessionEnd>()
 
     private func client(of server: TestServer) -> Client {
       server.client {

@@ -1,6 +1,6 @@
 import Apus
 import Testing
-import Timing
+import TestSupport
 
 /// A way in which a call fails, brought about as it happens to an app.
 enum FailingWay: String, CaseIterable, Sendable {

@@ -2,7 +2,7 @@
   import Apus
   import ApusTestServer
   import Testing
-  import Timing
+  import TestSupport
 
   @Suite("20: cancelling one call")
   struct Capability20CancelTests {

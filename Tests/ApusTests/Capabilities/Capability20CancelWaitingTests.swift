@@ -1,6 +1,6 @@
 import Apus
 import Testing
-import Timing
+import TestSupport
 
 /// Where a call is when it is cancelled.
 enum WaitingPlace: String, CaseIterable, Sendable {
@@ -92,7 +92,7 @@ struct Capability20CancelWaitingTests {
       switch place {
       case .nowhere, .head: break
       case .content: try await waitWhile(api.calls.all.first?.received.bytes ?? 0 < 4)
-      case .turn: try await scheduler.waitForWaiting(1)
+      case .turn: try await waitWhile(scheduler.waiting < 1)
       case .network: try await waitWhile(connectivity.waiting == 0)
       case .credentials: try await waitWhile(!api.calls.all.contains(where: \.awaitsCredentials))
       case .pace, .backOff: try await clock.waitForSleepers(1)

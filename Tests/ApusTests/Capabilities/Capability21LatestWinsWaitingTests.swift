@@ -1,6 +1,6 @@
 import Apus
 import Testing
-import Timing
+import TestSupport
 
 @Suite("21: the latest call wins, wherever the older one is, over the stub and over sockets")
 struct Capability21LatestWinsWaitingTests {

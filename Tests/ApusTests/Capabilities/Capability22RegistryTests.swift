@@ -3,7 +3,7 @@
   import ApusTestServer
   import HTTPTypes
   import Testing
-  import Timing
+  import TestSupport
 
   @Suite("22: the calls in flight")
   struct Capability22RegistryTests {
@@ -58,7 +58,7 @@
     @Test("cancelling by id, tag, endpoint, a rule and all reaches exactly those")
     func cancelled() async throws {
       try await withServer(answering: .stalled) { api, server in
-        let ended = Told<String>()
+        let ended = Log<String>()
         var tasks: [Task<Void, Never>] = []
         func start(_ name: String, _ request: Request<String>) {
           tasks.append(

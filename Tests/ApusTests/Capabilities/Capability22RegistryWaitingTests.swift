@@ -26,7 +26,7 @@ struct Capability22RegistryWaitingTests {
       let byTag = start(Request<String>.get("/tag").tag("images"), by: api)
       let byType = start(GetImage(id: 1), by: api)
       let byRule = start(Request<String>.get("/rule"), by: api)
-      try await scheduler.waitForWaiting(4)
+      try await waitWhile(scheduler.waiting < 4)
       #expect(api.calls.count == 5)
       #expect(api.calls.all.count { $0.phase == .waiting } == 4)
       #expect(api.calls.calls(endpoint: GetImage.self).map(\.endpoint.template) == ["/images/{}"])

@@ -1,6 +1,6 @@
 import Apus
 import Testing
-import Timing
+import TestSupport
 
 @Suite("23: calls with one id, tried again and waiting, over the stub and over sockets")
 struct Capability23DuplicatesRetriedTests {
@@ -51,7 +51,7 @@ struct Capability23DuplicatesRetriedTests {
       let api = server.client { $0.scheduler = scheduler }
       let other = Task { try await api.send(Request<String>.get("/other")) }
       try await server.waitForRequests(1)
-      let calls = try await join(5, by: api) { try await scheduler.waitForWaiting(1) }
+      let calls = try await join(5, by: api) { try await waitWhile(scheduler.waiting < 1) }
       #expect(scheduler.waiting == 1)
       latch.open()
       for call in calls {
@@ -105,7 +105,7 @@ struct Capability23DuplicatesRetriedTests {
       // Another question, and one that says nothing, have exchanges of their own.
       let another = Task { try await api.send(Request<String>.get("/b").coalesced()) }
       let alone = Task { try await api.send(Request<String>.get("/a")) }
-      try await scheduler.waitForWaiting(2)
+      try await waitWhile(scheduler.waiting < 2)
       latch.open()
       for call in [first] + others + [alone] {
         let text = try await call.value
@@ -174,12 +174,12 @@ struct Capability23DuplicatesRetriedTests {
       try await server.waitForRequests(1)
       let request = Request<String>.get("/a").id("a", whenRunning: policy)
       let older = Task { await failure { try await api.send(request) } }
-      try await scheduler.waitForWaiting(1)
+      try await waitWhile(scheduler.waiting < 1)
       let newer = Task { await failure { try await api.send(request) } }
       switch policy {
       case .refuse: #expect(await newer.value?.code == .declined)
       case .replace: #expect(await older.value?.cancellation == .superseded)
-      case .allow, .join: try await scheduler.waitForWaiting(2)
+      case .allow, .join: try await waitWhile(scheduler.waiting < 2)
       }
       latch.open()
       _ = try await other.value
@@ -187,11 +187,5 @@ struct Capability23DuplicatesRetriedTests {
       #expect(await newer.value?.code == (policy == .refuse ? .declined : nil))
       #expect(server.requests.count == (policy == .allow ? 3 : 2))
     }
-  }
-}
-
-extension CallEntry {
-  fileprivate var hasJoined: Bool {
-    trace.events.contains { if case .joined = $0.kind { true } else { false } }
   }
 }

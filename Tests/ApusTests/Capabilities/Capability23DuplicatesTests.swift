@@ -2,7 +2,7 @@
   import Apus
   import ApusTestServer
   import Testing
-  import Timing
+  import TestSupport
 
   @Suite("23: two calls with one id")
   struct Capability23DuplicatesTests {
@@ -60,12 +60,6 @@
       let (outcomes, exchanges) = try await run(.join)
       #expect(outcomes == ["answer 0", "answer 0"])
       #expect(exchanges == 1)
-    }
-  }
-
-  extension CallEntry {
-    fileprivate var hasJoined: Bool {
-      trace.events.contains { if case .joined = $0.kind { true } else { false } }
     }
   }
 #endif

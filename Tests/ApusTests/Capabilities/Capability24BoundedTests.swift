@@ -1,6 +1,6 @@
 import Apus
 import Testing
-import Timing
+import TestSupport
 
 @Suite("24: many calls at once, bounded")
 struct Capability24BoundedTests {
@@ -52,7 +52,7 @@ struct Capability24BoundedTests {
         Task { try await api.send(Request<String>.get("/\(number)").tag("images")) }
       }
       try await server.waitForRequests(3)
-      try await scheduler.waitForWaiting(9)
+      try await waitWhile(scheduler.waiting < 9)
       #expect(server.requests.count == 3)
       #expect(scheduler.running == 3)
       latch.open()
@@ -75,7 +75,7 @@ struct Capability24BoundedTests {
         let calls = (0..<20).map { number in
           Task { try await apis[number % 2].send(Request<String>.get("/\(number)")) }
         }
-        try await scheduler.waitForWaiting(15)
+        try await waitWhile(scheduler.waiting < 15)
         #expect(scheduler.running == 5)
         // Three are at one of them, and two at the other.
         try await one.waitForRequests(2)
@@ -103,7 +103,7 @@ struct Capability24BoundedTests {
         let slowAPI = slow.client { $0.scheduler = scheduler }
         let quickAPI = quick.client { $0.scheduler = scheduler }
         let calls = (0..<10).map { number in Task { try await slowAPI.send(Request<String>.get("/\(number)")) } }
-        try await scheduler.waitForWaiting(8)
+        try await waitWhile(scheduler.waiting < 8)
         for number in 0..<20 {
           let text = try await quickAPI.send(Request<String>.get("/\(number)").priority(.background))
           #expect(text == "/\(number)")
@@ -130,7 +130,7 @@ struct Capability24BoundedTests {
       let first = Task { try await api.send(Request<String>.get("/first")) }
       try await server.waitForRequests(1)
       let second = Task { try await api.send(Request<String>.get("/second")) }
-      try await scheduler.waitForWaiting(1)
+      try await waitWhile(scheduler.waiting < 1)
       let error = try #require(await failure { try await api.send(Request<String>.get("/third")) })
       #expect(error.code == .declined && error.requestState == .notSent)
       #expect(error.underlying as? SchedulingRefusal == .queueFull(limit: 1))

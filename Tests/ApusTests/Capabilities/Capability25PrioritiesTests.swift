@@ -17,7 +17,7 @@ struct Capability25PrioritiesTests {
     func enqueue(_ path: RequestPath, _ priority: CallPriority) async throws {
       let waiting = scheduler.waiting
       start(path, priority)
-      try await scheduler.waitForWaiting(waiting + 1)
+      try await waitWhile(scheduler.waiting < waiting + 1)
     }
 
     func start(_ path: RequestPath, _ priority: CallPriority) {
@@ -97,7 +97,7 @@ struct Capability25PrioritiesTests {
       let priorities: [(TaskPriority, RequestPath)] = [(.background, "/background"), (.high, "/high")]
       for (priority, path) in priorities {
         calls.append(Task.detached(priority: priority) { try await api.send(Request<String>.get(path)) })
-        try await scheduler.waitForWaiting(calls.count - 1)
+        try await waitWhile(scheduler.waiting < calls.count - 1)
       }
       latch.open()
       // Waiting for one would make its task more urgent, not the call, which has its place already.
@@ -117,7 +117,7 @@ struct Capability25PrioritiesTests {
       let images = (0..<4).map { number in
         Task { try await api.send(Request<String>.get("/image\(number)").tag("images").priority(.immediate)) }
       }
-      try await scheduler.waitForWaiting(3)
+      try await waitWhile(scheduler.waiting < 3)
       let list = try await api.send(Request<String>.get("/list").priority(.background))
       #expect(list == "list")
       latch.open()

@@ -18,7 +18,7 @@ struct Capability26TagsTests {
       let api = server.client { $0.scheduler = scheduler }
       scheduler.hold("images")
       let images = load(8, by: api)
-      try await scheduler.waitForWaiting(8)
+      try await waitWhile(scheduler.waiting < 8)
       #expect(api.calls.calls(tag: "images").allSatisfy { $0.phase == .waiting })
       let list = try await api.send(Request<String>.get("/list").tag("lists"))
       #expect(list == "/list")
@@ -41,7 +41,7 @@ struct Capability26TagsTests {
       try await server.waitForRequests(1)
       scheduler.holdEverything()
       let held = load(3, by: api)
-      try await scheduler.waitForWaiting(3)
+      try await waitWhile(scheduler.waiting < 3)
       latch.open()
       let text = try await running.value
       #expect(text == "/running")
@@ -64,7 +64,7 @@ struct Capability26TagsTests {
       try await server.waitForRequests(1)
       let images = load(6, by: api)
       try await server.waitForRequests(3)
-      try await scheduler.waitForWaiting(4)
+      try await waitWhile(scheduler.waiting < 4)
       let seen = server.paths.filter { $0.hasPrefix("/image") }
       #expect(api.calls.cancel(tag: "images") == 6)
       for image in images { #expect(await image.value?.cancellation == .requested) }
@@ -97,7 +97,7 @@ struct Capability26TagsTests {
         await failure { try await api.send(Request<String>.get("/late").tag("images").timeout(.seconds(5))) }
       }
       let cancelled = Task { await failure { try await api.send(Request<String>.get("/c").tag("images")) } }
-      try await scheduler.waitForWaiting(2)
+      try await waitWhile(scheduler.waiting < 2)
       try await clock.waitForSleepers(1)
       cancelled.cancel()
       #expect(await cancelled.value?.code == .cancelled)

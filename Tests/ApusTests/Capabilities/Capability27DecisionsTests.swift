@@ -1,12 +1,12 @@
 import Apus
 import Testing
-import Timing
+import TestSupport
 
 @Suite("27: observers hear of every decision, over the stub and over sockets")
 struct Capability27DecisionsTests {
   /// Takes down what does not depend on how bytes are cut.
   private final class Watcher: CallObserver {
-    let steps = Told<String>()
+    let steps = Log<String>()
     private let call: CallID
 
     init(of call: CallID) {
@@ -63,7 +63,7 @@ struct Capability27DecisionsTests {
       let other = Task { try await api.send(Request<String>.get("/other")) }
       try await server.waitForRequests(1)
       let call = Task { try await api.send(Request<String>.get("/a").id("watched", whenRunning: .allow)) }
-      try await scheduler.waitForWaiting(1)
+      try await waitWhile(scheduler.waiting < 1)
       latch.open()
       _ = try await other.value
       try await clock.waitForSleepers(1)
@@ -127,7 +127,7 @@ struct Capability27DecisionsTests {
 
   @Test("what observers are told is the trace of the result", arguments: Ground.allCases)
   func trace(ground: Ground) async throws {
-    let told = Told<TraceEvent>()
+    let told = Log<TraceEvent>()
     try await ground.with {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
@@ -144,7 +144,7 @@ struct Capability27DecisionsTests {
   }
 
   private struct Everything: CallObserver {
-    let told: Told<TraceEvent>
+    let told: Log<TraceEvent>
 
     func observe(_ event: TraceEvent, of call: CallEntry) { told.add(event) }
   }

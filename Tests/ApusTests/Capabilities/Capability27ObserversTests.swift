@@ -7,7 +7,7 @@
   @Suite("27: observers")
   struct Capability27ObserversTests {
     private final class Observer: CallObserver {
-      let events = Told<(call: UInt64, kind: TraceEvent.Kind)>()
+      let events = Log<(call: UInt64, kind: TraceEvent.Kind)>()
 
       func observe(_ event: TraceEvent, of call: CallEntry) {
         events.add((call.serial, event.kind))
@@ -64,7 +64,7 @@
     }
 
     private struct Attempts: CallObserver {
-      let events = Told<String>()
+      let events = Log<String>()
 
       func observe(_ event: TraceEvent, of call: CallEntry) {
         switch event.kind {

@@ -1,6 +1,6 @@
 import Apus
 import Testing
-import Timing
+import TestSupport
 
 @Suite("29: the limit of one attempt, over the stub and over sockets")
 struct Capability29AttemptsTests {
@@ -126,7 +126,7 @@ struct Capability29AttemptsTests {
       }
       scheduler.hold("a")
       let call = Task { try await api.response(to: request) }
-      try await scheduler.waitForWaiting(1)
+      try await waitWhile(scheduler.waiting < 1)
       clock.advance(by: .seconds(60))
       scheduler.release("a")
       let response = try await call.value

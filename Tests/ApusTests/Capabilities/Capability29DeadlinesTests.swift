@@ -1,6 +1,6 @@
 import Apus
 import Testing
-import Timing
+import TestSupport
 
 @Suite("29: the deadline of a whole call counts everything, over the stub and over sockets")
 struct Capability29DeadlinesTests {

@@ -3,7 +3,7 @@
   import ApusTestServer
   import ApusTesting
   import Testing
-  import Timing
+  import TestSupport
 
   @Suite("29: time limits, on a clock that the test moves")
   struct Capability29TimeoutsTests {

@@ -1,6 +1,6 @@
 import Apus
 import Testing
-import Timing
+import TestSupport
 
 @Suite("30: what calls do without a network, over the stub and over sockets")
 struct Capability30WaitingForNetworkTests {

@@ -67,7 +67,7 @@ struct Capability35ParallelTests {
         }
       }
       try await server.waitForRequests(3)
-      try await scheduler.waitForWaiting(3)
+      try await waitWhile(scheduler.waiting < 3)
       let siblings = server.paths.filter { $0 != "/first" }
       switch fall {
       case .refused, .broken: latch.open()
@@ -95,7 +95,7 @@ struct Capability35ParallelTests {
       let api = server.client { $0.scheduler = scheduler }
       let texts = group(of: ["/1", "/2", "/3", "/4"], by: api)
       try await server.waitForRequests(2)
-      try await scheduler.waitForWaiting(2)
+      try await waitWhile(scheduler.waiting < 2)
       texts.cancel()
       #expect(await failure { try await texts.value }?.isCancellation == true)
       for path in server.paths { try await server.waitUntilLeft(path) }

@@ -95,7 +95,7 @@
     @Test("a task that is cancelled cancels all its children", arguments: [false, true])
     func cancelledParent(inGroup: Bool) async throws {
       try await withServer(answering: .stalled) { api, server in
-        let codes = Told<CallError.Code?>()
+        let codes = Log<CallError.Code?>()
         @Sendable func child(_ index: Int) async {
           codes.add(await failure { try await api.send(.get("/\(index)")) }?.code)
         }

@@ -1,7 +1,7 @@
 import Apus
 import ApusTesting
 import Testing
-import Timing
+import TestSupport
 
 @Suite("Faults of running calls that are absent")
 struct CallFaultsTests {
@@ -50,7 +50,7 @@ struct CallFaultsTests {
     stub.on(.get, "/refused", answer: .status(500))
     stub.on(.get, "/broken", answer: .failure(TransportError(.broken, requestState: .maybeSent)))
     stub.on(.get, "/stalled", answer: .stalled)
-    let ends = Told<TraceEvent.Kind>()
+    let ends = Log<TraceEvent.Kind>()
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.retry = .none
       $0.settings.observers = [Ends(ends: ends)]
@@ -68,7 +68,7 @@ struct CallFaultsTests {
   }
 
   private struct Ends: CallObserver {
-    let ends: Told<TraceEvent.Kind>
+    let ends: Log<TraceEvent.Kind>
 
     func observe(_ event: TraceEvent, of call: CallEntry) {
       switch event.kind {
@@ -116,7 +116,7 @@ struct CallFaultsTests {
     stub.onAny(answer: Self.text.waiting(for: gate))
     let api = client()
     let request = Request<String>.get("/a").id("a", whenRunning: policy)
-    let outcomes = Told<String>()
+    let outcomes = Log<String>()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<20 {
         group.addTask {

@@ -91,11 +91,10 @@
     @Test("a secret that goes along to another origin, by whatever way", arguments: Wire.allCases, Showing.allCases)
     func secrets(wire: Wire, showing: Showing) async throws {
       try await withTwo { first, second in
-        let lines = Told<String>()
-        let logger = Logger(label: "test") { _ in LineRecorder(lines: lines) }
+        let log = LogRecorder()
         let api = wire.client(of: first) {
           showing.configure(&$0)
-          $0.logging = RequestLogging(logger, showsPaths: true)
+          $0.logging = RequestLogging(log.logger(), showsPaths: true)
         }
         let response = try await api.response(to: showing.request())
         #expect(response.value == "there")
@@ -103,7 +102,7 @@
         let stolen = try #require(second.exchanges.first)
         #expect(!seen(stolen).contains(showing.written), "\(seen(stolen))")
         #expect(stolen.target == "/a?page=2")
-        for text in texts(of: response.trace) + lines.all { #expect(!text.contains(showing.written), "\(text)") }
+        for text in texts(of: response.trace) + log.lines.all.map(\.text) { #expect(!text.contains(showing.written), "\(text)") }
       }
     }
 

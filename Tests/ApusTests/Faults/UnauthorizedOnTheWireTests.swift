@@ -12,7 +12,7 @@
       ])
     func challenges(challenge: String?) async throws {
       let reply = Reply.json(#"{"message":"Sign in."}"#, status: 401).setting("WWW-Authenticate", to: challenge)
-      let events = Told<SessionEnd>()
+      let events = Log<SessionEnd>()
       try await TestServer.with { _ in
         reply
       } body: { server in

@@ -2,7 +2,7 @@ import Apus
 
 #if NIO
   import ApusTestServer
-  import Timing
+  import TestSupport
 #endif
 
 /// Decides what a server does with a request.
@@ -67,12 +67,5 @@ enum Ground: String, CaseIterable, Sendable {
         }
     #endif
     }
-  }
-}
-
-extension Scheduler {
-  /// Waits until so many wait.
-  func waitForWaiting(_ count: Int) async throws {
-    try await waitWhile(waiting < count)
   }
 }

@@ -42,7 +42,7 @@ struct BudgetEverywhereTests {
     var endless = RetryPolicy(attempts: 1000, base: .zero)
     endless.longestPause = .zero
     let request = Request<Void>.get("/broken").retry(endless).breaker(.none).rateLimit(cost: 0).credentials(.none)
-    let exhausted = Told<Bool>()
+    let exhausted = Log<Bool>()
     let call = Task(executorPreference: world.parts.executor) { [api = world.api] in
       exhausted.add(await failure { try await api.send(request) }?.isRetryBudgetExhausted == true)
     }

@@ -95,7 +95,7 @@ struct PipelineParts: Sendable {
     connectivity.report(.online)
     clock.advance(by: .seconds(60))
     for case .open(let until) in breaker.statuses.values { clock.advance(to: until) }
-    let told = Told<Result<Trace, CallError>>()
+    let told = Log<Result<Trace, CallError>>()
     let call = Task(executorPreference: executor) {
       do throws(CallError) {
         told.add(.success(try await api.response(to: Request<Void>.get("/after")).trace))

@@ -14,14 +14,3 @@ final class Counts: Sendable {
     counts.withLock { $0[key, default: 0] }
   }
 }
-
-/// A list that grows from any thread.
-final class Told<Element: Sendable>: Sendable {
-  private let elements = Mutex<[Element]>([])
-
-  var all: [Element] { elements.withLock { $0 } }
-
-  @Sendable func add(_ element: Element) {
-    elements.withLock { $0.append(element) }
-  }
-}

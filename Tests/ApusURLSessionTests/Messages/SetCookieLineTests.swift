@@ -1,6 +1,6 @@
 import ApusTesting
 import Testing
-import Timing
+import TestSupport
 
 @testable import ApusURLSession
 

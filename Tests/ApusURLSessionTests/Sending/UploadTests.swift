@@ -4,7 +4,7 @@ import ApusURLSession
 import Foundation
 import HTTPTypes
 import Testing
-import Timing
+import TestSupport
 
 @Suite("Uploads")
 struct UploadTests {
