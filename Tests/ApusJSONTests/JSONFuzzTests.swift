@@ -2,7 +2,7 @@ import ApusJSON
 import Foundation
 import Testing
 
-@Suite("JSON of anything") struct JSONFuzzTests {
+@Suite("Fuzzing JSON") struct JSONFuzzTests {
   /// A value of random shape, at most `depth` levels deep.
   private func value(_ generator: inout SeededGenerator, depth: Int = 5) -> JSONValue {
     switch UInt8.random(in: 0...(depth > 0 ? 7 : 4), using: &generator) {
@@ -48,7 +48,7 @@ import Testing
     return bytes
   }
 
-  @Test("Fuzz: a value that is written reads back as it was, and Foundation reads the same", arguments: 0..<6)
+  @Test("Fuzz: a serialized value parses to itself, also with Foundation", arguments: 0..<6)
   func roundTrip(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 300) {
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("Fuzz: mutated texts are a value or a typed error, and what is accepted Foundation accepts", arguments: 10..<16)
+  @Test("Fuzz: a mutated text yields a value that Foundation accepts too, or a typed error", arguments: 10..<16)
   func mutations(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 600) {
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("Fuzz: random bytes are a value or a typed error", arguments: 20..<24)
+  @Test("Fuzz: random bytes yield a value or a typed error", arguments: 20..<24)
   func bytes(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let alphabet = Array(#"{}[]",:\ue-+.0123tfn "#.utf8)

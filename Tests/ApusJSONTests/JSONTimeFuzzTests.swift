@@ -1,7 +1,7 @@
 import ApusJSON
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 /// A text of a given size that is made to take long.
 private struct Hostile: Sendable, CustomTestStringConvertible {
@@ -42,7 +42,7 @@ private struct Hostile: Sendable, CustomTestStringConvertible {
   ]
 }
 
-@Suite("The time of reading JSON", .serialized) struct JSONTimeFuzzTests {
+@Suite("Time to parse JSON", .serialized) struct JSONTimeFuzzTests {
   @Test("Fuzz: ten times the bytes take at most twelve times as long", arguments: Hostile.all)
   private func time(of hostile: Hostile) {
     let holds = LinearTime.holds(for: hostile.bytes) { bytes in

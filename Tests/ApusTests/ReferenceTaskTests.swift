@@ -29,12 +29,12 @@
   @Suite("The reference task", .serialized)
   @MainActor
   struct ReferenceTaskTests {
-    @Test("a friends list, its token refreshed, the latest tap winning, its error shown, takes at most ten lines")
+    @Test("A friends list with token refresh, latest tap wins and the error shown takes at most ten lines")
     func lines() throws {
       #expect(try ReadmeSample.marked().count <= 10)
     }
 
-    @Test("the README shows exactly these lines, within its first thirty")
+    @Test("The README shows exactly these lines within its first thirty")
     func readme() throws {
       let sample = try ReadmeSample.lines("first")
       #expect(sample == (try ReadmeSample.marked()))
@@ -42,7 +42,7 @@
       for line in sample { #expect(first.contains(line)) }
     }
 
-    @Test("and they do all that")
+    @Test("The lines do all of that")
     func works() async throws {
       let gate = Gate()
       try await TestServer.with { request in

@@ -1,8 +1,8 @@
 import ApusCore
 import ApusTesting
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 private struct GetImage: Endpoint {
   var request: Request<String> { .get("/images/\(1)") }

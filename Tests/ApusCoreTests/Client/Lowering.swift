@@ -1,6 +1,6 @@
-@_exported import TestSupport
 import ApusCore
 import ApusTesting
+@_exported import TestSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

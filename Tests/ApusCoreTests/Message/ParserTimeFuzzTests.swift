@@ -1,6 +1,6 @@
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 @testable import ApusCore
 

@@ -3,8 +3,8 @@ import ApusMiddleware
 import ApusTesting
 import Foundation
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @testable import ApusCredentials
 

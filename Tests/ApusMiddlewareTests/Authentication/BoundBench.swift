@@ -2,8 +2,8 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 /// A client in which a call can be made to wait for anything there is, and the account that changes meanwhile.
 final class BoundBench: Sendable {

@@ -2,8 +2,8 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 /// Whatever a call waits for counts for its deadline.
 @Suite("What counts for the deadline of a call")

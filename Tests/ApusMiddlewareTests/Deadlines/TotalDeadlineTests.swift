@@ -2,8 +2,8 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 @Suite("The deadline of a whole call")
 struct TotalDeadlineTests {

@@ -3,8 +3,8 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Refresh: when it fails")
 struct RefreshFailuresTests {

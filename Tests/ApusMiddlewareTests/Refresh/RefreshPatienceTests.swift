@@ -1,8 +1,8 @@
 import ApusCore
 import ApusMiddleware
 import ApusTesting
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Refresh: how long an attempt waits for it")
 struct RefreshPatienceTests {

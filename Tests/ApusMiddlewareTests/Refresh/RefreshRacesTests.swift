@@ -3,8 +3,8 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Refresh: while others do things")
 struct RefreshRacesTests {

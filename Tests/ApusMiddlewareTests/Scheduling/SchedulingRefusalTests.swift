@@ -1,8 +1,8 @@
 import ApusCore
 import ApusTesting
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @testable import ApusMiddleware
 

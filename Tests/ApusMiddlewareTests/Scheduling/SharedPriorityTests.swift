@@ -1,7 +1,7 @@
 import ApusTesting
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 @testable import ApusCore
 @testable import ApusMiddleware

@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 @testable import ApusMiddleware
 

@@ -1,8 +1,8 @@
-@_exported import TestSupport
 import ApusCore
 import ApusMiddleware
 import ApusTesting
 import Synchronization
+@_exported import TestSupport
 import Testing
 
 /// A text that must never be seen anywhere but on the wire.

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Simulation: servers under load")
 struct SimulatedLoadTests {
-  @Test("work for a client that has gone is done in vain, unless the server notices", arguments: [false, true])
+  @Test("Work for a client that has gone is wasted unless the server notices", arguments: [false, true])
   func leaving(notices: Bool) async throws {
     let worked = Log<String>()
     _ = try await Simulation(seed: 1).run({ world in
@@ -30,7 +30,7 @@ struct SimulatedLoadTests {
     #expect(worked.all == (notices ? ["/first"] : ["/first", "/second"]))
   }
 
-  @Test("retries multiply the requests to a server that is down")
+  @Test("Retries multiply the requests to a server that is down")
   func retries() async throws {
     func storm(_ pipeline: Pipeline) async throws -> SimulationReport {
       try await Simulation(seed: 11).run({ world in

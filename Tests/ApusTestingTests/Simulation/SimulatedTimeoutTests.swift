@@ -35,7 +35,7 @@ extension SimulatedWorld {
   }
 }
 
-@Suite("Simulation: answers that come too late")
+@Suite("Simulation: late responses")
 struct SimulatedTimeoutTests {
   private func pipeline(_ limit: Duration) -> Pipeline {
     var pipeline = Pipeline()
@@ -43,7 +43,7 @@ struct SimulatedTimeoutTests {
     return pipeline
   }
 
-  @Test("an attempt ends with its time, in the phase it was in", arguments: [true, false])
+  @Test("An attempt ends at its deadline, in the phase it was in", arguments: [true, false])
   func phases(leaves: Bool) async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -57,7 +57,7 @@ struct SimulatedTimeoutTests {
     #expect(endings.all == [expected])
   }
 
-  @Test("an answer in time ends it as ever")
+  @Test("A response in time completes the attempt")
   func inTime() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -68,7 +68,7 @@ struct SimulatedTimeoutTests {
     #expect(endings.all == [Ending(after: .seconds(2))])
   }
 
-  @Test("a big answer on a slow link has all the time that it needs once its head is there")
+  @Test("A large response on a slow link may take any time after its head")
   func bigAnswer() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -94,7 +94,7 @@ struct SimulatedTimeoutTests {
     #expect(endings.all.count == 2)
   }
 
-  @Test("an answer that is lost behind its head breaks off, though the link tells nothing of losses")
+  @Test("A response lost after its head breaks the connection even if the link stalls on loss")
   func lostBehindHead() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -107,7 +107,7 @@ struct SimulatedTimeoutTests {
     #expect(endings.all.map(\.code) == [.broken])
   }
 
-  @Test("the server hears of it, where it listens for that")
+  @Test("The server notices the client's disconnect if configured to")
   func leaving() async throws {
     let worked = Log<String>()
     _ = try await Simulation(seed: 1).run { world in

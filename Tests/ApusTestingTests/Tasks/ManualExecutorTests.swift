@@ -2,9 +2,9 @@ import ApusCore
 import ApusTesting
 import Testing
 
-@Suite("The manual executor")
+@Suite("ManualExecutor")
 struct ManualExecutorTests {
-  @Test("jobs wait until the test runs them, one at a time")
+  @Test("Jobs are held until the test runs them one at a time")
   func holding() async {
     let executor = ManualExecutor()
     let log = Log<String>()
@@ -28,7 +28,7 @@ struct ManualExecutorTests {
     for task in tasks { await task.value }
   }
 
-  @Test("forwarded jobs run by themselves and are counted")
+  @Test("Forwarded jobs run by themselves and are counted")
   func forwarding() async {
     let executor = ManualExecutor(.forward)
     let sum = await withTaskGroup(of: Int.self) { group in
@@ -44,7 +44,7 @@ struct ManualExecutorTests {
     #expect(executor.pendingCount == 0)
   }
 
-  @Test("jobs that wait are run when the executor begins to forward")
+  @Test("Held jobs run when the executor starts to forward")
   func switching() async {
     let executor = ManualExecutor()
     let task = Task(executorPreference: executor) { 7 }
@@ -53,7 +53,7 @@ struct ManualExecutorTests {
     #expect(await task.value == 7)
   }
 
-  @Test("the order drawn from a seed is the same each time")
+  @Test("The same seed runs jobs in the same order")
   func randomOrder() async {
     func order(seed: UInt64) async -> [Int] {
       let executor = ManualExecutor()
@@ -69,7 +69,7 @@ struct ManualExecutorTests {
     #expect(await order(seed: 1).sorted() == Array(0..<10))
   }
 
-  @Test("a task is run to its end, though a gate holds it for a while")
+  @Test("A task held by a gate is run to its end")
   func finishing() async throws {
     let executor = ManualExecutor()
     let gate = Gate()
@@ -83,7 +83,7 @@ struct ManualExecutorTests {
     #expect(try await result.get() == 1)
   }
 
-  @Test("a job that is waited for is there afterwards")
+  @Test("Waiting for a pending job returns when it is there")
   func pending() async throws {
     let executor = ManualExecutor()
     let gate = Gate()
@@ -96,7 +96,7 @@ struct ManualExecutorTests {
     try await task.value
   }
 
-  @Test("a whole call runs on the client's executor, step by step")
+  @Test("A whole call runs on the client's executor, step by step")
   func call() async throws {
     let executor = ManualExecutor()
     let stub = StubTransport()

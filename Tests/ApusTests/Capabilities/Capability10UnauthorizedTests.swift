@@ -27,7 +27,7 @@
     }
   }
 
-  @Suite("10: unauthorized, at one place")
+  @Suite("10: unauthorized responses, handled in one place")
   struct Capability10UnauthorizedTests {
     private let tokens = MemoryCredentials(.tokens(Tokens(access: "a0", refresh: "r1")))
     private let sessions = Sessions()
@@ -40,7 +40,7 @@
       }
     }
 
-    @Test("a hundred calls refused at once make one refresh, each is sent again once, and the app hears of nothing")
+    @Test("A hundred calls rejected at once cause one refresh and one retry each, and the app notices nothing")
     func once() async throws {
       try await TestServer.with { [sessions] in
         sessions.answer($0)
@@ -60,7 +60,7 @@
       }
     }
 
-    @Test("when nothing helps any more each caller has its error, and the app hears once that the session is over")
+    @Test("When the refresh fails every caller gets its error, and the app is told once that the session has ended")
     func over() async throws {
       try await TestServer.with { [sessions] in
         sessions.answer($0)
@@ -85,7 +85,7 @@
       }
     }
 
-    @Test("a refresh token follows no redirect", arguments: [301, 302, 303, 307, 308])
+    @Test("A refresh token follows no redirect", arguments: [301, 302, 303, 307, 308])
     func redirect(status: Int) async throws {
       try await TestServer.with { _ in
         .json(#"{"access_token":"theirs"}"#)

@@ -4,7 +4,7 @@
 
   /// Run over the sources as they are; that each of these checkers finds what it looks for is shown by tests of its
   /// own in `scripts/tests`.
-  @Suite("14, 36, 37, 39, 42: what is true of the sources")
+  @Suite("14, 36, 37, 39, 42: rules for the sources")
   struct Capability14BoundariesTests {
     private static let noPython: Comment = "python3 is not on PATH"
 
@@ -13,7 +13,7 @@
     }
 
     @Test(
-      "each target imports only what its room allows: core knows no models, no persistence and no transport",
+      "Each target imports only what it may: core knows no models, no persistence and no transport",
       .needs(Tool.python != nil, noPython))
     func imports() async throws {
       let result = try await check("check_imports.py")
@@ -21,7 +21,7 @@
     }
 
     @Test(
-      "there is no force, no trap and no unowned reference in the library, and nothing unchecked in core",
+      "The library has no force unwrap, no trap and no unowned reference, and core nothing unchecked",
       .needs(Tool.python != nil, noPython))
     func constructs() async throws {
       let result = try await check("check_constructs.py")
@@ -29,7 +29,7 @@
     }
 
     @Test(
-      "the checkers find what they look for", .needs(Tool.python != nil, noPython),
+      "The checkers detect violations", .needs(Tool.python != nil, noPython),
       arguments: ["imports", "constructs"])
     func checkers(name: String) async throws {
       let result = try await #require(Tool.python, Self.noPython).run(
@@ -39,7 +39,7 @@
       #expect(result.output.contains(/Ran [1-9]/))
     }
 
-    @Test("core depends on swift-http-types and its own JSON parser alone, the middlewares on swift-log besides")
+    @Test("Core depends only on swift-http-types and its own JSON parser, the middlewares also on swift-log")
     func dependencies() async throws {
       let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
       #expect(manifest.contains(#".target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], "#))
@@ -48,7 +48,7 @@
       #expect(manifest.contains(#"let httpTypes = Target.Dependency.product(name: "HTTPTypes", "#))
     }
 
-    @Test("every target is compiled in the Swift 6 mode with warnings as errors")
+    @Test("Every target is compiled in Swift 6 mode with warnings as errors")
     func strictness() async throws {
       let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
       #expect(manifest.contains("swiftLanguageModes: [.v6]"))
@@ -60,7 +60,7 @@
     }
 
     @Test(
-      "what differs between platforms stands at the edges: core asks for none, the middlewares for the network's source"
+      "Platform conditions are at the edges: none in core, and only the network monitor in the middlewares"
     )
     func platforms() async throws {
       let condition = /#(?:if|elseif)\s+.*(?:os\(|canImport\((?!FoundationEssentials\)))/

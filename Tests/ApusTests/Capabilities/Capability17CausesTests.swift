@@ -1,6 +1,6 @@
 import Apus
-import Testing
 import TestSupport
+import Testing
 
 /// A way in which a call fails, brought about as it happens to an app.
 enum FailingWay: String, CaseIterable, Sendable {
@@ -64,7 +64,7 @@ enum FailingWay: String, CaseIterable, Sendable {
   }
 }
 
-@Suite("17: each failure is one code, one category and a sentence, over the stub and over sockets")
+@Suite("17: each failure is one code, one category and a sentence, with the stub and with sockets")
 struct Capability17CausesTests {
   private let clock = StoppedClock()
 
@@ -130,7 +130,7 @@ struct Capability17CausesTests {
     return error
   }
 
-  @Test("whatever fails, the app is told the same", arguments: Ground.allCases, FailingWay.allCases)
+  @Test("Each failure is reported to the app in the same way", arguments: Ground.allCases, FailingWay.allCases)
   func told(ground: Ground, way: FailingWay) async throws {
     try await ground.with {
       way.deed($0)
@@ -148,7 +148,7 @@ struct Capability17CausesTests {
   }
 
   @Test(
-    "an attempt that was the last is the error, with all attempts and why there was no other",
+    "The last attempt's failure is the error, with all attempts and the reason for giving up",
     arguments: Ground.allCases)
   func attempts(ground: Ground) async throws {
     try await ground.with { _ in
@@ -164,7 +164,7 @@ struct Capability17CausesTests {
     }
   }
 
-  @Test("who refuses on this side says why, and how long to wait", arguments: Ground.allCases)
+  @Test("A local refusal says why, and how long to wait", arguments: Ground.allCases)
   func refusals(ground: Ground) async throws {
     try await ground.with { request in
       FailingWay.circuitOpen.deed(request)

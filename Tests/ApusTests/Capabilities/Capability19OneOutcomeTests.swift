@@ -28,7 +28,7 @@ struct Capability19OneOutcomeTests {
     return scheduler.running + scheduler.waiting == 0
   }
 
-  @Test("of 10,000 mixed calls with random cancels each ends once, and nothing is left behind")
+  @Test("Each of 10,000 mixed calls with random cancellations ends once and leaves nothing behind")
   func storm() async throws {
     let stub = StubTransport()
     stub.on(.get, "/good", answer: .json(#"{"id":1,"name":"a"}"#))

@@ -1,6 +1,6 @@
 import Apus
-import Testing
 import TestSupport
+import Testing
 
 /// Where a call is when it is cancelled.
 enum WaitingPlace: String, CaseIterable, Sendable {
@@ -41,7 +41,7 @@ enum WaitingPlace: String, CaseIterable, Sendable {
   }
 }
 
-@Suite("20: cancelling one call, wherever it waits, over the stub and over sockets")
+@Suite("20: cancelling one call, wherever it waits, with the stub and with sockets")
 struct Capability20CancelWaitingTests {
   /// Who cancels.
   enum Canceller: CaseIterable {
@@ -101,7 +101,7 @@ struct Capability20CancelWaitingTests {
   }
 
   @Test(
-    "it ends as cancelled and never as anything else, nothing more is sent of it, and the next call goes through",
+    "A waiting call ends as cancelled and nothing else, sends nothing more, and does not block the next call",
     arguments: Ground.allCases, WaitingPlace.allCases)
   func cancelled(ground: Ground, place: WaitingPlace) async throws {
     for canceller in Canceller.allCases where place != .nowhere || canceller == .task {
@@ -151,7 +151,7 @@ struct Capability20CancelWaitingTests {
     try await waitWhile(!api.calls.isEmpty)
   }
 
-  @Test("after the end a cancel has no effect", arguments: Ground.allCases)
+  @Test("Cancelling a finished call has no effect", arguments: Ground.allCases)
   func afterEnd(ground: Ground) async throws {
     try await ground.with {
       .text($0.path)

@@ -1,11 +1,11 @@
 import Apus
-import Testing
 import TestSupport
+import Testing
 
-@Suite("21: the latest call wins, wherever the older one is, over the stub and over sockets")
+@Suite("21: the latest call wins, wherever the older one is, with the stub and with sockets")
 struct Capability21LatestWinsWaitingTests {
   @Test(
-    "an older call in flight is superseded, its server sees it leave, and its result reaches nobody",
+    "An older call in flight is superseded, the server sees the close, and its result is dropped",
     arguments: Ground.allCases)
   func inFlight(ground: Ground) async throws {
     try await ground.with {
@@ -23,7 +23,7 @@ struct Capability21LatestWinsWaitingTests {
     }
   }
 
-  @Test("an older call that waits for its turn is never sent, and takes nobody's place", arguments: Ground.allCases)
+  @Test("An older queued call is never sent and does not take another call's turn", arguments: Ground.allCases)
   func waitingForTurn(ground: Ground) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
     try await ground.with {
@@ -48,7 +48,7 @@ struct Capability21LatestWinsWaitingTests {
     }
   }
 
-  @Test("an older call between two attempts is not tried again", arguments: Ground.allCases)
+  @Test("An older call between two attempts is not retried", arguments: Ground.allCases)
   func betweenAttempts(ground: Ground) async throws {
     let clock = StoppedClock()
     try await ground.with {
@@ -66,7 +66,7 @@ struct Capability21LatestWinsWaitingTests {
     }
   }
 
-  @Test("a newer call is not superseded by the end of an older one", arguments: Ground.allCases)
+  @Test("A newer call is not superseded by the end of an older one", arguments: Ground.allCases)
   func order(ground: Ground) async throws {
     let (old, new) = (Latch(), Latch())
     try await ground.with {

@@ -1,7 +1,7 @@
 import Apus
 import Testing
 
-@Suite("22: the calls there are, those that wait included, over the stub and over sockets")
+@Suite("22: the registered calls, including waiting ones, with the stub and with sockets")
 struct Capability22RegistryWaitingTests {
   private struct GetImage: Endpoint {
     let id: Int
@@ -13,7 +13,7 @@ struct Capability22RegistryWaitingTests {
   }
 
   @Test(
-    "calls that wait for their turn are listed, found and cancelled like those in flight", arguments: Ground.allCases)
+    "Queued calls are listed, found and cancelled like those in flight", arguments: Ground.allCases)
   func waiting(ground: Ground) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 1))
     try await ground.with { _ in
@@ -49,7 +49,7 @@ struct Capability22RegistryWaitingTests {
   }
 
   @Test(
-    "between two attempts a call is listed, as one that waits, with what it has been through",
+    "A call between two attempts is listed as waiting, with its earlier attempts",
     arguments: Ground.allCases)
   func betweenAttempts(ground: Ground) async throws {
     let clock = StoppedClock()
@@ -83,7 +83,9 @@ struct Capability22RegistryWaitingTests {
     }
   }
 
-  @Test("nothing is registered after any end, and the id can be used at once", arguments: Ground.allCases, End.allCases)
+  @Test(
+    "No call stays registered however it ends, and its id can be reused immediately", arguments: Ground.allCases,
+    End.allCases)
   func empty(ground: Ground, end: End) async throws {
     let clock = StoppedClock()
     try await ground.with {

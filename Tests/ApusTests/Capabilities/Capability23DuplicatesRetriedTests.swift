@@ -1,8 +1,8 @@
 import Apus
-import Testing
 import TestSupport
+import Testing
 
-@Suite("23: calls with one id, tried again and waiting, over the stub and over sockets")
+@Suite("23: calls with the same id, retried and queued, with the stub and with sockets")
 struct Capability23DuplicatesRetriedTests {
   private typealias Calls = [Task<String, any Error>]
 
@@ -18,7 +18,7 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "joined calls share one exchange, one permit and all attempts, and each gets the answer",
+    "Joined calls share one exchange, one permit and all attempts, and each gets the response",
     arguments: Ground.allCases)
   func attempts(ground: Ground) async throws {
     let (clock, scheduler) = (StoppedClock(), Scheduler(SchedulingLimits(total: 1)))
@@ -42,7 +42,7 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("an exchange that waits for its turn is shared as well, and waits once for all", arguments: Ground.allCases)
+  @Test("Calls that join a queued exchange share its turn", arguments: Ground.allCases)
   func waiting(ground: Ground) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
     try await ground.with {
@@ -64,7 +64,7 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "one caller's deadline or cancel ends that caller alone; the last to leave ends the exchange",
+    "A caller's deadline or cancellation ends only that caller, and the last one to leave ends the exchange",
     arguments: Ground.allCases)
   func leaving(ground: Ground) async throws {
     let clock = StoppedClock()
@@ -90,7 +90,7 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("calls that ask for the same share without an id, too, if they say so", arguments: Ground.allCases)
+  @Test("Equal requests share an exchange without an id if they opt in", arguments: Ground.allCases)
   func coalesced(ground: Ground) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
     try await ground.with {
@@ -117,7 +117,9 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("during a pause calls still share, though the answer before is not to be kept", arguments: Ground.allCases)
+  @Test(
+    "Calls still share an exchange during a retry delay, even if the previous response must not be stored",
+    arguments: Ground.allCases)
   func coalescedInPause(ground: Ground) async throws {
     let clock = StoppedClock()
     try await ground.with {
@@ -139,7 +141,7 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("attempts that fail once the call has left that began are told to those that stay", arguments: Ground.allCases)
+  @Test("Failed attempts after the first call has left are reported to the calls that stay", arguments: Ground.allCases)
   func attemptsAfterLeaving(ground: Ground) async throws {
     let clock = StoppedClock()
     try await ground.with { _ in
@@ -162,7 +164,7 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "refused, replaced and allowed hold for calls that wait for their turn, too", arguments: Ground.allCases,
+    "Refuse, replace and allow also apply to queued calls", arguments: Ground.allCases,
     [DuplicatePolicy.refuse, .replace, .allow])
   func others(ground: Ground, policy: DuplicatePolicy) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))

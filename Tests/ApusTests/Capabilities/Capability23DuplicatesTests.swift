@@ -4,7 +4,7 @@
   import Testing
   import TestSupport
 
-  @Suite("23: two calls with one id")
+  @Suite("23: two calls with the same id")
   struct Capability23DuplicatesTests {
     private func run(_ policy: DuplicatePolicy) async throws -> (outcomes: [String], exchanges: Int) {
       let gate = Gate()
@@ -34,28 +34,28 @@
       }
     }
 
-    @Test("allowed, both run")
+    @Test("With allow both calls run")
     func allow() async throws {
       let (outcomes, exchanges) = try await run(.allow)
       #expect(outcomes == ["answer 0", "answer 1"])
       #expect(exchanges == 2)
     }
 
-    @Test("refused, the newer one ends at once and nothing is sent for it")
+    @Test("With refuse the newer call ends immediately and nothing is sent for it")
     func refuse() async throws {
       let (outcomes, exchanges) = try await run(.refuse)
       #expect(outcomes == ["answer 0", "declined"])
       #expect(exchanges == 1)
     }
 
-    @Test("replaced, the older one ends and the newer one runs")
+    @Test("With replace the older call ends and the newer one runs")
     func replace() async throws {
       let (outcomes, exchanges) = try await run(.replace)
       #expect(outcomes == ["cancelled", "answer 1"])
       #expect(exchanges == 2)
     }
 
-    @Test("joined, both get the one answer")
+    @Test("With join both calls get the same response")
     func join() async throws {
       let (outcomes, exchanges) = try await run(.join)
       #expect(outcomes == ["answer 0", "answer 0"])

@@ -1,11 +1,11 @@
 import Apus
-import Testing
 import TestSupport
+import Testing
 
-@Suite("24: many calls at once, bounded")
+@Suite("24: many concurrent calls, bounded")
 struct Capability24BoundedTests {
   @Test(
-    "however many calls are made at once, no more than the limit run, as the server counts, and all are answered",
+    "However many calls are made, no more than the limit run at a time, as counted by the server, and all succeed",
     arguments: Ground.allCases)
   func many(ground: Ground) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 20, perOrigin: 4))
@@ -41,7 +41,7 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("each limit is reached and never passed", arguments: Ground.allCases, Limit.allCases)
+  @Test("Each limit is reached and never exceeded", arguments: Ground.allCases, Limit.allCases)
   func reached(ground: Ground, limit: Limit) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(limit.limits))
     try await ground.with {
@@ -62,7 +62,7 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("the total is of all servers together", arguments: Ground.allCases)
+  @Test("The total limit spans all servers", arguments: Ground.allCases)
   func severalServers(ground: Ground) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 5, perOrigin: 3)))
     try await ground.with(host: "one.test") {
@@ -91,7 +91,7 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("a slow origin never blocks another", arguments: Ground.allCases)
+  @Test("A slow origin never blocks another", arguments: Ground.allCases)
   func slowOrigin(ground: Ground) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 3, perOrigin: 2)))
     try await ground.with(host: "slow.test") {
@@ -118,7 +118,7 @@ struct Capability24BoundedTests {
   }
 
   @Test(
-    "one more than may wait is refused with a reason, and the server hears nothing of it", arguments: Ground.allCases)
+    "A call beyond the queue's limit is refused with a reason, and nothing is sent", arguments: Ground.allCases)
   func queueFull(ground: Ground) async throws {
     var limits = SchedulingLimits(total: 1)
     limits.queue = 1
@@ -140,7 +140,7 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("a streamed call counts up to its response head", arguments: Ground.allCases)
+  @Test("A streamed call holds its permit until the response head", arguments: Ground.allCases)
   func streamed(ground: Ground) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 1))
     try await ground.with { _ in
@@ -160,7 +160,7 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("while a call waits between two attempts, others run in its place", arguments: Ground.allCases)
+  @Test("While a call waits between two attempts, others use its permit", arguments: Ground.allCases)
   func backOff(ground: Ground) async throws {
     let (clock, scheduler) = (StoppedClock(), Scheduler(SchedulingLimits(total: 1)))
     try await ground.with {

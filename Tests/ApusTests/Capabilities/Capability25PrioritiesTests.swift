@@ -30,7 +30,7 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  @Test("a high one overtakes low ones that came before it, and those keep their order", arguments: Ground.allCases)
+  @Test("A high-priority call overtakes earlier low-priority calls, which keep their order", arguments: Ground.allCases)
   func overtaking(ground: Ground) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
     try await ground.with {
@@ -52,7 +52,7 @@ struct Capability25PrioritiesTests {
 
   /// Two urgent calls come each second, and the server answers one: without ageing the other would wait for ever.
   @Test(
-    "a low one is never starved: those that come later than its bound do not overtake it", arguments: Ground.allCases)
+    "A low-priority call is never starved: calls later than its bound do not overtake it", arguments: Ground.allCases)
   func ageing(ground: Ground) async throws {
     var limits = SchedulingLimits(total: 1)
     limits.ageing = .seconds(1)
@@ -85,7 +85,7 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  @Test("a call that says nothing is as urgent as the task that makes it", arguments: Ground.allCases)
+  @Test("A call without a priority has that of its task", arguments: Ground.allCases)
   func taskPriority(ground: Ground) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
     try await ground.with {
@@ -106,7 +106,7 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  @Test("an urgent call does not wait for others whose place it could not take", arguments: Ground.allCases)
+  @Test("An urgent call does not wait for calls whose permit it could not use", arguments: Ground.allCases)
   func passing(ground: Ground) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 4, tags: ["images": 1]))
     let latch = Latch()

@@ -1,7 +1,7 @@
 import Apus
 import Testing
 
-@Suite("26: calls of one tag are held or cancelled, and no others")
+@Suite("26: calls with a tag are held or cancelled, and no others")
 struct Capability26TagsTests {
   private func load(_ count: Int, by api: Client) -> [Task<CallError?, Never>] {
     (0..<count).map { number in
@@ -9,7 +9,7 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("images are held while a list loads, and go on when they are released", arguments: Ground.allCases)
+  @Test("Images are held while a list loads and continue when released", arguments: Ground.allCases)
   func hold(ground: Ground) async throws {
     let scheduler = Scheduler(.apps)
     try await ground.with {
@@ -30,7 +30,7 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("everything is held while the app pauses, and what runs already goes on", arguments: Ground.allCases)
+  @Test("All calls are held while the app pauses, and running calls continue", arguments: Ground.allCases)
   func holdEverything(ground: Ground) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(.apps))
     try await ground.with {
@@ -52,7 +52,7 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("images are cancelled, those that wait and those in flight, and nothing else", arguments: Ground.allCases)
+  @Test("Images are cancelled, queued and in flight, and nothing else", arguments: Ground.allCases)
   func cancel(ground: Ground) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 3, tags: ["images": 2]))
     let latch = Latch()
@@ -82,7 +82,7 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("held calls keep their deadlines, and can be cancelled", arguments: Ground.allCases)
+  @Test("Held calls keep their deadlines and can be cancelled", arguments: Ground.allCases)
   func heldCalls(ground: Ground) async throws {
     let (clock, scheduler) = (StoppedClock(), Scheduler(.apps))
     try await ground.with {

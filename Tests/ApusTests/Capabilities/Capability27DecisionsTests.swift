@@ -1,8 +1,8 @@
 import Apus
-import Testing
 import TestSupport
+import Testing
 
-@Suite("27: observers hear of every decision, over the stub and over sockets")
+@Suite("27: observers receive every decision, with the stub and with sockets")
 struct Capability27DecisionsTests {
   /// Takes down what does not depend on how bytes are cut.
   private final class Watcher: CallObserver {
@@ -42,7 +42,7 @@ struct Capability27DecisionsTests {
   }
 
   @Test(
-    "waiting, an attempt that failed, the next one and a redirect are told in order, to several observers",
+    "Waiting, a failed attempt, its retry and a redirect are reported in order to several observers",
     arguments: Ground.allCases)
   func inOrder(ground: Ground) async throws {
     let (clock, latch, scheduler) = (StoppedClock(), Latch(), Scheduler(SchedulingLimits(total: 1)))
@@ -81,7 +81,8 @@ struct Capability27DecisionsTests {
   }
 
   @Test(
-    "a refused token, the wait for the next one and the second exchange are told in order", arguments: Ground.allCases)
+    "A rejected token, the wait for a new one and the second exchange are reported in order", arguments: Ground.allCases
+  )
   func credentials(ground: Ground) async throws {
     let watcher = Watcher(of: "watched")
     try await ground.with { request in
@@ -102,7 +103,7 @@ struct Capability27DecisionsTests {
       ])
   }
 
-  @Test("a cancel is told once, wherever the call is, and its end after it", arguments: Ground.allCases)
+  @Test("A cancellation is reported once, wherever the call is, followed by the call's end", arguments: Ground.allCases)
   func cancel(ground: Ground) async throws {
     let scheduler = Scheduler(.apps)
     let watcher = Watcher(of: "watched")
@@ -125,7 +126,7 @@ struct Capability27DecisionsTests {
     }
   }
 
-  @Test("what observers are told is the trace of the result", arguments: Ground.allCases)
+  @Test("Observers receive the events of the result's trace", arguments: Ground.allCases)
   func trace(ground: Ground) async throws {
     let told = Log<TraceEvent>()
     try await ground.with {

@@ -32,7 +32,7 @@
       }
     }
 
-    @Test("several observers are told start, exchange, answer and end of a call, in order")
+    @Test("Several observers receive start, exchange, response and end of a call, in order")
     func inOrder() async throws {
       let (first, second) = (Observer(), Observer())
       try await TestServer.with { _ in
@@ -46,7 +46,7 @@
       #expect(second.steps == steps)
     }
 
-    @Test("a refusal ends with its code, a cancel with its reason and one end")
+    @Test("A rejection ends with its code, a cancellation with its reason, and each once")
     func ends() async throws {
       let observer = Observer()
       try await TestServer.with {
@@ -75,7 +75,7 @@
       }
     }
 
-    @Test("each attempt of a call is told with its number")
+    @Test("Each attempt is reported with its number")
     func attempts() async throws {
       let observer = Attempts()
       try await TestServer.with {
@@ -99,7 +99,7 @@
       }
     }
 
-    @Test("an observer may cancel the call it is told about")
+    @Test("An observer can cancel the call it observes")
     func cancelling() async throws {
       try await TestServer.with { _ in
         .text("hello")
@@ -110,7 +110,7 @@
       }
     }
 
-    @Test("progress tells how much of the content has arrived, and ends at all of it")
+    @Test("Progress reports the bytes received, up to the whole content")
     func progress() async throws {
       let observer = Observer()
       try await TestServer.with { _ in
@@ -130,7 +130,7 @@
       #expect(received.last == 500_000)
     }
 
-    @Test("a message that is only described is told to nobody")
+    @Test("A message that is only described is not reported")
     func described() async throws {
       let observer = Observer()
       let api = Client(baseURL: "https://example.test") { $0.settings.observers = [observer] }

@@ -8,7 +8,7 @@
   struct Capability28LoggingTests {
     private let log = LogRecorder()
 
-    @Test("a call's lines have id, method, URL, status and duration, and no secret")
+    @Test("A call's log lines have id, method, URL, status and duration, and no secret")
     func lines() async throws {
       try await TestServer.with { _ in
         .json(#"{"token":"s3cr3t"}"#, fields: ["Set-Cookie": "s3cr3t"])
@@ -31,7 +31,7 @@
     }
 
     /// In a process of its own, whose output is its alone.
-    @Test("nothing is logged or printed unless a client is given a logger")
+    @Test("Nothing is logged or printed unless the client has a logger")
     func off() async throws {
       #expect(Configuration(baseURL: "https://example.test").logging == nil)
       let quiet = try #require(await output(of: .quiet))

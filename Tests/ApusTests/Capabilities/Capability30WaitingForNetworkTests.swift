@@ -1,8 +1,8 @@
 import Apus
-import Testing
 import TestSupport
+import Testing
 
-@Suite("30: what calls do without a network, over the stub and over sockets")
+@Suite("30: calls without a network, with the stub and with sockets")
 struct Capability30WaitingForNetworkTests {
   private let clock = StoppedClock()
   private let connectivity = Connectivity()
@@ -15,7 +15,7 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("a call waits for a network if it wants to, and goes when there is one", arguments: Ground.allCases)
+  @Test("A call can wait for a network and is sent when there is one", arguments: Ground.allCases)
   func wait(ground: Ground) async throws {
     try await ground.with { _ in
       .text("there")
@@ -38,7 +38,7 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("it waits within its deadline, and the error says that nothing was sent", arguments: Ground.allCases)
+  @Test("A call waits within its deadline, and the error reports notSent", arguments: Ground.allCases)
   func deadline(ground: Ground) async throws {
     try await ground.with { _ in
       .text("there")
@@ -54,7 +54,7 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("a call that does not wait fails at once, and says that the device is offline", arguments: Ground.allCases)
+  @Test("A call that does not wait fails immediately as offline", arguments: Ground.allCases)
   func failFast(ground: Ground) async throws {
     try await ground.with { _ in
       .text("there")
@@ -69,7 +69,7 @@ struct Capability30WaitingForNetworkTests {
   }
 
   @Test(
-    "what is believed wrongly refuses nothing: by default a call is tried, and its answer sets it right",
+    "A wrong offline belief blocks no call by default: calls are tried, and a response corrects it",
     arguments: Ground.allCases)
   func falseBelief(ground: Ground) async throws {
     try await ground.with { _ in
@@ -84,7 +84,7 @@ struct Capability30WaitingForNetworkTests {
   }
 
   @Test(
-    "who fails fast or waits tries now and then, so that a wrong belief does not last",
+    "With fail-fast or waiting, occasional probes correct a wrong offline belief",
     arguments: Ground.allCases, [ConnectivityPolicy.failFast, .wait])
   func probe(ground: Ground, policy: ConnectivityPolicy) async throws {
     try await ground.with { _ in
@@ -107,7 +107,7 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("by default further attempts wait for a network: none is spent without one", arguments: Ground.allCases)
+  @Test("By default retries wait for a network, so that no attempt is wasted", arguments: Ground.allCases)
   func pauseRetries(ground: Ground) async throws {
     try await ground.with {
       $0.number == 0 ? .status(503) : .text("there")
@@ -128,7 +128,7 @@ struct Capability30WaitingForNetworkTests {
   }
 
   @Test(
-    "an answer of any kind shows that there is a network, and a break does not show that there is none",
+    "Any response proves that there is a network, and a broken connection does not prove the contrary",
     arguments: Ground.allCases)
   func findings(ground: Ground) async throws {
     try await ground.with {

@@ -1,7 +1,7 @@
 import Apus
 import Testing
 
-@Suite("35: calls in parallel stand and fall together, over the stub and over sockets")
+@Suite("35: parallel calls succeed and fail together, with the stub and with sockets")
 struct Capability35ParallelTests {
   /// Makes calls of one task group, which ends with the first that throws.
   private func group(of paths: [RequestPath], by api: Client) -> Task<[String], any Error> {
@@ -17,7 +17,7 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("calls of a group are in flight at the same time, and each gives its own value", arguments: Ground.allCases)
+  @Test("Calls of a group are in flight at the same time, and each returns its own value", arguments: Ground.allCases)
   func together(ground: Ground) async throws {
     let latch = Latch()
     try await ground.with {
@@ -39,7 +39,7 @@ struct Capability35ParallelTests {
   }
 
   @Test(
-    "a child that fails or is cancelled cancels its siblings: those in flight leave, those that wait are never sent",
+    "A child that fails or is cancelled cancels its siblings: those in flight close, queued ones are never sent",
     arguments: Ground.allCases, Fall.allCases)
   func siblings(ground: Ground, fall: Fall) async throws {
     let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(SchedulingLimits(total: 3)))
@@ -86,7 +86,7 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("a parent that is cancelled cancels all its children, in flight or waiting", arguments: Ground.allCases)
+  @Test("Cancelling a parent cancels all its children, in flight or waiting", arguments: Ground.allCases)
   func parent(ground: Ground) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 2))
     try await ground.with { _ in
@@ -104,7 +104,7 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("with async let a failure ends the other call, too", arguments: Ground.allCases)
+  @Test("With async let a failure ends the other call too", arguments: Ground.allCases)
   func asyncLet(ground: Ground) async throws {
     let latch = Latch()
     try await ground.with {
@@ -124,7 +124,7 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("a sibling that waits for its next attempt ends as well", arguments: Ground.allCases)
+  @Test("A sibling that waits for a retry ends too", arguments: Ground.allCases)
   func betweenAttempts(ground: Ground) async throws {
     let (latch, clock) = (Latch(), StoppedClock())
     try await ground.with {

@@ -3,7 +3,7 @@
   import ApusTestServer
   import Testing
 
-  @Suite("35: calls in sequence, in parallel and by pages")
+  @Suite("35: calls in sequence, in parallel and in pages")
   struct Capability35SequencesTests {
     private struct Page: Codable, Sendable {
       var page: Int
@@ -20,7 +20,7 @@
       return .json(#"{"page":\#(number),"total":3,"items":["\#(number)a","\#(number)b"]}"#)
     }
 
-    @Test("the pages of a list come as a sequence that ends at the last, one request for each")
+    @Test("The pages of a list are a sequence that ends after the last, with one request per page")
     func pages() async throws {
       try await TestServer.with {
         Self.reply(to: $0)
@@ -34,7 +34,7 @@
       }
     }
 
-    @Test("a loop that is left early asks for nothing more, and a page that fails ends it with that page's error")
+    @Test("Leaving the loop early requests no more pages, and a failing page ends it with its error")
     func pagesLeft() async throws {
       try await TestServer.with {
         Self.reply(to: $0)
@@ -52,7 +52,7 @@
       }
     }
 
-    @Test("calls with async let are on the wire at the same time, and each gives its own value")
+    @Test("Calls with async let are in flight at the same time, and each returns its own value")
     func parallel() async throws {
       let gate = Gate()
       try await TestServer.with {
@@ -71,7 +71,7 @@
       }
     }
 
-    @Test("a child that fails cancels its siblings, and the server sees them leave")
+    @Test("A failing child cancels its siblings, and the server sees the close")
     func failedChild() async throws {
       let gate = Gate()
       try await TestServer.with {
@@ -92,7 +92,7 @@
       }
     }
 
-    @Test("a task that is cancelled cancels all its children", arguments: [false, true])
+    @Test("Cancelling a task cancels all its children", arguments: [false, true])
     func cancelledParent(inGroup: Bool) async throws {
       try await withServer(answering: .stalled) { api, server in
         let codes = Log<CallError.Code?>()
@@ -120,7 +120,7 @@
       }
     }
 
-    @Test("a call that needs the one before is not sent when that one fails")
+    @Test("A call that depends on a failed one is not sent")
     func sequence() async throws {
       try await TestServer.with {
         $0.path == "/me" ? ($0.number == 0 ? .json(#"{"id":7,"name":"Ann"}"#) : .status(503)) : .json("[]")

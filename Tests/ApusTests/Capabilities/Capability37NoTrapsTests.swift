@@ -5,7 +5,7 @@
   import HTTPTypes
   import Testing
 
-  @Suite("37: nothing that comes from outside traps")
+  @Suite("37: no external input traps")
   struct Capability37NoTrapsTests {
     private static let statusLines = [
       "HTTP/1.1 200 OK", "HTTP/1.1 ", "HTTP/9.9 999 X", "HTTP/1.1 404", "HTTP/1.1 99999 X", "HTTP/1.1 -1 X",
@@ -43,7 +43,8 @@
       }
     }
 
-    @Test("any bytes in place of an answer make a value or an error, never a trap or a hang", .timeLimit(.minutes(20)))
+    @Test(
+      "Any bytes in place of a response yield a value or an error, never a trap or a hang", .timeLimit(.minutes(20)))
     func fuzzedAnswers() async throws {
       try await TestServer.with {
         .raw(Self.garbage(UInt64($0.path.dropFirst()) ?? 0))
@@ -81,7 +82,7 @@
     ]
 
     @Test(
-      "any content under any type makes a decoding error or a refusal", arguments: answers,
+      "Any content with any type yields a decoding error or a rejection", arguments: answers,
       ["application/json", "application/problem+json", "text/html", "", "application/json;;;", "é/\u{80}"])
     func fuzzedContent(content: String, type: String) async throws {
       let stub = StubTransport()
@@ -111,7 +112,7 @@
       }
     }
 
-    @Test("any text as base URL, path or value makes a URL of one line that stays on its host, or an invalid request")
+    @Test("Any text as base URL, path or value yields a URL of one line on the same host, or an invalid request")
     func fuzzedURLs() async throws {
       var generator = SeededGenerator(seed: 37)
       var (made, refused) = (0, 0)

@@ -1,9 +1,9 @@
 import Apus
 import ApusTesting
-import Testing
 import TestSupport
+import Testing
 
-@Suite("Faults of running calls that are absent")
+@Suite("Call faults that must not occur")
 struct CallFaultsTests {
   private let stub = StubTransport()
   private let gate = Gate()
@@ -15,7 +15,7 @@ struct CallFaultsTests {
     }
   }
 
-  @Test("the end of a cancelled call does not stop the new call's spinner")
+  @Test("The end of a cancelled call does not stop the new call's spinner")
   @MainActor
   func spinner() async throws {
     stub.on(.get, "/old", answer: .stalled)
@@ -44,7 +44,7 @@ struct CallFaultsTests {
 
   private static let text = StubAnswer.text("x")
 
-  @Test("a call has neither two ends nor none", arguments: ["/good", "/refused", "/broken", "/stalled"])
+  @Test("A call ends exactly once", arguments: ["/good", "/refused", "/broken", "/stalled"])
   func twoEndsOrNone(path: String) async throws {
     stub.on(.get, "/good", answer: Self.text)
     stub.on(.get, "/refused", answer: .status(500))
@@ -78,7 +78,7 @@ struct CallFaultsTests {
     }
   }
 
-  @Test("a second call does not make the first one uncancellable")
+  @Test("A second call does not make the first one uncancellable")
   func uncancellable() async throws {
     stub.onAny(answer: .stalled)
     let api = client()
@@ -93,7 +93,7 @@ struct CallFaultsTests {
     #expect(await second.value?.code == .cancelled)
   }
 
-  @Test("a cancelled call does not stay registered, nor is its id lost")
+  @Test("A cancelled call is unregistered, and its id can be reused")
   func staysRegistered() async throws {
     stub.on(.get, "/a", answers: [.stalled, Self.text])
     let api = client()
@@ -107,7 +107,7 @@ struct CallFaultsTests {
   }
 
   @Test(
-    "no caller of a duplicate is left without an answer",
+    "Every caller of a duplicate gets a result",
     arguments: [
       (DuplicatePolicy.allow, ["x": 20]), (.refuse, ["x": 1, "declined": 19]), (.replace, ["x": 1, "cancelled": 19]),
       (.join, ["x": 20]),
@@ -141,7 +141,7 @@ struct CallFaultsTests {
     if policy == .join { #expect(stub.exchanges.count == 1) }
   }
 
-  @Test("calls and cancels from many threads do not tear the registry")
+  @Test("Calls and cancellations from many threads do not corrupt the registry")
   func unsynchronisedSet() async throws {
     stub.onAny(answer: Self.text)
     let api = client()
@@ -164,7 +164,7 @@ struct CallFaultsTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("what outlives its client dangles on nothing, and keeps nothing once it is gone")
+  @Test("Objects that outlive their client keep working and keep nothing alive")
   func danglingOwner() async throws {
     weak var transport: StubTransport?
     var error: CallError?
@@ -181,7 +181,7 @@ struct CallFaultsTests {
     #expect(transport == nil)
   }
 
-  @Test("a call whose client goes away while it runs ends like any other")
+  @Test("A call whose client is released while it runs ends normally")
   func clientGoesAway() async throws {
     stub.onAny(answer: Self.text.waiting(for: gate))
     weak var calls: CallRegistry?
@@ -204,7 +204,7 @@ struct CallFaultsTests {
     return object() == nil
   }
 
-  @Test("a cancelled call neither runs anyway nor never ends")
+  @Test("A cancelled call ends and does not run")
   func runsAnyway() async throws {
     stub.onAny(answer: Self.text)
     let api = client()

@@ -8,7 +8,7 @@
 
   private let secret = "s3nt1nel"
 
-  @Suite("What must not happen on redirects, over every transport")
+  @Suite("Redirect faults that must not occur, with every transport")
   struct RedirectFaultsTests {
     /// What a test knows only once its servers run.
     private final class Address: Sendable {
@@ -88,7 +88,7 @@
       }
     }
 
-    @Test("a secret that goes along to another origin, by whatever way", arguments: Wire.allCases, Showing.allCases)
+    @Test("A secret sent to another origin, in any form", arguments: Wire.allCases, Showing.allCases)
     func secrets(wire: Wire, showing: Showing) async throws {
       try await withTwo { first, second in
         let log = LogRecorder()
@@ -102,11 +102,13 @@
         let stolen = try #require(second.exchanges.first)
         #expect(!seen(stolen).contains(showing.written), "\(seen(stolen))")
         #expect(stolen.target == "/a?page=2")
-        for text in texts(of: response.trace) + log.lines.all.map(\.text) { #expect(!text.contains(showing.written), "\(text)") }
+        for text in texts(of: response.trace) + log.lines.all.map(\.text) {
+          #expect(!text.contains(showing.written), "\(text)")
+        }
       }
     }
 
-    @Test("a secret that comes back when a later hop returns to where it belongs", arguments: Wire.allCases)
+    @Test("A secret that reappears when a later hop returns to its origin", arguments: Wire.allCases)
     func restored(wire: Wire) async throws {
       let back = Address()
       let returning: @Sendable (RecordedRequest) -> Reply = { _ in
@@ -129,7 +131,7 @@
       }
     }
 
-    @Test("a signature that was made for another hop", arguments: Wire.allCases)
+    @Test("A signature made for another hop", arguments: Wire.allCases)
     func signing(wire: Wire) async throws {
       struct Sign: Middleware {
         func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
@@ -150,7 +152,7 @@
     // MARK: Methods and content
 
     @Test(
-      "a request whose content is lost where it belongs, or repeated where it does not", arguments: Wire.allCases,
+      "Content that is lost where it belongs, or repeated where it does not", arguments: Wire.allCases,
       [301, 302, 303, 307, 308])
     func content(wire: Wire, status: Int) async throws {
       try await withTwo(status) { first, second in
@@ -186,7 +188,7 @@
 
     // MARK: Ends
 
-    @Test("a circle that never ends, a redirect too many", arguments: Wire.allCases)
+    @Test("An endless loop, or a redirect too many", arguments: Wire.allCases)
     func endless(wire: Wire) async throws {
       try await TestServer.with { request in
         let number = request.path.dropFirst().split(separator: "/").last.flatMap { Int($0) } ?? 0
@@ -205,7 +207,7 @@
     }
 
     @Test(
-      "a place that must not be gone to", arguments: Wire.allCases,
+      "A redirect to a forbidden target", arguments: Wire.allCases,
       [
         "ftp://127.0.0.1/", "https://me:\(secret)@127.0.0.1/", "//127.0.0.1:0/", "/a\\b", "/%zz",
         "https:///x",
@@ -222,7 +224,7 @@
       }
     }
 
-    @Test("several Locations, of which one is chosen", arguments: Wire.allCases)
+    @Test("One of several Location fields chosen", arguments: Wire.allCases)
     func several(wire: Wire) async throws {
       try await TestServer.with { _ in
         .status(302, fields: ["Location": "/b", "Location": "/c"])
@@ -256,7 +258,7 @@
 
     /// How much `URLSession` reads before it reports a redirect is the platform's business: no endless one for it.
     @Test(
-      "a redirect whose content is kept, waited for or decoded",
+      "The content of a redirect stored, waited for or decoded",
       arguments: [
         (Wire.urlSession, "/more"), (.nio, "/more"), (.nio, "/endless"), (.nio, "/stalled"), (.nio, "/garbage"),
       ])
@@ -275,7 +277,7 @@
       }
     }
 
-    @Test("a connection thrown away for a redirect with little content")
+    @Test("A connection closed because of a redirect with little content")
     func reused() async throws {
       try await TestServer.with { request in
         request.path == "/end" ? .text("there") : .text("on", status: 302, fields: ["Location": "/end"])
@@ -286,7 +288,7 @@
       }
     }
 
-    @Test("a hop that goes on after the call was cancelled", arguments: Wire.allCases)
+    @Test("A hop sent after the call was cancelled", arguments: Wire.allCases)
     func cancelled(wire: Wire) async throws {
       let stalling: @Sendable (RecordedRequest) -> Reply = { _ in .stalled }
       try await withTwo(second: stalling) { first, second in

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("No text of any error holds a secret")
+@Suite("No text of an error contains a secret")
 struct SecretsInTextsTests {
   private static let secret = "s3nt1nel"
 
@@ -85,14 +85,14 @@ struct SecretsInTextsTests {
     ]
   }
 
-  @Test("of each code", arguments: CallError.Code.allCases)
+  @Test("The texts of each error code contain no secret", arguments: CallError.Code.allCases)
   func everyCode(code: CallError.Code) async throws {
     let error = try #require(try await error(code))
     #expect(error.code == code)
     for text in texts(of: error) { #expect(!text.contains(Self.secret), "\(text)") }
   }
 
-  @Test("the server's own sentence is for the person, never for logs")
+  @Test("The server's own message is in the sentence for people and never in logs")
   func sentence() async throws {
     let error = try #require(await error(answering: .json(#"{"message":"\#(Self.secret)"}"#, status: 422)))
     #expect(error.sentence == Self.secret)

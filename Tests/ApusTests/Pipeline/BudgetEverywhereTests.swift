@@ -52,7 +52,7 @@ struct BudgetEverywhereTests {
     return world.parts.stub.exchanges.count { $0.target == "/v1/broken" } - 1
   }
 
-  @Test("what was tried again is spent, what came to a good end is given back, and nothing else is missing")
+  @Test("Retries are charged, successes are refunded, and no other token is lost")
   func everyJob() async {
     let undisturbed = run()
     #expect(undisturbed.jobs >= Trouble.everything.leastJobs)

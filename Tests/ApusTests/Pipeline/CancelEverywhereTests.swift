@@ -37,7 +37,7 @@ struct CancelEverywhereTests {
   }
 
   @Test(
-    "disturbed before whichever job, calls end once, nothing of them is kept, and the next call goes straight through",
+    "Disturbed before any job, calls end once, nothing is left, and the next call passes immediately",
     arguments: Trouble.allCases)
   func everyJob(trouble: Trouble) async {
     let undisturbed = run(trouble)
@@ -60,7 +60,7 @@ struct CancelEverywhereTests {
     }
   }
 
-  @Test("the same disturbance at the same job gives the same run")
+  @Test("The same disturbance at the same job yields the same run")
   func reproducible() {
     let runs = (0..<3).map { _ in run(.everything, .cancelTasks, before: 10) }
     #expect(Set(runs.map(\.jobs)).count == 1)
@@ -69,7 +69,7 @@ struct CancelEverywhereTests {
     #expect(zip(outcomes, outcomes.dropFirst()).allSatisfy { isSame($0, $1) })
   }
 
-  @Test("undisturbed, each trouble ends as it should", arguments: Trouble.allCases)
+  @Test("Undisturbed, each scenario ends as expected", arguments: Trouble.allCases)
   func endsWell(trouble: Trouble) {
     let outcomes = run(trouble).outcomes.compactMap(\.first)
     #expect(outcomes.count == trouble.calls)

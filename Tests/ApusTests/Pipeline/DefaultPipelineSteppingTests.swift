@@ -96,7 +96,7 @@ struct DefaultPipelineSteppingTests {
     return run
   }
 
-  @Test("disturbed before whichever of its jobs, a call ends once and leaves nothing behind", arguments: Way.allCases)
+  @Test("Disturbed before any of its jobs, a call ends once and leaves nothing behind", arguments: Way.allCases)
   private func everyStep(way: Way) async throws {
     let undisturbed = try await run(way)
     #expect(undisturbed.jobs > 1)

@@ -6,7 +6,7 @@ struct PipelineInterleavingTests {
   private static let steps = 250
 
   @Test(
-    "whatever happens beside them, calls end once, limits hold at every moment, and nothing is kept",
+    "Under any disturbance calls end once, limits always hold, and nothing is left",
     arguments: UInt64(0)..<24)
   func storm(seed: UInt64) async {
     var storm = PipelineStorm(seed: seed)
@@ -27,7 +27,7 @@ struct PipelineInterleavingTests {
     storm.parts.expectQuiet(storm.apis, "\(place), afterwards")
   }
 
-  @Test("the storms are worth their name: calls succeed, fail, are cancelled, wait, try again, join and are refused")
+  @Test("The scenarios are effective: calls succeed, fail, are cancelled, wait, retry, join and are refused")
   func variety() {
     let expected: Set<String> = [
       "attempt failed", "joined", "awaits credentials", "redirected", "queued: held back", "queued: the rate limit",

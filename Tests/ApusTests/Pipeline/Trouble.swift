@@ -106,7 +106,12 @@ enum Trouble: String, CaseIterable, Sendable {
     let request = self.request(number)
     do throws(CallError) {
       guard self == .streamed else { return .success(try await api.send(request).utf8.count) }
-      return .success(try await api.withResponse(to: request) { try await $0.collect().count })
+      return .success(
+        try await api.withResponse(to: request) { response in
+          var count = 0
+          while let piece = try await response.next() { count += piece.count }
+          return count
+        })
     } catch {
       return .failure(error)
     }

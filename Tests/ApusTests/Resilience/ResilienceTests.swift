@@ -29,7 +29,7 @@ struct ResilienceTests {
     }
   }
 
-  @Test("while half the capacity is gone, and afterwards, clients that hold back get more answers from less load")
+  @Test("While half the capacity is gone, and afterwards, clients that hold back get more responses with less load")
   func halfCapacity() async throws {
     let (ours, naive) = (try await halved(.ours), try await halved(.naive))
     let after = Self.lost.upperBound..<Self.end
@@ -42,7 +42,7 @@ struct ResilienceTests {
     #expect(recovered < naiveRecovered)
   }
 
-  @Test("the same seed gives the same run, every layer of the default pipeline included")
+  @Test("The same seed yields the same run with every layer of the default pipeline")
   func reproducible() async throws {
     let (first, second) = (try await halved(.ours), try await halved(.ours))
     // Not compared inside: they would be printed.
@@ -85,7 +85,7 @@ struct ResilienceTests {
     }
   }
 
-  @Test("after an outage all have their answers sooner, and from fewer requests, where clients come back spread out")
+  @Test("After an outage all clients get their response sooner and with fewer requests if they come back spread out")
   func retryStorm() async throws {
     let (ours, naive) = (try await storm(.ours), try await storm(.naive))
     let times = ours.times(of: "answer")
@@ -131,7 +131,7 @@ struct ResilienceTests {
     return report.times(of: "list").first
   }
 
-  @Test("a list overtakes the images that wait by its priority, and has the link to itself where they are held")
+  @Test("A list overtakes waiting images by priority, and has the link to itself while they are held")
   func heldImages() async throws {
     let (arriving, overtaking, alone) = (try await list(.none), try await list(.priorities), try await list(.hold))
     let (inOrder, ahead, first) = (try #require(arriving), try #require(overtaking), try #require(alone))

@@ -6,14 +6,14 @@
   import Foundation
   import Testing
 
-  @Suite("A soak that counts what servers act upon")
+  @Suite("A soak test that counts what servers execute")
   struct ExecutionsSoakTests {
     /// How many calls; `APUS_FAULTY_CALLS`, 3,000 without it.
     static let calls = ProcessInfo.processInfo.environment["APUS_FAULTY_CALLS"].flatMap { Int($0) } ?? 3000
     private static let atOnce = 30
 
     @Test(
-      "an order is carried out once by key and at most once elsewhere, an unsafe GET at most once, a token is refreshed once",
+      "An order is executed once per key and at most once elsewhere, an unsafe GET at most once, a token is refreshed once",
       arguments: [UInt64(1), 2])
     func executions(seed: UInt64) async throws {
       let shop = Shop(seed: seed)

@@ -1,5 +1,5 @@
-@_exported import TestSupport
 import Apus
+@_exported import TestSupport
 import Testing
 
 /// A model of the tests.

@@ -1,6 +1,6 @@
 import ApusTesting
-import Testing
 import TestSupport
+import Testing
 
 @testable import ApusURLSession
 

@@ -3,8 +3,8 @@ import ApusTestServer
 import ApusURLSession
 import Foundation
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Uploads")
 struct UploadTests {
