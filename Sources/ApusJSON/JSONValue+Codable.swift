@@ -8,8 +8,8 @@ extension JSONValue: Codable {
 
   /// Decodes any value.
   ///
-  /// 64-bit integers are exact, other numbers become the nearest `Double`. ``init(parsing:limits:)`` keeps all digits and
-  /// is faster.
+  /// 64-bit integers are exact, other numbers become the nearest `Double`. ``init(parsing:limits:)`` keeps all digits
+  /// and is faster.
   ///
   /// - Throws: `DecodingError` for a value that JSON cannot represent, or one nested more than ``codableDepth`` levels.
   public init(from decoder: any Decoder) throws {

@@ -116,7 +116,8 @@
         context.channel.closeSocket().whenComplete { _ in }
       } else if !ended.connectionPersists {
         isOver = true
-        // While content is arriving, closing both sides would reset the connection, and the client could lose the response.
+        // While content is arriving, closing both sides would reset the connection, and the client could lose the
+        // response.
         context.close(mode: current.isReceived ? .all : .output, promise: nil)
       } else if current.isReceived {
         self.current = nil

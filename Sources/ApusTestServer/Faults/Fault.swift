@@ -26,8 +26,9 @@
   /// | garbage | before the handshake or any response | before the response | before the head, or inside the content | after the response |
   /// | flood | unsolicited responses | interim responses | fields, or content | unsolicited responses |
   ///
-  /// An effect that does not end the connection lets it continue normally. With TLS all bytes are sent inside it, except
-  /// at `connect`, before TLS is set up; `close` and `halfClose` send close_notify, `reset` and `truncate` do not.
+  /// An effect that does not end the connection lets it continue normally. With TLS all bytes are sent inside it,
+  /// except at `connect`, before TLS is set up; `close` and `halfClose` send close_notify, `reset` and `truncate` do
+  /// not.
   ///
   /// Nothing is read while a fault at `requestHead` or `requestContent` is in effect. A close there, with bytes of the
   /// request unread, therefore reaches the client as a reset.
@@ -110,8 +111,9 @@
       case reset
       /// The server does nothing more until a gate opens; without a gate, until the client disconnects.
       ///
-      /// With a gate nothing is read meanwhile: if the client has sent more than the socket buffers hold, its disconnect
-      /// is noticed only when the gate opens. Without a gate incoming bytes are dropped, and the disconnect is noticed.
+      /// With a gate nothing is read meanwhile: if the client has sent more than the socket buffers hold, its
+      /// disconnect is noticed only when the gate opens. Without a gate incoming bytes are dropped, and the disconnect
+      /// is noticed.
       case stall(until: Gate? = nil)
       /// From here on reads and sends at most `bytes` in each interval of the event loop's clock.
       case throttle(bytes: Int = 1024, every: Duration = .milliseconds(1))
@@ -169,7 +171,8 @@
       /// Every connection and every request.
       public static let everything = Scope { _ in true }
 
-      /// Requests with this path (the target up to `?`). Never matches at ``Fault/Trigger/connect``, before any request.
+      /// Requests with this path (the target up to `?`). Never matches at ``Fault/Trigger/connect``, before any
+      /// request.
       public static func path(_ path: String) -> Scope {
         Scope { $0.request?.path == path }
       }

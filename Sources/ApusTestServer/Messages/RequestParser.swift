@@ -2,8 +2,8 @@
   /// A strict parser of HTTP/1.1 requests (RFC 9112). A pure state machine: ``append(_:)`` adds bytes, ``next()``
   /// returns the next event.
   ///
-  /// NIO's parser refuses unknown method tokens and normalizes its input; tests need any token, unchanged. The parser is
-  /// strict so that a client's mistakes show: lines must end in CRLF, HTTP/1.1 requires exactly one Host field, and
+  /// NIO's parser refuses unknown method tokens and normalizes its input; tests need any token, unchanged. The parser
+  /// is strict so that a client's mistakes show: lines must end in CRLF, HTTP/1.1 requires exactly one Host field, and
   /// ambiguous framing is refused.
   struct RequestParser {
     struct Head: Equatable {

@@ -93,7 +93,8 @@
     }
   }
 
-  /// Bytes from a client that were not a valid HTTP/1.1 request: the server responded with 400 and closed the connection.
+  /// Bytes from a client that were not a valid HTTP/1.1 request: the server responded with 400 and closed the
+  /// connection.
   public struct MalformedRequest: Sendable, Hashable {
     /// The number of the connection.
     public let connection: Int

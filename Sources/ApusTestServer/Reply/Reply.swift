@@ -7,8 +7,8 @@
 
   /// A script of what the server does in response to a request: a list of steps.
   ///
-  /// ``status(_:fields:content:)`` and its siblings create proper responses. Modifiers change the steps at a ``Point`` to
-  /// make the server misbehave; they can be combined:
+  /// ``status(_:fields:content:)`` and its siblings create proper responses. Modifiers change the steps at a ``Point``
+  /// to make the server misbehave; they can be combined:
   ///
   /// <!-- sample: reply as Reply -->
   /// ```swift
@@ -44,7 +44,8 @@
       .status(status, fields: typed("text/plain; charset=utf-8", fields), content: Array(text.utf8))
     }
 
-    /// Creates a response of JSON, as `application/json` unless `fields` has a `Content-Type`. The JSON is not validated.
+    /// Creates a response of JSON, as `application/json` unless `fields` has a `Content-Type`. The JSON is not
+    /// validated.
     public static func json(_ json: String, status: Int = 200, fields: FieldLines = [:]) -> Reply {
       .status(status, fields: typed("application/json", fields), content: Array(json.utf8))
     }
@@ -64,7 +65,8 @@
       return Reply(steps: [.head(status, fields: fields)] + chunks + [.lastChunk(trailers: trailers)])
     }
 
-    /// Creates a response with `length` bytes of a pattern, generated while they are sent, no faster than the client reads.
+    /// Creates a response with `length` bytes of a pattern, generated while they are sent, no faster than the client
+    /// reads.
     public static func generated(
       _ length: Int, of pattern: ContentPattern = .counting, status: Int = 200, fields: FieldLines = [:]
     ) -> Reply {
@@ -78,7 +80,8 @@
       Reply(steps: [.head(status, fields: fields), .content(content)])
     }
 
-    /// Creates a reply of raw bytes in place of a response, such as a garbage status line; then the connection is closed.
+    /// Creates a reply of raw bytes in place of a response, such as a garbage status line; then the connection is
+    /// closed.
     public static func raw(_ text: String) -> Reply {
       Reply(steps: [.raw(Array(text.utf8))])
     }
@@ -90,8 +93,8 @@
     }
   }
 
-  /// The content of a ``Reply/echo(_:status:fields:)`` response: the request as the server received it, for decoding the
-  /// response's JSON.
+  /// The content of a ``Reply/echo(_:status:fields:)`` response: the request as the server received it, for decoding
+  /// the response's JSON.
   public struct EchoedRequest: Sendable, Hashable, Codable {
     /// The method token as received.
     public var method: String

@@ -18,8 +18,8 @@
       case head(Int, fields: FieldLines)
       /// Sends bytes of the content. Skipped for HEAD requests.
       case content([UInt8])
-      /// Sends the bytes of a pattern at a range of offsets as content. They are generated while they are sent, no faster
-      /// than the client reads. Skipped for HEAD requests.
+      /// Sends the bytes of a pattern at a range of offsets as content. They are generated while they are sent, no
+      /// faster than the client reads. Skipped for HEAD requests.
       case generated(ContentPattern, Range<Int>)
       /// Sends bytes that frame content, such as a chunk's size. Skipped for HEAD requests.
       case framing([UInt8])
@@ -27,21 +27,21 @@
       case lastChunk(trailers: FieldLines)
       /// Sends any bytes, whatever the request was.
       case raw([UInt8])
-      /// Stops (`false`) or resumes (`true`) reading from the connection. While reading is stopped, a client that sends a
-      /// lot of content is blocked; a client that disconnects is still noticed.
+      /// Stops (`false`) or resumes (`true`) reading from the connection. While reading is stopped, a client that sends
+      /// a lot of content is blocked; a client that disconnects is still noticed.
       case reading(Bool)
       /// From here on reads and sends at most `bytes` in each interval. Once TLS is set up, the bytes inside it count.
       case throttle(bytes: Int, every: Duration)
-      /// Cuts the connection, like ``cut``, after the given number of further bytes, or at the end of the response if it
-      /// has fewer.
+      /// Cuts the connection, like ``cut``, after the given number of further bytes, or at the end of the response if
+      /// it has fewer.
       case truncate(after: Int)
       /// Sends everything before it, then closes the connection. Ends the reply.
       case close
       /// Sends everything before it, closes the sending side of the connection, and reads until the client closes the
       /// other. Ends the reply.
       case halfClose
-      /// Sends everything before it, then closes the connection; over TLS without close_notify, which would tell the end
-      /// of the content from a cut connection. Ends the reply.
+      /// Sends everything before it, then closes the connection; over TLS without close_notify, which would tell the
+      /// end of the content from a cut connection. Ends the reply.
       case cut
       /// Sends everything before it, then resets the connection (RST). Ends the reply.
       case reset

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A transport that sends messages over a simulated link to the servers of a simulation.
 ///
-/// Created by ``SimulatedWorld/transport(over:)``. It stands for one device, whose exchanges share the link's bandwidth.
-/// The attempt's deadline and `ExchangeTimeouts.firstByte` are respected, up to the head of the response; the other
-/// timeouts do not apply because connecting takes no time. A response is returned after its last byte.
+/// Created by ``SimulatedWorld/transport(over:)``. It stands for one device, whose exchanges share the link's
+/// bandwidth. The attempt's deadline and `ExchangeTimeouts.firstByte` are respected, up to the head of the response;
+/// the other timeouts do not apply because connecting takes no time. A response is returned after its last byte.
 public final class SimulatedTransport: Transport {
   enum Fate: Sendable, Hashable {
     case arrives
@@ -39,8 +39,8 @@ public final class SimulatedTransport: Transport {
   /// Performs an exchange with the server of the request's host.
   ///
   /// - Throws: ``TransportError``: `offline` during an outage of the link, `hostNotFound` if no server has the host,
-  ///   `connectionFailed` if the server is down, `broken` if the request or the response is lost, `timedOut` if the head
-  ///   of the response is late; `CancellationError`.
+  ///   `connectionFailed` if the server is down, `broken` if the request or the response is lost, `timedOut` if the
+  ///   head of the response is late; `CancellationError`.
   public func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     guard !isDown else { throw TransportError(.offline, requestState: .notSent) }
@@ -96,8 +96,8 @@ public struct SimulatedLink: Sendable, Hashable {
   public var latency = DurationDistribution.constant(.milliseconds(20))
   /// The probability, 0 to 1, that an exchange is lost; its request and its response are equally likely. Default: 0.
   public var loss = 0.0
-  /// Whether a lost exchange stalls until its call times out. Default: `false`: the connection breaks, as it always does
-  /// after the head of the response.
+  /// Whether a lost exchange stalls until its call times out. Default: `false`: the connection breaks, as it always
+  /// does after the head of the response.
   public var stallsOnLoss = false
   /// The bandwidth in bytes per second in each direction, shared by all exchanges of a client; messages are sent one
   /// after the other. Default: `nil`, unlimited.

@@ -2,8 +2,8 @@ import ApusCore
 
 /// A deterministic simulation: real clients against simulated servers, in virtual time and on one thread.
 ///
-/// The clients can have any pipeline; only the clock, the executor, randomness and the network are simulated. A run is a
-/// function of its seed: hours take seconds, and a failed run can be replayed, as its error says.
+/// The clients can have any pipeline; only the clock, the executor, randomness and the network are simulated. A run is
+/// a function of its seed: hours take seconds, and a failed run can be replayed, as its error says.
 ///
 /// ```swift
 /// let report = try await Simulation(seed: 7).run { world in
@@ -22,8 +22,8 @@ import ApusCore
 public struct Simulation: Sendable {
   /// The seed that determines the run.
   public var seed: UInt64
-  /// Whether concurrent jobs run in a random order, so that each seed tries a different interleaving. Otherwise they run
-  /// in the order they were enqueued.
+  /// Whether concurrent jobs run in a random order, so that each seed tries a different interleaving. Otherwise they
+  /// run in the order they were enqueued.
   public var shufflesJobs: Bool
   /// The maximum simulated time.
   public var limit: Duration

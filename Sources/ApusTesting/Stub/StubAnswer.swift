@@ -87,7 +87,8 @@ extension StubAnswer {
     complete(Data(json.utf8), "application/json", status, fields)
   }
 
-  /// Creates a response of a value encoded as JSON. The exchange fails with the encoder's error if that is not possible.
+  /// Creates a response of a value encoded as JSON. The exchange fails with the encoder's error if that is not
+  /// possible.
   public static func encoded(
     _ value: some Encodable, encoder: JSONEncoder = JSONEncoder(), status: Int = 200, fields: HTTPFields = [:]
   ) -> StubAnswer {

@@ -4,8 +4,8 @@
   import Foundation
   import Synchronization
 
-  /// Two servers that count what they act upon: one that wants a token and an idempotency key, and one elsewhere that it
-  /// sends every fifth order on to. Both fail at random, before and after they have acted.
+  /// Two servers that count what they act upon: one that wants a token and an idempotency key, and one elsewhere that
+  /// it sends every fifth order on to. Both fail at random, before and after they have acted.
   final class Shop: Sendable {
     /// What was acted upon.
     struct Books {
@@ -34,7 +34,8 @@
       mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
     }
 
-    /// How many requests a token is good for: many more than are made at once, so that whoever waited for it can use it.
+    /// How many requests a token is good for: many more than are made at once, so that whoever waited for it can use
+    /// it.
     private static let lifetime = 400
 
     private let state: Mutex<State>

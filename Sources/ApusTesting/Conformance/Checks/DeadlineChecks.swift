@@ -91,7 +91,8 @@ extension TransportConformance {
     }
   }
 
-  /// Returns a context with a short deadline of the attempt, so that a transport with a clock of its own reaches it too.
+  /// Returns a context with a short deadline of the attempt, so that a transport with a clock of its own reaches it
+  /// too.
   private static func limitedAttempt(_ context: CallContext) -> CallContext {
     var context = context
     context.limitAttempt(to: context.now.advanced(by: .milliseconds(100)))
