@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite("Fuzzing JSON") struct JSONFuzzTests {
-  /// A value of random shape, at most `depth` levels deep.
+  /// Returns a random value of at most `depth` levels.
   private func value(_ generator: inout SeededGenerator, depth: Int = 5) -> JSONValue {
     switch UInt8.random(in: 0...(depth > 0 ? 7 : 4), using: &generator) {
     case 0: return .null
@@ -67,7 +67,7 @@ import Testing
       let bytes = mutated(value(&generator, depth: 3).utf8(), &generator)
       do throws(JSONError) {
         let value = try JSONValue(parsing: bytes)
-        // Foundation refuses numbers beyond the range of Double and reads the rest.
+        // Foundation refuses only numbers out of the range of Double.
         let isInRange = !bytes.contains(UInt8(ascii: "e")) && bytes.count < 200
         let accepted = (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
         #expect(accepted || !isInRange, "\(String(decoding: bytes, as: UTF8.self))")

@@ -65,7 +65,7 @@ import Testing
   func malformed(text: String, reason: JSONError.Reason, offset: Int) {
     let expected = JSONError(reason, at: offset)
     #expect(self.reason(Array(text.utf8)) == expected)
-    // A member that nobody wants is checked the same way.
+    // An unwanted member is validated the same way.
     let skipped = Result { try JSONValue(parsing: (#"{"x":"# + text).utf8, keeping: { _ in false }) }
     #expect(throws: JSONError.self) { try skipped.get() }
   }

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  // The smallest that threads have by default, on Apple's systems.
+  // The smallest default stack of a thread on Apple platforms.
   @Test("Codable stays within a stack of 512 KiB")
   func coders() {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A generator whose numbers depend on the seed alone (SplitMix64).
+/// A deterministic generator (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
@@ -15,7 +15,7 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// How many rounds a fuzz test makes for one seed: few beside the other tests, `APUS_FUZZ` when that is set.
+/// Returns the number of rounds of a fuzz test per seed: `APUS_FUZZ` if set, otherwise few.
 func fuzzRounds(usually rounds: Int) -> Int {
   ProcessInfo.processInfo.environment["APUS_FUZZ"].flatMap { Int($0) } ?? rounds
 }

@@ -91,7 +91,7 @@
         let client = try await RawClient.connect(to: server.port)
         try await client.request("PUT", "/", "Expect: 100-continue\r\nContent-Length: 5000000\r\n")
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 413 "))
-        // The server has said all, yet reads on: a client that sends meanwhile must not lose the answer to a reset.
+        // The server keeps reading after its response: a client still sending must not lose the response to a reset.
         try await client.send(ContentPattern.counting.bytes(0..<5_000_000))
         #expect(await client.receiveAll().end == .closed)
         #expect(server.exchanges.map(\.outcome) == [.answered])

@@ -6,14 +6,14 @@
   struct FaultTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\n"
 
-    /// What a client gets for one request with content, and how the connection ends.
+    /// Returns what a client receives for a request with content, and how the connection ends.
     private func answer(_ fault: Fault) async throws -> (text: String, end: RawClient.End, outcomes: [Exchange.Outcome])
     {
       try await TestServer.with(options: .init(faults: [fault])) { _ in
         .text("world")
       } body: { server in
         let (text, end) = try await RawClient.with(server.port) { client in
-          // Where the connection has been reset already, that is what is read as well.
+          // If the connection is already reset, reading fails with the reset too.
           try? await client.request("POST", "/", "Content-Length: 5\r\nConnection: close\r\n")
           try? await client.send("hello")
           return await client.receiveAll()
@@ -24,7 +24,7 @@
       }
     }
 
-    /// What of the answer has left when a fault happens.
+    /// Returns the part of the response that is sent before a fault.
     private func sent(before trigger: Fault.Trigger) -> String {
       switch trigger {
       case .connect, .requestHead, .requestContent, .responseHead: ""
@@ -46,12 +46,12 @@
         let (text, end, outcomes) = try await answer(Fault(at: trigger, effect))
         switch effect {
         case .reset:
-          // What was on its way may be lost with it.
+          // A reset may discard bytes in flight.
           #expect(sent(before: trigger).hasPrefix(text), "\(effect)")
-          // Whoever is still sending hears of it there, and once.
+          // A client that is still sending gets the error there, and only once.
           #expect(end == .reset || trigger == .connect || trigger == .requestHead, "\(effect)")
         case .close where trigger == .connect || trigger == .requestHead:
-          // With the request unread, the system makes a reset of it.
+          // Closing with the request unread resets the connection.
           #expect(text.isEmpty && (end == .closed || end == .reset), "\(effect)")
         default:
           #expect(text == sent(before: trigger) && end == .closed, "\(effect)")
@@ -70,7 +70,7 @@
         let (text, end, outcomes) = try await answer(Fault(at: trigger, .truncate(after: length)))
         let whole = Self.head + "world"
         let left = whole.prefix(sent(before: trigger).count + length)
-        // A reset may overtake what is on its way.
+        // A reset may overtake bytes in flight.
         #expect(text == left || end == .reset && left.hasPrefix(text), "\(length)")
         #expect(outcomes.allSatisfy { $0 == (left == whole ? .answered : .serverClosed) }, "\(length)")
       }
@@ -121,7 +121,7 @@
       } body: { server in
         let client = try await RawClient.connect(to: server.port)
         try await client.request("POST", "/", "Content-Length: 10000000\r\n")
-        // More than the sockets hold: this ends only because it is taken.
+        // More than the socket buffers hold: sending ends only because the server reads.
         try await client.send([UInt8](repeating: 7, count: 10_000_000))
         await client.close()
         try await server.wait { $0.acceptedConnections == 1 && $0.openConnections == 0 && $0.inFlight == 0 }

@@ -4,7 +4,7 @@
   import Testing
 
   @Suite struct MisbehaviourTests {
-    /// What a client gets for one request until the connection ends, and how it ends; and the exchange.
+    /// Returns what a client receives for a request until the connection ends, how it ends, and the exchange.
     private func answer(
       _ reply: Reply, to method: String = "GET"
     ) async throws -> (text: String, end: RawClient.End, exchange: Exchange) {

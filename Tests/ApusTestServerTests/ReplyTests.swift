@@ -9,7 +9,7 @@
   #endif
 
   @Suite struct ReplyTests {
-    /// All bytes a client gets for one request on a connection it does not want to keep.
+    /// Returns all bytes a client receives for a request with `Connection: close`.
     private func answer(
       _ reply: Reply, to method: String = "GET"
     ) async throws -> (text: String, exchange: Exchange) {
@@ -132,7 +132,7 @@
         let client = try await RawClient.connect(to: server.port, receiveBuffer: 1 << 14)
         try await client.request()
         _ = try await client.receiveHead()
-        // So much cannot be in the buffers of the operating system: the server waits for the client.
+        // More than the socket buffers hold: the server waits for the client.
         #expect(server.exchanges.first?.outcome == .inFlight)
         var digest = ContentDigest()
         var rest = length

@@ -4,7 +4,7 @@
   @testable import ApusTestServer
 
   @Suite struct RequestParserTests {
-    /// All events of some bytes, fed in pieces; neighbouring content is joined, so that the cuts do not matter.
+    /// Returns the events for bytes fed in pieces. Adjacent content is joined, so that the splits do not matter.
     private func events(_ text: String, by size: Int) throws -> [String] {
       var parser = RequestParser()
       var events: [String] = []

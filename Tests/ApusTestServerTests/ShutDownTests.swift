@@ -117,7 +117,7 @@
     }
 
     #if os(Linux) || os(macOS)
-      // In processes of their own, since other tests open descriptors and take free ports all the time.
+      // In separate processes, because other tests open descriptors and take ports concurrently.
 
       @Test("A server that is shut down stops listening, and another can take its port")
       func port() async {
@@ -154,7 +154,7 @@
             await server.shutDown()
             for client in clients { await client.close() }
           }
-          // The first server starts the shared event loops, which have descriptors of their own.
+          // The first server starts the shared event loops, which open descriptors.
           try await once()
           let before = openDescriptors()
           for _ in 0..<20 { try await once() }

@@ -26,7 +26,7 @@
       try await TestServer.with { _ in
         .text("x")
       } body: { server in
-        // Many, so that some are cancelled before they wait and some while they do.
+        // Many, so that some are cancelled before they wait and some while waiting.
         for _ in 0..<100 {
           let task = Task { _ = try await server.exchange() }
           await Task.yield()

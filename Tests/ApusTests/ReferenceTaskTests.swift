@@ -21,7 +21,7 @@
     // end
   }
 
-  // What the lines print stays in the test.
+  // Captures what the lines print.
   @MainActor private var shown: [String] = []
   @MainActor private func print(_ people: [User]) { shown.append(people.map(\.name).joined(separator: ",")) }
   @MainActor private func print(_ text: String) { shown.append(text) }
@@ -66,12 +66,12 @@
         }
         await load(friendsOf: 2)
         await first.value
-        // The first tap's answer never arrives, nor is its end taken for an error.
+        // The first tap's response never arrives, and its end is not shown as an error.
         #expect(shown == ["Ann,Bob"])
         try await server.waitForClientClose(of: exchange)
         await load(friendsOf: 3)
         #expect(shown == ["Ann,Bob", "No such user."])
-        // The first call's token was no good any more, and nobody noticed.
+        // The first call's token was expired, and the app did not notice.
         let refreshes = server.exchanges.filter { $0.path == "/token" }
         #expect(refreshes.map(\.text) == ["grant_type=refresh_token&refresh_token=once"])
         #expect(refreshes.map { $0.fields["Authorization"] } == [nil])

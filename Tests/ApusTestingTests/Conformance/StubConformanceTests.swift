@@ -5,7 +5,7 @@ import Testing
 
 @Suite("StubTransport as a transport")
 struct StubConformanceTests {
-  /// There is no wire: nothing can be broken, coded or held up on it.
+  /// A stub has no wire, and so neither framing, codings nor back-pressure.
   private static let gaps: Set<TransportConformance.Capability> = [
     .interimResponses, .strictFraming, .contentCodings, .strictCodings, .backPressure,
   ]
@@ -32,7 +32,7 @@ struct StubConformanceTests {
   }
 }
 
-/// A transport with a fault, made of one without.
+/// A stub transport with a fault.
 private struct Faulty: Transport {
   let stub: StubTransport
   let fault: @Sendable (RequestMessage, CallContext, StubTransport) async throws -> ResponseMessage
@@ -48,7 +48,7 @@ private struct OwnError: Error {}
 struct FaultFindingTests {
   typealias Fault = @Sendable (RequestMessage, CallContext, StubTransport) async throws -> ResponseMessage
 
-  /// What a check says of a transport with a fault; `nil` when it finds none.
+  /// Returns what a check finds in a transport with a fault, or `nil` if it passes.
   private func finding(of name: String, limit: Duration = .seconds(120), _ fault: @escaping Fault) async throws
     -> String?
   {

@@ -16,7 +16,7 @@ struct SeededGeneratorTests {
 
   @Test("The numbers match the reference implementation")
   func reference() {
-    // SplitMix64 of seed 0 begins with these, and they are the state xoshiro256** starts from.
+    // The first numbers of SplitMix64 with seed 0, which are the initial state of xoshiro256**.
     let state: [UInt64] = [
       0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F, 0xF88B_B8A8_724C_81EC,
     ]

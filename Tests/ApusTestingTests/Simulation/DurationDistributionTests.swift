@@ -20,7 +20,7 @@ struct DurationDistributionTests {
     let exponential = samples(.exponential(mean: .seconds(2)))
     #expect(exponential.allSatisfy { $0 >= 0 })
     #expect(abs(mean(exponential) - 2) < 0.1)
-    // The median of an exponential distribution is its mean times the logarithm of two.
+    // The median of an exponential distribution is its mean times ln 2.
     #expect(abs(exponential.sorted()[10_000] - 1.386) < 0.1)
   }
 

@@ -84,7 +84,7 @@ struct ServerQueueTests {
     let (first, second) = (
       traffic.passUp(600, bandwidth: 1000, at: now), traffic.passUp(1600, bandwidth: 1000, at: now)
     )
-    // Each message has 400 bytes more than its content.
+    // Each message has 400 bytes in addition to its content.
     #expect(seconds(first) == .seconds(1))
     #expect(seconds(second) == .seconds(3))
     let (down, free) = (traffic.passDown(600, bandwidth: 1000, at: now), traffic.passUp(9, bandwidth: nil, at: now))

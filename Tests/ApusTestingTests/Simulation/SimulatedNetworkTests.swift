@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusTesting
 
-/// How one call ended.
+/// How a call ended.
 private struct Ending: Sendable, Hashable {
   var text = ""
   var status: Int?
@@ -13,7 +13,7 @@ private struct Ending: Sendable, Hashable {
   var after = Duration.zero
 }
 
-/// Writes down which calls begin.
+/// Records which calls start.
 private struct Teller: CallObserver {
   let told: Log<String>
 
@@ -73,7 +73,7 @@ struct SimulatedNetworkTests {
         for number in 0..<2 { world.spawn { _ = try await api.send(Request<String>.get("/\(number)")) } }
       }
     }
-    // 400 bytes there, 10,000 bytes back, of each call.
+    // Each call sends 400 bytes and receives 10,000.
     #expect(report.latencies() == [1040, 1040, 2040, 2040].map { Duration.milliseconds($0) })
   }
 

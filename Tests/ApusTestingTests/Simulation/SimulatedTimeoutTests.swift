@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusTesting
 
-/// Limits every attempt, and tries none again.
+/// Sets a deadline for every attempt, without retries.
 private struct AttemptLimit: Middleware {
   let limit: Duration
 
@@ -14,7 +14,7 @@ private struct AttemptLimit: Middleware {
   }
 }
 
-/// How one call ended.
+/// How a call ended.
 private struct Ending: Sendable, Hashable {
   var code: CallError.Code?
   var phase: CallPhase?
@@ -48,7 +48,7 @@ struct SimulatedTimeoutTests {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") { $0.serviceTime = .constant(.seconds(60)) }
-      // 400 bytes of head take a tenth of a second, or ten.
+      // A head of 400 bytes takes 0.1 or 10 seconds.
       let link = SimulatedLink(bandwidth: leaves ? 4000 : 40)
       endings.add(await world.ending(by: world.client(of: server, pipeline: pipeline(.seconds(3)), over: link)))
     }
@@ -79,7 +79,7 @@ struct SimulatedTimeoutTests {
       let link = SimulatedLink(latency: .constant(.zero), bandwidth: 100_000)
       let api = world.client(of: server, pipeline: pipeline(.seconds(10)), over: link)
       endings.add(await world.ending(by: api))
-      // Its head waits for its turn behind another answer, and is too late.
+      // Its head is queued behind another response and late.
       world.spawn { try await api.send(Request<Void>.get("/")) }
       try await world.sleep(for: .milliseconds(100))
       let limits = ExchangeTimeouts(firstByte: .seconds(3))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Simulation: runs")
 struct SimulationTests {
-  /// A busy minute on a bad network: everything that is drawn by chance takes part.
+  /// A busy minute on a bad network that uses every source of randomness.
   @Sendable private static func busyMinute(_ world: SimulatedWorld) async throws {
     let server = world.server("api.test") {
       $0.capacity = 8
@@ -120,7 +120,7 @@ struct SimulationTests {
     let outcome = await failing(Simulation(seed: 1)) { world in
       let server = world.server("api.test") { $0.serviceTime = .constant(.seconds(60)) }
       let api = world.client(of: server)
-      // Not spawned by the world, so that nothing cancels it.
+      // Not spawned by the world, so it is never cancelled.
       Task(executorPreference: world.executor) {
         do throws(CallError) {
           _ = try await api.send(Request<String>.get("/"))

@@ -3,7 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// Gives every attempt five seconds.
+/// Sets a deadline of five seconds for every attempt.
 private struct ShortAttempts: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context

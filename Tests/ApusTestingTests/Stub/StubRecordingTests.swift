@@ -10,7 +10,7 @@ import Testing
   import Foundation
 #endif
 
-/// Numbers as content, one a piece.
+/// A stream of numbers, one per piece.
 private func pieces(_ count: Int, length: Int64?, failing: Bool = false) -> RequestContent {
   .stream(
     ContentStream(length: length, isReplayable: true) {

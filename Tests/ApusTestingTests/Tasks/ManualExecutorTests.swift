@@ -23,7 +23,7 @@ struct ManualExecutorTests {
     executor.runAll()
     #expect(log.all == ["a1", "b1", "a2", "b2"])
     #expect(!executor.runNext())
-    // A yield takes two jobs: one that resumes the task, and the task's next.
+    // A yield takes two jobs: the one that resumes the task, and the task's next.
     #expect(executor.jobCount == 6)
     for task in tasks { await task.value }
   }

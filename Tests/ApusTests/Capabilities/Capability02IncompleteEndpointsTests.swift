@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  /// Where the build put the modules: beside the test's own program.
+  /// The folder of the build's modules, near the test's executable.
   private let modules: String? = {
     let program = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     var folder = program.deletingLastPathComponent()
@@ -14,7 +14,7 @@
     return nil
   }()
 
-  /// What tells the compiler of the C modules that modules of the build are made of, as the package manager does.
+  /// Compiler arguments for the C modules that the build's modules import, as the package manager passes them.
   private let moduleMaps: [String] = {
     guard let modules else { return [] }
     let build = URL(fileURLWithPath: modules).deletingLastPathComponent()
@@ -32,7 +32,7 @@
     (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
   }
 
-  /// Programs that must not compile, given to the compiler with the modules this test was built with.
+  /// Programs compiled with the modules that this test was built with.
   @Suite(
     "2: incomplete endpoints", .needs(Tool.compiler != nil, noCompiler), .needs(modules != nil, noModules), .serialized)
   struct Capability02IncompleteEndpointsTests {

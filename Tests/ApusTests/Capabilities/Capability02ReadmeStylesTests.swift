@@ -14,7 +14,7 @@
   }
   // end
 
-  /// A scope of its own for the README's types.
+  /// A scope for the README's types.
   private enum Readme {
     // begin
     struct GetUser: Endpoint {

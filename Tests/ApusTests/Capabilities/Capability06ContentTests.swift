@@ -62,7 +62,7 @@
       #expect(exchange.fields["Content-Length"] == "300000")
     }
 
-    /// A new one for each pass, as an app would make it of a file or a camera.
+    /// Returns a new stream for each pass, as an app would for a file or a camera.
     private static func stream(_ length: Int64?) -> RequestContent {
       .stream(
         ContentStream(
@@ -81,7 +81,7 @@
       #expect(exchange.fields["Content-Type"] == "text/x-digits")
     }
 
-    // Over the stub, which takes one piece after the other on every platform.
+    // With the stub, which takes one piece at a time on every platform.
     @Test("A stream is sent piece by piece, with progress for each", arguments: [10, nil])
     func pieces(length: Int64?) async throws {
       let (stub, progress) = (StubTransport(), Progress())

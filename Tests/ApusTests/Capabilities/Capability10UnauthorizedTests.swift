@@ -4,7 +4,7 @@
   import Synchronization
   import Testing
 
-  /// A server that takes the access token it gave last, and each refresh token once.
+  /// A server that accepts the latest access token, and each refresh token once.
   private final class Sessions: Sendable {
     private let last = Mutex(1)
 
@@ -21,7 +21,7 @@
       }
     }
 
-    /// Takes none of the tokens any more that it has given.
+    /// Revokes all tokens.
     func forget() {
       last.withLock { $0 += 1000 }
     }
@@ -52,7 +52,7 @@
         }
         let paths = server.exchanges.map(\.path)
         #expect(paths.count { $0 == "/token" } == 1)
-        // Those that began during the refresh went out once.
+        // Calls started during the refresh were sent once.
         #expect((101...201).contains(paths.count))
         #expect(server.exchanges.count { $0.status == 204 } == 100)
         #expect(tokens.current().credential == .tokens(Tokens(access: "a2", refresh: "r2")))

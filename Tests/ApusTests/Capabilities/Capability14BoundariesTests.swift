@@ -2,8 +2,8 @@
   import Foundation
   import Testing
 
-  /// Run over the sources as they are; that each of these checkers finds what it looks for is shown by tests of its
-  /// own in `scripts/tests`.
+  /// Runs the checkers over the sources. That each checker detects violations is shown by its own tests in
+  /// `scripts/tests`.
   @Suite("14, 36, 37, 39, 42: rules for the sources")
   struct Capability14BoundariesTests {
     private static let noPython: Comment = "python3 is not on PATH"
@@ -53,7 +53,7 @@
       let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
       #expect(manifest.contains("swiftLanguageModes: [.v6]"))
       #expect(manifest.contains(".treatAllWarnings(as: .error)"))
-      // Not those named as somebody's dependency, which have a condition.
+      // Not targets named as dependencies, which have a condition.
       let targets = manifest.matches(of: /\.(?:test|executable)?[tT]arget\(\s*name: "\w+",(?!\s*condition)/)
       #expect(targets.count > 5)
       #expect(targets.count == manifest.matches(of: /swiftSettings: settings/).count)
@@ -68,7 +68,7 @@
       for target in ["ApusCore", "ApusMiddleware", "Apus", "ApusTesting", "ApusURLSession"] {
         for (name, text) in try sources(of: target) {
           let lines = text.split(separator: "\n").filter { $0.firstMatch(of: condition) != nil }
-          // Where a platform's transport, defaults and source of connectivity are, or are chosen.
+          // The files that hold or choose a platform's transport, defaults and network monitor.
           let isEdge =
             target == "ApusURLSession" || name.contains("/Apple/")
             || ["Client+Configuration.swift", "Configuration+Use.swift", "Connectivity/Connectivity+System.swift"]
@@ -76,7 +76,7 @@
           if isEdge { atTheEdges += lines.count } else { #expect(lines == [], "\(name)") }
         }
       }
-      // The search does find conditions where there are some.
+      // The search does find conditions.
       #expect(atTheEdges > 0)
     }
 
@@ -88,7 +88,7 @@
   }
 
   extension Trait where Self == ConditionTrait {
-    /// Skips, by name, what lacks something on this machine; in CI, where all of it is, the test runs and fails.
+    /// Skips a test that needs something this machine lacks. In CI nothing is skipped.
     static func needs(_ isThere: @autoclosure @escaping @Sendable () -> Bool, _ missing: Comment) -> Self {
       .enabled(missing) {
         let environment = ProcessInfo.processInfo.environment

@@ -5,7 +5,7 @@
 
   @Suite("15: custom parsers")
   struct Capability15ParsersTests {
-    /// Not `Codable`, and not JSON.
+    /// A value that is neither `Codable` nor JSON.
     private struct Table: Sendable, Equatable {
       var rows: [[String]]
     }

@@ -7,7 +7,7 @@ import Testing
 struct Capability17CategoriesTests {
   private struct Cause: Error {}
 
-  /// What happens, and what the app is told.
+  /// A failure, and what the app gets for it.
   struct Row: Sendable, CustomTestStringConvertible {
     let kind: TransportError.Kind
     let code: CallError.Code

@@ -2,12 +2,12 @@ import Apus
 import TestSupport
 import Testing
 
-/// A way in which a call fails, brought about as it happens to an app.
+/// A way in which a call fails, as it happens to an app.
 enum FailingWay: String, CaseIterable, Sendable {
   case refusedWithReason, refusedWithout, unavailable, throttled, silentHead, silentContent, brokenOff, wrongShape,
     unencodable, badPath, cancelled, noTurn, queueFull, circuitOpen, tooFast, offline
 
-  /// What the app is told.
+  /// The error's code and category.
   var expected: (code: CallError.Code, category: CallError.Category, state: RequestState) {
     switch self {
     case .refusedWithReason: (.rejected, .reported, .answered)
@@ -25,7 +25,7 @@ enum FailingWay: String, CaseIterable, Sendable {
     }
   }
 
-  /// Where the call was; `nil`: that does not matter, or depends on the machine.
+  /// The call's phase; `nil` if it does not matter or depends on the machine.
   var phase: CallPhase? {
     switch self {
     case .silentContent: .receiving
@@ -35,7 +35,7 @@ enum FailingWay: String, CaseIterable, Sendable {
     }
   }
 
-  /// What a server does with it.
+  /// What the server does with the request.
   func deed(_ request: SeenRequest) -> Deed {
     switch self {
     case .refusedWithReason: .json(#"{"message":"No."}"#, status: 400)
@@ -50,7 +50,7 @@ enum FailingWay: String, CaseIterable, Sendable {
     }
   }
 
-  /// The call that fails. What may be sent twice would be, after a break.
+  /// The failing call. Not idempotent, so that it is not retried after a broken connection.
   var request: Request<User> {
     switch self {
     case .brokenOff: .post("/a")
@@ -87,7 +87,7 @@ struct Capability17CausesTests {
     }
   }
 
-  /// Makes the call fail, and gives its error.
+  /// Makes the call fail and returns its error.
   private func error(_ way: FailingWay, _ server: any SeeingServer) async throws -> CallError? {
     let api = server.client { configure(&$0, way) }
     switch way {
@@ -141,7 +141,7 @@ struct Capability17CausesTests {
       #expect(error.requestState == way.expected.state)
       if let phase = way.phase { #expect(error.phase == phase) }
       #expect(error.errorDescription?.hasSuffix(".") == true)
-      // The sentence is for a person: no name of a type, no number of the machine.
+      // The sentence is for people: it has no type names and no numbers of the operating system.
       #expect(error.sentence.contains("Error") == false)
       #expect(error.isCancellation == (way == .cancelled))
     }

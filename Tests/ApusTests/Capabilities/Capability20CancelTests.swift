@@ -20,7 +20,7 @@
       }
     }
 
-    /// What a server does while a call waits for it.
+    /// What a server does while a call waits.
     enum Stall: CaseIterable {
       case head, content
 
@@ -63,7 +63,7 @@
       try await waitWhile(api.calls.all.first?.received.bytes ?? 0 == 0)
     }
 
-    /// In a process of its own, since the tests beside this one would be measured too.
+    /// In a separate process, because concurrent tests would be measured too.
     @Test("A call in flight ends within 100 ms")
     func inTime() async {
       await #expect(processExitsWith: .success) {
@@ -78,7 +78,7 @@
             times.append(start.duration(to: .now))
             #expect(error?.code == .cancelled)
           }
-          // The middle one: a busy machine may hold up some of them.
+          // The median: a busy machine may delay some of them.
           #expect(times.sorted()[10] < .milliseconds(100))
         }
       }

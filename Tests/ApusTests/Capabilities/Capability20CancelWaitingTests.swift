@@ -2,20 +2,20 @@ import Apus
 import TestSupport
 import Testing
 
-/// Where a call is when it is cancelled.
+/// What a call waits for when it is cancelled.
 enum WaitingPlace: String, CaseIterable, Sendable {
-  /// Before it began.
+  /// Nothing: it has not started.
   case nowhere
-  /// For the head of its answer, or for more of its content.
+  /// The head of the response, or more of its content.
   case head, content
-  /// For its turn, for its pace, for a network.
+  /// A permit, the rate limit, a network.
   case turn, pace, network
-  /// For new credentials.
+  /// New credentials.
   case credentials
-  /// Between two attempts.
+  /// A retry delay.
   case backOff
 
-  /// How many requests the server has seen by then.
+  /// The number of requests the server has received by then.
   var requests: Int {
     switch self {
     case .nowhere, .network: 0
@@ -43,12 +43,12 @@ enum WaitingPlace: String, CaseIterable, Sendable {
 
 @Suite("20: cancelling one call, wherever it waits, with the stub and with sockets")
 struct Capability20CancelWaitingTests {
-  /// Who cancels.
+  /// What cancels the call.
   enum Canceller: CaseIterable {
     case task, registry
   }
 
-  /// A client whose calls wait at a place, and what is needed to lead one there.
+  /// A client whose calls wait at a place, and the means to get a call there.
   private struct Bench {
     let place: WaitingPlace
     let clock = StoppedClock()
@@ -72,7 +72,7 @@ struct Capability20CancelWaitingTests {
       }
     }
 
-    /// Makes another call that takes the place the call waits for.
+    /// Makes another call that takes the permit the call waits for.
     func occupy(_ api: Client, _ server: any SeeingServer) async throws -> Task<CallError?, Never>? {
       switch place {
       case .turn:
@@ -86,7 +86,7 @@ struct Capability20CancelWaitingTests {
       }
     }
 
-    /// Waits until the call is where it is to be cancelled.
+    /// Waits until the call has reached the place.
     func arrive(_ api: Client, _ server: any SeeingServer) async throws {
       try await server.waitForRequests(place.requests)
       switch place {
@@ -127,7 +127,7 @@ struct Capability20CancelWaitingTests {
     case .task: call.cancel()
     case .registry: #expect(api.calls.cancel(tag: "one") == 1)
     }
-    // The clock stands still: nothing is waited for any more.
+    // The clock stands still, so the call ends without waiting.
     let error = try #require(await call.value)
     #expect(error.code == .cancelled && error.category == .cancelled)
     #expect(error.cancellation == (canceller == .task ? .caller : .requested))
@@ -139,13 +139,13 @@ struct Capability20CancelWaitingTests {
     try await goOn(bench, api, server)
   }
 
-  /// Another call goes through afterwards, though only one may run at a time: the permit has come back.
+  /// Makes another call, which succeeds only if the single permit was released.
   private func goOn(_ bench: Bench, _ api: Client, _ server: any SeeingServer) async throws {
     bench.connectivity.report(.online)
     if bench.place == .pace { bench.clock.advance(by: .seconds(60)) }
     let text = try await api.send(Request<String>.get("/next"))
     #expect(text == "/next")
-    // The refresh was for all, and nobody's cancel ended it.
+    // The refresh is shared: cancelling a call does not end it.
     #expect(server.paths.count { $0 == "/token" } == (bench.place == .credentials ? 1 : 0))
     #expect(bench.scheduler.running == 0 && bench.scheduler.waiting == 0 && bench.connectivity.waiting == 0)
     try await waitWhile(!api.calls.isEmpty)

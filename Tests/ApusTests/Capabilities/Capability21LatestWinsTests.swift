@@ -31,7 +31,7 @@
       var text = ""
       var spinning = 0
       var isSpinning: Bool { spinning > 0 }
-      /// What was shown, in order.
+      /// What the screen showed, in order.
       var shown: [String] = []
 
       init(api: Client) { self.api = api }

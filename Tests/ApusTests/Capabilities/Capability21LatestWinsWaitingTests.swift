@@ -36,7 +36,7 @@ struct Capability21LatestWinsWaitingTests {
       for number in 0..<10 {
         calls.append(
           Task { await failure { try await api.send(Request<String>.get("/\(number)").latestWins("search")) } })
-        // Each takes the place of the one before.
+        // Each call supersedes the one before.
         try await waitWhile(api.calls.calls(id: "search").first?.serial ?? 0 < UInt64(number + 2))
       }
       for call in calls.dropLast() { #expect(await call.value?.cancellation == .superseded) }

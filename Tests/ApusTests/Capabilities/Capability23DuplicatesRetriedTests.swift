@@ -8,7 +8,7 @@ struct Capability23DuplicatesRetriedTests {
 
   private let joined = Request<String>.get("/a").id("a", whenRunning: .join)
 
-  /// Makes calls, and waits until all but the first have joined it.
+  /// Makes calls and waits until all but the first have joined it.
   private func join(_ count: Int, by api: Client, after condition: () async throws -> Void) async throws -> Calls {
     var calls: Calls = [Task { [joined] in try await api.send(joined) }]
     try await condition()
@@ -29,7 +29,7 @@ struct Capability23DuplicatesRetriedTests {
         $0.scheduler = scheduler
         clock.stop(&$0)
       }
-      // All but the first come while it pauses.
+      // The others join during its retry delay.
       let calls = try await join(10, by: api) { try await clock.waitForSleepers(1) }
       #expect(scheduler.running == 0)
       clock.advanceToNextWake()
@@ -102,7 +102,7 @@ struct Capability23DuplicatesRetriedTests {
       try await server.waitForRequests(1)
       let others = (0..<9).map { _ in Task { try await api.send(same) } }
       try await waitWhile(api.calls.all.count(where: \.hasJoined) < 9)
-      // Another question, and one that says nothing, have exchanges of their own.
+      // A different request, and one that does not opt in, have exchanges of their own.
       let another = Task { try await api.send(Request<String>.get("/b").coalesced()) }
       let alone = Task { try await api.send(Request<String>.get("/a")) }
       try await waitWhile(scheduler.waiting < 2)

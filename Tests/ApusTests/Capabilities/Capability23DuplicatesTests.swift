@@ -23,7 +23,7 @@
         async let first = outcome()
         try await server.exchanges(atLeast: 1)
         async let second = outcome()
-        // The second one is where it gets by itself before the answer comes.
+        // Wait until the second call has taken effect before the response comes.
         switch policy {
         case .allow, .replace: try await server.exchanges(atLeast: 2)
         case .join: try await waitWhile(!api.calls.all.contains(where: \.hasJoined))

@@ -28,7 +28,7 @@ struct Capability24BoundedTests {
     #expect(scheduler.running == 0 && scheduler.waiting == 0)
   }
 
-  /// What is limited to three.
+  /// A limit of three.
   enum Limit: CaseIterable {
     case total, origin, tag
 
@@ -77,7 +77,7 @@ struct Capability24BoundedTests {
         }
         try await waitWhile(scheduler.waiting < 15)
         #expect(scheduler.running == 5)
-        // Three are at one of them, and two at the other.
+        // Three calls run at one origin and two at the other.
         try await one.waitForRequests(2)
         try await other.waitForRequests(2)
         try await waitWhile(one.requests.count + other.requests.count < 5)
@@ -154,7 +154,7 @@ struct Capability24BoundedTests {
       }
       #expect(running == 0)
       #expect(scheduler.running == 0)
-      // What is left unread is given up, and its place with it.
+      // Unread content is discarded, and its permit released.
       try await api.withResponse(to: Request<String>.get("/b")) { _ in }
       #expect(scheduler.running == 0)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("25: priorities with ageing")
 struct Capability25PrioritiesTests {
-  /// Calls of one client, made one after the other.
+  /// The calls of a client, made in order.
   private final class Caller {
     let api: Client
     let scheduler: Scheduler
@@ -13,7 +13,7 @@ struct Capability25PrioritiesTests {
       (self.api, self.scheduler) = (api, scheduler)
     }
 
-    /// Makes a call that has to wait, and waits until it does.
+    /// Makes a call and waits until it is queued.
     func enqueue(_ path: RequestPath, _ priority: CallPriority) async throws {
       let waiting = scheduler.waiting
       start(path, priority)
@@ -50,7 +50,7 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  /// Two urgent calls come each second, and the server answers one: without ageing the other would wait for ever.
+  /// Two urgent calls arrive per second and the server handles one: without ageing the low-priority call would starve.
   @Test(
     "A low-priority call is never starved: calls later than its bound do not overtake it", arguments: Ground.allCases)
   func ageing(ground: Ground) async throws {
@@ -74,7 +74,7 @@ struct Capability25PrioritiesTests {
         latch.release()
         try await server.waitForRequests(second + 2)
       }
-      // It is three steps less urgent: only what came within three seconds after it went first.
+      // It is three priorities lower: only calls that came within three seconds after it overtake it.
       let place = try #require(server.paths.firstIndex(of: "/background"))
       #expect(place == 1 + 2 * 3)
       let before = server.paths[..<place].filter { $0.hasPrefix("/high") }
@@ -100,7 +100,7 @@ struct Capability25PrioritiesTests {
         try await waitWhile(scheduler.waiting < calls.count - 1)
       }
       latch.open()
-      // Waiting for one would make its task more urgent, not the call, which has its place already.
+      // Awaiting one would raise the priority of its task, but not of the queued call.
       for call in calls { _ = try await call.value }
       #expect(server.paths == ["/running", "/high", "/background"])
     }

@@ -73,10 +73,10 @@ struct Capability26TagsTests {
       latch.open()
       let text = try await list.value
       #expect(text == "/list")
-      // Those that waited were never sent.
+      // The queued calls were never sent.
       #expect(server.requests.count == 3)
       #expect(scheduler.running == 0 && scheduler.waiting == 0)
-      // The tag is as good as new.
+      // The tag can be used again.
       let again = try await api.send(Request<String>.get("/again").tag("images"))
       #expect(again == "/again")
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("27: observers receive every decision, with the stub and with sockets")
 struct Capability27DecisionsTests {
-  /// Takes down what does not depend on how bytes are cut.
+  /// Records the events that do not depend on how bytes are split.
   private final class Watcher: CallObserver {
     let steps = Log<String>()
     private let call: CallID
@@ -137,7 +137,7 @@ struct Capability27DecisionsTests {
         $0.settings.observers = [Everything(told: told)]
       }
       let response = try await api.response(to: Request<String>.get("/a"))
-      // Another thread may be telling the last of them.
+      // The last event may be reported on another thread.
       try await waitWhile(told.all.last?.kind != .succeeded)
       #expect(response.trace.events == told.all.filter { !$0.isProgress })
       #expect(response.trace.failedAttempts.count == 1)
@@ -152,7 +152,7 @@ struct Capability27DecisionsTests {
 }
 
 extension TraceEvent {
-  /// Whether it only tells how far a transfer is: such events are for observers alone.
+  /// Whether the event only reports progress: such events are for observers only.
   fileprivate var isProgress: Bool {
     switch kind {
     case .sendProgress, .receiveProgress: true

@@ -13,7 +13,7 @@
         events.add((call.serial, event.kind))
       }
 
-      /// The steps of a call that do not depend on how bytes are cut.
+      /// The steps of a call that do not depend on how bytes are split.
       var steps: [String] {
         events.all.compactMap { event in
           switch event.kind {

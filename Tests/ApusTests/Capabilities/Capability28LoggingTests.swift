@@ -30,13 +30,13 @@
       }
     }
 
-    /// In a process of its own, whose output is its alone.
+    /// In a separate process, whose output is not mixed with that of other tests.
     @Test("Nothing is logged or printed unless the client has a logger")
     func off() async throws {
       #expect(Configuration(baseURL: "https://example.test").logging == nil)
       let quiet = try #require(await output(of: .quiet))
       #expect(quiet == [])
-      // The same with a logger: its lines are there.
+      // With a logger the lines are there.
       let logged = try #require(await output(of: .logged))
       #expect(logged.count == 4)
       #expect(logged.allSatisfy { $0.contains("/login/{}") })
@@ -46,7 +46,7 @@
       case quiet, logged
     }
 
-    /// The lines that a process prints in which a call succeeds and another is refused.
+    /// Returns the output of a process in which one call succeeds and another is rejected.
     private func output(of kind: Output) async -> [String]? {
       let result: ExitTest.Result?
       switch kind {

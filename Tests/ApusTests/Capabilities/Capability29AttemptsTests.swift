@@ -88,7 +88,7 @@ struct Capability29AttemptsTests {
       let call = Task { await failure { try await api.send(request) } }
       for count in 1...2 {
         try await server.waitForRequests(count)
-        // The limit of the call; the stub waits for the attempt's as well.
+        // The deadline of the call; the stub sleeps until the attempt's too.
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(count == 1 ? 10 : 20))
       }

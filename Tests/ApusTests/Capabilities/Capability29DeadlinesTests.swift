@@ -7,7 +7,7 @@ struct Capability29DeadlinesTests {
   private let clock = StoppedClock()
   private let latch = Latch()
 
-  /// Where a call's time goes by.
+  /// Where the time of a call passes.
   enum Loss: String, CaseIterable {
     case turn, credentials, redirect, head, content
 
@@ -19,7 +19,7 @@ struct Capability29DeadlinesTests {
       }
     }
 
-    /// How many requests the server has seen by then.
+    /// The number of requests the server has received by then.
     var requests: Int {
       switch self {
       case .turn, .head, .content: 1
@@ -70,7 +70,7 @@ struct Capability29DeadlinesTests {
     }
   }
 
-  /// Waits until the call is where its time is to go by.
+  /// Waits until the call has reached the place where its time passes.
   private func arrive(_ loss: Loss, _ api: Client, _ server: any SeeingServer) async throws {
     try await server.waitForRequests(loss.requests)
     func hasArrived(_ entry: CallEntry) -> Bool {
@@ -92,7 +92,7 @@ struct Capability29DeadlinesTests {
     } body: { server in
       let api = server.client { clock.stop(&$0) }
       let call = Task { await failure { try await api.send(Request<String>.get("/a").timeout(.seconds(5))) } }
-      // The limit, and a pause of one second.
+      // The deadline, and a retry delay of one second.
       try await clock.waitForSleepers(2)
       clock.advance(by: .seconds(1))
       try await server.waitForRequests(2)

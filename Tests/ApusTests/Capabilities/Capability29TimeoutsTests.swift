@@ -89,7 +89,7 @@
         let error = await failure { try await api.send(.ping.timeout(.milliseconds(150))) }
         #expect(error?.code == .timeout)
         #expect(start.duration(to: .now) >= .milliseconds(150))
-        // Not by the limit that calls have when they set none.
+        // Not by the default timeout.
         #expect(start.duration(to: .now) < .seconds(200))
       }
     }

@@ -5,7 +5,7 @@
 
   @Suite("30: connectivity")
   struct Capability30ConnectivityTests {
-    /// A port that nobody listens on.
+    /// A port without a listener.
     private func closedPort() async throws -> Int {
       let server = try await TestServer.start { _ in .status(204) }
       let port = server.port
@@ -26,7 +26,7 @@
 
     @Test("An unresolvable host name is not reported as a refused connection")
     func unknownHost() async throws {
-      // A name that can have no address (RFC 6761 §6.4), whether or not there is a network to ask.
+      // A name that never has an address (RFC 6761 §6.4), with or without a network.
       let api = Client(baseURL: "http://apus.invalid") { $0.retry = .none }
       let error = try #require(await failure { try await api.send(.ping) })
       #expect([.hostNotFound, .offline].contains(error.code))
@@ -34,7 +34,7 @@
       #expect(error.requestState == .notSent)
     }
 
-    // No packet leaves the machine: the kernel knows of no connection to this address.
+    // No packet leaves the machine: the kernel has no route to this address.
     #if os(Linux)
       @Test("A missing network is not reported as a refused connection and has its own sentence")
       func offline() async throws {
@@ -61,14 +61,14 @@
 
     @Test("A server that comes back is reached again, whatever its earlier failures")
     func noFalseRefusal() async throws {
-      // Another server may take a port between its closing and the call: then it is shown with the next one.
+      // Another process may take the port after it was closed: then try the next.
       for _ in 0..<20 {
         let port = try await closedPort()
         let api = Client(baseURL: BaseURL(stringLiteral: "http://127.0.0.1:\(port)")) {
           $0.timeout = .seconds(300)
           $0.attemptTimeout = nil
           $0.retry = .none
-          // Refuses whatever it believes to be without a network.
+          // Refuses calls while it believes there is no network.
           $0.connectivity = Connectivity()
           $0.connectivityPolicy = .failFast
           $0.breaker = nil

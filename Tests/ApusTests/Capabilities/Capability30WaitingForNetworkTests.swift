@@ -32,7 +32,7 @@ struct Capability30WaitingForNetworkTests {
         let text = try await call.value
         #expect(text == "there")
       }
-      // Each once, also what may happen only once.
+      // Each request once, including the one that is not idempotent.
       #expect(Set(server.paths).count == 5 && server.requests.count == 5)
       #expect(connectivity.waiting == 0)
     }
@@ -114,7 +114,7 @@ struct Capability30WaitingForNetworkTests {
     } body: { server in
       let api = client(server)
       let call = Task { try await api.send(Request<String>.get("/a")) }
-      // It pauses before its second attempt.
+      // The delay before its second attempt.
       try await clock.waitForSleepers(1)
       connectivity.report(.offline)
       clock.advance(by: .seconds(1))

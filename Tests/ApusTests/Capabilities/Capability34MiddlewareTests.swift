@@ -52,7 +52,7 @@
     func order() {
       var configuration = Configuration(baseURL: "https://example.test")
       configure(&configuration)
-      // Two are in the slot of retry besides its own, each at the end it was put to.
+      // The retry slot has two more, each at the end where it was inserted.
       #expect(
         "\(configuration.pipeline)" == """
           validation: CommonParameters

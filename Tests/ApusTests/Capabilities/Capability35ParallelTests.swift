@@ -3,7 +3,7 @@ import Testing
 
 @Suite("35: parallel calls succeed and fail together, with the stub and with sockets")
 struct Capability35ParallelTests {
-  /// Makes calls of one task group, which ends with the first that throws.
+  /// Makes calls in a task group that ends with the first error.
   private func group(of paths: [RequestPath], by api: Client) -> Task<[String], any Error> {
     Task {
       try await withThrowingTaskGroup(of: String.self) { group in
@@ -24,7 +24,7 @@ struct Capability35ParallelTests {
       .text($0.path).after(latch)
     } body: { server in
       let texts = group(of: ["/1", "/2", "/3"], by: server.client())
-      // None is answered before all have arrived.
+      // No response is sent before all requests have arrived.
       try await server.waitForRequests(3)
       latch.open()
       let values = try await texts.value
@@ -59,7 +59,7 @@ struct Capability35ParallelTests {
           group.addTask { try await api.send(fall == .timedOut ? first.timeout(.seconds(5)) : first) }
           try await server.waitForRequests(1)
           for number in 0..<5 {
-            // Held, so that none takes the place of the one that falls before its siblings hear of that.
+            // Held, so that no call takes the permit of the failing one before its siblings are cancelled.
             let request = Request<String>.get("/\(number)")
             group.addTask { try await api.send(number < 2 ? request : request.tag("late")) }
           }

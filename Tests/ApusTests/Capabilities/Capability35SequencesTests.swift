@@ -13,7 +13,7 @@
 
     private static func page(_ number: Int) -> Request<Page> { .get("/items", query: ["page": number]) }
 
-    /// Answers pages of two items; a number beyond the last is not found.
+    /// Returns a page of two items, or 404 for a number beyond the last.
     private static func reply(to request: RecordedRequest) -> Reply {
       let number = request.query.flatMap(formItems)?.first?[1]
       guard let number = number.flatMap({ Int($0) }), (1...3).contains(number) else { return .status(404) }
@@ -62,7 +62,7 @@
         async let first = api.send(Request<String>.get("/1"))
         async let second = api.send(Request<String>.get("/2"))
         async let third = api.send(Request<String>.get("/3"))
-        // None of them is answered before all have arrived.
+        // No response is sent before all requests have arrived.
         try await server.exchanges(atLeast: 3)
         gate.open()
         let values = try await [first, second, third]

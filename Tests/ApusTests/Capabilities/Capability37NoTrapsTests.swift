@@ -26,7 +26,7 @@
       "HTTP/1.1 200 OK\r\n", "é",
     ]
 
-    /// A head of odd lines with odd content, a head that breaks off, or none at all.
+    /// Returns a head of odd lines with odd content, a truncated head, or no head at all.
     private static func garbage(_ seed: UInt64) -> String {
       var generator = SeededGenerator(seed: seed)
       func some(_ texts: [String], upTo count: Int) -> [String] {
@@ -51,7 +51,7 @@
       } body: { server in
         let api = server.client {
           $0.timeout = nil
-          // Open, it would refuse what is to be read.
+          // An open breaker would refuse the calls.
           $0.breaker = nil
         }
         let codes = await withTaskGroup(of: CallError.Code?.self) { group in
@@ -64,7 +64,7 @@
           }
           return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
         }
-        // None of it is a user; how it fails depends on where it stops to be HTTP.
+        // No response is a user. The error depends on where the bytes stop being valid HTTP.
         #expect(codes.values.reduce(0, +) == 300)
         #expect(
           Set(codes.keys).isSubset(of: [.malformedResponse, .broken, .rejected, .decoding]), "\(codes)")

@@ -3,7 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// What the tests of an app need, with the public API alone.
+/// What tests of an app need, with the public API only.
 @Suite("38: an app's tests need no network, no sleeps and no luck")
 struct Capability38TestKitTests {
   @Test("An endpoint's request is tested without sending it")
@@ -43,7 +43,7 @@ struct Capability38TestKitTests {
     }
     async let answer = api.response(to: Request<String>.get("/a"))
     try await stub.waitForExchanges(1)
-    // The answer and the limit.
+    // The response and the deadline.
     try await clock.waitForSleepers(2)
     clock.advance(by: .seconds(59))
     let response = try await answer
@@ -51,7 +51,7 @@ struct Capability38TestKitTests {
     #expect(response.trace.events.last?.instant == MonotonicInstant(sinceStart: .seconds(59)))
   }
 
-  /// How a call ends that is cancelled after some of its jobs, and how many jobs there are.
+  /// Returns how a call ends that is cancelled after a number of jobs, and how many jobs it has.
   private func outcome(cancelledAfter jobs: Int) async -> (CallError.Code?, jobs: Int) {
     let (stub, executor) = (StubTransport(), ManualExecutor())
     stub.onAny(answer: .text("x"))

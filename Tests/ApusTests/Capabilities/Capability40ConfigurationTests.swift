@@ -16,7 +16,7 @@
       var title: String
     }
 
-    /// The part of an app that stays as it is.
+    /// The part of an app that does not change.
     private struct Films: Sendable {
       let api: Client
 

@@ -21,7 +21,7 @@ struct CallFaultsTests {
     stub.on(.get, "/old", answer: .stalled)
     stub.on(.get, "/new", answer: Self.text.waiting(for: gate))
     let api = client()
-    // The usual way to write it: whoever ends without having been superseded stops the spinner.
+    // The usual pattern: a call that ends without having been superseded stops the spinner.
     var isSpinning = false
     func load(_ path: RequestPath) async {
       isSpinning = true
@@ -126,12 +126,12 @@ struct CallFaultsTests {
             outcomes.add(error.code.rawValue)
           }
         }
-        // The first one runs before there is a duplicate.
+        // The first call runs before there is a duplicate.
         if index == 0 { try await stub.waitForExchanges(1) }
       }
-      // Nobody is answered by the server before all of them have come.
+      // The server responds only after all calls have arrived.
       try await waitWhile(api.calls.count + outcomes.all.count < 20)
-      // Noted down is not yet joined.
+      // A registered call has not necessarily joined yet.
       try await waitWhile(policy == .join && api.calls.all.count(where: \.hasJoined) < 19)
       gate.open()
       try await group.waitForAll()
@@ -174,7 +174,7 @@ struct CallFaultsTests {
       transport = stub
       error = await failure { try await Client(baseURL: "https://example.test", transport: stub).send(.ping) }
     }
-    // The client is gone, its error tells all the same.
+    // The client is released; its error is still complete.
     #expect(error?.sentence == "Gone.")
     #expect(error.map { "\($0.trace)" }?.contains("410") == true)
     error = nil
@@ -198,7 +198,7 @@ struct CallFaultsTests {
     await #expect(gone { calls })
   }
 
-  /// Whether an object goes away: what a task held is let go a moment after its value is there.
+  /// Waits until an object is released and returns whether it was. A task releases its context shortly after its value.
   private func gone(_ object: () -> AnyObject?) async -> Bool {
     for _ in 0..<100_000 where object() != nil { await Task.yield() }
     return object() == nil

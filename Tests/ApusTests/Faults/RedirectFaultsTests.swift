@@ -10,7 +10,7 @@
 
   @Suite("Redirect faults that must not occur, with every transport")
   struct RedirectFaultsTests {
-    /// What a test knows only once its servers run.
+    /// The origin of a server, known only once it runs.
     private final class Address: Sendable {
       private let origin = Mutex("")
 
@@ -20,7 +20,7 @@
       }
     }
 
-    /// Two servers: the first sends every request on to the second, which answers as it is told.
+    /// Runs two servers: the first redirects every request to the second, which replies as given.
     private func withTwo(
       _ status: Int = 302, second: @escaping @Sendable (RecordedRequest) -> Reply = { _ in .text("there") },
       _ body: (_ first: TestServer, _ second: TestServer) async throws -> Void
@@ -36,7 +36,7 @@
       }
     }
 
-    /// Everything that a server saw of a request.
+    /// Returns everything that a server received of a request.
     private func seen(_ exchange: Exchange) -> String {
       let fields = exchange.fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
       return "\(exchange.method) \(exchange.target)\n\(fields)\n\(exchange.text)"
@@ -50,7 +50,7 @@
 
     // MARK: Secrets
 
-    /// How a call may show who makes it.
+    /// A way in which a call sends credentials.
     enum Showing: String, CaseIterable {
       case bearer, basic, keyField, keyParameter, ownAuthorization, ownProxyAuthorization, cookie, markedField
       case unmarkedField, commonField, markedCommonField, markedParameter
@@ -82,7 +82,7 @@
         }
       }
 
-      /// What stands on the wire.
+      /// The credentials as sent.
       var written: String {
         self == .basic ? Data("u:\(secret)".utf8).base64EncodedString() : secret
       }
@@ -123,7 +123,7 @@
         #expect(first.exchanges.map { $0.fields["Authorization"] } == ["Bearer own", nil])
         #expect(first.exchanges.map { $0.fields["X-Own"] } == ["o", nil])
         #expect((first.exchanges + second.exchanges).allSatisfy { $0.fields["X-Trace"] == "1" })
-        // What the client shows by itself is judged anew where it belongs.
+        // The client's own credentials are decided again for each hop.
         let again = try await api.send(Request<String>.post("/a"))
         #expect(again == "back")
         #expect(first.exchanges.dropFirst(2).map { $0.fields["Authorization"] } == ["Bearer t", "Bearer t"])
@@ -237,7 +237,7 @@
 
     // MARK: Connections
 
-    /// Content of redirects that nobody must wait for, keep or decode.
+    /// Content of redirects that must not be waited for, stored or decoded.
     private static func unwanted(_ request: RecordedRequest) -> Reply {
       let fields: FieldLines = ["Location": "/end"]
       switch request.path {
@@ -248,7 +248,7 @@
         fields["Content-Length"] = "100000"
         return Reply.text("never more", status: 302, fields: fields).stalling(at: .content(4))
       case "/garbage":
-        // What says it is gzip and is not fails wherever it is decoded.
+        // Content falsely marked as gzip fails if it is decoded.
         var fields = fields
         fields["Content-Encoding"] = "gzip"
         return .text("no gzip at all", status: 302, fields: fields)
@@ -256,7 +256,7 @@
       }
     }
 
-    /// How much `URLSession` reads before it reports a redirect is the platform's business: no endless one for it.
+    /// Without URLSession, which may read any amount of the content before it reports a redirect.
     @Test(
       "The content of a redirect stored, waited for or decoded",
       arguments: [
@@ -271,7 +271,7 @@
         let text = try await api.send(request)
         let count = try await api.withResponse(to: request) { try await $0.collect().count }
         #expect(text == "there" && count == 5)
-        // Whatever was given up is closed: nothing is on its way any more.
+        // Discarded responses are closed: nothing is in flight.
         try await server.wait { $0.inFlight == 0 }
         #expect(api.calls.all.isEmpty)
       }

@@ -8,8 +8,8 @@
 
   @Suite("A refresh with idle connections")
   struct RefreshOnTheWireTests {
-    /// A server that serves one request on each connection and closes it when the next one arrives, as a server whose
-    /// idle time ends just then; its tokens are good for one generation after another.
+    /// A server that serves one request per connection and closes it when the next arrives, like a server whose idle
+    /// timeout ends at that moment. Its tokens are valid for one generation after another.
     private final class ForgetfulServer: Sendable {
       private struct State {
         var served: Set<Int> = []

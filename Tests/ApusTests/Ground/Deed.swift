@@ -1,15 +1,15 @@
 import Apus
 
-/// What a server does with a request, in words that the stub and the test server both understand.
+/// What a server does with a request, for the stub and the test server alike.
 struct Deed: Sendable {
   enum Ending: Sendable {
-    /// The whole answer.
+    /// The complete response.
     case whole
-    /// No answer ever.
+    /// No response.
     case silence
-    /// A head and four bytes of content, and nothing more ever.
+    /// A head and four bytes of content, then nothing.
     case halfway
-    /// The connection broken off in place of an answer.
+    /// The connection closed without a response.
     case broken
   }
 
@@ -17,7 +17,7 @@ struct Deed: Sendable {
   var text = ""
   var fields: [String: String] = [:]
   var ending = Ending.whole
-  /// What is waited for before anything.
+  /// The latch to wait for first.
   var latch: Latch?
 
   static func text(_ text: String) -> Deed { Deed(text: text) }
@@ -29,7 +29,7 @@ struct Deed: Sendable {
   static let halfway = Deed(ending: .halfway)
   static let broken = Deed(ending: .broken)
 
-  /// The same once a latch lets it go.
+  /// Waits for a latch first.
   func after(_ latch: Latch) -> Deed {
     var deed = self
     deed.latch = latch
@@ -37,9 +37,9 @@ struct Deed: Sendable {
   }
 }
 
-/// A request as a server has seen it.
+/// A request as a server received it.
 struct SeenRequest: Sendable {
-  /// Its place among all that the server has seen, from 0.
+  /// Its number on this server, from 0.
   let number: Int
   let method: String
   /// The target without its query.

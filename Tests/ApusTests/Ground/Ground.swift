@@ -5,29 +5,29 @@ import Apus
   import TestSupport
 #endif
 
-/// Decides what a server does with a request.
+/// Returns what a server does with a request.
 typealias DeedMaker = @Sendable (SeenRequest) async -> Deed
 
-/// A server that tells what it has seen.
+/// A server that records its requests.
 protocol SeeingServer: Sendable {
   var baseURL: BaseURL { get }
-  /// What it was sent, in order.
+  /// The requests, in order of arrival.
   var requests: [SeenRequest] { get }
-  /// The most exchanges that were in flight at once, as it counts.
+  /// The highest number of exchanges in flight, as counted by the server.
   var mostInFlight: Int { get }
 
-  /// A transport of its own to it.
+  /// Returns a new transport to the server.
   func transport() -> any Transport
-  /// Waits until it has been sent so many requests.
+  /// Waits for a number of requests.
   func waitForRequests(_ count: Int) async throws
-  /// Waits until the client has left the first exchange with a path before its answer was complete.
+  /// Waits until the client closes the first exchange with a path before its response is complete.
   func waitUntilLeft(_ path: String) async throws
 }
 
 extension SeeingServer {
-  /// A client of this server with the pipeline that apps have.
+  /// Returns a client of this server with an app's pipeline.
   ///
-  /// Its calls and their attempts may take long: hundreds of tests at once on a small machine are no reason to fail.
+  /// Timeouts are long: hundreds of concurrent tests on a small machine must not fail.
   func client(_ configure: (inout Configuration) -> Void = { _ in }) -> Client {
     Client(baseURL: baseURL, transport: transport()) {
       $0.suit(.app)
@@ -37,11 +37,11 @@ extension SeeingServer {
     }
   }
 
-  /// The paths of what it was sent, in order.
+  /// The paths of the requests, in order of arrival.
   var paths: [String] { requests.map(\.path) }
 }
 
-/// What a capability is shown over: the stub, and SwiftNIO's transport with a server on the loopback interface.
+/// What a capability is tested with: the stub, and the SwiftNIO transport with a loopback server.
 enum Ground: String, CaseIterable, Sendable {
   case stub
   #if NIO
@@ -51,8 +51,8 @@ enum Ground: String, CaseIterable, Sendable {
   /// Runs `body` with a server.
   ///
   /// - Parameters:
-  ///   - host: the name of the one that the stub stands for; others have other names.
-  ///   - make: decides what it does with each request.
+  ///   - host: the host name of the server that the stub replaces.
+  ///   - make: returns what the server does with each request.
   func with<Result>(
     host: String = "one.test", _ make: @escaping DeedMaker, body: (any SeeingServer) async throws -> Result
   ) async throws -> Result {

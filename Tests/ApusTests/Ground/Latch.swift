@@ -4,14 +4,14 @@ import ApusTesting
   import ApusTestServer
 #endif
 
-/// Holds answers back until a test lets them go, over whatever they come.
+/// A gate for responses of the stub and of the test server.
 final class Latch: Sendable {
   let stub = ApusTesting.Gate()
   #if NIO
     let server = ApusTestServer.Gate()
   #endif
 
-  /// Lets all answers go, now and later.
+  /// Releases all responses, now and later.
   func open() {
     stub.open()
     #if NIO
@@ -19,7 +19,7 @@ final class Latch: Sendable {
     #endif
   }
 
-  /// Lets so many answers go, those first that came first.
+  /// Releases a number of responses, in order of arrival.
   func release(_ count: Int = 1) {
     stub.release(count)
     #if NIO

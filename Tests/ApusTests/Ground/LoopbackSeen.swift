@@ -3,7 +3,7 @@
   import ApusNIO
   import ApusTestServer
 
-  /// A server on the loopback interface, called over SwiftNIO's transport.
+  /// A loopback server, called with the SwiftNIO transport.
   struct LoopbackSeen: SeeingServer {
     let server: TestServer
 
@@ -13,7 +13,7 @@
 
     func transport() -> any Transport {
       var options = NIOTransport.Options()
-      // A busy machine is no reason to fail.
+      // Must not fail on a busy machine.
       (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
       return NIOTransport(options: options)
     }
@@ -36,7 +36,7 @@
   }
 
   extension Deed {
-    /// It as the test server's reply.
+    /// The test server's reply.
     var reply: Reply {
       let lines = FieldLines(fields.map { FieldLine(name: $0.key, value: $0.value) })
       let reply: Reply =

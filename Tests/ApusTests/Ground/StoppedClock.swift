@@ -1,11 +1,11 @@
 import Apus
 import ApusTesting
 
-/// Time that stands still until a test moves it, and a lot that is always one half.
+/// A manual clock, and random numbers that are always one half.
 struct StoppedClock: Sendable {
   private let manual = ManualClock()
 
-  /// Gives a client this time, and no other limit than what the test sets: so that whoever sleeps is known.
+  /// Gives a client this clock and no default timeouts, so that only the test's own timeouts sleep.
   func stop(_ configuration: inout Configuration) {
     configuration.settings.runtime.clock = manual
     configuration.settings.runtime.random = { 0x8000_0000_0000_0000 }

@@ -2,7 +2,7 @@ import Apus
 import ApusTesting
 import HTTPTypes
 
-/// The stub in the place of a server.
+/// The stub in place of a server.
 final class StubbedServer: SeeingServer {
   let baseURL: BaseURL
   private let stub = StubTransport()
@@ -38,7 +38,7 @@ extension SeenRequest {
 }
 
 extension Deed {
-  /// It as the stub's answer.
+  /// The stub's answer.
   fileprivate var answer: StubAnswer {
     var fields = HTTPFields()
     for (name, value) in self.fields {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Apus
 
-/// What a phase says, for comparing.
+/// A phase as text, for comparing.
 private func text(_ phase: LoaderPhase<Int>) -> String {
   switch phase {
   case .idle: "idle"

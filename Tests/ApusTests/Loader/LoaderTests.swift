@@ -63,7 +63,7 @@ struct LoaderTests {
     let loader = Loader<String> { () async throws(CallError) -> String in
       let number = screen.count
       screen.count += 1
-      // A task of its own does not hear of the cancellation.
+      // An unstructured task is not cancelled.
       _ = await Task { try? await gates[number].wait() }.value
       return "\(number)"
     }

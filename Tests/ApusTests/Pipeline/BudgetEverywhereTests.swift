@@ -9,9 +9,9 @@ struct BudgetEverywhereTests {
 
   private struct Run {
     var jobs = 0
-    /// What the call has tried again without coming to a good end.
+    /// The retries of the call that did not succeed.
     var spent = 0
-    /// How many more attempts there were for the calls that came later.
+    /// The number of retries left for later calls.
     var left = 0
   }
 
@@ -27,7 +27,7 @@ struct BudgetEverywhereTests {
       if next == .nothing { break }
       if next == .job { run.jobs += 1 }
     }
-    // An attempt that came to a good end has given back what it cost, also where the call was cancelled after that.
+    // A successful attempt refunds its cost, even if the call is cancelled afterwards.
     if case .failure(let error)? = world.ledger.outcomes(of: 0).first, !error.trace.hasGoodAnswer {
       run.spent = error.failedAttempts.count { attempt in
         if case .again(_, .backOff) = attempt.decision { true } else { false }
@@ -37,7 +37,7 @@ struct BudgetEverywhereTests {
     return run
   }
 
-  /// Tries one call again for as long as there is something to spend.
+  /// Retries a call until the budget is used up.
   private func left(in world: PipelineWorld) -> Int {
     var endless = RetryPolicy(attempts: 1000, base: .zero)
     endless.longestPause = .zero
@@ -64,13 +64,13 @@ struct BudgetEverywhereTests {
       spent.insert(cancelled.spent)
       await Task.yield()
     }
-    // Before the first attempt had failed, and after.
+    // Cancelled before the first attempt had failed, and after.
     #expect(spent == [0, 1])
   }
 }
 
 extension Trace {
-  /// Whether an answer that is no refusal and no redirect has come whole.
+  /// Whether a successful response has been received completely.
   fileprivate var hasGoodAnswer: Bool {
     var isGood = false
     for event in events {

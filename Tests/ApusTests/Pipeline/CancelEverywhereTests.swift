@@ -5,18 +5,18 @@ import Testing
 struct CancelEverywhereTests {
   private struct Run {
     var jobs = 0
-    /// What became of each call, as often as anything did.
+    /// The outcomes of each call; one each if all is well.
     var outcomes: [[Ledger.Outcome]] = []
     var met: Set<String> = []
   }
 
-  /// Runs calls job by job, and does something to them before job `step`.
+  /// Runs calls job by job and disturbs them before job `step`.
   private func run(_ trouble: Trouble, _ disturbance: Disturbance? = nil, before step: Int = .max) -> Run {
     let world = PipelineWorld(trouble)
     let calls = world.start()
     var run = Run()
     var isDisturbed = false
-    // More than any run has: what goes round in circles must not hang the test.
+    // More than any run needs: an endless loop must not hang the test.
     for _ in 0..<100_000 {
       if run.jobs == step, let disturbance, !isDisturbed {
         world.disturb(disturbance, calls)
@@ -53,7 +53,7 @@ struct CancelEverywhereTests {
             isExpected(after, before, disturbance), "\(trouble), \(disturbance) before job \(step): \(after)")
           if !isSame(after, before) { changed += 1 }
         }
-        // Others want a turn, too: a run holds on to its thread.
+        // Let other tests run: a run occupies its thread.
         await Task.yield()
       }
       #expect((changed > 0) == (disturbance != .hold), "\(trouble), \(disturbance): \(changed) outcomes changed")
@@ -76,7 +76,7 @@ struct CancelEverywhereTests {
     for (number, outcome) in outcomes.enumerated() {
       switch outcome {
       case .success(let bytes): #expect(bytes == 2)
-      // While one goes to see, the other is refused.
+      // While one call is the trial, the other is refused.
       case .failure(let error): #expect(trouble == .halfOpen && number == 1 && error.code == .declined, "\(error)")
       }
     }
@@ -93,7 +93,7 @@ struct CancelEverywhereTests {
   private func isExpected(_ after: Ledger.Outcome, _ before: Ledger.Outcome, _ disturbance: Disturbance) -> Bool {
     if isSame(after, before) { return true }
     switch (before, after) {
-    // Where the first does not go through to see, another may.
+    // If the first call is not the trial, another is.
     case (.failure(let error), .success): return error.code == .declined
     case (_, .failure(let error)): return disturbance.allows(error)
     default: return false

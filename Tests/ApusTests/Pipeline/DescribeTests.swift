@@ -91,7 +91,7 @@ struct DescribeTests {
   @Test("Timeouts that contradict each other are reported")
   func times() {
     #expect(describe(.app) { $0.timeout = .seconds(5) }.warnings.map(\.code) == [.attemptLimitBeyondTotal])
-    // There is no time for another attempt after one that takes all of its own; a shorter one leaves some.
+    // An attempt that takes its full timeout leaves no time for a retry; a shorter timeout does.
     #expect(describe(.app) { $0.timeout = .seconds(10) }.warnings.map(\.code) == [.attemptsBeyondTotal])
     #expect(describe(.app) { $0.timeout = .seconds(15) }.warnings.isEmpty)
     #expect(

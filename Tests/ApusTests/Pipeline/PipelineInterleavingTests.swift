@@ -12,7 +12,7 @@ struct PipelineInterleavingTests {
     var storm = PipelineStorm(seed: seed)
     for _ in 0..<Self.steps {
       storm.step()
-      // Counted where requests arrive, whenever one does.
+      // Counted at every arrival of a request.
       let excesses = storm.parts.meter.excesses
       #expect(excesses.isEmpty, "seed \(seed): \(excesses)")
       if !excesses.isEmpty { break }
@@ -36,7 +36,7 @@ struct PipelineInterleavingTests {
     var met: Set<String> = []
     var codes: Set<CallError.Code> = []
     var successes = 0
-    // Six of them, and more only until all of it was met: not every one has a low rate.
+    // At least six, and more until everything has occurred: not every run has a low rate.
     for seed in UInt64(100)..<124 where seed < 106 || !met.isSuperset(of: expected) {
       var storm = PipelineStorm(seed: seed)
       for _ in 0..<Self.steps { storm.step() }

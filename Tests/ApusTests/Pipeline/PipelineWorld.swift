@@ -2,7 +2,7 @@ import Apus
 import ApusTesting
 import Testing
 
-/// Calls that meet a trouble on their way through the whole pipeline.
+/// Calls that run into a trouble on their way through the whole pipeline.
 struct PipelineWorld {
   let trouble: Trouble
   let parts: PipelineParts
@@ -26,7 +26,7 @@ struct PipelineWorld {
     prepare()
   }
 
-  /// Brings about what is so before the calls are made.
+  /// Sets up the trouble before the calls are made.
   private func prepare() {
     switch trouble {
     case .held: parts.scheduler.hold(PipelineParts.heldTag)
@@ -42,7 +42,7 @@ struct PipelineWorld {
     }
   }
 
-  /// Makes the calls, each in a task of its own that the executor holds as well.
+  /// Makes the calls, each in a task that runs on the executor.
   func start() -> [Task<Void, Never>] {
     (0..<trouble.calls).map { number in
       Task(executorPreference: parts.executor) { [trouble, ledger, api] in

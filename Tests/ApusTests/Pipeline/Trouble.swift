@@ -1,27 +1,27 @@
 import Apus
 
-/// What calls meet on their way through the whole pipeline.
+/// A trouble that calls run into on their way through the whole pipeline.
 enum Trouble: String, CaseIterable, Sendable {
-  /// A token that is no good any more, a 503, the pace limit, a redirect, content in pieces.
+  /// An expired token, a 503, the rate limit, a redirect, content in pieces.
   case everything
-  /// The same, read as it comes.
+  /// The same with a streamed response.
   case streamed
-  /// A server that says nothing to the first attempt.
+  /// A server that does not respond to the first attempt.
   case silent
-  /// A tag that is held.
+  /// A held tag.
   case held
-  /// Others, where one runs at a time.
+  /// Other calls, with a concurrency limit of one.
   case behind
-  /// A circuit that lets one through to see.
+  /// A half-open circuit that admits a trial call.
   case halfOpen
-  /// One refresh that all wait for.
+  /// A refresh that all calls wait for.
   case refreshing
-  /// One exchange that all share, tried twice: by their id, or since they ask for the same.
+  /// A shared exchange that is retried: joined by id, or coalesced.
   case joined, coalesced
   /// No network at first.
   case offline
 
-  /// How many calls there are.
+  /// The number of calls.
   var calls: Int {
     switch self {
     case .everything, .streamed, .silent: 1
@@ -32,7 +32,7 @@ enum Trouble: String, CaseIterable, Sendable {
 
   var limits: SchedulingLimits { SchedulingLimits(total: self == .behind ? 1 : 3, perOrigin: 3) }
 
-  /// One a second where calls are to wait for it.
+  /// One per second where calls should wait for it.
   var rate: RateLimit {
     switch self {
     case .everything, .streamed, .behind: .perSecond(1)
@@ -43,12 +43,12 @@ enum Trouble: String, CaseIterable, Sendable {
   var breaker: BreakerPolicy {
     guard self == .halfOpen else { return .interactive }
     var policy = BreakerPolicy(consecutive: 1)
-    // A slot that a call has kept would be free again after so long only.
+    // A trial slot that is not released would become free only after this time.
     policy.longestOpening = .seconds(600)
     return policy
   }
 
-  /// The first call with the right token is the one that fails.
+  /// The first call with a valid token fails.
   var server: TroubledServer {
     switch self {
     case .halfOpen: TroubledServer()
@@ -57,10 +57,10 @@ enum Trouble: String, CaseIterable, Sendable {
     }
   }
 
-  /// How long an attempt may take.
+  /// The timeout of an attempt.
   var attemptTimeout: Duration { self == .silent ? .seconds(2) : .seconds(10) }
 
-  /// What must have been met where nobody disturbs the calls: else they were no trouble.
+  /// The events that must occur when the calls are undisturbed.
   var met: Set<String> {
     switch self {
     case .everything, .streamed:
@@ -75,10 +75,10 @@ enum Trouble: String, CaseIterable, Sendable {
     }
   }
 
-  /// Fewer jobs than this are no way through the whole pipeline.
+  /// The minimum number of jobs for the way through the whole pipeline.
   var leastJobs: Int { calls == 1 ? 15 : 20 }
 
-  /// What can happen to the calls. One call alone is the first, too.
+  /// The disturbances. With a single call, cancelling the first is cancelling all.
   var disturbances: [Disturbance] {
     var cancels: [Disturbance] = [.cancelCalls, .cancelTasks]
     if calls > 1 { cancels.append(.cancelFirst) }
@@ -101,7 +101,7 @@ enum Trouble: String, CaseIterable, Sendable {
     }
   }
 
-  /// Makes a call, and counts the bytes of its answer.
+  /// Makes a call and returns the number of content bytes.
   func call(_ number: Int, by api: Client) async -> Ledger.Outcome {
     let request = self.request(number)
     do throws(CallError) {
@@ -118,15 +118,15 @@ enum Trouble: String, CaseIterable, Sendable {
   }
 }
 
-/// What happens to calls on their way.
+/// A disturbance of calls on their way.
 enum Disturbance: CaseIterable, Sendable {
   case cancelCalls, cancelTasks, cancelFirst, signOut, passDeadline, hold
 
-  /// Whether a call may end with an error for it.
+  /// Whether a call may end with the error because of the disturbance.
   func allows(_ error: CallError) -> Bool {
     switch self {
     case .cancelCalls, .cancelTasks, .cancelFirst: error.isCancellation
-    // Who sees that its turn comes too late, or that there is no time to try again, does not wait for the end.
+    // A call that cannot be admitted or retried in time fails before its deadline.
     case .passDeadline: error.code == .timeout || error.code == .declined || error.status == 503
     case .signOut: error.status == 401 || error.underlying is PrincipalChanged
     case .hold: false

@@ -2,21 +2,21 @@ import Apus
 import ApusTesting
 import Synchronization
 
-/// What a stub answers that stands for a server with everything that can hold a call up: it takes no token but the
-/// last, fails as long as it is told to, sends on to another place, and answers there in pieces.
+/// A server with everything that can delay a call, over a stub: it accepts only the latest token, fails as told,
+/// redirects, and responds there in pieces.
 final class TroubledServer: Sendable {
   enum Weather: CaseIterable {
     case fair, failing, busy, silent, dropping
   }
 
   private struct State {
-    /// The number of the token that it gave last.
+    /// The number of the latest token.
     var token = 1
     var weather: Weather
-    /// How many more exchanges it lasts; `nil`: all.
+    /// The number of exchanges the weather lasts; `nil` for all.
     var remaining: Int?
 
-    /// What goes wrong with one more exchange; `nil`: nothing.
+    /// Returns what goes wrong with the next exchange, or `nil`.
     mutating func trouble() -> StubAnswer? {
       guard remaining != 0 else { return nil }
       remaining = remaining.map { $0 - 1 }
@@ -33,8 +33,8 @@ final class TroubledServer: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - weather: what becomes of those that show the right token. Default: they are answered.
-  ///   - count: of how many; `nil`: of all.
+  ///   - weather: how requests with the latest token are answered. Default: successfully.
+  ///   - count: the number of such requests; `nil` for all.
   init(_ weather: Weather = .fair, for count: Int? = nil) {
     state = Mutex(State(weather: weather, remaining: count))
   }
@@ -43,7 +43,7 @@ final class TroubledServer: Sendable {
     state.withLock { ($0.weather, $0.remaining) = (weather, nil) }
   }
 
-  /// Tokens that are good.
+  /// Returns valid tokens.
   func signIn() -> Tokens {
     state.withLock { state in
       state.token += 1
@@ -75,7 +75,7 @@ final class TroubledServer: Sendable {
     }
   }
 
-  /// Each refresh token is good for once, and a refresh takes its time.
+  /// A refresh token is valid once, and a refresh takes a while.
   private func tokens(for text: String) -> StubAnswer {
     state.withLock { state -> StubAnswer in
       guard text == "grant_type=refresh_token&refresh_token=r\(state.token)" else {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts by key, from any thread.
+/// Thread-safe counters by key.
 final class Counts: Sendable {
   private let counts = Mutex<[UInt64: Int]>([:])
 

@@ -2,7 +2,7 @@ import Apus
 @_exported import TestSupport
 import Testing
 
-/// A model of the tests.
+/// A model for tests.
 struct User: Codable, Sendable, Hashable, Identifiable {
   var id: Int
   var name: String

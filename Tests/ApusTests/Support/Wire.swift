@@ -4,13 +4,13 @@
   import ApusTestServer
   import ApusURLSession
 
-  /// The transports that there are, for what has to be the same over all of them.
+  /// All transports, for behavior that must be the same with each.
   enum Wire: String, CaseIterable {
     case urlSession, nio
 
-    /// A client of a server over a transport of its own, which closes its connections when nobody holds it any more.
+    /// Returns a client of a server with a new transport, which closes its connections when it is released.
     ///
-    /// Its calls and their attempts may take long, and nothing is tried again.
+    /// Timeouts are long, and nothing is retried.
     func client(of server: TestServer, configure: (inout Configuration) -> Void = { _ in }) -> Client {
       let transport: any Transport =
         switch self {
