@@ -159,7 +159,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Apus", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTestServer", httpTypes],
+      dependencies: [
+        "Apus", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTestServer", "ApusWaiting", httpTypes,
+      ],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

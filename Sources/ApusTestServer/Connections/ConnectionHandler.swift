@@ -9,12 +9,14 @@
   final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// How a server replies to the requests on its connections.
+    /// How a server treats its connections.
     struct Behavior: Sendable {
       let reply: @Sendable (RecordedRequest) async -> Reply
       /// Whether the reply is requested when the head has arrived rather than the whole request.
       let repliesToHead: Bool
       let faults: [Fault]
+      /// `nil` without TLS.
+      let tls: NIOSSLContext?
     }
 
     /// The event that a reply was sent. Without `connectionPersists` the connection is closed.
@@ -57,10 +59,10 @@
 
     /// Adds the handlers of a new connection to its channel.
     static func setUp(
-      _ channel: any Channel, connection: Int, recorder: Recorder, behavior: Behavior, tls: NIOSSLContext?
+      _ channel: any Channel, connection: Int, recorder: Recorder, behavior: Behavior
     ) throws {
       let addHandlers: @Sendable (any Channel) throws -> Void = { channel in
-        if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+        if let tls = behavior.tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
         try channel.pipeline.syncOperations.addHandler(
           ConnectionHandler(connection: connection, recorder: recorder, behavior: behavior))
       }

@@ -52,7 +52,7 @@
       let recorder = Recorder(contentCap: options.contentCap)
       let tls = try options.tls?.context()
       let behavior = ConnectionHandler.Behavior(
-        reply: handler, repliesToHead: options.answersAt == .head, faults: options.faults)
+        reply: handler, repliesToHead: options.answersAt == .head, faults: options.faults, tls: tls)
       let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.backlog, value: 4096)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -63,7 +63,7 @@
           return channel.eventLoop.makeCompletedFuture {
             if isShutDown { throw ChannelError.ioOnClosedChannel }
             try ConnectionHandler.setUp(
-              channel, connection: connection, recorder: recorder, behavior: behavior, tls: tls)
+              channel, connection: connection, recorder: recorder, behavior: behavior)
           }
         }
         .bind(to: SocketAddress(ipAddress: "127.0.0.1", port: options.port)).get()

@@ -50,7 +50,7 @@ enum FailingWay: String, CaseIterable, Sendable {
     }
   }
 
-  /// The failing call. Not idempotent, so that it is not retried after a broken connection.
+  /// The failing call; a POST where a GET would be retried.
   var request: Request<User> {
     switch self {
     case .brokenOff: .post("/a")

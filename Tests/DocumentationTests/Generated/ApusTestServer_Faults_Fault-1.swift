@@ -69,9 +69,9 @@ private let server: TestServer = { fatalError("samples are compiled, not run") }
 
 private func sample() async throws {
   let options = TestServer.Options(faults: [
-    Fault(at: .connect, .reset, on: .connection(0)),                // the first connection, at once
+    Fault(at: .connect, .reset, on: .connection(0)),                // the first connection, immediately
     Fault(at: .responseContent(after: 4), .truncate(), on: .path("/users")),
-    Fault(at: .responseHead, .stall(until: gate)),                  // every other answer
+    Fault(at: .responseHead, .stall(until: gate)),                  // every other response
   ])
   _ = options
 }

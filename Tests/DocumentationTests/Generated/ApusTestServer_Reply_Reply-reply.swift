@@ -68,8 +68,8 @@ private let gate = Gate()
 private let server: TestServer = { fatalError("samples are compiled, not run") }()
 
 private func sample() async throws {
-  let _: Reply = Reply.json(#"{"id":1}"#)                                        // a proper answer
+  let _: Reply = Reply.json(#"{"id":1}"#)                                        // a proper response
     .interim(103, fields: ["Link": "</style.css>"])               // … after an early hint
-    .waiting(for: gate)                                           // … which comes when the gate opens
-    .resetting(at: .content(4))                                   // … and breaks off after four bytes
+    .waiting(for: gate)                                           // … held until the gate opens
+    .resetting(at: .content(4))                                   // … and broken off after four bytes
 }

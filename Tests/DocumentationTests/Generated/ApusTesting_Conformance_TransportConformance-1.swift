@@ -80,7 +80,7 @@ private struct MyTransport: Transport {
 
 private func sample() async throws {
   for check in TransportConformance.checks(lacking: [.interimResponses]) {
-    let server = try await LoopbackServer.start()          // your adapter of a server
+    let server = try await LoopbackServer.start()          // your server adapter
     try await check.run(MyTransport(), server)
   }
 }

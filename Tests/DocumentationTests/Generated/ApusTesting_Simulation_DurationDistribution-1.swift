@@ -81,7 +81,7 @@ private struct MyTransport: Transport {
 private func sample() async throws {
   let always = DurationDistribution.constant(.milliseconds(20))
   let network = DurationDistribution.shifted(by: .milliseconds(15), .exponential(mean: .milliseconds(10)))
-  let withTail = DurationDistribution.mixed(network, .constant(.seconds(2)), rare: 0.01)   // one in a hundred
+  let withTail = DurationDistribution.mixed(network, .constant(.seconds(2)), rare: 0.01)   // 1 in 100
   _ = always
   _ = network
   _ = withTail

@@ -79,7 +79,7 @@ private struct MyTransport: Transport {
 }
 
 private func sample() async throws {
-  let _: StubAnswer = .json(#"{"id":7}"#)                                    // an answer
+  let _: StubAnswer = .json(#"{"id":7}"#)                                    // a response
   let _: StubAnswer = .json("[]").after(.seconds(2))                         // … two seconds later, on the client's clock
   let _: StubAnswer = .json("[]").waiting(for: gate)                         // … when the test opens the gate
   let _: StubAnswer = .pieces(["a", "b"], gate: gate).brokenOff(after: 1)    // one piece, then the connection breaks

@@ -1,9 +1,9 @@
 // swift-format-ignore-file
-// The sample '1' of Sources/ApusTestServer/Waiting/Gate.swift. Written by `make samples`; do not edit.
+// The sample '1' of Sources/ApusTesting/Determinism/ManualClock.swift. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
-import ApusTestServer
+import ApusTesting
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -62,16 +62,29 @@ private let session = Session()
 
 private func show(_ things: [some Sendable]) {}
 
-// For the samples in ApusTestServer's documentation.
+private let stub = StubTransport()
+
 private let gate = Gate()
 
-private let server: TestServer = { fatalError("samples are compiled, not run") }()
+private nonisolated(unsafe) var settings = ClientSettings()
+
+private enum LoopbackServer {
+  static func start() async throws -> any ConformanceServer { throw CancellationError() }
+}
+
+private struct MyTransport: Transport {
+  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    throw CancellationError()
+  }
+}
 
 private func sample() async throws {
-  let gate = Gate()
-  let server = try await TestServer.start { _ in .text("late").waiting(for: gate) }
-  // … the call is in flight …
-  gate.open()
-  _ = gate
-  _ = server
+  let clock = ManualClock()
+  var settings = ClientSettings()
+  settings.runtime.clock = clock
+  // … a call sleeps until its deadline …
+  try await clock.waitForSleepers(1)
+  clock.advance(by: .seconds(30))
+  _ = clock
+  _ = settings
 }

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// The sample '1' of Sources/ApusTesting/Random/SerialIDs.swift. Written by `make samples`; do not edit.
+// The sample '1' of Sources/ApusTesting/Determinism/SeededGenerator.swift. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation

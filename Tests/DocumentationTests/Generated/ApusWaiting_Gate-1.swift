@@ -1,9 +1,10 @@
 // swift-format-ignore-file
-// The sample '1' of Sources/ApusTesting/Tasks/ManualExecutor.swift. Written by `make samples`; do not edit.
+// The sample '1' of Sources/ApusWaiting/Gate.swift. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
 import ApusTesting
+import ApusWaiting
 
 private struct User: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -64,27 +65,12 @@ private func show(_ things: [some Sendable]) {}
 
 private let stub = StubTransport()
 
-private let gate = Gate()
-
-private nonisolated(unsafe) var settings = ClientSettings()
-
-private enum LoopbackServer {
-  static func start() async throws -> any ConformanceServer { throw CancellationError() }
-}
-
-private struct MyTransport: Transport {
-  func send(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
-    throw CancellationError()
-  }
-}
-
 private func sample() async throws {
-  let executor = ManualExecutor()
-  settings.runtime.executor = executor
-  let call = Task(executorPreference: executor) { try await api.send(.users) }
-  executor.run(jobs: 2)      // two steps of the call
-  api.calls.cancelAll()
-  executor.runAll()
-  _ = executor
-  _ = call
+  let gate = Gate()
+  stub.on(.get, "/slow", answer: .json("[]").waiting(for: gate))
+  async let users = api.send(.users)
+  try await gate.waitForArrivals(1)     // the call is in flight
+  gate.open()
+  _ = gate
+  _ = try await users
 }

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// The sample '1' of Sources/ApusTesting/Time/ManualClock.swift. Written by `make samples`; do not edit.
+// The sample '1' of Sources/ApusTesting/Determinism/ManualExecutor.swift. Written by `make samples`; do not edit.
 
 import Apus
 import Foundation
@@ -79,12 +79,12 @@ private struct MyTransport: Transport {
 }
 
 private func sample() async throws {
-  let clock = ManualClock()
-  var settings = ClientSettings()
-  settings.runtime.clock = clock
-  // … a call waits for its deadline …
-  try await clock.waitForSleepers(1)
-  clock.advance(by: .seconds(30))
-  _ = clock
-  _ = settings
+  let executor = ManualExecutor()
+  settings.runtime.executor = executor
+  let call = Task(executorPreference: executor) { try await api.send(.users) }
+  executor.run(jobs: 2)      // two steps of the call
+  api.calls.cancelAll()
+  executor.runAll()
+  _ = executor
+  _ = call
 }
