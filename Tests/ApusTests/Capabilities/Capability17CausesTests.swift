@@ -36,7 +36,7 @@ enum FailingWay: String, CaseIterable, Sendable {
   }
 
   /// What the server does with the request.
-  func deed(_ request: SeenRequest) -> Deed {
+  func scriptedReply(_ request: ReceivedRequest) -> ScriptedReply {
     switch self {
     case .refusedWithReason: .json(#"{"message":"No."}"#, status: 400)
     case .refusedWithout: .status(400)
@@ -88,7 +88,7 @@ struct Capability17CausesTests {
   }
 
   /// Makes the call fail and returns its error.
-  private func error(_ way: FailingWay, _ server: any SeeingServer) async throws -> CallError? {
+  private func error(_ way: FailingWay, _ server: any RecordingServer) async throws -> CallError? {
     let api = server.client { configure(&$0, way) }
     switch way {
     case .silentHead, .silentContent: return try await timedOut(way, api, server)
@@ -105,7 +105,7 @@ struct Capability17CausesTests {
     }
   }
 
-  private func timedOut(_ way: FailingWay, _ api: Client, _ server: any SeeingServer) async throws -> CallError? {
+  private func timedOut(_ way: FailingWay, _ api: Client, _ server: any RecordingServer) async throws -> CallError? {
     let call = Task { await failure { try await api.send(way.request) } }
     try await server.waitForRequests(1)
     if way == .silentContent {
@@ -116,7 +116,8 @@ struct Capability17CausesTests {
     return await call.value
   }
 
-  private func behindAnother(_ way: FailingWay, _ api: Client, _ server: any SeeingServer) async throws -> CallError? {
+  private func behindAnother(_ way: FailingWay, _ api: Client, _ server: any RecordingServer) async throws -> CallError?
+  {
     let first = Task { await failure { try await api.send(Request<String>.get("/first")) } }
     try await server.waitForRequests(1)
     let second = Task { await failure { try await api.send(way.request) } }
@@ -130,10 +131,10 @@ struct Capability17CausesTests {
     return error
   }
 
-  @Test("Each failure is reported to the app in the same way", arguments: Ground.allCases, FailingWay.allCases)
-  func told(ground: Ground, way: FailingWay) async throws {
-    try await ground.with {
-      way.deed($0)
+  @Test("Each failure is reported to the app in the same way", arguments: TestBackend.allCases, FailingWay.allCases)
+  func told(backend: TestBackend, way: FailingWay) async throws {
+    try await backend.with {
+      way.scriptedReply($0)
     } body: { server in
       let error = try #require(try await error(way, server))
       #expect(error.code == way.expected.code)
@@ -149,9 +150,9 @@ struct Capability17CausesTests {
 
   @Test(
     "The last attempt's failure is the error, with all attempts and the reason for giving up",
-    arguments: Ground.allCases)
-  func attempts(ground: Ground) async throws {
-    try await ground.with { _ in
+    arguments: TestBackend.allCases)
+  func attempts(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .status(503)
     } body: { server in
       let api = server.client { configure(&$0, .unavailable) }
@@ -164,17 +165,17 @@ struct Capability17CausesTests {
     }
   }
 
-  @Test("A local refusal says why, and how long to wait", arguments: Ground.allCases)
-  func refusals(ground: Ground) async throws {
-    try await ground.with { request in
-      FailingWay.circuitOpen.deed(request)
+  @Test("A local refusal says why, and how long to wait", arguments: TestBackend.allCases)
+  func refusals(backend: TestBackend) async throws {
+    try await backend.with { request in
+      FailingWay.circuitOpen.scriptedReply(request)
     } body: { server in
       let error = try #require(try await error(.circuitOpen, server))
       #expect(error.underlying is BreakerRejection)
       #expect(error.retryAfter.map { $0 > .seconds(4) && $0 < .seconds(7) } == true)
       #expect(server.paths == ["/before"])
     }
-    try await ground.with { _ in
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let error = try #require(try await error(.tooFast, server))

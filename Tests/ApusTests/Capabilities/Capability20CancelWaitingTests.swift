@@ -24,7 +24,7 @@ enum WaitingPlace: String, CaseIterable, Sendable {
     }
   }
 
-  func deed(_ request: SeenRequest, _ latch: Latch) -> Deed {
+  func scriptedReply(_ request: ReceivedRequest, _ latch: Latch) -> ScriptedReply {
     switch self {
     case .head: request.path == "/a" ? .silence : .text(request.path)
     case .content: request.path == "/a" ? .halfway : .text(request.path)
@@ -35,7 +35,7 @@ enum WaitingPlace: String, CaseIterable, Sendable {
     }
   }
 
-  private func refreshing(_ request: SeenRequest, _ latch: Latch) -> Deed {
+  private func refreshing(_ request: ReceivedRequest, _ latch: Latch) -> ScriptedReply {
     if request.path == "/token" { return .json(#"{"access_token":"new","refresh_token":"next"}"#).after(latch) }
     return request.authorization == "Bearer new" ? .text(request.path) : .status(401)
   }
@@ -73,7 +73,7 @@ struct Capability20CancelWaitingTests {
     }
 
     /// Makes another call that takes the permit the call waits for.
-    func occupy(_ api: Client, _ server: any SeeingServer) async throws -> Task<CallError?, Never>? {
+    func occupy(_ api: Client, _ server: any RecordingServer) async throws -> Task<CallError?, Never>? {
       switch place {
       case .turn:
         let other = Task { await failure { try await api.send(Request<String>.get("/other")) } }
@@ -87,7 +87,7 @@ struct Capability20CancelWaitingTests {
     }
 
     /// Waits until the call has reached the place.
-    func arrive(_ api: Client, _ server: any SeeingServer) async throws {
+    func arrive(_ api: Client, _ server: any RecordingServer) async throws {
       try await server.waitForRequests(place.requests)
       switch place {
       case .nowhere, .head: break
@@ -102,19 +102,19 @@ struct Capability20CancelWaitingTests {
 
   @Test(
     "A waiting call ends as cancelled and nothing else, sends nothing more, and does not block the next call",
-    arguments: Ground.allCases, WaitingPlace.allCases)
-  func cancelled(ground: Ground, place: WaitingPlace) async throws {
+    arguments: TestBackend.allCases, WaitingPlace.allCases)
+  func cancelled(backend: TestBackend, place: WaitingPlace) async throws {
     for canceller in Canceller.allCases where place != .nowhere || canceller == .task {
       let bench = Bench(place: place)
-      try await ground.with { [latch = bench.latch] in
-        place.deed($0, latch)
+      try await backend.with { [latch = bench.latch] in
+        place.scriptedReply($0, latch)
       } body: { server in
         try await cancel(canceller, bench, server)
       }
     }
   }
 
-  private func cancel(_ canceller: Canceller, _ bench: Bench, _ server: any SeeingServer) async throws {
+  private func cancel(_ canceller: Canceller, _ bench: Bench, _ server: any RecordingServer) async throws {
     let place = bench.place
     let api = server.client { bench.configure(&$0) }
     let other = try await bench.occupy(api, server)
@@ -140,7 +140,7 @@ struct Capability20CancelWaitingTests {
   }
 
   /// Makes another call, which succeeds only if the single permit was released.
-  private func goOn(_ bench: Bench, _ api: Client, _ server: any SeeingServer) async throws {
+  private func goOn(_ bench: Bench, _ api: Client, _ server: any RecordingServer) async throws {
     bench.connectivity.report(.online)
     if bench.place == .pace { bench.clock.advance(by: .seconds(60)) }
     let text = try await api.send(Request<String>.get("/next"))
@@ -151,9 +151,9 @@ struct Capability20CancelWaitingTests {
     try await waitWhile(!api.calls.isEmpty)
   }
 
-  @Test("Cancelling a finished call has no effect", arguments: Ground.allCases)
-  func afterEnd(ground: Ground) async throws {
-    try await ground.with {
+  @Test("Cancelling a finished call has no effect", arguments: TestBackend.allCases)
+  func afterEnd(backend: TestBackend) async throws {
+    try await backend.with {
       .text($0.path)
     } body: { server in
       let api = server.client()

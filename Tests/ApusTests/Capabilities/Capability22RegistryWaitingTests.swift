@@ -13,10 +13,10 @@ struct Capability22RegistryWaitingTests {
   }
 
   @Test(
-    "Queued calls are listed, found and cancelled like those in flight", arguments: Ground.allCases)
-  func waiting(ground: Ground) async throws {
+    "Queued calls are listed, found and cancelled like those in flight", arguments: TestBackend.allCases)
+  func waiting(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 1))
-    try await ground.with { _ in
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -50,10 +50,10 @@ struct Capability22RegistryWaitingTests {
 
   @Test(
     "A call between two attempts is listed as waiting, with its earlier attempts",
-    arguments: Ground.allCases)
-  func betweenAttempts(ground: Ground) async throws {
+    arguments: TestBackend.allCases)
+  func betweenAttempts(backend: TestBackend) async throws {
     let clock = StoppedClock()
-    try await ground.with {
+    try await backend.with {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -73,7 +73,7 @@ struct Capability22RegistryWaitingTests {
   enum End: String, CaseIterable {
     case success, refusal, failure, cancel, deadline, noRoom, tooFast
 
-    func deed(_ request: SeenRequest) -> Deed {
+    func scriptedReply(_ request: ReceivedRequest) -> ScriptedReply {
       switch self {
       case .success, .noRoom, .tooFast: .text("x")
       case .refusal: .status(404)
@@ -84,12 +84,12 @@ struct Capability22RegistryWaitingTests {
   }
 
   @Test(
-    "No call stays registered however it ends, and its id can be reused immediately", arguments: Ground.allCases,
+    "No call stays registered however it ends, and its id can be reused immediately", arguments: TestBackend.allCases,
     End.allCases)
-  func empty(ground: Ground, end: End) async throws {
+  func empty(backend: TestBackend, end: End) async throws {
     let clock = StoppedClock()
-    try await ground.with {
-      end.deed($0)
+    try await backend.with {
+      end.scriptedReply($0)
     } body: { server in
       let api = server.client {
         clock.stop(&$0)

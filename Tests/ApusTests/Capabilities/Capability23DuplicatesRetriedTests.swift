@@ -19,10 +19,10 @@ struct Capability23DuplicatesRetriedTests {
 
   @Test(
     "Joined calls share one exchange, one permit and all attempts, and each gets the response",
-    arguments: Ground.allCases)
-  func attempts(ground: Ground) async throws {
+    arguments: TestBackend.allCases)
+  func attempts(backend: TestBackend) async throws {
     let (clock, scheduler) = (StoppedClock(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = server.client {
@@ -42,10 +42,10 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("Calls that join a queued exchange share its turn", arguments: Ground.allCases)
-  func waiting(ground: Ground) async throws {
+  @Test("Calls that join a queued exchange share its turn", arguments: TestBackend.allCases)
+  func waiting(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -65,10 +65,10 @@ struct Capability23DuplicatesRetriedTests {
 
   @Test(
     "A caller's deadline or cancellation ends only that caller, and the last one to leave ends the exchange",
-    arguments: Ground.allCases)
-  func leaving(ground: Ground) async throws {
+    arguments: TestBackend.allCases)
+  func leaving(backend: TestBackend) async throws {
     let clock = StoppedClock()
-    try await ground.with { _ in
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -90,10 +90,10 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("Equal requests share an exchange without an id if they opt in", arguments: Ground.allCases)
-  func coalesced(ground: Ground) async throws {
+  @Test("Equal requests share an exchange without an id if they opt in", arguments: TestBackend.allCases)
+  func coalesced(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -119,10 +119,10 @@ struct Capability23DuplicatesRetriedTests {
 
   @Test(
     "Calls still share an exchange during a retry delay, even if the previous response must not be stored",
-    arguments: Ground.allCases)
-  func coalescedInPause(ground: Ground) async throws {
+    arguments: TestBackend.allCases)
+  func coalescedInPause(backend: TestBackend) async throws {
     let clock = StoppedClock()
-    try await ground.with {
+    try await backend.with {
       $0.number == 0 ? .status(503, ["Cache-Control": "no-store"]) : .text("there")
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -141,10 +141,12 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("Failed attempts after the first call has left are reported to the calls that stay", arguments: Ground.allCases)
-  func attemptsAfterLeaving(ground: Ground) async throws {
+  @Test(
+    "Failed attempts after the first call has left are reported to the calls that stay", arguments: TestBackend.allCases
+  )
+  func attemptsAfterLeaving(backend: TestBackend) async throws {
     let clock = StoppedClock()
-    try await ground.with { _ in
+    try await backend.with { _ in
       .status(503)
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -164,11 +166,11 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "Refuse, replace and allow also apply to queued calls", arguments: Ground.allCases,
+    "Refuse, replace and allow also apply to queued calls", arguments: TestBackend.allCases,
     [DuplicatePolicy.refuse, .replace, .allow])
-  func others(ground: Ground, policy: DuplicatePolicy) async throws {
+  func others(backend: TestBackend, policy: DuplicatePolicy) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }

@@ -6,10 +6,10 @@ import Testing
 struct Capability24BoundedTests {
   @Test(
     "However many calls are made, no more than the limit run at a time, as counted by the server, and all succeed",
-    arguments: Ground.allCases)
-  func many(ground: Ground) async throws {
+    arguments: TestBackend.allCases)
+  func many(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 20, perOrigin: 4))
-    try await ground.with {
+    try await backend.with {
       .text($0.path)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -41,10 +41,10 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("Each limit is reached and never exceeded", arguments: Ground.allCases, Limit.allCases)
-  func reached(ground: Ground, limit: Limit) async throws {
+  @Test("Each limit is reached and never exceeded", arguments: TestBackend.allCases, Limit.allCases)
+  func reached(backend: TestBackend, limit: Limit) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(limit.limits))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -62,13 +62,13 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("The total limit spans all servers", arguments: Ground.allCases)
-  func severalServers(ground: Ground) async throws {
+  @Test("The total limit spans all servers", arguments: TestBackend.allCases)
+  func severalServers(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 5, perOrigin: 3)))
-    try await ground.with(host: "one.test") {
+    try await backend.with(host: "one.test") {
       .text($0.path).after(latch)
     } body: { one in
-      try await ground.with(host: "other.test") {
+      try await backend.with(host: "other.test") {
         .text($0.path).after(latch)
       } body: { other in
         let apis = [one.client { $0.scheduler = scheduler }, other.client { $0.scheduler = scheduler }]
@@ -91,13 +91,13 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("A slow origin never blocks another", arguments: Ground.allCases)
-  func slowOrigin(ground: Ground) async throws {
+  @Test("A slow origin never blocks another", arguments: TestBackend.allCases)
+  func slowOrigin(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 3, perOrigin: 2)))
-    try await ground.with(host: "slow.test") {
+    try await backend.with(host: "slow.test") {
       .text($0.path).after(latch)
     } body: { slow in
-      try await ground.with(host: "quick.test") {
+      try await backend.with(host: "quick.test") {
         .text($0.path)
       } body: { quick in
         let slowAPI = slow.client { $0.scheduler = scheduler }
@@ -118,12 +118,12 @@ struct Capability24BoundedTests {
   }
 
   @Test(
-    "A call beyond the queue's limit is refused with a reason, and nothing is sent", arguments: Ground.allCases)
-  func queueFull(ground: Ground) async throws {
+    "A call beyond the queue's limit is refused with a reason, and nothing is sent", arguments: TestBackend.allCases)
+  func queueFull(backend: TestBackend) async throws {
     var limits = SchedulingLimits(total: 1)
     limits.queue = 1
     let (latch, scheduler) = (Latch(), Scheduler(limits))
-    try await ground.with { _ in
+    try await backend.with { _ in
       .text("there").after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -140,10 +140,10 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("A streamed call holds its permit until the response head", arguments: Ground.allCases)
-  func streamed(ground: Ground) async throws {
+  @Test("A streamed call holds its permit until the response head", arguments: TestBackend.allCases)
+  func streamed(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 1))
-    try await ground.with { _ in
+    try await backend.with { _ in
       .text("some content")
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -160,10 +160,10 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("While a call waits between two attempts, others use its permit", arguments: Ground.allCases)
-  func backOff(ground: Ground) async throws {
+  @Test("While a call waits between two attempts, others use its permit", arguments: TestBackend.allCases)
+  func backOff(backend: TestBackend) async throws {
     let (clock, scheduler) = (StoppedClock(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       $0.path == "/flaky" && $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = server.client {

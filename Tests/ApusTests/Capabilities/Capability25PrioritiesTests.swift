@@ -30,10 +30,12 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  @Test("A high-priority call overtakes earlier low-priority calls, which keep their order", arguments: Ground.allCases)
-  func overtaking(ground: Ground) async throws {
+  @Test(
+    "A high-priority call overtakes earlier low-priority calls, which keep their order", arguments: TestBackend.allCases
+  )
+  func overtaking(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let caller = Caller(server.client { $0.scheduler = scheduler }, scheduler)
@@ -52,12 +54,13 @@ struct Capability25PrioritiesTests {
 
   /// Two urgent calls arrive per second and the server handles one: without ageing the low-priority call would starve.
   @Test(
-    "A low-priority call is never starved: calls later than its bound do not overtake it", arguments: Ground.allCases)
-  func ageing(ground: Ground) async throws {
+    "A low-priority call is never starved: calls later than its bound do not overtake it",
+    arguments: TestBackend.allCases)
+  func ageing(backend: TestBackend) async throws {
     var limits = SchedulingLimits(total: 1)
     limits.ageing = .seconds(1)
     let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(limits))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client {
@@ -85,10 +88,10 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  @Test("A call without a priority has that of its task", arguments: Ground.allCases)
-  func taskPriority(ground: Ground) async throws {
+  @Test("A call without a priority has that of its task", arguments: TestBackend.allCases)
+  func taskPriority(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -106,11 +109,11 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  @Test("An urgent call does not wait for calls whose permit it could not use", arguments: Ground.allCases)
-  func passing(ground: Ground) async throws {
+  @Test("An urgent call does not wait for calls whose permit it could not use", arguments: TestBackend.allCases)
+  func passing(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 4, tags: ["images": 1]))
     let latch = Latch()
-    try await ground.with {
+    try await backend.with {
       $0.path == "/list" ? .text("list") : .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }

@@ -9,10 +9,10 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("Images are held while a list loads and continue when released", arguments: Ground.allCases)
-  func hold(ground: Ground) async throws {
+  @Test("Images are held while a list loads and continue when released", arguments: TestBackend.allCases)
+  func hold(backend: TestBackend) async throws {
     let scheduler = Scheduler(.apps)
-    try await ground.with {
+    try await backend.with {
       .text($0.path)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -30,10 +30,10 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("All calls are held while the app pauses, and running calls continue", arguments: Ground.allCases)
-  func holdEverything(ground: Ground) async throws {
+  @Test("All calls are held while the app pauses, and running calls continue", arguments: TestBackend.allCases)
+  func holdEverything(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(.apps))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -52,11 +52,11 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("Images are cancelled, queued and in flight, and nothing else", arguments: Ground.allCases)
-  func cancel(ground: Ground) async throws {
+  @Test("Images are cancelled, queued and in flight, and nothing else", arguments: TestBackend.allCases)
+  func cancel(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 3, tags: ["images": 2]))
     let latch = Latch()
-    try await ground.with {
+    try await backend.with {
       $0.path.hasPrefix("/image") ? .silence : .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -82,10 +82,10 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("Held calls keep their deadlines and can be cancelled", arguments: Ground.allCases)
-  func heldCalls(ground: Ground) async throws {
+  @Test("Held calls keep their deadlines and can be cancelled", arguments: TestBackend.allCases)
+  func heldCalls(backend: TestBackend) async throws {
     let (clock, scheduler) = (StoppedClock(), Scheduler(.apps))
-    try await ground.with {
+    try await backend.with {
       .text($0.path)
     } body: { server in
       let api = server.client {

@@ -43,11 +43,11 @@ struct Capability27DecisionsTests {
 
   @Test(
     "Waiting, a failed attempt, its retry and a redirect are reported in order to several observers",
-    arguments: Ground.allCases)
-  func inOrder(ground: Ground) async throws {
+    arguments: TestBackend.allCases)
+  func inOrder(backend: TestBackend) async throws {
     let (clock, latch, scheduler) = (StoppedClock(), Latch(), Scheduler(SchedulingLimits(total: 1)))
     let (first, second) = (Watcher(of: "watched"), Watcher(of: "watched"))
-    try await ground.with { request in
+    try await backend.with { request in
       switch (request.path, request.number) {
       case ("/other", _): .text("other").after(latch)
       case ("/a", 1): .status(503)
@@ -81,11 +81,12 @@ struct Capability27DecisionsTests {
   }
 
   @Test(
-    "A rejected token, the wait for a new one and the second exchange are reported in order", arguments: Ground.allCases
+    "A rejected token, the wait for a new one and the second exchange are reported in order",
+    arguments: TestBackend.allCases
   )
-  func credentials(ground: Ground) async throws {
+  func credentials(backend: TestBackend) async throws {
     let watcher = Watcher(of: "watched")
-    try await ground.with { request in
+    try await backend.with { request in
       if request.path == "/token" { return .json(#"{"access_token":"new","refresh_token":"next"}"#) }
       return request.authorization == "Bearer new" ? .text("there") : .status(401)
     } body: { server in
@@ -103,11 +104,13 @@ struct Capability27DecisionsTests {
       ])
   }
 
-  @Test("A cancellation is reported once, wherever the call is, followed by the call's end", arguments: Ground.allCases)
-  func cancel(ground: Ground) async throws {
+  @Test(
+    "A cancellation is reported once, wherever the call is, followed by the call's end", arguments: TestBackend.allCases
+  )
+  func cancel(backend: TestBackend) async throws {
     let scheduler = Scheduler(.apps)
     let watcher = Watcher(of: "watched")
-    try await ground.with { _ in
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = server.client {
@@ -126,10 +129,10 @@ struct Capability27DecisionsTests {
     }
   }
 
-  @Test("Observers receive the events of the result's trace", arguments: Ground.allCases)
-  func trace(ground: Ground) async throws {
+  @Test("Observers receive the events of the result's trace", arguments: TestBackend.allCases)
+  func trace(backend: TestBackend) async throws {
     let told = Log<TraceEvent>()
-    try await ground.with {
+    try await backend.with {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = server.client {

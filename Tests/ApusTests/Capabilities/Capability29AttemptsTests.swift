@@ -15,9 +15,9 @@ struct Capability29AttemptsTests {
 
   @Test(
     "An attempt without a response in time is closed and retried",
-    arguments: Ground.allCases)
-  func again(ground: Ground) async throws {
-    try await ground.with {
+    arguments: TestBackend.allCases)
+  func again(backend: TestBackend) async throws {
+    try await backend.with {
       $0.number == 0 ? .silence : .text("there")
     } body: { server in
       let api = server.client { configure(&$0) }
@@ -34,9 +34,9 @@ struct Capability29AttemptsTests {
 
   @Test(
     "If no attempt gets a response within the call's own limit, the error is a timeout with all attempts",
-    arguments: Ground.allCases)
-  func never(ground: Ground) async throws {
-    try await ground.with { _ in
+    arguments: TestBackend.allCases)
+  func never(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { configure(&$0) }
@@ -57,9 +57,9 @@ struct Capability29AttemptsTests {
     }
   }
 
-  @Test("A request that is not idempotent is not retried after the attempt's deadline", arguments: Ground.allCases)
-  func onlyOnce(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A request that is not idempotent is not retried after the attempt's deadline", arguments: TestBackend.allCases)
+  func onlyOnce(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { configure(&$0) }
@@ -76,9 +76,9 @@ struct Capability29AttemptsTests {
 
   @Test(
     "A slow server is not asked three times: the attempt after one without a response gets all the remaining time",
-    arguments: Ground.allCases)
-  func slow(ground: Ground) async throws {
-    try await ground.with { _ in
+    arguments: TestBackend.allCases)
+  func slow(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client {
@@ -98,9 +98,11 @@ struct Capability29AttemptsTests {
     }
   }
 
-  @Test("A call with a long limit of its own is sent once, however long the response takes", arguments: Ground.allCases)
-  func longPoll(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test(
+    "A call with a long limit of its own is sent once, however long the response takes", arguments: TestBackend.allCases
+  )
+  func longPoll(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { configure(&$0) }
@@ -116,10 +118,10 @@ struct Capability29AttemptsTests {
     }
   }
 
-  @Test("The attempt's time starts when the call is admitted", arguments: Ground.allCases)
-  func turn(ground: Ground) async throws {
+  @Test("The attempt's time starts when the call is admitted", arguments: TestBackend.allCases)
+  func turn(backend: TestBackend) async throws {
     let scheduler = Scheduler(.apps)
-    try await ground.with { _ in
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = server.client {
@@ -137,9 +139,9 @@ struct Capability29AttemptsTests {
     }
   }
 
-  @Test("The attempt's time ends with the response's head: content may take longer", arguments: Ground.allCases)
-  func content(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("The attempt's time ends with the response's head: content may take longer", arguments: TestBackend.allCases)
+  func content(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .halfway
     } body: { server in
       let api = server.client { configure(&$0) }

@@ -27,7 +27,7 @@ struct Capability29DeadlinesTests {
       }
     }
 
-    func deed(_ request: SeenRequest, _ latch: Latch) -> Deed {
+    func scriptedReply(_ request: ReceivedRequest, _ latch: Latch) -> ScriptedReply {
       switch (self, request.path) {
       case (.credentials, "/token"): .json(#"{"access_token":"new","refresh_token":"next"}"#).after(latch)
       case (.credentials, _): .status(401)
@@ -39,10 +39,11 @@ struct Capability29DeadlinesTests {
   }
 
   @Test(
-    "The deadline applies wherever time passes, and the error says where", arguments: Ground.allCases, Loss.allCases)
-  func total(ground: Ground, loss: Loss) async throws {
-    try await ground.with { [latch] in
-      loss.deed($0, latch)
+    "The deadline applies wherever time passes, and the error says where", arguments: TestBackend.allCases,
+    Loss.allCases)
+  func total(backend: TestBackend, loss: Loss) async throws {
+    try await backend.with { [latch] in
+      loss.scriptedReply($0, latch)
     } body: { server in
       let api = server.client {
         clock.stop(&$0)
@@ -71,7 +72,7 @@ struct Capability29DeadlinesTests {
   }
 
   /// Waits until the call has reached the place where its time passes.
-  private func arrive(_ loss: Loss, _ api: Client, _ server: any SeeingServer) async throws {
+  private func arrive(_ loss: Loss, _ api: Client, _ server: any RecordingServer) async throws {
     try await server.waitForRequests(loss.requests)
     func hasArrived(_ entry: CallEntry) -> Bool {
       switch loss {
@@ -85,9 +86,9 @@ struct Capability29DeadlinesTests {
     try await waitWhile(api.calls.calls(tag: "a").first.map(hasArrived) != true)
   }
 
-  @Test("Retry delays count: the last attempt gets the remaining time", arguments: Ground.allCases)
-  func backOff(ground: Ground) async throws {
-    try await ground.with {
+  @Test("Retry delays count: the last attempt gets the remaining time", arguments: TestBackend.allCases)
+  func backOff(backend: TestBackend) async throws {
+    try await backend.with {
       $0.number == 0 ? .status(503) : .silence
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -105,9 +106,9 @@ struct Capability29DeadlinesTests {
 
   @Test(
     "A retry delay beyond the deadline is not waited for: the call fails immediately with the server's response",
-    arguments: Ground.allCases)
-  func noTimeLeft(ground: Ground) async throws {
-    try await ground.with { _ in
+    arguments: TestBackend.allCases)
+  func noTimeLeft(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .status(503, ["Retry-After": "10"])
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -121,9 +122,9 @@ struct Capability29DeadlinesTests {
 
   @Test(
     "Calls within one deadline scope share it: later calls get the remaining time",
-    arguments: Ground.allCases)
-  func work(ground: Ground) async throws {
-    try await ground.with { [latch] in
+    arguments: TestBackend.allCases)
+  func work(backend: TestBackend) async throws {
+    try await backend.with { [latch] in
       $0.path == "/first" ? .text("there").after(latch) : .silence
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -147,9 +148,9 @@ struct Capability29DeadlinesTests {
     }
   }
 
-  @Test("A call made after the deadline sends nothing and reports notSent", arguments: Ground.allCases)
-  func over(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A call made after the deadline sends nothing and reports notSent", arguments: TestBackend.allCases)
+  func over(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -164,9 +165,9 @@ struct Capability29DeadlinesTests {
     }
   }
 
-  @Test("A streamed call has no deadline unless it sets one", arguments: Ground.allCases)
-  func streamed(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A streamed call has no deadline unless it sets one", arguments: TestBackend.allCases)
+  func streamed(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .halfway
     } body: { server in
       let api = server.client {

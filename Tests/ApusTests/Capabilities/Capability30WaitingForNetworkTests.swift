@@ -7,7 +7,7 @@ struct Capability30WaitingForNetworkTests {
   private let clock = StoppedClock()
   private let connectivity = Connectivity()
 
-  private func client(_ server: any SeeingServer, _ policy: ConnectivityPolicy = .pauseRetries) -> Client {
+  private func client(_ server: any RecordingServer, _ policy: ConnectivityPolicy = .pauseRetries) -> Client {
     server.client {
       clock.stop(&$0)
       $0.connectivity = connectivity
@@ -15,9 +15,9 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("A call can wait for a network and is sent when there is one", arguments: Ground.allCases)
-  func wait(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A call can wait for a network and is sent when there is one", arguments: TestBackend.allCases)
+  func wait(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = client(server)
@@ -38,9 +38,9 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("A call waits within its deadline, and the error reports notSent", arguments: Ground.allCases)
-  func deadline(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A call waits within its deadline, and the error reports notSent", arguments: TestBackend.allCases)
+  func deadline(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = client(server, .wait)
@@ -54,9 +54,9 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("A call that does not wait fails immediately as offline", arguments: Ground.allCases)
-  func failFast(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A call that does not wait fails immediately as offline", arguments: TestBackend.allCases)
+  func failFast(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = client(server, .failFast)
@@ -70,9 +70,9 @@ struct Capability30WaitingForNetworkTests {
 
   @Test(
     "A wrong offline belief blocks no call by default: calls are tried, and a response corrects it",
-    arguments: Ground.allCases)
-  func falseBelief(ground: Ground) async throws {
-    try await ground.with { _ in
+    arguments: TestBackend.allCases)
+  func falseBelief(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = client(server)
@@ -85,9 +85,9 @@ struct Capability30WaitingForNetworkTests {
 
   @Test(
     "With fail-fast or waiting, occasional probes correct a wrong offline belief",
-    arguments: Ground.allCases, [ConnectivityPolicy.failFast, .wait])
-  func probe(ground: Ground, policy: ConnectivityPolicy) async throws {
-    try await ground.with { _ in
+    arguments: TestBackend.allCases, [ConnectivityPolicy.failFast, .wait])
+  func probe(backend: TestBackend, policy: ConnectivityPolicy) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = client(server, policy)
@@ -107,9 +107,9 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("By default retries wait for a network, so that no attempt is wasted", arguments: Ground.allCases)
-  func pauseRetries(ground: Ground) async throws {
-    try await ground.with {
+  @Test("By default retries wait for a network, so that no attempt is wasted", arguments: TestBackend.allCases)
+  func pauseRetries(backend: TestBackend) async throws {
+    try await backend.with {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = client(server)
@@ -129,9 +129,9 @@ struct Capability30WaitingForNetworkTests {
 
   @Test(
     "Any response proves that there is a network, and a broken connection does not prove the contrary",
-    arguments: Ground.allCases)
-  func findings(ground: Ground) async throws {
-    try await ground.with {
+    arguments: TestBackend.allCases)
+  func findings(backend: TestBackend) async throws {
+    try await backend.with {
       $0.path == "/broken" ? .broken : .status(404)
     } body: { server in
       let api = client(server)

@@ -17,10 +17,11 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("Calls of a group are in flight at the same time, and each returns its own value", arguments: Ground.allCases)
-  func together(ground: Ground) async throws {
+  @Test(
+    "Calls of a group are in flight at the same time, and each returns its own value", arguments: TestBackend.allCases)
+  func together(backend: TestBackend) async throws {
     let latch = Latch()
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let texts = group(of: ["/1", "/2", "/3"], by: server.client())
@@ -40,12 +41,12 @@ struct Capability35ParallelTests {
 
   @Test(
     "A child that fails or is cancelled cancels its siblings: those in flight close, queued ones are never sent",
-    arguments: Ground.allCases, Fall.allCases)
-  func siblings(ground: Ground, fall: Fall) async throws {
+    arguments: TestBackend.allCases, Fall.allCases)
+  func siblings(backend: TestBackend, fall: Fall) async throws {
     let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(SchedulingLimits(total: 3)))
-    try await ground.with { request in
+    try await backend.with { request in
       guard request.path == "/first", fall != .cancelled, fall != .timedOut else { return .silence }
-      return fall == .broken ? Deed.broken.after(latch) : Deed.status(404).after(latch)
+      return fall == .broken ? ScriptedReply.broken.after(latch) : ScriptedReply.status(404).after(latch)
     } body: { server in
       let api = server.client {
         clock.stop(&$0)
@@ -86,10 +87,10 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("Cancelling a parent cancels all its children, in flight or waiting", arguments: Ground.allCases)
-  func parent(ground: Ground) async throws {
+  @Test("Cancelling a parent cancels all its children, in flight or waiting", arguments: TestBackend.allCases)
+  func parent(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 2))
-    try await ground.with { _ in
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -104,11 +105,11 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("With async let a failure ends the other call too", arguments: Ground.allCases)
-  func asyncLet(ground: Ground) async throws {
+  @Test("With async let a failure ends the other call too", arguments: TestBackend.allCases)
+  func asyncLet(backend: TestBackend) async throws {
     let latch = Latch()
-    try await ground.with {
-      $0.path == "/fails" ? Deed.status(404).after(latch) : .silence
+    try await backend.with {
+      $0.path == "/fails" ? ScriptedReply.status(404).after(latch) : .silence
     } body: { server in
       let api = server.client()
       let both = Task {
@@ -124,11 +125,11 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("A sibling that waits for a retry ends too", arguments: Ground.allCases)
-  func betweenAttempts(ground: Ground) async throws {
+  @Test("A sibling that waits for a retry ends too", arguments: TestBackend.allCases)
+  func betweenAttempts(backend: TestBackend) async throws {
     let (latch, clock) = (Latch(), StoppedClock())
-    try await ground.with {
-      $0.path == "/busy" ? .status(503) : Deed.status(404).after(latch)
+    try await backend.with {
+      $0.path == "/busy" ? .status(503) : ScriptedReply.status(404).after(latch)
     } body: { server in
       let api = server.client { clock.stop(&$0) }
       let texts = group(of: ["/busy", "/fails"], by: api)

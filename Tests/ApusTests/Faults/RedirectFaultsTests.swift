@@ -88,11 +88,11 @@
       }
     }
 
-    @Test("A secret sent to another origin, in any form", arguments: Wire.allCases, Showing.allCases)
-    func secrets(wire: Wire, showing: Showing) async throws {
+    @Test("A secret sent to another origin, in any form", arguments: TransportKind.allCases, Showing.allCases)
+    func secrets(kind: TransportKind, showing: Showing) async throws {
       try await withTwo { first, second in
         let log = LogRecorder()
-        let api = wire.client(of: first) {
+        let api = kind.client(of: first) {
           showing.configure(&$0)
           $0.logging = RequestLogging(log.logger(), showsPaths: true)
         }
@@ -108,15 +108,15 @@
       }
     }
 
-    @Test("A secret that reappears when a later hop returns to its origin", arguments: Wire.allCases)
-    func restored(wire: Wire) async throws {
+    @Test("A secret that reappears when a later hop returns to its origin", arguments: TransportKind.allCases)
+    func restored(kind: TransportKind) async throws {
       let back = Address()
       let returning: @Sendable (RecordedRequest) -> Reply = { _ in
         .status(307, fields: ["Location": back.value + "/end"])
       }
       try await withTwo(second: returning) { first, second in
         back.value = first.origin
-        let api = wire.client(of: first) { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
+        let api = kind.client(of: first) { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
         let own = Request<String>.post("/a").field("Authorization", "Bearer own").field("X-Own", "o", isSensitive: true)
         let text = try await api.send(own.field("X-Trace", "1"))
         #expect(text == "back")
@@ -131,8 +131,8 @@
       }
     }
 
-    @Test("A signature made for another hop", arguments: Wire.allCases)
-    func signing(wire: Wire) async throws {
+    @Test("A signature made for another hop", arguments: TransportKind.allCases)
+    func signing(kind: TransportKind) async throws {
       struct Sign: Middleware {
         func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
           var request = request
@@ -141,7 +141,7 @@
         }
       }
       try await withTwo(303) { first, second in
-        let api = wire.client(of: first) { $0.customizePipeline = { $0.insert(Sign(), .beforeTransport) } }
+        let api = kind.client(of: first) { $0.customizePipeline = { $0.insert(Sign(), .beforeTransport) } }
         let text = try await api.send(Request<String>.post("/a"))
         #expect(text == "there")
         #expect(first.exchanges.map { $0.fields["X-Signed"] } == ["POST \(first.origin)/a"])
@@ -152,11 +152,11 @@
     // MARK: Methods and content
 
     @Test(
-      "Content that is lost where it belongs, or repeated where it does not", arguments: Wire.allCases,
+      "Content that is lost where it belongs, or repeated where it does not", arguments: TransportKind.allCases,
       [301, 302, 303, 307, 308])
-    func content(wire: Wire, status: Int) async throws {
+    func content(kind: TransportKind, status: Int) async throws {
       try await withTwo(status) { first, second in
-        let api = wire.client(of: first)
+        let api = kind.client(of: first)
         for content in [RequestContent.json(["a": 1]), .stream(ContentStream(length: 7, Pieces()))] {
           let text = try await api.send(Request<String>.post("/a", content: content))
           #expect(text == "there")
@@ -177,10 +177,10 @@
       func makeAsyncIterator() -> Iterator { Iterator() }
     }
 
-    @Test("300, 304, 305 and 306 followed as redirects", arguments: Wire.allCases, [300, 304, 305, 306])
-    func notFollowed(wire: Wire, status: Int) async throws {
+    @Test("300, 304, 305 and 306 followed as redirects", arguments: TransportKind.allCases, [300, 304, 305, 306])
+    func notFollowed(kind: TransportKind, status: Int) async throws {
       try await withTwo(status) { first, second in
-        let error = await failure { try await wire.client(of: first).send(Request<String>.get("/a")) }
+        let error = await failure { try await kind.client(of: first).send(Request<String>.get("/a")) }
         #expect(error?.code == .rejected && error?.status == status)
         #expect(second.exchanges.isEmpty)
       }
@@ -188,14 +188,14 @@
 
     // MARK: Ends
 
-    @Test("An endless loop, or a redirect too many", arguments: Wire.allCases)
-    func endless(wire: Wire) async throws {
+    @Test("An endless loop, or a redirect too many", arguments: TransportKind.allCases)
+    func endless(kind: TransportKind) async throws {
       try await TestServer.with { request in
         let number = request.path.dropFirst().split(separator: "/").last.flatMap { Int($0) } ?? 0
         let location = request.path.hasPrefix("/circle") ? "/circle/\((number + 1) % 3)" : "/\(number + 1)"
         return .status(302, fields: ["Location": location])
       } body: { server in
-        let api = wire.client(of: server)
+        let api = kind.client(of: server)
         let circle = try #require(await failure { try await api.send(Request<Void>.get("/circle/0")) })
         #expect(circle.code == .malformedResponse && circle.underlying as? RedirectRefusal == .loop)
         #expect(server.exchanges.count == 3)
@@ -207,29 +207,29 @@
     }
 
     @Test(
-      "A redirect to a forbidden target", arguments: Wire.allCases,
+      "A redirect to a forbidden target", arguments: TransportKind.allCases,
       [
         "ftp://127.0.0.1/", "https://me:\(secret)@127.0.0.1/", "//127.0.0.1:0/", "/a\\b", "/%zz",
         "https:///x",
       ])
-    func places(wire: Wire, location: String) async throws {
+    func places(kind: TransportKind, location: String) async throws {
       try await TestServer.with { _ in
         .text("on", status: 302, fields: ["Location": location])
       } body: { server in
         let error = try #require(
-          await failure { try await wire.client(of: server).send(Request<String>.get("/a").accepting(.any)) })
+          await failure { try await kind.client(of: server).send(Request<String>.get("/a").accepting(.any)) })
         #expect(error.code == .malformedResponse, "\(error)")
         #expect(!"\(error) \(error.detail) \(error.sentence) \(error.trace)".contains(secret))
         #expect(server.exchanges.count == 1)
       }
     }
 
-    @Test("One of several Location fields chosen", arguments: Wire.allCases)
-    func several(wire: Wire) async throws {
+    @Test("One of several Location fields chosen", arguments: TransportKind.allCases)
+    func several(kind: TransportKind) async throws {
       try await TestServer.with { _ in
         .status(302, fields: ["Location": "/b", "Location": "/c"])
       } body: { server in
-        let error = try #require(await failure { try await wire.client(of: server).send(Request<Void>.get("/a")) })
+        let error = try #require(await failure { try await kind.client(of: server).send(Request<Void>.get("/a")) })
         #expect(error.underlying as? RedirectRefusal == .malformedLocation("it has several Locations"))
         #expect(server.exchanges.count == 1)
       }
@@ -260,13 +260,14 @@
     @Test(
       "The content of a redirect stored, waited for or decoded",
       arguments: [
-        (Wire.urlSession, "/more"), (.nio, "/more"), (.nio, "/endless"), (.nio, "/stalled"), (.nio, "/garbage"),
+        (TransportKind.urlSession, "/more"), (.nio, "/more"), (.nio, "/endless"), (.nio, "/stalled"),
+        (.nio, "/garbage"),
       ])
-    func discarded(wire: Wire, path: String) async throws {
+    func discarded(kind: TransportKind, path: String) async throws {
       try await TestServer.with {
         Self.unwanted($0)
       } body: { server in
-        let api = wire.client(of: server) { $0.settings.contentLimit = 1000 }
+        let api = kind.client(of: server) { $0.settings.contentLimit = 1000 }
         let request = Request<String>.get(RequestPath(stringLiteral: path))
         let text = try await api.send(request)
         let count = try await api.withResponse(to: request) { try await $0.collect().count }
@@ -282,17 +283,17 @@
       try await TestServer.with { request in
         request.path == "/end" ? .text("there") : .text("on", status: 302, fields: ["Location": "/end"])
       } body: { server in
-        let api = Wire.nio.client(of: server)
+        let api = TransportKind.nio.client(of: server)
         for _ in 0..<5 { _ = try await api.send(Request<String>.get("/a")) }
         #expect(server.exchanges.count == 10 && Set(server.exchanges.map(\.connection)).count == 1)
       }
     }
 
-    @Test("A hop sent after the call was cancelled", arguments: Wire.allCases)
-    func cancelled(wire: Wire) async throws {
+    @Test("A hop sent after the call was cancelled", arguments: TransportKind.allCases)
+    func cancelled(kind: TransportKind) async throws {
       let stalling: @Sendable (RecordedRequest) -> Reply = { _ in .stalled }
       try await withTwo(second: stalling) { first, second in
-        let api = wire.client(of: first)
+        let api = kind.client(of: first)
         let call = Task { await failure { try await api.send(Request<String>.get("/a")) } }
         let exchange = try await second.exchange()
         call.cancel()

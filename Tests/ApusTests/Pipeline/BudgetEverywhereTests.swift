@@ -55,7 +55,7 @@ struct BudgetEverywhereTests {
   @Test("Retries are charged, successes are refunded, and no other token is lost")
   func everyJob() async {
     let undisturbed = run()
-    #expect(undisturbed.jobs >= Trouble.everything.leastJobs)
+    #expect(undisturbed.jobs >= Scenario.everything.leastJobs)
     #expect(undisturbed.spent == 0 && undisturbed.left == Self.rest)
     var spent: Set<Int> = []
     for step in 0..<undisturbed.jobs {

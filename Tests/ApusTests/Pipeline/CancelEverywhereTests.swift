@@ -11,8 +11,8 @@ struct CancelEverywhereTests {
   }
 
   /// Runs calls job by job and disturbs them before job `step`.
-  private func run(_ trouble: Trouble, _ disturbance: Disturbance? = nil, before step: Int = .max) -> Run {
-    let world = PipelineWorld(trouble)
+  private func run(_ scenario: Scenario, _ disturbance: Disturbance? = nil, before step: Int = .max) -> Run {
+    let world = PipelineWorld(scenario)
     let calls = world.start()
     var run = Run()
     var isDisturbed = false
@@ -26,9 +26,9 @@ struct CancelEverywhereTests {
       if next == .nothing { break }
       if next == .job { run.jobs += 1 }
     }
-    run.outcomes = (0..<trouble.calls).map { world.ledger.outcomes(of: $0) }
+    run.outcomes = (0..<scenario.calls).map { world.ledger.outcomes(of: $0) }
     run.met = world.parts.endings.met
-    let place = "\(trouble), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step)"
+    let place = "\(scenario), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step)"
     world.parts.expectQuiet([world.api], place)
     #expect(run.outcomes.allSatisfy { $0.count == 1 }, "outcomes: \(place)")
     world.parts.expectUntroubled(world.api, place)
@@ -38,25 +38,25 @@ struct CancelEverywhereTests {
 
   @Test(
     "Disturbed before any job, calls end once, nothing is left, and the next call passes immediately",
-    arguments: Trouble.allCases)
-  func everyJob(trouble: Trouble) async {
-    let undisturbed = run(trouble)
-    #expect(undisturbed.jobs >= trouble.leastJobs, "only \(undisturbed.jobs) jobs")
-    #expect(undisturbed.met.isSuperset(of: trouble.met), "met only \(undisturbed.met.sorted())")
-    for disturbance in trouble.disturbances {
+    arguments: Scenario.allCases)
+  func everyJob(scenario: Scenario) async {
+    let undisturbed = run(scenario)
+    #expect(undisturbed.jobs >= scenario.leastJobs, "only \(undisturbed.jobs) jobs")
+    #expect(undisturbed.met.isSuperset(of: scenario.met), "met only \(undisturbed.met.sorted())")
+    for disturbance in scenario.disturbances {
       var changed = 0
       for step in 0..<undisturbed.jobs {
-        let disturbed = run(trouble, disturbance, before: step)
+        let disturbed = run(scenario, disturbance, before: step)
         for (before, after) in zip(undisturbed.outcomes, disturbed.outcomes) {
           guard let before = before.first, let after = after.first else { continue }
           #expect(
-            isExpected(after, before, disturbance), "\(trouble), \(disturbance) before job \(step): \(after)")
+            isExpected(after, before, disturbance), "\(scenario), \(disturbance) before job \(step): \(after)")
           if !isSame(after, before) { changed += 1 }
         }
         // Let other tests run: a run occupies its thread.
         await Task.yield()
       }
-      #expect((changed > 0) == (disturbance != .hold), "\(trouble), \(disturbance): \(changed) outcomes changed")
+      #expect((changed > 0) == (disturbance != .hold), "\(scenario), \(disturbance): \(changed) outcomes changed")
     }
   }
 
@@ -69,15 +69,15 @@ struct CancelEverywhereTests {
     #expect(zip(outcomes, outcomes.dropFirst()).allSatisfy { isSame($0, $1) })
   }
 
-  @Test("Undisturbed, each scenario ends as expected", arguments: Trouble.allCases)
-  func endsWell(trouble: Trouble) {
-    let outcomes = run(trouble).outcomes.compactMap(\.first)
-    #expect(outcomes.count == trouble.calls)
+  @Test("Undisturbed, each scenario ends as expected", arguments: Scenario.allCases)
+  func endsWell(scenario: Scenario) {
+    let outcomes = run(scenario).outcomes.compactMap(\.first)
+    #expect(outcomes.count == scenario.calls)
     for (number, outcome) in outcomes.enumerated() {
       switch outcome {
       case .success(let bytes): #expect(bytes == 2)
       // While one call is the trial, the other is refused.
-      case .failure(let error): #expect(trouble == .halfOpen && number == 1 && error.code == .declined, "\(error)")
+      case .failure(let error): #expect(scenario == .halfOpen && number == 1 && error.code == .declined, "\(error)")
       }
     }
   }

@@ -11,7 +11,7 @@ struct PipelineStorm {
   /// The outcomes of the calls.
   let ledger = Ledger()
   let apis: [Client]
-  private let server = TroubledServer()
+  private let server = ScenarioServer()
   private let tokens: MemoryCredentials
   private var random: SeededGenerator
   private(set) var calls: [Task<Void, Never>] = []
@@ -47,7 +47,7 @@ struct PipelineStorm {
     case 6, 7: cancel()
     case 8: toggleTag()
     case 9: toggleEverything()
-    case 10, 11: server.turn(to: TroubledServer.Weather.allCases.randomElement(using: &random) ?? .fair)
+    case 10, 11: server.turn(to: ScenarioServer.Weather.allCases.randomElement(using: &random) ?? .fair)
     case 12: if Bool.random(using: &random) { tokens.clear() } else { tokens.set(server.signIn()) }
     case 13: parts.connectivity.report(parts.connectivity.status == .offline ? .online : .offline)
     case 14, 15: parts.clock.advance(by: .milliseconds(Int.random(in: 1...2000, using: &random)))

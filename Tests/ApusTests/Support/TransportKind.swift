@@ -5,7 +5,7 @@
   import ApusURLSession
 
   /// All transports, for behavior that must be the same with each.
-  enum Wire: String, CaseIterable {
+  enum TransportKind: String, CaseIterable {
     case urlSession, nio
 
     /// Returns a client of a server with a new transport, which closes its connections when it is released.

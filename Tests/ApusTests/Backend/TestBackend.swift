@@ -6,13 +6,13 @@ import Apus
 #endif
 
 /// Returns what a server does with a request.
-typealias DeedMaker = @Sendable (SeenRequest) async -> Deed
+typealias ReplyMaker = @Sendable (ReceivedRequest) async -> ScriptedReply
 
 /// A server that records its requests.
-protocol SeeingServer: Sendable {
+protocol RecordingServer: Sendable {
   var baseURL: BaseURL { get }
   /// The requests, in order of arrival.
-  var requests: [SeenRequest] { get }
+  var requests: [ReceivedRequest] { get }
   /// The highest number of exchanges in flight, as counted by the server.
   var mostInFlight: Int { get }
 
@@ -24,7 +24,7 @@ protocol SeeingServer: Sendable {
   func waitUntilLeft(_ path: String) async throws
 }
 
-extension SeeingServer {
+extension RecordingServer {
   /// Returns a client of this server with an app's pipeline.
   ///
   /// Timeouts are long: hundreds of concurrent tests on a small machine must not fail.
@@ -42,7 +42,7 @@ extension SeeingServer {
 }
 
 /// What a capability is tested with: the stub, and the SwiftNIO transport with a loopback server.
-enum Ground: String, CaseIterable, Sendable {
+enum TestBackend: String, CaseIterable, Sendable {
   case stub
   #if NIO
     case nio
@@ -54,16 +54,16 @@ enum Ground: String, CaseIterable, Sendable {
   ///   - host: the host name of the server that the stub replaces.
   ///   - make: returns what the server does with each request.
   func with<Result>(
-    host: String = "one.test", _ make: @escaping DeedMaker, body: (any SeeingServer) async throws -> Result
+    host: String = "one.test", _ make: @escaping ReplyMaker, body: (any RecordingServer) async throws -> Result
   ) async throws -> Result {
     switch self {
     case .stub: return try await body(StubbedServer(host: host, make))
     #if NIO
       case .nio:
         return try await TestServer.with { request in
-          await make(SeenRequest(request)).reply
+          await make(ReceivedRequest(request)).reply
         } body: { server in
-          try await body(LoopbackSeen(server: server))
+          try await body(LoopbackRecorder(server: server))
         }
     #endif
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A server with everything that can delay a call, over a stub: it accepts only the latest token, fails as told,
 /// redirects, and responds there in pieces.
-final class TroubledServer: Sendable {
+final class ScenarioServer: Sendable {
   enum Weather: CaseIterable {
     case fair, failing, busy, silent, dropping
   }
@@ -17,7 +17,7 @@ final class TroubledServer: Sendable {
     var remaining: Int?
 
     /// Returns what goes wrong with the next exchange, or `nil`.
-    mutating func trouble() -> StubAnswer? {
+    mutating func failure() -> StubAnswer? {
       guard remaining != 0 else { return nil }
       remaining = remaining.map { $0 - 1 }
       return switch weather {
@@ -62,7 +62,7 @@ final class TroubledServer: Sendable {
     return state.withLock { state -> StubAnswer in
       let isOpen = exchange.request.head.authority == "open.test"
       guard isOpen || exchange.fields[.authorization] == "Bearer a\(state.token)" else { return .status(401) }
-      return state.trouble() ?? Self.fair(exchange.target)
+      return state.failure() ?? Self.fair(exchange.target)
     }
   }
 

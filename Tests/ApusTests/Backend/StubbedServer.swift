@@ -3,17 +3,17 @@ import ApusTesting
 import HTTPTypes
 
 /// The stub in place of a server.
-final class StubbedServer: SeeingServer {
+final class StubbedServer: RecordingServer {
   let baseURL: BaseURL
   private let stub = StubTransport()
   private let meter = Meter()
 
-  init(host: String, _ make: @escaping DeedMaker) {
+  init(host: String, _ make: @escaping ReplyMaker) {
     baseURL = BaseURL(stringLiteral: "https://\(host)")
-    stub.on(where: { _, _ in true }, answer: { await make(SeenRequest($0)).answer })
+    stub.on(where: { _, _ in true }, answer: { await make(ReceivedRequest($0)).answer })
   }
 
-  var requests: [SeenRequest] { stub.exchanges.map { SeenRequest($0) } }
+  var requests: [ReceivedRequest] { stub.exchanges.map { ReceivedRequest($0) } }
   var mostInFlight: Int { meter.most }
 
   func transport() -> any Transport { MeteredTransport(inner: stub, meter: meter) }
@@ -24,12 +24,12 @@ final class StubbedServer: SeeingServer {
 
   func waitUntilLeft(_ path: String) async throws {
     try await stub.wait { exchanges in
-      exchanges.first { SeenRequest($0).path == path }?.outcome == .cancelled
+      exchanges.first { ReceivedRequest($0).path == path }?.outcome == .cancelled
     }
   }
 }
 
-extension SeenRequest {
+extension ReceivedRequest {
   init(_ exchange: StubExchange) {
     self.init(
       number: exchange.id, method: exchange.method.rawValue, path: String(exchange.target.prefix { $0 != "?" }),
@@ -37,7 +37,7 @@ extension SeenRequest {
   }
 }
 
-extension Deed {
+extension ScriptedReply {
   /// The stub's answer.
   fileprivate var answer: StubAnswer {
     var fields = HTTPFields()

@@ -1,7 +1,7 @@
 import Apus
 
-/// A trouble that calls run into on their way through the whole pipeline.
-enum Trouble: String, CaseIterable, Sendable {
+/// What calls run into on their way through the whole pipeline.
+enum Scenario: String, CaseIterable, Sendable {
   /// An expired token, a 503, the rate limit, a redirect, content in pieces.
   case everything
   /// The same with a streamed response.
@@ -49,11 +49,11 @@ enum Trouble: String, CaseIterable, Sendable {
   }
 
   /// The first call with a valid token fails.
-  var server: TroubledServer {
+  var server: ScenarioServer {
     switch self {
-    case .halfOpen: TroubledServer()
-    case .silent: TroubledServer(.silent, for: 1)
-    default: TroubledServer(.failing, for: 1)
+    case .halfOpen: ScenarioServer()
+    case .silent: ScenarioServer(.silent, for: 1)
+    default: ScenarioServer(.failing, for: 1)
     }
   }
 

@@ -1,7 +1,7 @@
 import Apus
 
 /// What a server does with a request, for the stub and the test server alike.
-struct Deed: Sendable {
+struct ScriptedReply: Sendable {
   enum Ending: Sendable {
     /// The complete response.
     case whole
@@ -20,25 +20,27 @@ struct Deed: Sendable {
   /// The latch to wait for first.
   var latch: Latch?
 
-  static func text(_ text: String) -> Deed { Deed(text: text) }
-  static func status(_ status: Int, _ fields: [String: String] = [:]) -> Deed { Deed(status: status, fields: fields) }
-  static func json(_ json: String, status: Int = 200) -> Deed {
-    Deed(status: status, text: json, fields: ["Content-Type": "application/json"])
+  static func text(_ text: String) -> ScriptedReply { ScriptedReply(text: text) }
+  static func status(_ status: Int, _ fields: [String: String] = [:]) -> ScriptedReply {
+    ScriptedReply(status: status, fields: fields)
   }
-  static let silence = Deed(ending: .silence)
-  static let halfway = Deed(ending: .halfway)
-  static let broken = Deed(ending: .broken)
+  static func json(_ json: String, status: Int = 200) -> ScriptedReply {
+    ScriptedReply(status: status, text: json, fields: ["Content-Type": "application/json"])
+  }
+  static let silence = ScriptedReply(ending: .silence)
+  static let halfway = ScriptedReply(ending: .halfway)
+  static let broken = ScriptedReply(ending: .broken)
 
   /// Waits for a latch first.
-  func after(_ latch: Latch) -> Deed {
-    var deed = self
-    deed.latch = latch
-    return deed
+  func after(_ latch: Latch) -> ScriptedReply {
+    var scriptedReply = self
+    scriptedReply.latch = latch
+    return scriptedReply
   }
 }
 
 /// A request as a server received it.
-struct SeenRequest: Sendable {
+struct ReceivedRequest: Sendable {
   /// Its number on this server, from 0.
   let number: Int
   let method: String

@@ -4,11 +4,11 @@
   import ApusTestServer
 
   /// A loopback server, called with the SwiftNIO transport.
-  struct LoopbackSeen: SeeingServer {
+  struct LoopbackRecorder: RecordingServer {
     let server: TestServer
 
     var baseURL: BaseURL { BaseURL(stringLiteral: server.origin) }
-    var requests: [SeenRequest] { server.exchanges.map { SeenRequest($0.request) } }
+    var requests: [ReceivedRequest] { server.exchanges.map { ReceivedRequest($0.request) } }
     var mostInFlight: Int { server.peakInFlight }
 
     func transport() -> any Transport {
@@ -27,7 +27,7 @@
     }
   }
 
-  extension SeenRequest {
+  extension ReceivedRequest {
     init(_ request: RecordedRequest) {
       self.init(
         number: request.number, method: request.method, path: request.path, text: request.text,
@@ -35,7 +35,7 @@
     }
   }
 
-  extension Deed {
+  extension ScriptedReply {
     /// The test server's reply.
     var reply: Reply {
       let lines = FieldLines(fields.map { FieldLine(name: $0.key, value: $0.value) })
