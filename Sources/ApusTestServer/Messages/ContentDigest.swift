@@ -9,7 +9,7 @@
     private var length = 0
 
     /// Creates the digest of empty content.
-    init() {}
+    package init() {}
 
     /// Creates the digest of `bytes`.
     public init(of bytes: some Sequence<UInt8>) {
@@ -17,7 +17,7 @@
     }
 
     /// Adds more bytes.
-    mutating func update(with bytes: some Sequence<UInt8>) {
+    package mutating func update(with bytes: some Sequence<UInt8>) {
       if bytes.withContiguousStorageIfAvailable({ update(with: UnsafeRawBufferPointer($0)) }) == nil {
         for byte in bytes { update(with: byte) }
       }

@@ -1,6 +1,7 @@
 import ApusCore
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
 
 @Suite("StubTransport as a transport")

@@ -1,4 +1,5 @@
 import ApusCore
+import TestSupport
 import Testing
 
 @testable import ApusTesting

@@ -2,6 +2,7 @@ import ApusCore
 import ApusTesting
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,6 @@
 import ApusCore
 import ApusTesting
+import TestSupport
 import Testing
 
 @Suite("ManualExecutor")

@@ -1,5 +1,6 @@
 import ApusCore
 import ApusTesting
+import TestSupport
 import Testing
 
 private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }

@@ -1,4 +1,5 @@
 import ApusTesting
+import TestSupport
 import Testing
 
 @Suite("Gates")
