@@ -104,7 +104,8 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["ApusCore", "ApusTesting", httpTypes, logging], path: "Tests/TestSupport",
       swiftSettings: settings),
-    .testTarget(name: "ApusJSONTests", dependencies: ["ApusJSON", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "ApusJSONTests", dependencies: ["ApusJSON", "ApusTesting", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", "TestSupport", httpTypes],
       swiftSettings: settings),

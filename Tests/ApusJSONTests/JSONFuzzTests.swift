@@ -1,5 +1,7 @@
 import ApusJSON
+import ApusTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Fuzzing JSON") struct JSONFuzzTests {
