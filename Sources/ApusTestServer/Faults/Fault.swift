@@ -1,5 +1,5 @@
 #if NIO
-  public import ApusWaiting
+  package import ApusWaiting
 
   /// Something that goes wrong on a connection: a trigger, an effect, and a scope of connections or requests.
   ///
@@ -32,33 +32,33 @@
   ///
   /// Nothing is read while a fault at `requestHead` or `requestContent` is in effect. A close there, with bytes of the
   /// request unread, therefore reaches the client as a reset.
-  public struct Fault: Sendable, CustomStringConvertible {
+  package struct Fault: Sendable, CustomStringConvertible {
     /// When the fault takes effect.
-    public var trigger: Trigger
+    package var trigger: Trigger
     /// What happens.
-    public var effect: Effect
+    package var effect: Effect
     /// Which connections or requests are affected.
-    public var scope: Scope
+    package var scope: Scope
 
     /// Creates a fault. Default scope: everything.
-    public init(at trigger: Trigger, _ effect: Effect, on scope: Scope = .everything) {
+    package init(at trigger: Trigger, _ effect: Effect, on scope: Scope = .everything) {
       self.trigger = trigger
       self.effect = effect
       self.scope = scope
     }
 
     /// Every trigger with every effect, each with its defaults and for everything.
-    public static let matrix = Trigger.allCases.flatMap { trigger in
+    package static let matrix = Trigger.allCases.flatMap { trigger in
       Effect.allCases.map { Fault(at: trigger, $0) }
     }
 
     /// The effect and the trigger, such as `reset at response head`.
-    public var description: String { "\(effect) at \(trigger)" }
+    package var description: String { "\(effect) at \(trigger)" }
   }
 
   extension Fault {
     /// When a fault takes effect.
-    public enum Trigger: Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    package enum Trigger: Sendable, Hashable, CaseIterable, CustomStringConvertible {
       /// A connection was accepted; nothing has been read, and TLS is not set up.
       case connect
       /// A request's head was received. Nothing after it is read until the fault is over.
@@ -74,12 +74,12 @@
       case end
 
       /// Every trigger, with defaults.
-      public static let allCases: [Trigger] = [
+      package static let allCases: [Trigger] = [
         .connect, .requestHead, .requestContent(), .responseHead, .responseContent(), .end,
       ]
 
       /// The trigger in words, such as `request head`.
-      public var description: String {
+      package var description: String {
         switch self {
         case .connect: "connect"
         case .requestHead: "request head"
@@ -102,7 +102,7 @@
     }
 
     /// What goes wrong.
-    public enum Effect: Sendable, CaseIterable, CustomStringConvertible {
+    package enum Effect: Sendable, CaseIterable, CustomStringConvertible {
       /// The server closes the connection.
       case close
       /// The server closes its sending side of the connection and reads until the client closes the other.
@@ -129,12 +129,12 @@
       var isEndless: Bool { if case .stall(until: nil) = self { true } else { false } }
 
       /// Every effect, with defaults.
-      public static let allCases: [Effect] = [
+      package static let allCases: [Effect] = [
         .close, .halfClose, .reset, .stall(), .throttle(), .truncate(), .garbage(), .flood(),
       ]
 
       /// The effect in a word, such as `half-close`.
-      public var description: String {
+      package var description: String {
         switch self {
         case .close: "close"
         case .halfClose: "half-close"
@@ -149,7 +149,7 @@
     }
 
     /// What a flood consists of.
-    public enum Flood: String, Sendable, Hashable, CaseIterable {
+    package enum Flood: String, Sendable, Hashable, CaseIterable {
       /// Interim responses (103).
       case interimResponses
       /// Fields of 1 KiB each; inside the response's head at ``Fault/Trigger/responseHead``.
@@ -165,30 +165,30 @@
     }
 
     /// The connections or requests that a fault affects.
-    public struct Scope: Sendable {
+    package struct Scope: Sendable {
       private let covers: @Sendable (Occasion) -> Bool
 
       /// Every connection and every request.
-      public static let everything = Scope { _ in true }
+      package static let everything = Scope { _ in true }
 
       /// Requests with this path (the target up to `?`). Never matches at ``Fault/Trigger/connect``, before any
       /// request.
-      public static func path(_ path: String) -> Scope {
+      package static func path(_ path: String) -> Scope {
         Scope { $0.request?.path == path }
       }
 
       /// The connection with this number, from 0, and the requests on it.
-      public static func connection(_ number: Int) -> Scope {
+      package static func connection(_ number: Int) -> Scope {
         Scope { $0.connection == number }
       }
 
       /// The request with this number, from 0. Never matches at ``Fault/Trigger/connect``, before any request.
-      public static func request(_ number: Int) -> Scope {
+      package static func request(_ number: Int) -> Scope {
         Scope { $0.request?.number == number }
       }
 
       /// The occasions for which `covers` returns `true`.
-      public static func matching(_ covers: @escaping @Sendable (Occasion) -> Bool) -> Scope {
+      package static func matching(_ covers: @escaping @Sendable (Occasion) -> Bool) -> Scope {
         Scope(covers: covers)
       }
 
@@ -196,11 +196,11 @@
     }
 
     /// What is known when a fault may take effect.
-    public struct Occasion: Sendable {
+    package struct Occasion: Sendable {
       /// The number of the connection, from 0.
-      public let connection: Int
+      package let connection: Int
       /// The request, as far as it has been received; `nil` at ``Fault/Trigger/connect``.
-      public let request: RecordedRequest?
+      package let request: RecordedRequest?
     }
   }
 

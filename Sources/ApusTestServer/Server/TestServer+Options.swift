@@ -23,16 +23,20 @@
       /// The TLS configuration. Default: `nil`, which disables TLS.
       public var tls: TLS?
       /// The faults. At each trigger, the first one that covers the connection or request takes effect. Default: none.
-      public var faults: [Fault] = []
+      package var faults: [Fault] = []
 
       /// Creates options with the given values, and defaults for the rest.
-      public init(
-        contentCap: Int = 1 << 20, answersAt: Moment = .end, port: Int = 0, tls: TLS? = nil, faults: [Fault] = []
-      ) {
+      public init(contentCap: Int = 1 << 20, answersAt: Moment = .end, port: Int = 0, tls: TLS? = nil) {
         self.contentCap = contentCap
         self.answersAt = answersAt
         self.port = port
         self.tls = tls
+      }
+
+      package init(
+        contentCap: Int = 1 << 20, answersAt: Moment = .end, port: Int = 0, tls: TLS? = nil, faults: [Fault]
+      ) {
+        self.init(contentCap: contentCap, answersAt: answersAt, port: port, tls: tls)
         self.faults = faults
       }
     }

@@ -7,7 +7,7 @@
     ///
     /// Exchanges keep their numbers. ``exchanges(atLeast:where:)`` counts only exchanges that were not forgotten.
     /// ``rejections`` and ``failures`` are kept.
-    public func forgetExchanges() {
+    package func forgetExchanges() {
       recorder.forgetSettled()
     }
 

@@ -32,7 +32,7 @@ public struct StubExchange: Sendable, Identifiable {
   /// Whether the complete content was sent.
   public internal(set) var isRequestComplete = false
   /// The announced length of the content in bytes; `nil` without content and for streams of unknown length.
-  public let announcedLength: Int64?
+  package let announcedLength: Int64?
   /// The status of the response; `nil` until its head is there.
   public internal(set) var status: Int?
   /// How the exchange ended.
