@@ -154,9 +154,3 @@ final class BoundBench: Sendable {
     }
   }
 }
-
-extension CallEntry {
-  fileprivate var hasJoined: Bool {
-    trace.events.contains { if case .joined = $0.kind { true } else { false } }
-  }
-}

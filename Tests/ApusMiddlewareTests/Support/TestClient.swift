@@ -48,8 +48,3 @@ struct Hold: Middleware {
     return try await next(request, context: context)
   }
 }
-
-/// Asks for nothing and takes whatever comes.
-extension Endpoint where Self == Request<Void> {
-  static var ping: Self { .get("/ping") }
-}

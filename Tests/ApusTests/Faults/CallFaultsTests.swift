@@ -218,7 +218,3 @@ struct CallFaultsTests {
     #expect(stub.exchanges.isEmpty)
   }
 }
-
-extension CallEntry {
-  fileprivate var hasJoined: Bool { trace.events.contains { if case .joined = $0.kind { true } else { false } } }
-}
