@@ -1,7 +1,6 @@
 import ApusCore
 import ApusMiddleware
 import ApusTesting
-import Synchronization
 @_exported import TestSupport
 import Testing
 
