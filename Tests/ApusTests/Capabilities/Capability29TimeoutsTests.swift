@@ -26,11 +26,11 @@
         let exchange = try await server.exchange()
         try await clock.waitForSleepers(1)
         // The transport reports a moment after the server has the request that it was sent.
-        try await waitWhile(api.calls.all.first?.phase != .awaitingHead)
+        try await waitWhile(api.calls.all.first?.phase != .afterSending)
         clock.advance(by: .seconds(30))
         let error = try #require(await outcome)
         #expect(error.code == .timeout)
-        #expect(error.phase == .awaitingHead)
+        #expect(error.phase == .afterSending)
         #expect(error.requestState == .maybeSent)
         try await server.waitForClientClose(of: exchange)
       }

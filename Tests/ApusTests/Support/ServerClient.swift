@@ -43,4 +43,15 @@
       try await body($0.client(path: path), $0)
     }
   }
+
+  extension CallPhase {
+    /// The phase of a call without content once its request was sent. `URLSession` reports that only with the head.
+    static var afterSending: CallPhase {
+      #if os(Linux)
+        .awaitingHead
+      #else
+        .connecting
+      #endif
+    }
+  }
 #endif
