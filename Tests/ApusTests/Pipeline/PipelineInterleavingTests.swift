@@ -27,7 +27,7 @@ struct PipelineInterleavingTests {
     storm.parts.expectQuiet(storm.apis, "\(place), afterwards")
   }
 
-  @Test("The scenarios are effective: calls succeed, fail, are cancelled, wait, retry, join and are refused")
+  @Test("The storms are effective: calls succeed, fail, are cancelled, wait, retry, join and are refused")
   func variety() {
     let expected: Set<String> = [
       "attempt failed", "joined", "awaits credentials", "redirected", "queued: held back", "queued: the rate limit",
