@@ -84,26 +84,34 @@ let package = Package(
         .target(name: "ApusURLSession", condition: .when(traits: ["URLSession"])),
       ],
       swiftSettings: settings),
-    .target(name: "ApusTesting", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
+    // What waits in both test products, which re-export it: a gate, and the monitor it is built on.
+    .target(name: "ApusWaiting", swiftSettings: settings),
+    .target(name: "ApusTesting", dependencies: ["ApusCore", "ApusWaiting", httpTypes], swiftSettings: settings),
     .target(
       name: "ApusTestServer",
       dependencies: [
-        httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOSSL", package: "swift-nio-ssl"),
+        "ApusWaiting", httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+        nio("NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
 
     // The test server as the server of the transport conformance suite: for every transport's tests.
     .target(
-      name: "LoopbackConformance", dependencies: ["ApusCore", "ApusTesting", "ApusTestServer", "Timing", httpTypes],
+      name: "LoopbackConformance",
+      dependencies: ["ApusCore", "ApusTesting", "ApusTestServer", "TestSupport", httpTypes],
       path: "Tests/LoopbackConformance", swiftSettings: settings),
-    // How the time of parsers grows with their input, and waiting that ends.
-    .target(name: "Timing", path: "Tests/Timing", swiftSettings: settings),
-    .testTarget(name: "ApusJSONTests", dependencies: ["ApusJSON", "Timing"], swiftSettings: settings),
+    // Helpers that all test targets share.
+    .target(
+      name: "TestSupport", dependencies: ["ApusCore", "ApusTesting", httpTypes, logging], path: "Tests/TestSupport",
+      swiftSettings: settings),
     .testTarget(
-      name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", "Timing", httpTypes], swiftSettings: settings),
+      name: "ApusJSONTests", dependencies: ["ApusJSON", "ApusTesting", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "ApusCoreTests", dependencies: ["ApusCore", "ApusTesting", "TestSupport", httpTypes],
+      swiftSettings: settings),
     .testTarget(
       name: "ApusMiddlewareTests",
-      dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", "Timing", httpTypes, logging],
+      dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", "TestSupport", httpTypes, logging],
       swiftSettings: settings),
     // A process of its own, for tests of what several processes do with one store.
     .executableTarget(
@@ -114,44 +122,47 @@ let package = Package(
       name: "ApusCredentialsTests",
       dependencies: [
         "ApusCredentials", "ApusMiddleware", "ApusCore", "Apus", "ApusNIO", "ApusTesting", "ApusTestServer",
-        "LoopbackConformance", "CredentialsWorker", "Timing", httpTypes, logging, crypto,
+        "LoopbackConformance", "CredentialsWorker", "TestSupport", httpTypes, logging, crypto,
       ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusURLSessionTests",
       dependencies: [
-        "ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "Timing", httpTypes,
+        "ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport", httpTypes,
       ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusNIOTests",
       dependencies: [
-        "ApusNIO", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "Timing", httpTypes,
+        "ApusNIO", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport", httpTypes,
         .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"), nio("NIOPosix"),
         nio("NIOEmbedded"), nio("NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "ApusTestingTests", dependencies: ["ApusTesting", "ApusCore", httpTypes], swiftSettings: settings),
+      name: "ApusTestingTests", dependencies: ["ApusTesting", "ApusCore", "TestSupport", httpTypes],
+      swiftSettings: settings),
     .testTarget(
-      name: "ApusTestServerTests", dependencies: ["ApusTestServer", httpTypes], swiftSettings: settings),
+      name: "ApusTestServerTests", dependencies: ["ApusTestServer", "TestSupport", httpTypes], swiftSettings: settings),
     .testTarget(
       name: "ApusTests",
       dependencies: [
-        "Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", "Timing", httpTypes, logging,
+        "Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", "TestSupport", httpTypes, logging,
       ],
       swiftSettings: settings),
     // Over nginx, squid and httpbin, which scripts/servers starts.
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusCredentials", "ApusNIO", "ApusURLSession", "LoopbackConformance",
+        "Apus", "ApusCredentials", "ApusNIO", "ApusURLSession", "LoopbackConformance", "TestSupport",
         .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes,
       ],
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Apus", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTestServer", httpTypes],
+      dependencies: [
+        "Apus", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTestServer", "ApusWaiting", httpTypes,
+      ],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

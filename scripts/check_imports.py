@@ -30,11 +30,13 @@ ALLOWED = {
                | LIBC,
     "Apus": {"ApusCore", "ApusMiddleware", "ApusURLSession", "ApusNIO", "HTTPTypes", "Logging", "Observation",
              "Synchronization"} | FOUNDATION,
-    "ApusTesting": {"ApusCore", "HTTPTypes", "Synchronization"} | FOUNDATION,
-    "ApusTestServer": {"HTTPTypes", "NIOHTTP1", "Synchronization"} | FOUNDATION | NIO | LIBC,
+    "ApusWaiting": {"Synchronization"},
+    "ApusTesting": {"ApusCore", "ApusWaiting", "HTTPTypes", "Synchronization"} | FOUNDATION,
+    "ApusTestServer": {"ApusWaiting", "HTTPTypes", "NIOHTTP1", "Synchronization"} | FOUNDATION | NIO | LIBC,
 }
 # What a target's importers see without an import of their own.
-REEXPORTED = {"Apus": {"ApusCore", "ApusMiddleware", "HTTPTypes"}, "ApusCore": {"ApusJSON"}}
+REEXPORTED = {"Apus": {"ApusCore", "ApusMiddleware", "HTTPTypes"}, "ApusCore": {"ApusJSON"},
+              "ApusTesting": {"ApusWaiting"}, "ApusTestServer": {"ApusWaiting"}}
 # Modules that not every platform has: the condition that must surround their import.
 GUARDED = {"FoundationEssentials", "FoundationNetworking", "Security", "Network"} | LIBC
 # Targets that must stay small: the full Foundation only where FoundationEssentials does not exist.

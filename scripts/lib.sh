@@ -44,12 +44,12 @@ toolchain_bin() {
   fi
 }
 
-# The targets that users can import: folders of Sources that are library products in Package.swift.
+# The targets that users can import: folders of Sources with Swift files.
 library_targets() {
   local dir target
   for dir in Sources/*/; do
     target="$(basename "$dir")"
-    if grep -q "\.library(name: \"$target\"" Package.swift; then echo "$target"; fi
+    if [[ -n "$(find "$dir" -name '*.swift' -print -quit)" ]]; then echo "$target"; fi
   done
 }
 

@@ -1,48 +1,48 @@
-/// An error that says why bytes are not JSON (RFC 8259), and where. It holds none of the bytes.
+/// An error that says why and where bytes are not valid JSON (RFC 8259). It contains none of the bytes.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Why bytes were refused.
+  /// Why the bytes are invalid.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// The bytes end inside a value, or hold none.
+    /// The bytes end inside a value, or contain none.
     case unexpectedEnd = "unexpected end"
-    /// A byte that cannot stand where it stands: a trailing comma, a missing quote, a word that is no literal.
+    /// A byte that is not allowed at its position: a trailing comma, a missing quote, an unknown literal.
     case unexpectedByte = "unexpected byte"
     /// Bytes after the end of the value.
     case trailingBytes = "bytes after the value"
-    /// A number that breaks the grammar of §6, for example one with a leading zero.
+    /// A number that violates the grammar of §6, such as one with a leading zero.
     case malformedNumber = "malformed number"
-    /// An escape that §7 does not know.
+    /// An escape that §7 does not define.
     case malformedEscape = "malformed escape"
-    /// A `\u` escape of one half of a surrogate pair, without the other half.
+    /// A `\u` escape of one half of a surrogate pair without the other.
     case loneSurrogate = "lone surrogate"
-    /// A control character in a string that is not escaped.
+    /// An unescaped control character in a string.
     case controlCharacter = "control character in a string"
-    /// Bytes in a string that are not UTF-8 (RFC 3629), or content in another encoding.
+    /// Invalid UTF-8 (RFC 3629) in a string, or content in another encoding.
     case invalidUTF8 = "invalid UTF-8"
-    /// More than 128 combining marks in a row in the name of a member; comparing names would take too long.
+    /// More than 128 consecutive combining marks in a member's name, which would make comparing names too slow.
     case tooManyMarks = "too many combining marks in a name"
-    /// More nested arrays and objects than ``JSONLimits/depth``.
+    /// Arrays and objects nested more deeply than ``JSONLimits/depth``.
     case tooDeep = "nested too deeply"
     /// More bytes than ``JSONLimits/bytes``.
     case tooLarge = "too many bytes"
   }
 
-  /// Why the bytes were refused.
+  /// Why the bytes are invalid.
   public let reason: Reason
-  /// The offset of the byte at which reading stopped, from 0.
+  /// The offset of the byte at which parsing stopped, from 0.
   public let offset: Int
 
-  /// Makes an error.
+  /// Creates an error.
   public init(_ reason: Reason, at offset: Int) {
     self.reason = reason
     self.offset = offset
   }
 
-  /// The reason and the offset, for example `malformed number at byte 17`.
+  /// The reason and the offset, such as `malformed number at byte 17`.
   public var description: String { "\(reason.rawValue) at byte \(offset)" }
 
-  /// Returns the line and the column of the error, both from 1. A column counts bytes.
+  /// Returns the line and the column of the error, both from 1. Columns count bytes.
   ///
-  /// - Parameter bytes: the bytes that were read.
+  /// - Parameter bytes: the bytes that were parsed.
   public func position(in bytes: some Sequence<UInt8>) -> (line: Int, column: Int) {
     var (line, column) = (1, 1)
     for byte in bytes.prefix(offset) {
@@ -50,4 +50,27 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     }
     return (line, column)
   }
+}
+
+/// Limits for parsing JSON.
+public struct JSONLimits: Sendable, Hashable {
+  /// The maximum nesting depth of arrays and objects.
+  public let depth: Int
+  /// The maximum number of bytes; `nil` for no limit.
+  public let bytes: Int?
+
+  /// Creates limits.
+  ///
+  /// - Parameters:
+  ///   - depth: the maximum nesting depth, clamped to 0...``maximumDepth``. Default: ``maximumDepth``.
+  ///   - bytes: the maximum number of bytes. Default: `nil`, no limit.
+  public init(depth: Int = JSONLimits.maximumDepth, bytes: Int? = nil) {
+    self.depth = min(max(0, depth), Self.maximumDepth)
+    self.bytes = bytes
+  }
+
+  /// 512 levels: a value of that depth can be deallocated on a thread with a small stack.
+  public static let maximumDepth = 512
+  /// 512 levels and any number of bytes.
+  public static let standard = JSONLimits()
 }

@@ -1,19 +1,19 @@
 /// A JSON number (RFC 8259 §6), exactly as it was written.
 ///
-/// No digit is lost, whatever the size: ``description`` is the text. The accessors convert it.
+/// ``description`` is the text with all its digits. The accessors convert it.
 ///
-/// Numbers are equal if their values are: `1`, `1.0` and `10e-1` are one number, `0` and `-0` as well. Numbers with an
-/// exponent of more than 17 digits are the exception: they are equal if their texts are.
+/// Numbers with the same value are equal: `1`, `1.0` and `10e-1`, as well as `0` and `-0`. Numbers with an exponent of
+/// more than 17 digits are equal only if their texts are.
 public struct JSONNumber: Sendable, CustomStringConvertible {
   /// The number as it was written.
   public let description: String
 
-  /// Makes a number of a text that is known to be one.
+  /// Creates a number from a text that is known to be valid.
   init(valid text: String) {
     description = text
   }
 
-  /// Makes a number of a text; `nil` for a text that is no JSON number.
+  /// Creates a number from a text. Returns `nil` if the text is not a JSON number.
   public init?(_ text: String) {
     var text = text
     let isNumber = text.withUTF8 { bytes in
@@ -24,12 +24,12 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
     self.init(valid: text)
   }
 
-  /// Makes a number of an integer.
+  /// Creates a number from an integer.
   public init(_ value: some BinaryInteger) {
     self.init(valid: String(value))
   }
 
-  /// Makes a number with the fewest digits that stand for the value; `nil` for an infinity and for NaN.
+  /// Creates a number with the fewest digits that represent the value. Returns `nil` for infinity and NaN.
   public init?(_ value: Double) {
     guard value.isFinite else { return nil }
     let isWritableAsInteger =
@@ -37,13 +37,13 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
     self.init(valid: isWritableAsInteger ? String(Int64(value)) : value.description)
   }
 
-  /// The value as an `Int`; `nil` if it is not one or out of range. `1e2` and `1.0` are integers.
+  /// The value as an `Int`, or `nil` if it is out of range or not an integer. `1e2` and `1.0` are integers.
   public var int: Int? { DecimalForm(description).integer() }
-  /// The value as an `Int64`; `nil` if it is not one or out of range.
+  /// The value as an `Int64`, or `nil` if it is out of range or not an integer.
   public var int64: Int64? { DecimalForm(description).integer() }
-  /// The value as a `UInt64`; `nil` if it is not one or out of range.
+  /// The value as a `UInt64`, or `nil` if it is out of range or not an integer.
   public var uint64: UInt64? { DecimalForm(description).integer() }
-  /// The nearest `Double`: infinite if the number is larger than any.
+  /// The nearest `Double`; infinite if the number is out of range.
   public var double: Double { Double(description) ?? .infinity }
 }
 
@@ -66,24 +66,24 @@ extension JSONNumber: Hashable {
 }
 
 extension JSONNumber: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
-  /// Makes a number of an integer literal.
+  /// Creates a number from an integer literal.
   public init(integerLiteral value: Int64) {
     self.init(value)
   }
 
-  /// Makes a number of a literal; the greatest `Double` stands for a literal that is larger.
+  /// Creates a number from a literal, clamped to the finite range of `Double`.
   public init(floatLiteral value: Double) {
     let greatest = Double.greatestFiniteMagnitude
     self.init(valid: (JSONNumber(max(-greatest, min(value, greatest))) ?? 0).description)
   }
 }
 
-/// A number as digits and a power of ten; each value has one form.
+/// A number as digits and a power of ten, in a form that is unique for each value.
 struct DecimalForm: Equatable {
   let isNegative: Bool
-  /// The digits, without zeros at either end; none for zero.
+  /// The digits, without leading and trailing zeros; empty for zero.
   let digits: [UInt8]
-  /// The power of ten that the digits, read as an integer, are multiplied by; `nil` if it has more than 17 digits.
+  /// The power of ten by which the digits, as an integer, are multiplied; `nil` if it has more than 17 digits.
   let exponent: Int?
 
   /// - Parameter text: a valid number.
@@ -120,7 +120,7 @@ struct DecimalForm: Equatable {
 
   private static let beyond = 100_000_000_000_000_000
 
-  /// The value, if it is an integer in the range.
+  /// Returns the value if it is an integer in the range of the type.
   func integer<Integer: FixedWidthInteger>() -> Integer? {
     // No 64 bits hold more than 20 digits.
     guard let exponent, exponent >= 0, exponent <= 20, digits.count <= 20 else { return nil }

@@ -1,13 +1,56 @@
+extension JSONValue {
+  /// Parses a JSON text in UTF-8 (RFC 8259).
+  ///
+  /// Strict: no comments, trailing commas, leading zeros, bytes after the value, invalid UTF-8 or lone surrogates. A
+  /// leading byte order mark is ignored. Of members with the same name the last one is used.
+  ///
+  /// - Parameters:
+  ///   - bytes: the text; pass the `utf8` of a string.
+  ///   - limits: the limits. Default: 512 levels, any number of bytes.
+  /// - Throws: ``JSONError``.
+  public init(parsing bytes: some Collection<UInt8>, limits: JSONLimits = .standard) throws(JSONError) {
+    self = try Self.parse(bytes, limits, isWanted: nil)
+  }
+
+  /// Parses a JSON text in UTF-8, keeping only some members of a top-level object.
+  ///
+  /// The whole text is validated as by ``init(parsing:limits:)``, but other members are not stored.
+  ///
+  /// - Parameters:
+  ///   - bytes: the text.
+  ///   - limits: the limits. Default: 512 levels, any number of bytes.
+  ///   - isWanted: returns whether to keep the member with a name.
+  /// - Throws: ``JSONError``.
+  public init(
+    parsing bytes: some Collection<UInt8>, limits: JSONLimits = .standard, keeping isWanted: (String) -> Bool
+  ) throws(JSONError) {
+    self = try withoutActuallyEscaping(isWanted) { isWanted throws(JSONError) in
+      try Self.parse(bytes, limits, isWanted: isWanted)
+    }
+  }
+
+  private static func parse(
+    _ bytes: some Collection<UInt8>, _ limits: JSONLimits, isWanted: ((String) -> Bool)?
+  ) throws(JSONError) -> JSONValue {
+    if let greatest = limits.bytes, bytes.count > greatest { throw JSONError(.tooLarge, at: greatest) }
+    let read = { (bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONError> in
+      var parser = JSONParser(bytes, limits: limits, isWanted: isWanted)
+      return Result { () throws(JSONError) in try parser.parse() }
+    }
+    return try (bytes.withContiguousStorageIfAvailable(read) ?? Array(bytes).withUnsafeBufferPointer(read)).get()
+  }
+}
+
 /// A parser of JSON texts (RFC 8259) into values.
 ///
-/// It keeps its own stack and calls itself nowhere, so that deep nesting costs memory of the heap up to the limit and
-/// none of the thread's stack. Finished values lie on one flat stack; a container takes its own off the end when it
-/// closes, so that nothing is copied twice.
+/// It keeps its own stack instead of recursing, so that deep nesting costs heap memory up to the limit and none of the
+/// thread's stack. Finished values lie on one flat stack; a closing container takes its elements off the end, so that
+/// nothing is copied twice.
 struct JSONParser {
   /// An array or object that is not closed yet.
   private struct Frame {
     let isObject: Bool
-    /// Where its values begin on the stack.
+    /// The index of its first value on the stack.
     let start: Int
   }
 
@@ -30,10 +73,11 @@ struct JSONParser {
   private var values: [JSONValue] = []
   private var keys: [String] = []
   private var state = State.value
-  /// The depth of the member that is read over, because nobody wants it.
+  /// The depth of the unwanted member that is being skipped, if any.
   private var skippedDepth: Int?
 
-  /// - Parameter isWanted: which members of the outermost object are kept; `nil`: all. The others are checked only.
+  /// - Parameter isWanted: returns whether to keep a member of the top-level object; `nil` keeps all. Other members are
+  ///   only validated.
   init(_ bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits, isWanted: ((String) -> Bool)? = nil) {
     scanner = JSONScanner(bytes)
     self.limits = limits
@@ -120,15 +164,15 @@ struct JSONParser {
     if skippedDepth == nil {
       let value: JSONValue =
         frame.isObject ? .object(members(from: frame.start)) : .array(Array(values[frame.start...]))
-      // Nothing else may hold the stack here, or each end of a container copies all of it.
+      // The stack must be uniquely referenced here, or each closing container copies all of it.
       values.removeLast(values.count - frame.start)
       values.append(value)
     }
     ended()
   }
 
-  /// Takes the names of an object's members off their stack. The last of several with one name counts, as in most
-  /// readers.
+  /// Takes the names of an object's members off their stack. Of members with the same name the last one is used, as in
+  /// most parsers.
   private mutating func members(from start: Int) -> [String: JSONValue] {
     let count = values.count - start
     let firstKey = keys.count - count
@@ -142,7 +186,7 @@ struct JSONParser {
     if skippedDepth == nil { values.append(value) }
   }
 
-  /// A value is complete.
+  /// Continues after a complete value.
   private mutating func ended() {
     if skippedDepth == frames.count { skippedDepth = nil }
     state = .afterValue
@@ -150,8 +194,8 @@ struct JSONParser {
 }
 
 extension String {
-  /// Whether so many combining marks follow each other that comparing and hashing the text takes too long: the time
-  /// grows with the square of their number, since they are sorted.
+  /// Whether the text has so many consecutive combining marks that comparing and hashing it is too slow: normalization
+  /// sorts them in quadratic time.
   fileprivate var hasLongRunOfMarks: Bool {
     guard utf8.count > 256 else { return false }
     var marks = 0

@@ -1,4 +1,4 @@
-/// A reader of JSON's tokens (RFC 8259 §2, §6, §7). Knows nothing of nesting; takes time linear in what it reads.
+/// A scanner of JSON tokens (RFC 8259 §2, §6, §7). It ignores nesting and takes linear time.
 struct JSONScanner {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -9,15 +9,15 @@ struct JSONScanner {
     self.bytes = bytes
   }
 
-  /// The byte that comes next; `nil` at the end.
+  /// The next byte, or `nil` at the end.
   var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
   func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason, at: offset) }
 
-  /// The error for a byte that cannot stand here.
+  /// The error for a next byte that is not allowed here.
   var unexpected: JSONError { error(next == nil ? .unexpectedEnd : .unexpectedByte) }
 
-  /// Steps over the byte that comes next.
+  /// Skips the next byte.
   mutating func advance() { offset += 1 }
 
   mutating func take(_ byte: UInt8) -> Bool {
@@ -26,7 +26,7 @@ struct JSONScanner {
     return true
   }
 
-  /// Steps over a byte order mark, which §8.1 allows readers to ignore.
+  /// Skips a byte order mark, which §8.1 allows parsers to ignore.
   mutating func skipByteOrderMark() {
     if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { offset = 3 }
   }
@@ -39,7 +39,7 @@ struct JSONScanner {
     }
   }
 
-  /// Steps over a literal.
+  /// Skips a literal.
   mutating func literal(_ text: StaticString) throws(JSONError) {
     for index in 0..<text.utf8CodeUnitCount {
       guard take(text.utf8Start[index]) else { throw unexpected }
@@ -48,7 +48,7 @@ struct JSONScanner {
 
   // MARK: Numbers
 
-  /// Steps over a number.
+  /// Skips a number.
   mutating func skipNumber() throws(JSONError) {
     _ = take(UInt8(ascii: "-"))
     if !take(UInt8(ascii: "0")) { try skipDigits() }
@@ -57,7 +57,7 @@ struct JSONScanner {
       if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
       try skipDigits()
     }
-    // `01`, `1.2.3` and `1x` are one malformed number rather than a number and something behind it.
+    // `01`, `1.2.3` and `1x` are malformed numbers, not numbers followed by something else.
     switch next {
     case nil, UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x0A, 0x0D, 0x09: return
     default: throw error(.malformedNumber)
@@ -79,13 +79,13 @@ struct JSONScanner {
 
   // MARK: Strings
 
-  /// Steps over a string, with all its checks.
+  /// Skips a string and validates it.
   mutating func skipString() throws(JSONError) {
     advance()
     try skipRest()
   }
 
-  /// Steps over what is left of a string.
+  /// Skips the rest of a string.
   private mutating func skipRest() throws(JSONError) {
     while true {
       try skipPlain()
@@ -104,14 +104,12 @@ struct JSONScanner {
       defer { offset = end.offset + 1 }
       return end.text(from: offset)
     }
-    // With escapes, all is checked first. Then memory is allocated once: an escape is never shorter than its text.
+    // A string with escapes is validated first and then allocated once: an escape is never shorter than its text.
     try end.skipRest()
     return String(unsafeUninitializedCapacity: end.offset - offset) { unescape(into: $0) }
   }
 
-  /// Reads a string that is known to be valid.
-  ///
-  /// - Returns: how many bytes were written.
+  /// Unescapes a string that is known to be valid. Returns the number of bytes written.
   private mutating func unescape(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     var count = 0
     advance()
@@ -135,7 +133,7 @@ struct JSONScanner {
     String(decoding: Bytes(rebasing: bytes[start..<offset]), as: UTF8.self)
   }
 
-  /// Steps over bytes of a string up to a quotation mark or a backslash.
+  /// Skips bytes of a string up to a quotation mark or a backslash.
   private mutating func skipPlain() throws(JSONError) {
     while offset < bytes.count {
       let byte = bytes[offset]
@@ -146,7 +144,7 @@ struct JSONScanner {
     throw error(.unexpectedEnd)
   }
 
-  /// Steps over a scalar of several bytes (RFC 3629 §4).
+  /// Skips a multi-byte scalar (RFC 3629 §4).
   private mutating func skipScalar(_ first: UInt8) throws(JSONError) {
     let (count, second): (Int, ClosedRange<UInt8>)
     switch first {
@@ -165,7 +163,7 @@ struct JSONScanner {
     offset += count
   }
 
-  /// Reads an escape, a surrogate pair as one.
+  /// Reads an escape; a surrogate pair counts as one.
   private mutating func escaped() throws(JSONError) -> Unicode.Scalar {
     let start = offset
     advance()

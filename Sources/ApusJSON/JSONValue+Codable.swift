@@ -1,17 +1,17 @@
-// For coders that are not of this module. They give no way to ask what stands there, so that a value is read by
-// attempts, and each that fails costs a coder time that grows with the nesting: hence the limit.
+// For coders outside this module. They cannot be asked for the type of the next value, so decoding tries one type after
+// the other. In some coders a failed attempt takes time that grows with the nesting: hence the depth limit.
 extension JSONValue: Codable {
-  /// The greatest number of levels that values are decoded and encoded at by other coders: 64.
+  /// The maximum nesting depth for decoding and encoding with `Codable`: 64 levels.
   ///
-  /// ``init(parsing:limits:)`` and ``utf8()`` go deeper.
+  /// ``init(parsing:limits:)`` and ``utf8()`` support deeper values.
   public static let codableDepth = 64
 
   /// Decodes any value.
   ///
-  /// Integers that 64 bits hold are exact, other numbers are the nearest `Double`. To keep all digits, and to read large
-  /// content quickly, use ``init(parsing:limits:)``.
+  /// 64-bit integers are exact, other numbers become the nearest `Double`. ``init(parsing:limits:)`` keeps all digits
+  /// and is faster.
   ///
-  /// - Throws: `DecodingError` for a value that is none of JSON's, or that is nested in more than ``codableDepth`` levels.
+  /// - Throws: `DecodingError` for a value that JSON cannot represent, or one nested more than ``codableDepth`` levels.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
@@ -27,7 +27,7 @@ extension JSONValue: Codable {
         let context = DecodingError.Context(codingPath: [], debugDescription: "The value is nested too deeply.")
         throw DecodingError.dataCorrupted(context)
       }
-      // Whether it is an array is asked before its elements are read: an array with a bad element is no object.
+      // Check for an array before decoding elements: an array with an invalid element must not be tried as an object.
       if (try? decoder.unkeyedContainer()) != nil {
         self = .array(try container.decode([JSONValue].self))
       } else {
@@ -36,10 +36,10 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Encodes the value: integers that 64 bits hold exactly, other numbers as the nearest `Double`.
+  /// Encodes the value: 64-bit integers exactly, other numbers as the nearest `Double`.
   ///
-  /// - Throws: `EncodingError` for a number that is larger than any `Double`, and for a value that is nested in more than
-  ///   ``codableDepth`` levels.
+  /// - Throws: `EncodingError` for a number out of the range of `Double`, or a value nested more than ``codableDepth``
+  ///   levels.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
@@ -59,13 +59,13 @@ extension JSONValue: Codable {
 }
 
 extension JSONNumber: Codable {
-  /// Decodes a number: integers that 64 bits hold exactly, other numbers as the nearest `Double`.
+  /// Decodes a number: 64-bit integers exactly, other numbers as the nearest `Double`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let number = JSONNumber(in: container) {
       self = number
     } else {
-      // Says what is wrong in the decoder's words.
+      // Throws the decoder's own error.
       _ = try container.decode(Double.self)
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "The number is not finite.")
     }
@@ -84,9 +84,9 @@ extension JSONNumber: Codable {
     }
   }
 
-  /// Encodes the number: integers that 64 bits hold exactly, other numbers as the nearest `Double`.
+  /// Encodes the number: 64-bit integers exactly, other numbers as the nearest `Double`.
   ///
-  /// - Throws: `EncodingError` for a number that is larger than any `Double`.
+  /// - Throws: `EncodingError` for a number out of the range of `Double`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     if let integer = int64 {

@@ -1,9 +1,11 @@
 import ApusJSON
+import ApusTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("JSON of anything") struct JSONFuzzTests {
-  /// A value of random shape, at most `depth` levels deep.
+@Suite("Fuzzing JSON") struct JSONFuzzTests {
+  /// Returns a random value of at most `depth` levels.
   private func value(_ generator: inout SeededGenerator, depth: Int = 5) -> JSONValue {
     switch UInt8.random(in: 0...(depth > 0 ? 7 : 4), using: &generator) {
     case 0: return .null
@@ -48,7 +50,7 @@ import Testing
     return bytes
   }
 
-  @Test("Fuzz: a value that is written reads back as it was, and Foundation reads the same", arguments: 0..<6)
+  @Test("Fuzz: a serialized value parses to itself, also with Foundation", arguments: 0..<6)
   func roundTrip(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 300) {
@@ -60,14 +62,14 @@ import Testing
     }
   }
 
-  @Test("Fuzz: mutated texts are a value or a typed error, and what is accepted Foundation accepts", arguments: 10..<16)
+  @Test("Fuzz: a mutated text yields a value that Foundation accepts too, or a typed error", arguments: 10..<16)
   func mutations(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 600) {
       let bytes = mutated(value(&generator, depth: 3).utf8(), &generator)
       do throws(JSONError) {
         let value = try JSONValue(parsing: bytes)
-        // Foundation refuses numbers beyond the range of Double and reads the rest.
+        // Foundation refuses only numbers out of the range of Double.
         let isInRange = !bytes.contains(UInt8(ascii: "e")) && bytes.count < 200
         let accepted = (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
         #expect(accepted || !isInRange, "\(String(decoding: bytes, as: UTF8.self))")
@@ -80,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("Fuzz: random bytes are a value or a typed error", arguments: 20..<24)
+  @Test("Fuzz: random bytes yield a value or a typed error", arguments: 20..<24)
   func bytes(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let alphabet = Array(#"{}[]",:\ue-+.0123tfn "#.utf8)

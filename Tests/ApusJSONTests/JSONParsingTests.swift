@@ -2,7 +2,7 @@ import ApusJSON
 import Foundation
 import Testing
 
-@Suite("Reading JSON") struct JSONParsingTests {
+@Suite("Parsing JSON") struct JSONParsingTests {
   private func reason(_ bytes: [UInt8], limits: JSONLimits = .standard) -> JSONError? {
     do throws(JSONError) {
       _ = try JSONValue(parsing: bytes, limits: limits)
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(
-    "Every kind of value is read",
+    "Every kind of value is parsed",
     arguments: [
       ("null", .null), (" true ", true), ("false", false), ("0", 0), ("-1.5e3", -1500), (#""""#, ""), ("[]", []),
       ("{}", [:]), ("\t[\n1 ,\r 2 ]\n", [1, 2]),
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "Texts that are no JSON are refused with the reason and the offset",
+    "Invalid JSON is refused with a reason and an offset",
     arguments: [
       ("", .unexpectedEnd, 0), (" \n", .unexpectedEnd, 2), ("[", .unexpectedEnd, 1), ("[1", .unexpectedEnd, 2),
       ("[1,", .unexpectedEnd, 3), ("{", .unexpectedEnd, 1), (#"{"a""#, .unexpectedEnd, 4),
@@ -65,13 +65,13 @@ import Testing
   func malformed(text: String, reason: JSONError.Reason, offset: Int) {
     let expected = JSONError(reason, at: offset)
     #expect(self.reason(Array(text.utf8)) == expected)
-    // A member that nobody wants is checked the same way.
+    // An unwanted member is validated the same way.
     let skipped = Result { try JSONValue(parsing: (#"{"x":"# + text).utf8, keeping: { _ in false }) }
     #expect(throws: JSONError.self) { try skipped.get() }
   }
 
   @Test(
-    "Bytes that are not UTF-8 are refused",
+    "Invalid UTF-8 is refused",
     arguments: [
       [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x80, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80],
       [0xEF, 0xBF], [0xF0, 0x80, 0x80, 0x80], [0xF0, 0x9F, 0x98], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80],
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("Nesting is limited")
+  @Test("The nesting depth is limited")
   func depth() {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}"), (#"[{"a":"#, "}]")] {
       let levels = open.hasPrefix("[{") ? 2 : 1
@@ -109,13 +109,13 @@ import Testing
     #expect(reason(Array("[[],[],[[]]]".utf8), limits: JSONLimits(depth: 3)) == nil)
   }
 
-  @Test("The number of bytes is limited where a limit is set")
+  @Test("The number of bytes is limited if a limit is set")
   func size() {
     #expect(reason(Array("[1]".utf8), limits: JSONLimits(bytes: 3)) == nil)
     #expect(reason(Array("[1] ".utf8), limits: JSONLimits(bytes: 3)) == JSONError(.tooLarge, at: 3))
   }
 
-  @Test("Only the wanted members of the outermost object are kept")
+  @Test("Only the wanted members of a top-level object are kept")
   func keeping() throws {
     let text =
       #"{"code":7,"data":{"code":[{"x":"\u0041"}],"y":[1,2]},"list":[[],{"message":1}],"message":{"data":"m"},"z":null}"#
@@ -127,7 +127,7 @@ import Testing
     #expect(throws: JSONError(.trailingBytes, at: 8)) { try JSONValue(parsing: #"{"a":{}}x"#.utf8) { _ in false } }
   }
 
-  @Test("An error tells its line and column")
+  @Test("An error has a line and a column")
   func position() throws {
     let text = "{\n  \"a\": 1,\n  \"b\": x\n}"
     let error = try #require(reason(Array(text.utf8)))

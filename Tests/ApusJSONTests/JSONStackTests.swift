@@ -5,7 +5,7 @@ import Testing
 @Suite("JSON on a small stack") struct JSONStackTests {
   private static let openers = ["[", #"{"a":"#, #"[{"a":"#, "[[[1],", #"{"b":[],"a":["#]
 
-  @Test("A million levels of nesting are refused on a stack of 128 KiB", arguments: openers)
+  @Test("A million nesting levels are refused on a stack of 128 KiB", arguments: openers)
   func refused(open: String) {
     let bytes = Array(String(repeating: open, count: 1_000_000).utf8)
     let reason = onSmallStack { () -> JSONError.Reason? in
@@ -19,7 +19,7 @@ import Testing
     #expect(reason == .tooDeep)
   }
 
-  @Test("The deepest values are read, compared, hashed, written and released on a stack of 128 KiB")
+  @Test("Values of maximum depth are parsed, compared, hashed, serialized and released on a stack of 128 KiB")
   func deepest() {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}"), (#"[{"a":"#, "}]")] {
       let count = JSONLimits.maximumDepth / (close.utf8.count)
@@ -32,8 +32,8 @@ import Testing
     }
   }
 
-  // The smallest that threads have by default, on Apple's systems.
-  @Test("Other coders stay within a stack of 512 KiB")
+  // The smallest default stack of a thread on Apple platforms.
+  @Test("Codable stays within a stack of 512 KiB")
   func coders() {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
       let count = JSONValue.codableDepth

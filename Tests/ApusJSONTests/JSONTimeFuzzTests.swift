@@ -1,9 +1,9 @@
 import ApusJSON
 import Foundation
+import TestSupport
 import Testing
-import Timing
 
-/// A text of a given size that is made to take long.
+/// A text of a given size that is expensive to parse.
 private struct Hostile: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let bytes: @Sendable (Int) -> [UInt8]
@@ -12,7 +12,7 @@ private struct Hostile: Sendable, CustomTestStringConvertible {
     (testDescription, self.bytes) = (name, bytes)
   }
 
-  /// A piece many times, between a beginning and an end.
+  /// A repeated piece between a start and an end.
   init(_ name: String, _ start: String, _ piece: String, _ end: String) {
     self.init(name) { size in
       Array((start + String(repeating: piece, count: size / piece.utf8.count) + end).utf8)
@@ -42,7 +42,7 @@ private struct Hostile: Sendable, CustomTestStringConvertible {
   ]
 }
 
-@Suite("The time of reading JSON", .serialized) struct JSONTimeFuzzTests {
+@Suite("Time to parse JSON", .serialized) struct JSONTimeFuzzTests {
   @Test("Fuzz: ten times the bytes take at most twelve times as long", arguments: Hostile.all)
   private func time(of hostile: Hostile) {
     let holds = LinearTime.holds(for: hostile.bytes) { bytes in

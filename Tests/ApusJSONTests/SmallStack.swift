@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Runs work on a thread of its own with a small stack, and waits for it. An overflow ends the test process.
+/// Runs work on a new thread with a small stack and waits for it. An overflow crashes the test process.
 func onSmallStack<Output: Sendable>(bytes: Int = 128 << 10, _ work: @escaping @Sendable () -> Output) -> Output? {
   let output = Mutex<Output?>(nil)
   let isDone = DispatchSemaphore(value: 0)

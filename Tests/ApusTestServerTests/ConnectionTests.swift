@@ -4,7 +4,7 @@
 
   @Suite struct ConnectionTests {
     @Test(
-      "A connection ends after the answer when a side wants that",
+      "A connection closes after the response if either side asks for it",
       arguments: [
         ("GET / HTTP/1.1\r\nHost: h\r\nConnection: x, Close\r\n\r\n", Reply.text("x")),
         ("GET / HTTP/1.0\r\n\r\n", Reply.text("x")),
@@ -23,7 +23,7 @@
       }
     }
 
-    @Test("HTTP/1.0 keeps a connection when it asks for that")
+    @Test("An HTTP/1.0 connection is kept alive on request")
     func keepAlive() async throws {
       try await TestServer.with {
         .text($0.target)
@@ -37,7 +37,7 @@
       }
     }
 
-    @Test("A chunked answer keeps the connection")
+    @Test("A chunked response keeps the connection alive")
     func chunkedKeeps() async throws {
       try await TestServer.with { _ in
         .chunked([[65]])
@@ -52,7 +52,7 @@
       }
     }
 
-    @Test("Requests sent at once are answered one after the other")
+    @Test("Pipelined requests are answered one after the other")
     func pipelined() async throws {
       let gate = Gate()
       try await TestServer.with {
@@ -69,7 +69,7 @@
       }
     }
 
-    @Test("100-continue is answered before the content comes")
+    @Test("100-continue is sent before the content arrives")
     func expectContinue() async throws {
       try await TestServer.with {
         .text($0.text)
@@ -83,7 +83,7 @@
       }
     }
 
-    @Test("A handler asked at the head can refuse content before it comes")
+    @Test("A handler called at the head can refuse the content before it arrives")
     func refusal() async throws {
       try await TestServer.with(options: .init(answersAt: .head)) { _ in
         .status(413, fields: ["Connection": "close"])
@@ -91,7 +91,7 @@
         let client = try await RawClient.connect(to: server.port)
         try await client.request("PUT", "/", "Expect: 100-continue\r\nContent-Length: 5000000\r\n")
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 413 "))
-        // The server has said all, yet reads on: a client that sends meanwhile must not lose the answer to a reset.
+        // The server keeps reading after its response: a client still sending must not lose the response to a reset.
         try await client.send(ContentPattern.counting.bytes(0..<5_000_000))
         #expect(await client.receiveAll().end == .closed)
         #expect(server.exchanges.map(\.outcome) == [.answered])
@@ -100,7 +100,7 @@
       }
     }
 
-    @Test("An answer before the end of the content leaves the connection usable")
+    @Test("A response before the end of the content leaves the connection usable")
     func earlyAnswer() async throws {
       try await TestServer.with(options: .init(answersAt: .head)) {
         .text($0.target)
@@ -120,7 +120,7 @@
       }
     }
 
-    @Test("A reply can answer 100 itself, and stop reading")
+    @Test("A reply can send 100 itself and stop reading")
     func stopsReading() async throws {
       let gate = Gate()
       let reply = Reply(
@@ -142,7 +142,7 @@
       }
     }
 
-    @Test("A client that leaves is noticed even while nothing is read")
+    @Test("A disconnect is noticed even while nothing is read")
     func leavesUnread() async throws {
       let reply = Reply(steps: [.reading(false), .interim(100, fields: [:]), .stall])
       try await TestServer.with(options: .init(answersAt: .head)) { _ in
@@ -150,13 +150,14 @@
       } body: { server in
         let client = try await RawClient.connect(to: server.port)
         try await client.request("PUT", "/", "Content-Length: 100\r\n")
-        _ = try await client.receiveHead()
+        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 100 "))
         await client.close()
-        try await server.waitForClientClose(of: try await server.exchange())
+        let exchange = try await server.waitForClientClose(of: try await server.exchange())
+        #expect(exchange.status == nil && !exchange.isComplete)
       }
     }
 
-    @Test("A reply closes the connection while content is still coming")
+    @Test("A reply can close the connection while content is arriving")
     func closesDuringUpload() async throws {
       try await TestServer.with(options: .init(answersAt: .head)) { _ in
         .closed
@@ -170,7 +171,7 @@
     }
 
     @Test(
-      "Garbage is answered 400, is no exchange, and harms nobody",
+      "Garbage is answered with 400, recorded as malformed and affects no other connection",
       arguments: ["\u{16}\u{3}\u{1}\r\n", "\r\nGET\r\n", "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\n: x\r\n"])
     func garbage(bytes: String) async throws {
       try await TestServer.with { _ in

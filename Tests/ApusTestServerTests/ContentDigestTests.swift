@@ -3,7 +3,7 @@
   import Testing
 
   @Suite struct ContentDigestTests {
-    @Test("A digest depends on the bytes, not on how they were cut", arguments: [1, 3, 8, 13, 1000])
+    @Test("A digest depends on the bytes, not on how they were split", arguments: [1, 3, 8, 13, 1000])
     func cuts(size: Int) {
       let bytes = ContentPattern.counting.bytes(5..<2_000)
       var digest = ContentDigest()
@@ -15,7 +15,7 @@
       #expect(Set([digest, ContentDigest(of: bytes)]).count == 1)
     }
 
-    @Test("Length and order count, trailing zeros too")
+    @Test("Length and order count, including trailing zeros")
     func differences() {
       let all = [[], [0], [0, 0], [1, 2], [2, 1], [1, 2, 0]].map { ContentDigest(of: $0 as [UInt8]).value }
       #expect(Set(all).count == all.count)

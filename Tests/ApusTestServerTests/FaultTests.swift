@@ -6,14 +6,14 @@
   struct FaultTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\n"
 
-    /// What a client gets for one request with content, and how the connection ends.
+    /// Returns what a client receives for a request with content, and how the connection ends.
     private func answer(_ fault: Fault) async throws -> (text: String, end: RawClient.End, outcomes: [Exchange.Outcome])
     {
       try await TestServer.with(options: .init(faults: [fault])) { _ in
         .text("world")
       } body: { server in
         let (text, end) = try await RawClient.with(server.port) { client in
-          // Where the connection has been reset already, that is what is read as well.
+          // If the connection is already reset, reading fails with the reset too.
           try? await client.request("POST", "/", "Content-Length: 5\r\nConnection: close\r\n")
           try? await client.send("hello")
           return await client.receiveAll()
@@ -24,7 +24,7 @@
       }
     }
 
-    /// What of the answer has left when a fault happens.
+    /// Returns the part of the response that is sent before a fault.
     private func sent(before trigger: Fault.Trigger) -> String {
       switch trigger {
       case .connect, .requestHead, .requestContent, .responseHead: ""
@@ -33,25 +33,25 @@
       }
     }
 
-    @Test("has every effect at every trigger")
+    @Test("The matrix has every effect at every trigger")
     func matrix() {
       #expect(Fault.matrix.count == 48)
       #expect(Set(Fault.matrix.map(\.description)).count == 48)
       #expect(Fault.matrix.first?.description == "close at connect")
     }
 
-    @Test("a close, a half-close and a reset come where they are due", arguments: Fault.Trigger.allCases)
+    @Test("Close, half-close and reset happen at their trigger", arguments: Fault.Trigger.allCases)
     func ends(trigger: Fault.Trigger) async throws {
       for effect in [Fault.Effect.close, .halfClose, .reset] {
         let (text, end, outcomes) = try await answer(Fault(at: trigger, effect))
         switch effect {
         case .reset:
-          // What was on its way may be lost with it.
+          // A reset may discard bytes in flight.
           #expect(sent(before: trigger).hasPrefix(text), "\(effect)")
-          // Whoever is still sending hears of it there, and once.
+          // A client that is still sending gets the error there, and only once.
           #expect(end == .reset || trigger == .connect || trigger == .requestHead, "\(effect)")
         case .close where trigger == .connect || trigger == .requestHead:
-          // With the request unread, the system makes a reset of it.
+          // Closing with the request unread resets the connection.
           #expect(text.isEmpty && (end == .closed || end == .reset), "\(effect)")
         default:
           #expect(text == sent(before: trigger) && end == .closed, "\(effect)")
@@ -63,20 +63,21 @@
     }
 
     @Test(
-      "so many bytes leave before a connection is cut, or the rest of the answer", arguments: Fault.Trigger.allCases)
+      "Truncation sends the given number of bytes, or the rest of the response, and cuts the connection",
+      arguments: Fault.Trigger.allCases)
     func truncations(trigger: Fault.Trigger) async throws {
       for length in [0, 3, 1000] {
         let (text, end, outcomes) = try await answer(Fault(at: trigger, .truncate(after: length)))
         let whole = Self.head + "world"
         let left = whole.prefix(sent(before: trigger).count + length)
-        // A reset may overtake what is on its way.
+        // A reset may overtake bytes in flight.
         #expect(text == left || end == .reset && left.hasPrefix(text), "\(length)")
         #expect(outcomes.allSatisfy { $0 == (left == whole ? .answered : .serverClosed) }, "\(length)")
       }
     }
 
     @Test(
-      "a stall lasts until its gate opens, and then all is as if nothing had been", arguments: Fault.Trigger.allCases)
+      "A stall lasts until its gate opens, then everything continues normally", arguments: Fault.Trigger.allCases)
     func stalls(trigger: Fault.Trigger) async throws {
       let gate = Gate()
       try await TestServer.with(options: .init(faults: [Fault(at: trigger, .stall(until: gate))])) { _ in
@@ -97,7 +98,7 @@
       }
     }
 
-    @Test("a stall without a gate lasts until the client leaves", arguments: Fault.Trigger.allCases)
+    @Test("A stall without a gate lasts until the client disconnects", arguments: Fault.Trigger.allCases)
     func endlessStalls(trigger: Fault.Trigger) async throws {
       try await TestServer.with(options: .init(faults: [Fault(at: trigger, .stall())])) { _ in
         .text("world")
@@ -111,21 +112,23 @@
       }
     }
 
-    @Test("so does a client that leaves with much on its way", arguments: [Fault.Trigger.connect, .requestHead])
+    @Test(
+      "A stall notices the disconnect of a client with a lot of data in flight",
+      arguments: [Fault.Trigger.connect, .requestHead])
     func endlessStallsOfUploads(trigger: Fault.Trigger) async throws {
       try await TestServer.with(options: .init(faults: [Fault(at: trigger, .stall())])) { _ in
         .text("never")
       } body: { server in
         let client = try await RawClient.connect(to: server.port)
         try await client.request("POST", "/", "Content-Length: 10000000\r\n")
-        // More than the sockets hold: this ends only because it is taken.
+        // More than the socket buffers hold: sending ends only because the server reads.
         try await client.send([UInt8](repeating: 7, count: 10_000_000))
         await client.close()
         try await server.wait { $0.acceptedConnections == 1 && $0.openConnections == 0 && $0.inFlight == 0 }
       }
     }
 
-    @Test("a throttle lets everything through, in its time", arguments: Fault.Trigger.allCases)
+    @Test("A throttle lets everything through slowly", arguments: Fault.Trigger.allCases)
     func throttles(trigger: Fault.Trigger) async throws {
       let start = ContinuousClock.now
       let (text, _, outcomes) = try await answer(Fault(at: trigger, .throttle(bytes: 8, every: .milliseconds(2))))
@@ -134,7 +137,7 @@
       #expect(.now - start >= .milliseconds(2 * (throttled - 1)))
     }
 
-    @Test("a throttled client is read no faster either")
+    @Test("A throttle also slows reading from the client")
     func throttledReading() async throws {
       let fault = Fault(at: .connect, .throttle(bytes: 16, every: .milliseconds(1)))
       try await TestServer.with(options: .init(faults: [fault])) { _ in
@@ -150,7 +153,7 @@
       }
     }
 
-    @Test("noise is where it is due, the same for the same seed", arguments: Fault.Trigger.allCases)
+    @Test("Garbage is sent at its trigger, the same for the same seed", arguments: Fault.Trigger.allCases)
     func noise(trigger: Fault.Trigger) async throws {
       let (text, _, _) = try await answer(Fault(at: trigger, .garbage(bytes: 20, seed: 1)))
       let before = sent(before: trigger)
@@ -162,7 +165,7 @@
       #expect(try await answer(Fault(at: trigger, .garbage(bytes: 20, seed: 2))).text != text)
     }
 
-    @Test("a flood of anything is as large as it may be, anywhere", arguments: Fault.Trigger.allCases)
+    @Test("A flood of any kind has the given size at any trigger", arguments: Fault.Trigger.allCases)
     func floods(trigger: Fault.Trigger) async throws {
       let bound = 100_000
       for flood in [nil] + Fault.Flood.allCases {
@@ -173,7 +176,7 @@
       }
     }
 
-    @Test("the usual floods fit their places")
+    @Test("The default floods fit their triggers")
     func usualFloods() async throws {
       let bound = 50_000
       #expect(
@@ -193,7 +196,7 @@
       #expect(try await answer(Fault(at: .end, .flood(upTo: bound))).text.contains("worldHTTP/1.1 200 OK\r\n"))
     }
 
-    @Test("happens to a path, a connection, a request, or whatever a test chooses, and the first that fits counts")
+    @Test("A fault affects a path, a connection, a request or a custom scope, and the first match is used")
     func scopes() async throws {
       let faults = [
         Fault(at: .responseHead, .close, on: .path("/closed")),
@@ -219,7 +222,7 @@
       }
     }
 
-    @Test("several faults happen to one exchange")
+    @Test("Several faults affect the same exchange")
     func several() async throws {
       let (first, second) = (Gate(), Gate())
       let faults = [

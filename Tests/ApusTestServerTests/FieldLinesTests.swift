@@ -5,7 +5,7 @@
   @Suite struct FieldLinesTests {
     private let lines: FieldLines = ["Accept": "a", "X-One": "1", "accept": "b"]
 
-    @Test("Lookup joins the lines of a name, in any case")
+    @Test("Lookup joins the lines of a name case-insensitively")
     func lookup() {
       #expect(lines["ACCEPT"] == "a, b")
       #expect(lines.values(of: "accept") == ["a", "b"])
@@ -13,7 +13,7 @@
       #expect(lines.map(\.name) == ["Accept", "X-One", "accept"])
     }
 
-    @Test("Setting replaces all lines of a name where the first one was")
+    @Test("Setting replaces all lines of a name at the position of the first")
     func replacing() {
       var lines = lines
       lines["accept"] = "c"

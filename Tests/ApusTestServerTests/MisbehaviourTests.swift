@@ -1,9 +1,10 @@
 #if NIO
   import ApusTestServer
+  import TestSupport
   import Testing
 
   @Suite struct MisbehaviourTests {
-    /// What a client gets for one request until the connection ends, and how it ends; and the exchange.
+    /// Returns what a client receives for a request until the connection ends, how it ends, and the exchange.
     private func answer(
       _ reply: Reply, to method: String = "GET"
     ) async throws -> (text: String, end: RawClient.End, exchange: Exchange) {
@@ -23,7 +24,7 @@
     // MARK: Stalls
 
     @Test(
-      "A stalled answer sends nothing more, and the client's leaving is noticed",
+      "A stalled response sends nothing more, and the client's disconnect is noticed",
       arguments: [
         (Reply.stalled, ""),
         (Reply.text("hello").stalling(at: .start), ""),
@@ -54,22 +55,26 @@
       }
     }
 
-    @Test("A client that leaves cancels the handler")
+    @Test("A disconnect cancels the handler")
     func handlerCancelled() async throws {
       let gate = Gate()
+      let cancellations = Log<Bool>()
       try await TestServer.with { _ in
         try? await gate.wait()
-        return .text(Task.isCancelled ? "cancelled" : "")
+        cancellations.add(Task.isCancelled)
+        return .text("")
       } body: { server in
         let client = try await RawClient.connect(to: server.port)
         try await client.request()
         try await gate.waitForArrivals(1)
         await client.close()
         try await server.waitForClientClose(of: try await server.exchange())
+        try await cancellations.first()
+        #expect(cancellations.all == [true] && !gate.isOpen)
       }
     }
 
-    @Test("A client that resets is noticed too, even while it is sent much")
+    @Test("A reset is noticed even while much is being sent")
     func clientResets() async throws {
       try await TestServer.with { _ in
         .generated(1 << 40)
@@ -77,15 +82,18 @@
         let client = try await RawClient.connect(to: server.port)
         try await client.request()
         _ = try await client.receive(1 << 20)
-        // Closed with bytes unread, a socket resets its connection.
+        // Closing a socket with unread bytes resets the connection.
         await client.close()
-        try await server.waitForClientClose(of: try await server.exchange())
+        let exchange = try await server.waitForClientClose(of: try await server.exchange())
+        #expect(exchange.status == 200 && exchange.outcome == .clientClosed)
+        try await server.wait { $0.openConnections == 0 }
+        #expect(server.failures.isEmpty)
       }
     }
 
     // MARK: Delays
 
-    @Test("An answer waits at a gate, before its head or inside its content")
+    @Test("A response waits for a gate before its head or inside its content")
     func gates() async throws {
       let (first, second) = (Gate(), Gate())
       let reply = Reply.text("hello").waiting(for: second, at: .content(2)).waiting(for: first)
@@ -108,14 +116,14 @@
       }
     }
 
-    @Test("An answer may pause by itself")
+    @Test("A response can pause for a time")
     func pauses() async throws {
       let reply = Reply.text("hello", fields: ["Connection": "close"])
         .pausing(for: .milliseconds(1)).dripping(by: 2, every: .milliseconds(1))
       #expect(try await answer(reply).text.hasSuffix("\r\n\r\nhello"))
     }
 
-    @Test("Content drips through a gate, piece by piece")
+    @Test("Content passes a gate piece by piece")
     func dripping() async throws {
       let gate = Gate()
       try await TestServer.with { _ in
@@ -136,7 +144,7 @@
 
     // MARK: Ends
 
-    @Test("A connection is closed in place of an answer, or anywhere inside it")
+    @Test("A connection can be closed without a response or anywhere inside it")
     func closing() async throws {
       let early = try await answer(.closed)
       #expect(early.text.isEmpty && early.end == .closed)
@@ -154,21 +162,21 @@
       #expect(headOnly.exchange.outcome == .answered)
     }
 
-    @Test("A chunked answer may lack just its last chunk")
+    @Test("A chunked response can lack only its last chunk")
     func noLastChunk() async throws {
       let (text, end, exchange) = try await answer(chunks.ending(with: .close, at: .content(10)))
       #expect(text.hasSuffix("5\r\nworld") && end == .closed)
       #expect(exchange.outcome == .serverClosed)
     }
 
-    @Test("A connection is reset in place of an answer, or anywhere inside it")
+    @Test("A connection can be reset without a response or anywhere inside it")
     func resetting() async throws {
       let early = try await answer(.reset)
       #expect(early.text.isEmpty && early.end == .reset)
       #expect(early.exchange.outcome == .serverReset)
     }
 
-    @Test("What was sent before a reset can be read", arguments: [Reply.Point.head, .content(3), .end])
+    @Test("Bytes sent before a reset can be read", arguments: [Reply.Point.head, .content(3), .end])
     func resetInside(point: Reply.Point) async throws {
       let gate = Gate()
       try await TestServer.with { _ in
@@ -184,7 +192,7 @@
       }
     }
 
-    @Test("A complete answer may be followed by a close nobody announced")
+    @Test("A complete response can be followed by an unannounced close")
     func staleConnection() async throws {
       try await TestServer.with { _ in
         .text("hello").closing(at: .end)
@@ -199,14 +207,14 @@
       }
     }
 
-    @Test("A head that promises more than is sent ends with the connection")
+    @Test("A response shorter than its Content-Length ends with the connection")
     func wrongLength() async throws {
       let (text, end, exchange) = try await answer(.text("hello").setting("content-length", to: "9"))
       #expect(text.hasSuffix("content-length: 9\r\n\r\nhello") && end == .closed)
       #expect(exchange.outcome == .serverClosed)
     }
 
-    @Test("A head may promise less than is sent, or nonsense, or nothing")
+    @Test("A Content-Length can be too small, invalid or missing")
     func otherLengths() async throws {
       try await TestServer.with { _ in
         .text("hello").setting("Content-Length", to: "2")
@@ -224,20 +232,20 @@
       #expect(!nothing.text.contains("Content-Length") && nothing.exchange.outcome == .answered)
     }
 
-    @Test("Raw bytes are sent as they are, whatever the method")
+    @Test("Raw bytes are sent unchanged for any method")
     func raw() async throws {
       let (text, end, exchange) = try await answer(.raw("HTTP/9 what?\r\n\0"), to: "HEAD")
       #expect(text == "HTTP/9 what?\r\n\0" && end == .closed)
       #expect(exchange.outcome == .answered && exchange.status == nil)
     }
 
-    @Test("A reply of no steps closes the connection")
+    @Test("A reply without steps closes the connection")
     func empty() async throws {
       let (text, end, exchange) = try await answer(Reply(steps: []))
       #expect(text.isEmpty && end == .closed && exchange.outcome == .serverClosed)
     }
 
-    @Test("Misbehaviours combine")
+    @Test("Modifiers can be combined")
     func combined() async throws {
       let gate = Gate()
       let reply = Reply.json(#"{"id":1}"#).interim(103).waiting(for: gate).resetting(at: .content(4))
@@ -256,7 +264,7 @@
       }
     }
 
-    @Test("Points past the end of a reply, or in one without content, are its end")
+    @Test("Points past the end of a reply, or of a reply without content, mean its end")
     func pointsPastTheEnd() async throws {
       #expect(try await answer(.text("hello").closing(at: .content(9))).text.hasSuffix("hello"))
       #expect(try await answer(.raw("bytes").closing(at: .head)).text == "bytes")

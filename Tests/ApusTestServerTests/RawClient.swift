@@ -8,9 +8,9 @@
     import Glibc
   #endif
 
-  /// A blocking socket and nothing more, so that tests see the bytes and the way a connection ended.
+  /// A blocking socket, so that tests see the raw bytes and how a connection ended.
   ///
-  /// Every call blocks on a queue of the client's own: the tasks of the server need the threads of the pool.
+  /// Every call blocks on a queue of the client's own, because the server's tasks need the threads of the pool.
   final class RawClient: Sendable {
     /// How a connection ended.
     enum End: Error, Equatable {
@@ -23,7 +23,7 @@
     private let queue = DispatchQueue(label: "RawClient")
     private let unread = Mutex<[UInt8]>([])
 
-    /// A client connected to a port of this machine; a small receive buffer makes the server feel a slow reader.
+    /// Connects to a local port. A small receive buffer makes the client a slow reader.
     static func connect(to port: Int, receiveBuffer: Int32? = nil) async throws -> RawClient {
       let client = RawClient()
       if let receiveBuffer { client.set(SO_RCVBUF, receiveBuffer) }
@@ -31,7 +31,7 @@
       return client
     }
 
-    /// Runs `body` with a connected client and closes it.
+    /// Runs `body` with a connected client and then closes it.
     static func with<Result>(
       _ port: Int, body: (RawClient) async throws -> Result
     ) async throws -> Result {
@@ -53,14 +53,14 @@
       #else
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       #endif
-      // A test that goes wrong should fail, not hang.
+      // A broken test should fail rather than hang.
       set(SO_RCVTIMEO, timeval(tv_sec: 60, tv_usec: 0))
       set(SO_SNDTIMEO, timeval(tv_sec: 60, tv_usec: 0))
     }
 
     // MARK: Sending
 
-    /// Sends the head of a request; `fields` is whole lines.
+    /// Sends the head of a request. `fields` are complete lines.
     func request(_ method: String = "GET", _ target: String = "/", _ fields: String = "") async throws {
       try await send("\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n")
     }
@@ -89,7 +89,7 @@
 
     // MARK: Receiving
 
-    /// The next `count` bytes.
+    /// Receives `count` bytes.
     func receive(_ count: Int) async throws -> [UInt8] {
       while unread.withLock({ $0.count }) < count { try await fill() }
       return unread.withLock { unread in
@@ -102,14 +102,14 @@
       String(decoding: try await receive(count), as: UTF8.self)
     }
 
-    /// The bytes up to and including an empty line.
+    /// Receives up to and including an empty line.
     func receiveHead() async throws -> String {
       var head: [UInt8] = []
       while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) { head += try await receive(1) }
       return String(decoding: head, as: UTF8.self)
     }
 
-    /// The head and the content its `Content-Length` announces.
+    /// Receives a head and the content announced by its `Content-Length`.
     @discardableResult
     func receiveAnswer() async throws -> (head: String, content: String) {
       let head = try await receiveHead()
@@ -118,7 +118,7 @@
       return (head, try await receiveText(length))
     }
 
-    /// Everything up to the end of the connection, and how it ended.
+    /// Receives everything up to the end of the connection, and returns how it ended.
     func receiveAll() async -> (text: String, end: End) {
       while true {
         do throws(End) {

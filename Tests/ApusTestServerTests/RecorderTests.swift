@@ -7,7 +7,7 @@
     private let recorder = Recorder(contentCap: 10)
     private let head = RequestParser.Head(method: "GET", target: "/", version: "HTTP/1.1")
 
-    @Test("An answer whose last bytes did not leave was not an answer")
+    @Test("A response whose last bytes could not be sent is not recorded as answered")
     func lastBytesFail() throws {
       let exchange = try #require(recorder.began(head, connection: 0))
       recorder.finish(exchange, .answered)
@@ -19,7 +19,7 @@
       #expect(recorder.record.inFlight == 0)
     }
 
-    @Test("The last bytes of an answer may fail to leave because of a shut-down")
+    @Test("A shutdown can keep the last bytes of a response from being sent")
     func lastBytesAtShutDown() throws {
       let exchange = try #require(recorder.began(head, connection: 0))
       recorder.finish(exchange, .answered)
@@ -28,7 +28,7 @@
       #expect(recorder.record.exchanges[exchange].outcome == .shutDown)
     }
 
-    @Test("An answer that is cut on its way is none before anybody can see the connection's end")
+    @Test("A response that is cut is recorded before the client can see the end of the connection")
     func lastBytesAreCut() throws {
       let exchanges = try (0..<2).map { try #require(recorder.began(head, connection: $0)) }
       recorder.finish(exchanges[0], .answered)
@@ -45,7 +45,7 @@
       #expect(recorder.record.exchanges[whole].outcome == .answered)
     }
 
-    @Test("Only the connection's end settles an answer that failed while in flight")
+    @Test("Only the connection's end settles a response that failed in flight")
     func failsInFlight() throws {
       let exchange = try #require(recorder.began(head, connection: 0))
       recorder.settle(exchange, failure: .clientClosed)
@@ -55,7 +55,7 @@
       #expect(recorder.record.exchanges[exchange].isSettled)
     }
 
-    @Test("Forgets what is settled up to what is not, keeps the numbers, and is told of what it forgot in vain")
+    @Test("Forgetting removes settled exchanges up to the first unsettled, keeps the numbers and ignores later events")
     func forgetting() throws {
       let numbers = try (0..<4).map { try #require(recorder.began(head, connection: $0)) }
       for number in numbers where number != 2 {
@@ -78,7 +78,7 @@
       #expect(recorder.began(head, connection: 3) == 4)
     }
 
-    @Test("Nothing begins after a shut-down")
+    @Test("No exchange starts after a shutdown")
     func nothingBegins() {
       _ = recorder.closeAll(.shutDown, isShutDown: true)
       #expect(recorder.began(head, connection: 0) == nil)

@@ -3,7 +3,8 @@
   import Testing
 
   @Suite struct RecordingTests {
-    @Test("Method, target and fields are recorded exactly", arguments: ["GET", "QUERY", "get", "X-custom!", "CONNECT"])
+    @Test(
+      "Method, target and fields are recorded unchanged", arguments: ["GET", "QUERY", "get", "X-custom!", "CONNECT"])
     func exactly(method: String) async throws {
       try await TestServer.with { _ in
         .status(200)
@@ -24,7 +25,7 @@
       }
     }
 
-    @Test("Content is recorded whether counted or chunked, and trailers with it")
+    @Test("Content is recorded with either framing, together with trailers")
     func content() async throws {
       try await TestServer.with {
         .text($0.text)
@@ -44,7 +45,7 @@
       }
     }
 
-    @Test("Content past the cap is counted and digested, not kept")
+    @Test("Content above the cap is counted and digested but not kept")
     func cap() async throws {
       let content = ContentPattern.counting.bytes(0..<3_000_000)
       try await TestServer.with(options: .init(contentCap: 1000)) { _ in
@@ -62,7 +63,7 @@
       }
     }
 
-    @Test("Content cut off by the client is recorded as far as it came")
+    @Test("Content cut off by the client is recorded as far as it arrived")
     func cutOff() async throws {
       try await TestServer.with { _ in
         .status(200)
@@ -77,7 +78,7 @@
       }
     }
 
-    @Test("Exchanges in flight are counted, and the most there were at once")
+    @Test("Exchanges in flight are counted, with their maximum")
     func inFlight() async throws {
       let gate = Gate()
       try await TestServer.with { _ in
@@ -102,7 +103,7 @@
       }
     }
 
-    @Test("One request after another is never counted as two at once")
+    @Test("Consecutive requests never count as concurrent")
     func neverTwo() async throws {
       try await TestServer.with { _ in
         .text("x")

@@ -9,7 +9,7 @@
   #endif
 
   @Suite struct ReplyTests {
-    /// All bytes a client gets for one request on a connection it does not want to keep.
+    /// Returns all bytes a client receives for a request with `Connection: close`.
     private func answer(
       _ reply: Reply, to method: String = "GET"
     ) async throws -> (text: String, exchange: Exchange) {
@@ -26,7 +26,7 @@
       }
     }
 
-    @Test("A proper answer has a fitting length and keeps the connection")
+    @Test("A normal response has a matching length and keeps the connection alive")
     func properAnswer() async throws {
       try await TestServer.with { _ in
         .text("hello", fields: ["X-One": "1", "X-One": "2"])
@@ -47,7 +47,7 @@
       }
     }
 
-    @Test("JSON has its media type, unless the test wants another")
+    @Test("JSON has its media type unless the test sets another")
     func json() async throws {
       let proper = try await answer(.json("{}", status: 201))
       #expect(proper.text == "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
@@ -56,7 +56,7 @@
       #expect(wrong.text == "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nContent-Length: 2\r\n\r\n{}")
     }
 
-    @Test("HEAD is answered with the length and without the content")
+    @Test("HEAD is answered with the length but without the content")
     func head() async throws {
       let counted = try await answer(.text("hello"), to: "HEAD")
       #expect(counted.text.hasSuffix("Content-Length: 5\r\n\r\n"))
@@ -75,7 +75,7 @@
       #expect(exchange.outcome == .answered)
     }
 
-    @Test("Chunks are sent as they were given, with trailers after the last")
+    @Test("Chunks are sent as given, followed by the trailers")
     func chunked() async throws {
       let pieces = [Array("hello".utf8), [], Array(repeating: UInt8(ascii: "x"), count: 16)]
       let (text, exchange) = try await answer(.chunked(pieces, trailers: ["X-Sum": "1"]))
@@ -83,7 +83,7 @@
       #expect(exchange.outcome == .answered)
     }
 
-    @Test("Content may end where the connection does")
+    @Test("Content can end with the connection")
     func unframed() async throws {
       try await TestServer.with { _ in
         .unframed(Array("all".utf8))
@@ -96,7 +96,7 @@
       }
     }
 
-    @Test("Interim responses come before the answer and are not its status")
+    @Test("Interim responses precede the response and do not set its status")
     func interim() async throws {
       let (text, exchange) = try await answer(.text("x").interim(103, fields: ["Link": "a"]).interim(102))
       #expect(
@@ -132,7 +132,7 @@
         let client = try await RawClient.connect(to: server.port, receiveBuffer: 1 << 14)
         try await client.request()
         _ = try await client.receiveHead()
-        // So much cannot be in the buffers of the operating system: the server waits for the client.
+        // More than the socket buffers hold: the server waits for the client.
         #expect(server.exchanges.first?.outcome == .inFlight)
         var digest = ContentDigest()
         var rest = length
@@ -147,7 +147,7 @@
       }
     }
 
-    @Test("Large content is sent whole")
+    @Test("Large content is sent intact")
     func large() async throws {
       let content = ContentPattern.counting.bytes(0..<1_000_000)
       try await TestServer.with { _ in
@@ -161,7 +161,7 @@
       }
     }
 
-    @Test("A status nobody knows is sent without trouble", arguments: [99, 299, 999, 1000])
+    @Test("An unknown status is sent unchanged", arguments: [99, 299, 999, 1000])
     func unknownStatus(status: Int) async throws {
       #expect(try await answer(.status(status)).text.hasPrefix("HTTP/1.1 \(status) "))
     }

@@ -4,7 +4,7 @@
   @testable import ApusTestServer
 
   @Suite struct RequestParserTests {
-    /// All events of some bytes, fed in pieces; neighbouring content is joined, so that the cuts do not matter.
+    /// Returns the events for bytes fed in pieces. Adjacent content is joined, so that the splits do not matter.
     private func events(_ text: String, by size: Int) throws -> [String] {
       var parser = RequestParser()
       var events: [String] = []
@@ -28,7 +28,7 @@
       return events
     }
 
-    @Test("Requests are read whatever the pieces they come in", arguments: [1, 2, 7, 1000])
+    @Test("Requests are parsed however they are split", arguments: [1, 2, 7, 1000])
     func pieces(size: Int) throws {
       let text =
         "POST /a?b=%20c HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
@@ -52,7 +52,7 @@
     }
 
     @Test(
-      "What is not HTTP/1.1 is refused, with a reason",
+      "Invalid HTTP/1.1 is refused with a reason",
       arguments: [
         ("GET /\r\n", "request line is not method, target and version"),
         ("GET  / HTTP/1.1\r\n", "request line is not method, target and version"),
@@ -88,7 +88,7 @@
       #expect(throws: RequestParser.Malformed(reason: reason)) { try events(text, by: 1) }
     }
 
-    @Test("A head without end is refused, in one line or in many")
+    @Test("An endless head is refused, in one line or in many")
     func endlessHead() {
       let long = String(repeating: "a", count: RequestParser.headLimit)
       #expect(throws: RequestParser.Malformed(reason: "head too long")) { try events(long + "a", by: 1 << 16) }

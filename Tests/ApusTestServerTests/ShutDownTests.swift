@@ -9,7 +9,7 @@
   #endif
 
   @Suite struct ShutDownTests {
-    @Test("Shutting down ends stalled exchanges, frees who waits, and may be done twice")
+    @Test("Shutting down ends stalled exchanges, resumes waiters and can be repeated")
     func stalled() async throws {
       let gate = Gate()
       let server = try await TestServer.start { $0.target == "/gate" ? .text("x").waiting(for: gate) : .stalled }
@@ -47,7 +47,7 @@
       await #expect(throws: TestServerError.self) { try await server.exchange() }
     }
 
-    @Test("A shut-down completes in a cancelled task")
+    @Test("A shutdown completes in a cancelled task")
     func cancelledTask() async throws {
       let server = try await TestServer.start { _ in .stalled }
       let client = try await RawClient.connect(to: server.port)
@@ -61,7 +61,7 @@
       await client.close()
     }
 
-    @Test("Nobody needs to hold on to the server for it to be closed")
+    @Test("A server that is released is closed")
     func forgotten() async throws {
       let client: RawClient
       do {
@@ -74,7 +74,7 @@
       await client.close()
     }
 
-    @Test("Closing the connections ends what is in flight and goes on listening")
+    @Test("Closing the connections ends the exchanges in flight and keeps listening")
     func closeConnections() async throws {
       try await TestServer.with {
         $0.target == "/" ? .text("x") : .stalled
@@ -97,7 +97,7 @@
       }
     }
 
-    @Test("Connections that come while the server is shut down are closed too")
+    @Test("Connections that arrive during a shutdown are closed too")
     func storm() async throws {
       for _ in 0..<10 {
         let server = try await TestServer.start { _ in .stalled }
@@ -117,9 +117,9 @@
     }
 
     #if os(Linux) || os(macOS)
-      // In processes of their own, since other tests open descriptors and take free ports all the time.
+      // In separate processes, because other tests open descriptors and take ports concurrently.
 
-      @Test("A server that is shut down listens no more, and another may take its port")
+      @Test("A server that is shut down stops listening, and another can take its port")
       func port() async {
         await #expect(processExitsWith: .success) {
           let server = try await TestServer.start { _ in .text("old") }
@@ -154,7 +154,7 @@
             await server.shutDown()
             for client in clients { await client.close() }
           }
-          // The first server starts the shared event loops, which have descriptors of their own.
+          // The first server starts the shared event loops, which open descriptors.
           try await once()
           let before = openDescriptors()
           for _ in 0..<20 { try await once() }

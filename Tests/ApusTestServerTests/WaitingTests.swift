@@ -3,7 +3,7 @@
   import Testing
 
   @Suite struct WaitingTests {
-    @Test("A test waits for exchanges that have not come yet")
+    @Test("A test can wait for future exchanges")
     func exchanges() async throws {
       try await TestServer.with { _ in
         .text("x")
@@ -26,7 +26,7 @@
       try await TestServer.with { _ in
         .text("x")
       } body: { server in
-        // Many, so that some are cancelled before they wait and some while they do.
+        // Many, so that some are cancelled before they wait and some while waiting.
         for _ in 0..<100 {
           let task = Task { _ = try await server.exchange() }
           await Task.yield()
@@ -36,7 +36,7 @@
       }
     }
 
-    @Test("Waiting for the client's close fails when the exchange ends otherwise")
+    @Test("Waiting for the client's close fails if the exchange ends otherwise")
     func endedOtherwise() async throws {
       try await TestServer.with {
         $0.target == "/" ? .text("x") : .closed
@@ -55,7 +55,7 @@
       }
     }
 
-    @Test("An exchange of another server is not known")
+    @Test("An exchange of another server is unknown")
     func unknown() async throws {
       let exchange = try await TestServer.with { _ in
         .text("x")

@@ -21,7 +21,7 @@
     // end
   }
 
-  // What the lines print stays in the test.
+  // Captures what the lines print.
   @MainActor private var shown: [String] = []
   @MainActor private func print(_ people: [User]) { shown.append(people.map(\.name).joined(separator: ",")) }
   @MainActor private func print(_ text: String) { shown.append(text) }
@@ -29,12 +29,12 @@
   @Suite("The reference task", .serialized)
   @MainActor
   struct ReferenceTaskTests {
-    @Test("a friends list, its token refreshed, the latest tap winning, its error shown, takes at most ten lines")
+    @Test("A friends list with token refresh, latest tap wins and the error shown takes at most ten lines")
     func lines() throws {
       #expect(try ReadmeSample.marked().count <= 10)
     }
 
-    @Test("the README shows exactly these lines, within its first thirty")
+    @Test("The README shows exactly these lines within its first thirty")
     func readme() throws {
       let sample = try ReadmeSample.lines("first")
       #expect(sample == (try ReadmeSample.marked()))
@@ -42,7 +42,7 @@
       for line in sample { #expect(first.contains(line)) }
     }
 
-    @Test("and they do all that")
+    @Test("The lines do all of that")
     func works() async throws {
       let gate = Gate()
       try await TestServer.with { request in
@@ -66,12 +66,12 @@
         }
         await load(friendsOf: 2)
         await first.value
-        // The first tap's answer never arrives, nor is its end taken for an error.
+        // The first tap's response never arrives, and its end is not shown as an error.
         #expect(shown == ["Ann,Bob"])
         try await server.waitForClientClose(of: exchange)
         await load(friendsOf: 3)
         #expect(shown == ["Ann,Bob", "No such user."])
-        // The first call's token was no good any more, and nobody noticed.
+        // The first call's token was expired, and the app did not notice.
         let refreshes = server.exchanges.filter { $0.path == "/token" }
         #expect(refreshes.map(\.text) == ["grant_type=refresh_token&refresh_token=once"])
         #expect(refreshes.map { $0.fields["Authorization"] } == [nil])

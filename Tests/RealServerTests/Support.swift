@@ -1,4 +1,5 @@
 #if NIO && os(Linux)
+  @_exported import TestSupport
   import Apus
   import ApusNIO
   import ApusURLSession
@@ -83,16 +84,6 @@
 
     /// Whether the answer came over a connection that was made for it.
     var isOnNewConnection: Bool { trace.events.contains { $0.kind == .connected(reused: false) } }
-  }
-
-  /// What a call throws.
-  func failure(of body: () async throws -> some Any) async -> CallError? {
-    do {
-      _ = try await body()
-      return nil
-    } catch {
-      return error as? CallError
-    }
   }
 
   /// CRC-32, of pieces one after another.

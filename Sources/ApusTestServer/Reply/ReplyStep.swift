@@ -1,49 +1,116 @@
 #if NIO
+  public import ApusWaiting
+
   extension Reply {
-    /// One thing the server does while it answers.
+    /// One thing the server does while it replies.
     ///
-    /// Bytes are gathered until a step waits or closes, so what belongs together leaves together.
+    /// Bytes are buffered until a step waits or closes the connection, so what belongs together is sent together.
     public enum Step: Sendable {
-      /// Waits at a gate, with everything before it sent.
+      /// Sends everything before it, then waits for a gate.
       case wait(Gate)
-      /// Waits for a time, with everything before it sent; prefer a gate where the test can open one.
+      /// Sends everything before it, then waits for a time. Prefer a gate where the test can open one.
       case pause(Duration)
-      /// Waits until the client closes the connection or the server is shut down, with everything before it sent.
+      /// Sends everything before it, then waits until the client closes the connection or the server is shut down.
       case stall
-      /// An interim response: a 1xx status and field lines.
+      /// Sends an interim response: a 1xx status and field lines.
       case interim(Int, fields: FieldLines)
-      /// The head of the answer: a status and field lines, sent as they are.
+      /// Sends the head of the response: a status and field lines, unchanged.
       case head(Int, fields: FieldLines)
-      /// Bytes of the content. Not sent in answer to HEAD.
+      /// Sends bytes of the content. Skipped for HEAD requests.
       case content([UInt8])
-      /// Bytes of the content made on the way: those of a pattern from an offset to another. Sent no faster than the
-      /// client reads, and never in memory as a whole. Not sent in answer to HEAD.
+      /// Sends the bytes of a pattern at a range of offsets as content. They are generated while they are sent, no
+      /// faster than the client reads. Skipped for HEAD requests.
       case generated(ContentPattern, Range<Int>)
-      /// Bytes that frame content, such as a chunk's size. Not sent in answer to HEAD.
+      /// Sends bytes that frame content, such as a chunk's size. Skipped for HEAD requests.
       case framing([UInt8])
-      /// The last chunk and the trailers. Not sent in answer to HEAD.
+      /// Sends the last chunk and the trailers. Skipped for HEAD requests.
       case lastChunk(trailers: FieldLines)
-      /// Any bytes at all, sent whatever the request was.
+      /// Sends any bytes, whatever the request was.
       case raw([UInt8])
-      /// Stops reading from the connection (`false`) or goes on reading (`true`). Meanwhile a client that sends much
-      /// is blocked; one that leaves is noticed all the same.
+      /// Stops (`false`) or resumes (`true`) reading from the connection. While reading is stopped, a client that sends
+      /// a lot of content is blocked; a client that disconnects is still noticed.
       case reading(Bool)
-      /// From now on at most so many bytes are read, and so many sent, in each interval: of what comes over the wire
-      /// where there is no TLS, or none yet, else of what is inside of it.
+      /// From here on reads and sends at most `bytes` in each interval. Once TLS is set up, the bytes inside it count.
       case throttle(bytes: Int, every: Duration)
-      /// Cuts the connection, like ``cut``, as soon as so many more bytes have left, and at the end of the answer at
-      /// the latest.
+      /// Cuts the connection, like ``cut``, after the given number of further bytes, or at the end of the response if
+      /// it has fewer.
       case truncate(after: Int)
-      /// Closes the connection, with everything before it sent. Ends the reply.
+      /// Sends everything before it, then closes the connection. Ends the reply.
       case close
-      /// Ends the server's side of the connection, with everything before it sent, and reads until the client ends the
+      /// Sends everything before it, closes the sending side of the connection, and reads until the client closes the
       /// other. Ends the reply.
       case halfClose
-      /// Closes the connection like ``close``, but over TLS without the farewell that tells the end of the content from
-      /// a connection that was cut. Ends the reply.
+      /// Sends everything before it, then closes the connection; over TLS without close_notify, which would tell the
+      /// end of the content from a cut connection. Ends the reply.
       case cut
-      /// Resets the connection (RST), with everything before it sent. Ends the reply.
+      /// Sends everything before it, then resets the connection (RST). Ends the reply.
       case reset
+    }
+
+    /// A point in a reply at which something can be changed.
+    public enum Point: Sendable, Hashable {
+      /// Before everything.
+      case start
+      /// After the head, before the content.
+      case head
+      /// After the given number of content bytes (without framing), inside a chunk if they end there.
+      case content(Int)
+      /// After everything.
+      case end
+    }
+
+    /// Returns the steps before and after a point. A step that contains the point is split in two.
+    func split(at point: Point) -> (before: [Step], after: [Step]) {
+      switch point {
+      case .start:
+        return ([], steps)
+      case .end:
+        return (steps, [])
+      case .head:
+        let isHead = { (step: Step) in if case .head = step { true } else { false } }
+        let next = steps.firstIndex(where: isHead).map { $0 + 1 } ?? steps.endIndex
+        return (Array(steps[..<next]), Array(steps[next...]))
+      case .content(let length):
+        return split(afterContent: length)
+      }
+    }
+
+    private func split(afterContent length: Int) -> (before: [Step], after: [Step]) {
+      var rest = length
+      for (position, step) in steps.enumerated() {
+        guard let size = step.contentLength else { continue }
+        if size < rest {
+          rest -= size
+          continue
+        }
+        let (first, second) = step.split(after: rest)
+        return (steps[..<position] + [first], [second] + steps[(position + 1)...])
+      }
+      return (steps, [])
+    }
+  }
+
+  extension Reply.Step {
+    /// The number of content bytes the step sends, or `nil` if it sends none.
+    var contentLength: Int? {
+      switch self {
+      case .content(let bytes): bytes.count
+      case .generated(_, let range): range.count
+      default: nil
+      }
+    }
+
+    /// Splits a content step in two, the first with `length` bytes.
+    func split(after length: Int) -> (Self, Self) {
+      switch self {
+      case .content(let bytes):
+        return (.content(Array(bytes.prefix(length))), .content(Array(bytes.dropFirst(length))))
+      case .generated(let pattern, let range):
+        let middle = range.lowerBound + length
+        return (.generated(pattern, range.lowerBound..<middle), .generated(pattern, middle..<range.upperBound))
+      default:
+        return (self, .content([]))
+      }
     }
   }
 #endif

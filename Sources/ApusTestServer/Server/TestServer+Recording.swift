@@ -1,50 +1,49 @@
 #if NIO
-  /// What the server has seen, and waiting for it.
   extension TestServer {
-    /// All exchanges that are not forgotten, in the order in which the requests' heads arrived.
+    /// All exchanges that were not forgotten, in the order in which the heads of their requests arrived.
     public var exchanges: [Exchange] { recorder.record.exchanges }
 
-    /// Forgets exchanges that are over, from the first up to one that is not: for long runs, whose records would fill
-    /// the memory. Exchanges keep their numbers; who waits for some counts those that are remembered. Rejections and
-    /// failures stay.
-    public func forgetExchanges() {
+    /// Forgets the oldest exchanges, up to the first that has not ended. Frees memory in long runs.
+    ///
+    /// Exchanges keep their numbers. ``exchanges(atLeast:where:)`` counts only exchanges that were not forgotten.
+    /// ``rejections`` and ``failures`` are kept.
+    package func forgetExchanges() {
       recorder.forgetSettled()
     }
 
-    /// Bytes received that were no request.
-    public var rejections: [Rejection] { recorder.record.rejections }
+    /// Input that was not a valid request.
+    public var rejections: [MalformedRequest] { recorder.record.rejections }
 
-    /// Errors on connections that nobody caught; a client that leaves is none, nor one that TLS comes to no
-    /// terms with.
+    /// Unexpected errors on connections. Disconnects and failed TLS handshakes are not among them.
     public var failures: [ConnectionFailure] { recorder.record.failures }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var openConnections: Int { recorder.record.channels.count }
 
-    /// How many connections there have been.
+    /// The number of connections accepted so far.
     public var acceptedConnections: Int { recorder.record.accepted }
 
-    /// How many exchanges are in flight: from the arrival of a request's head until the last bytes of the answer.
+    /// The number of exchanges in flight: from the arrival of a request's head to the last bytes of the response.
     public var inFlight: Int { recorder.record.inFlight }
 
-    /// The most exchanges that were in flight at once.
+    /// The highest number of exchanges that were in flight at the same time.
     public var peakInFlight: Int { recorder.record.peakInFlight }
 
-    /// Waits for the first exchange that `matches`, looking again whenever something happens.
+    /// Waits for an exchange that `matches` and returns the first.
     ///
-    /// The exchange may still be in flight: ask for its outcome in `matches` when it matters.
+    /// The exchange may be in flight: check its outcome in `matches` if that matters.
     ///
-    /// - Throws: ``TestServerError/shutDown`` when the server is shut down first, `CancellationError` when the waiting
-    ///   task is cancelled.
+    /// - Throws: ``TestServerError/shutDown`` if the server is shut down first; `CancellationError` if the task is
+    ///   cancelled.
     @discardableResult
     public func exchange(where matches: (Exchange) -> Bool = { _ in true }) async throws -> Exchange {
       try await first { $0.exchanges.first(where: matches) }
     }
 
-    /// Waits until there are at least `count` exchanges that `match`, and returns them all.
+    /// Waits for at least `count` exchanges that `matches` and returns all of them.
     ///
-    /// - Throws: ``TestServerError/shutDown`` when the server is shut down first, `CancellationError` when the waiting
-    ///   task is cancelled.
+    /// - Throws: ``TestServerError/shutDown`` if the server is shut down first; `CancellationError` if the task is
+    ///   cancelled.
     @discardableResult
     public func exchanges(
       atLeast count: Int, where matches: (Exchange) -> Bool = { _ in true }
@@ -55,31 +54,32 @@
       }
     }
 
-    /// Waits until a condition holds, looking again whenever something happens to the server.
+    /// Waits until a condition holds. It is evaluated after every event on the server.
     ///
     /// ```swift
     /// try await server.wait { $0.openConnections == 0 }
     /// ```
     ///
-    /// - Throws: ``TestServerError/shutDown`` when the server is shut down first, `CancellationError` when the waiting
-    ///   task is cancelled.
+    /// - Throws: ``TestServerError/shutDown`` if the server is shut down first; `CancellationError` if the task is
+    ///   cancelled.
     public func wait(until condition: (TestServer) -> Bool) async throws {
       try await first { _ in condition(self) ? () : nil }
     }
 
     /// Waits until no exchange is in flight.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// - Throws: ``TestServerError/shutDown`` if the server is shut down first; `CancellationError` if the task is
+    ///   cancelled.
     public func waitUntilIdle() async throws {
       try await wait { $0.inFlight == 0 }
     }
 
-    /// Waits until the client has closed an exchange's connection before the answer was complete.
+    /// Waits until the client closes the connection of an exchange before the response is complete.
     ///
-    /// - Returns: The exchange, as it ended.
-    /// - Throws: ``TestServerError/endedOtherwise(_:)`` when it ended in another way,
-    ///   ``TestServerError/unknownExchange(_:)`` when it was forgotten, `CancellationError` when the waiting task is
-    ///   cancelled.
+    /// - Returns: The exchange as it ended.
+    /// - Throws: ``TestServerError/endedOtherwise(_:)`` if the exchange ended in another way;
+    ///   ``TestServerError/unknownExchange(_:)`` if it was forgotten or belongs to another server;
+    ///   `CancellationError` if the task is cancelled.
     @discardableResult
     public func waitForClientClose(of exchange: Exchange) async throws -> Exchange {
       try await first { record in
@@ -99,5 +99,17 @@
         return nil
       }
     }
+  }
+
+  /// Why a wait on a ``TestServer`` ended without what it waited for, or why a server could not start.
+  public enum TestServerError: Error, Sendable {
+    /// The server was shut down first.
+    case shutDown
+    /// The exchange ended otherwise than by the client closing the connection.
+    case endedOtherwise(Exchange.Outcome)
+    /// The server has no exchange with this number, or has forgotten it.
+    case unknownExchange(Int)
+    /// The listening socket has no port.
+    case noPort
   }
 #endif

@@ -3,9 +3,9 @@
   import NIOPosix
   import NIOSSL
 
-  /// An HTTP/1.1 server on 127.0.0.1 for tests: records every exchange, and misbehaves when told to.
+  /// An HTTP/1.1 server on 127.0.0.1 for tests, which records every exchange and misbehaves on request.
   ///
-  /// Hundreds of them may run at once; they share NIO's event loops and nothing else.
+  /// Hundreds of servers can run at once; they share only NIO's event loops.
   ///
   /// ```swift
   /// try await TestServer.with { request in
@@ -16,10 +16,10 @@
   /// }
   /// ```
   public final class TestServer: Sendable {
-    /// Makes the reply to a request. It is cancelled when the client leaves and when the server is shut down.
+    /// Returns the reply to a request. Its task is cancelled when the client disconnects or the server is shut down.
     public typealias Handler = @Sendable (RecordedRequest) async -> Reply
 
-    /// The port it listens on.
+    /// The port the server listens on.
     public let port: Int
     let recorder: Recorder
     private let listener: any Channel
@@ -36,21 +36,23 @@
       close()
     }
 
-    /// The scheme, host and port to call: `http://127.0.0.1:49152`, say.
+    /// The scheme, host and port, such as `http://127.0.0.1:49152`.
     public var origin: String { "\(scheme)://127.0.0.1:\(port)" }
 
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - options: How it listens and what it keeps.
-    ///   - handler: Makes the reply to each request, at the moment `options` say.
-    /// - Throws: An error of the operating system when it cannot listen on the port; what TLS finds wrong with its
-    ///   certificates and keys.
+    ///   - options: How the server listens, replies and records.
+    ///   - handler: Returns the reply to each request; called when ``Options/answersAt`` says.
+    /// - Throws: An error of the operating system if the server cannot listen on the port; an error of NIOSSL for
+    ///   invalid certificates or keys.
     public static func start(
       options: Options = Options(), _ handler: @escaping Handler
     ) async throws -> TestServer {
       let recorder = Recorder(contentCap: options.contentCap)
-      let secure = try options.tls?.context()
+      let tls = try options.tls?.context()
+      let behavior = ConnectionHandler.Behavior(
+        reply: handler, repliesToHead: options.answersAt == .head, faults: options.faults, tls: tls)
       let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.backlog, value: 4096)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -60,25 +62,18 @@
           channel.closeFuture.whenComplete { _ in recorder.closed(connection) }
           return channel.eventLoop.makeCompletedFuture {
             if isShutDown { throw ChannelError.ioOnClosedChannel }
-            let setUp: @Sendable (any Channel) throws -> Void = { channel in
-              if let secure { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: secure)) }
-              try channel.pipeline.syncOperations.addHandler(
-                ConnectionHandler(connection: connection, recorder: recorder, handler: handler, options: options))
-            }
-            guard let effect = options.faults.effect(onConnection: connection) else { return try setUp(channel) }
-            try channel.syncOptions?.setOption(.autoRead, value: effect.isEndless)
-            try channel.pipeline.syncOperations.addHandler(
-              Greeting(effect, connection: connection, recorder: recorder, setUp: setUp))
+            try ConnectionHandler.setUp(
+              channel, connection: connection, recorder: recorder, behavior: behavior)
           }
         }
         .bind(to: SocketAddress(ipAddress: "127.0.0.1", port: options.port)).get()
       guard let port = listener.localAddress?.port else { throw TestServerError.noPort }
-      return TestServer(listener: listener, scheme: secure == nil ? "http" : "https", port: port, recorder: recorder)
+      return TestServer(listener: listener, scheme: tls == nil ? "http" : "https", port: port, recorder: recorder)
     }
 
-    /// Starts a server, runs `body` with it, and shuts it down whatever happens.
+    /// Starts a server, runs `body` with it, and shuts it down whether or not `body` throws.
     ///
-    /// - Throws: What ``start(options:_:)`` or `body` throws.
+    /// - Throws: Any error that ``start(options:_:)`` or `body` throws.
     @discardableResult
     public static func with<Result>(
       options: Options = Options(), _ handler: @escaping Handler, body: (TestServer) async throws -> Result
@@ -96,12 +91,12 @@
 
     /// Stops listening and closes all connections; exchanges in flight end as ``Exchange/Outcome/shutDown``.
     ///
-    /// When it returns, every socket of the server is closed. It does not wait for handlers, only cancels them. It
-    /// completes even in a cancelled task, and a second time does nothing.
+    /// On return, every socket of the server is closed. Handlers are cancelled but not waited for. Also works in a
+    /// cancelled task; a second call does nothing.
     public func shutDown() async {
       close()
       try? await listener.closeFuture.get()
-      // A connection accepted just before is on its way to an event loop; after one turn of each it is recorded.
+      // A connection accepted just before is on its way to an event loop: one turn of each loop records it.
       for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { try? await loop.submit {}.get() }
       for connection in recorder.closeAll(.shutDown, isShutDown: true) {
         connection.close(promise: nil)
@@ -109,9 +104,9 @@
       }
     }
 
-    /// Closes all connections and goes on listening; exchanges in flight end as ``Exchange/Outcome/serverClosed``.
+    /// Closes all connections but keeps listening; exchanges in flight end as ``Exchange/Outcome/serverClosed``.
     ///
-    /// Connections that a client keeps for later use are found closed by it, as after a server's idle timeout.
+    /// A client finds its idle connections closed, as after a server's idle timeout.
     public func closeConnections() async {
       for connection in recorder.closeAll(.serverClosed, isShutDown: false) {
         connection.close(promise: nil)

@@ -1,4 +1,5 @@
 import ApusCore
+import ApusWaiting
 import HTTPTypes
 import Synchronization
 
@@ -8,7 +9,7 @@ import Synchronization
   import Foundation
 #endif
 
-/// A message that a check wants to have sent.
+/// A request message of a check.
 struct ConformanceMessage: Sendable {
   var method = "GET"
   var target: String
@@ -19,9 +20,9 @@ struct ConformanceMessage: Sendable {
     (self.method, self.target, self.fields, self.content) = (method, target, fields, content)
   }
 
-  /// The message with a client's scheme and authority, and nothing else of the client's.
+  /// Returns the request message, with the scheme and the authority of a client's request.
   func message(like request: RequestMessage) throws -> RequestMessage {
-    guard let method = HTTPRequest.Method(method) else { throw ConformanceFailure("\(method) is no method") }
+    guard let method = HTTPRequest.Method(method) else { throw ConformanceFailure("\(method) is not a method") }
     return RequestMessage(
       head: HTTPRequest(
         method: method, scheme: request.head.scheme, authority: request.head.authority, path: target,
@@ -29,7 +30,7 @@ struct ConformanceMessage: Sendable {
   }
 }
 
-/// An answer read to its end.
+/// A response whose content was read to its end.
 struct ConformanceAnswer: Sendable {
   let head: HTTPResponse
   let content: Data
@@ -38,8 +39,8 @@ struct ConformanceAnswer: Sendable {
   var text: String { String(decoding: content, as: UTF8.self) }
 }
 
-/// Carries a check's messages into the transport: through a client, for only a client makes contexts, but past
-/// everything that the client does with answers and errors.
+/// Sends a check's messages to the transport. They go through a client, because only a client creates contexts, but
+/// responses and errors bypass it.
 struct ConformanceBench: Sendable {
   typealias Work<Output> = @Sendable (RequestMessage, ExchangeContext) async throws -> Output
 
@@ -47,14 +48,14 @@ struct ConformanceBench: Sendable {
   let server: any ConformanceServer
   let clock = ManualClock()
 
-  /// Runs `work` with a message and its context, inside of a call.
+  /// Runs `work` with a message and its context, inside a call.
   ///
-  /// - Throws: what `work` throws; a failure for errors that are none of a transport's.
+  /// - Throws: Any error `work` throws; a failure if it is not an error a transport may throw.
   func perform<Output: Sendable>(
     _ message: ConformanceMessage, _ delivery: ContentDelivery = .buffered, at url: String? = nil,
     work: @escaping Work<Output>
   ) async throws -> Output {
-    let outcome = Watched<Result<Output, any Error>?>(nil)
+    let outcome = Monitor<Result<Output, any Error>?>(nil)
     let client = try client(at: url) { request, context in
       do {
         let output = try await work(message.message(like: request), context)
@@ -65,7 +66,7 @@ struct ConformanceBench: Sendable {
       }
       return ResponseMessage(head: HTTPResponse(status: .noContent))
     }
-    // Whatever the call made of it: the outcome is what counts.
+    // Only the outcome counts, not what the call made of it.
     if delivery == .streamed {
       try? await client.withResponse(to: Request<Void>.method(.get, "/")) { _ in }
     } else {
@@ -76,7 +77,7 @@ struct ConformanceBench: Sendable {
     return try result.get()
   }
 
-  /// Sends a message and reads the answer to its end.
+  /// Sends a message and reads the response to its end.
   func send(
     _ message: ConformanceMessage, _ delivery: ContentDelivery = .buffered, at url: String? = nil
   ) async throws -> ConformanceAnswer {
@@ -87,21 +88,21 @@ struct ConformanceBench: Sendable {
     }
   }
 
-  /// Sends a message that must fail, and gives the error.
+  /// Sends a message that must fail, and returns the error.
   func failure(
     of message: ConformanceMessage, at url: String? = nil
   ) async throws -> TransportError {
     do {
       let answer = try await send(message, at: url)
-      throw ConformanceFailure("the exchange succeeded with status \(answer.status), where it had to fail")
+      throw ConformanceFailure("the exchange succeeded with status \(answer.status), but must fail")
     } catch let error as TransportError {
       return error
     } catch is CancellationError {
-      throw ConformanceFailure("the exchange ended as cancelled, though nobody cancelled it")
+      throw ConformanceFailure("the exchange threw CancellationError without being cancelled")
     }
   }
 
-  /// A client whose transport is `send`.
+  /// Returns a client whose transport is `send`.
   func client(
     at url: String? = nil, contentLimit: Int = 64 << 20, send: @escaping Work<ResponseMessage>
   ) throws -> Client {
@@ -112,7 +113,7 @@ struct ConformanceBench: Sendable {
     return Client(environment: environment, transport: PassingTransport(body: send), settings: settings)
   }
 
-  /// Fails for an error that a transport must not throw.
+  /// Throws a failure for an error that a transport must not throw.
   static func requireKnown(_ error: any Error) throws {
     let isKnown = error is TransportError || error is CancellationError || error is ConformanceFailure
     try require(isKnown, "threw \(type(of: error)), which is neither TransportError nor CancellationError")

@@ -1,31 +1,112 @@
-/// The server that a transport's conformance is checked against: an adapter of whatever server a test has.
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The server that conformance checks use: an adapter of a test's own server.
 ///
-/// It answers by path as the check tells it, and tells what it received. All waiting ends when the task is cancelled.
+/// It replies by path as a check says and records what it received. All waits end when the task is cancelled.
 public protocol ConformanceServer: Sendable {
-  /// Where it listens, for example `http://127.0.0.1:49152`.
+  /// The URL the server listens on, such as `http://127.0.0.1:49152`.
   var baseURL: String { get }
 
-  /// A place where nobody accepts a connection.
+  /// A URL that refuses connections.
   var refusingURL: String { get }
 
-  /// Answers every request from now on whose path (the target up to `?`) is `path`; all others get a 404.
+  /// Sets the reply to every request with a path (the target up to `?`). Requests with other paths get a 404.
   func answer(_ path: String, _ reply: ConformanceReply) async
 
-  /// Lets replies go on that are held, now and later.
+  /// Releases all held replies, now and later.
   func release() async
 
-  /// The requests received completely, in order of arrival.
+  /// The complete requests, in order of arrival.
   var requests: [ConformanceRequest] { get async }
 
-  /// Waits until a request with this path has been received completely, and gives the first.
+  /// Waits until a request with a path is complete, and returns the first.
   func waitForRequest(_ path: String) async throws -> ConformanceRequest
 
-  /// Waits until the client has given up the exchange with this path before its reply was complete; only asked
-  /// for paths that one request was sent to.
+  /// Waits until the client closes the connection of the exchange with a path before the reply is complete. Called only
+  /// for paths with a single request.
   ///
-  /// - Throws: ``ConformanceFailure`` when the exchange ended in another way.
+  /// - Throws: ``ConformanceFailure`` if the exchange ended in another way.
   func waitForClose(_ path: String) async throws
 
-  /// Whether the reply to the first request with this path has been given to the network completely.
+  /// Returns whether the reply to the first request with a path was handed to the network completely.
   func isAnswered(_ path: String) async -> Bool
+}
+
+/// A request as the server received it.
+public struct ConformanceRequest: Sendable {
+  /// The method token, unchanged.
+  public var method: String
+  /// The request target (path and query), unchanged.
+  public var target: String
+  /// The field lines in order.
+  public var fields: HTTPFields
+  /// The content without its framing.
+  public var content: Data
+  /// The number of the connection.
+  public var connection: Int
+
+  /// Creates a request from what was received.
+  public init(method: String, target: String, fields: HTTPFields, content: Data, connection: Int) {
+    self.method = method
+    self.target = target
+    self.fields = fields
+    self.content = content
+    self.connection = connection
+  }
+
+  /// The target up to `?`.
+  public var path: String { String(target.prefix { $0 != "?" }) }
+}
+
+/// What a server does in response to a request: a list of steps.
+public struct ConformanceReply: Sendable {
+  /// One thing the server does.
+  public enum Step: Sendable {
+    /// Reads nothing after the request's head until the server is released. Can only be the first step.
+    case withhold
+    /// Sends an interim response.
+    case interim(Int, fields: HTTPFields = [:])
+    /// Sends the head. The content is framed by `Content-Length` if `fields` has one, and chunked otherwise, unless the
+    /// status allows no content.
+    case head(status: Int, fields: HTTPFields)
+    /// Sends a piece of content a number of times, no faster than the client reads.
+    case content(Data, times: Int = 1)
+    /// Ends chunked content with trailers. Must be the last step.
+    case trailers(HTTPFields)
+    /// Sends everything before it, then waits until the server is released.
+    case hold
+    /// Sends raw bytes, valid HTTP or not.
+    case raw(Data)
+    /// Closes the connection, even if the response is incomplete.
+    case close
+  }
+
+  /// Creates a reply of raw bytes in place of a response; then the connection is closed.
+  public static func raw(_ text: String) -> ConformanceReply {
+    ConformanceReply([.raw(Data(text.utf8)), .close])
+  }
+
+  /// The steps, in order.
+  public var steps: [Step]
+
+  /// Creates a reply.
+  public init(_ steps: [Step]) {
+    self.steps = steps
+  }
+
+  /// Creates a complete response with `Content-Length`.
+  public static func status(
+    _ status: Int, fields: HTTPFields = [:], content: String = ""
+  ) -> ConformanceReply {
+    var fields = fields
+    if fields[.contentLength] == nil, status != 204 { fields[.contentLength] = String(content.utf8.count) }
+    let head = Step.head(status: status, fields: fields)
+    return ConformanceReply(content.isEmpty ? [head] : [head, .content(Data(content.utf8))])
+  }
 }

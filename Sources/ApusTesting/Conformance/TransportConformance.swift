@@ -1,51 +1,52 @@
 public import ApusCore
+import ApusWaiting
 
-/// What every transport must do, as a list of checks that any test framework can run.
+/// The conformance suite of transports: a list of checks that any test framework can run.
 ///
-/// Each check takes a transport and a server of its own, which it scripts. A new transport is done when all pass, but
-/// for those that need what it says it lacks:
+/// Each check needs a transport and a server of its own, which it scripts. A transport conforms when all checks pass,
+/// except those that need a capability it declares to lack:
 ///
 /// ```swift
 /// for check in TransportConformance.checks(lacking: [.interimResponses]) {
-///   let server = try await LoopbackServer.start()          // your adapter of a server
+///   let server = try await LoopbackServer.start()          // your server adapter
 ///   try await check.run(MyTransport(), server)
 /// }
 /// ```
 public enum TransportConformance {
-  /// All checks. Their names are sentences about a transport.
+  /// All checks.
   public static let checks: [Check] =
     requestChecks + requestContentChecks + answerChecks + neutralityChecks + cancellationChecks + contentEndChecks
     + failureChecks + deadlineChecks + loadChecks + interimChecks + framingChecks + limitChecks + breakingOffChecks
     + codingChecks + connectionChecks + backPressureChecks + trailerChecks
 
-  /// What not every transport can do, however it is written. A transport that lacks one says so by this name.
+  /// A capability that not every transport can have.
   public enum Capability: String, Sendable, Hashable, CaseIterable {
-    /// Tells of interim responses.
+    /// Reports interim responses.
     case interimResponses = "interim responses"
-    /// Refuses whatever breaks RFC 9112, within limits on what a head may cost.
+    /// Refuses responses that violate RFC 9112, and limits the size of heads.
     case strictFraming = "strict framing"
-    /// Undoes gzip and deflate.
+    /// Decodes gzip and deflate.
     case contentCodings = "content codings"
-    /// Refuses coded content that breaks its coding or ends inside of it.
+    /// Refuses encoded content that is malformed or truncated.
     case strictCodings = "strict codings"
-    /// Hands over the fields that come behind content.
+    /// Delivers trailers (fields after the content).
     case trailers
-    /// Lets a slow reader slow the server down, and a slow server the maker of content.
+    /// Applies back-pressure in both directions.
     case backPressure = "back-pressure"
   }
 
-  /// The checks of a transport that lacks some capabilities. Default: of one that lacks none.
+  /// Returns the checks for a transport that lacks some capabilities. Default: none.
   public static func checks(lacking gaps: Set<Capability> = []) -> [Check] {
     checks.filter { $0.needs.isDisjoint(with: gaps) }
   }
 
-  /// One thing that a transport must do.
+  /// A check of one requirement.
   public struct Check: Sendable, Identifiable, CustomStringConvertible {
     typealias Body = @Sendable (ConformanceBench) async throws -> Void
 
-    /// The sentence.
+    /// The requirement as a sentence about a transport. No two checks share a name.
     public let name: String
-    /// What a transport must be able to do for the check to make sense.
+    /// The capabilities the check needs.
     public let needs: Set<Capability>
     private let body: Body
 
@@ -55,25 +56,24 @@ public enum TransportConformance {
       self.body = body
     }
 
-    /// The sentence, which no two checks share.
+    /// The name.
     public var id: String { name }
-    /// The sentence.
+    /// The name.
     public var description: String { name }
 
     /// Runs the check.
     ///
     /// - Parameters:
     ///   - transport: a transport that no other check uses at the same time.
-    ///   - server: a server that has had no requests yet.
-    ///   - limit: how long the check may take before it counts as failed. A transport that hangs is left behind.
-    ///     Default: 120 seconds.
-    /// - Throws: ``ConformanceFailure``, which says what the transport did; what the server throws.
+    ///   - server: a server without earlier requests.
+    ///   - limit: the time after which the check fails. A transport that hangs is abandoned. Default: 120 seconds.
+    /// - Throws: ``ConformanceFailure``, which says what the transport did; any error the server throws.
     public func run(
       _ transport: any Transport, _ server: any ConformanceServer, limit: Duration = .seconds(120)
     ) async throws {
-      let outcome = Watched<Result<Void, any Error>?>(nil)
+      let outcome = Monitor<Result<Void, any Error>?>(nil)
       let bench = ConformanceBench(transport: transport, server: server)
-      // Not child tasks: a transport that never returns must not keep the check from failing.
+      // Unstructured tasks: a transport that never returns must not keep the check from failing.
       let work = Task {
         do {
           try await body(bench)
@@ -97,4 +97,28 @@ public enum TransportConformance {
       }
     }
   }
+}
+
+/// A violation that a conformance check found.
+public struct ConformanceFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The violation as a sentence.
+  package let text: String
+
+  /// Creates a failure. A server adapter may throw one too.
+  public init(_ text: String) {
+    self.text = text
+  }
+
+  /// The violation.
+  public var description: String { text }
+}
+
+/// Throws a failure unless `condition` holds.
+func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
+  guard condition else { throw ConformanceFailure(text()) }
+}
+
+/// Throws a failure unless the values are equal.
+func require<Value: Equatable>(_ value: Value, is expected: Value, _ subject: @autoclosure () -> String) throws {
+  guard value == expected else { throw ConformanceFailure("\(subject()) is \(value), not \(expected)") }
 }

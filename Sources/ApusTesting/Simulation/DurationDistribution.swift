@@ -1,26 +1,26 @@
-/// How long something takes, from one time to the next: latencies, service times, pauses between calls.
+/// A probability distribution of durations: latencies, service times, pauses between calls.
 ///
 /// ```swift
 /// let always = DurationDistribution.constant(.milliseconds(20))
 /// let network = DurationDistribution.shifted(by: .milliseconds(15), .exponential(mean: .milliseconds(10)))
-/// let withTail = DurationDistribution.mixed(network, .constant(.seconds(2)), rare: 0.01)   // one in a hundred
+/// let withTail = DurationDistribution.mixed(network, .constant(.seconds(2)), rare: 0.01)   // 1 in 100
 /// ```
 ///
-/// The same generator gives the same times on every machine: no function of the platform's mathematical library, whose
-/// last digits differ, takes part. Times are never negative.
+/// The same generator yields the same durations on every machine: no function of the platform's math library, whose
+/// last digits differ, is used. Durations are never negative.
 public indirect enum DurationDistribution: Sendable, Hashable {
-  /// The same each time.
+  /// Always the same.
   case constant(Duration)
-  /// Anything between the two bounds, each as likely.
+  /// Uniform between two bounds.
   case uniform(ClosedRange<Duration>)
-  /// Mostly short and sometimes long, as the pauses between events that know nothing of each other.
+  /// Exponential, like the time between independent events.
   case exponential(mean: Duration)
-  /// Another distribution's time, and so much more.
+  /// Another distribution, plus a constant.
   case shifted(by: Duration, DurationDistribution)
-  /// Mostly the first; the second with a probability of `rare`, 0 to 1.
+  /// The second distribution with a probability of `rare`, 0 to 1; the first otherwise.
   case mixed(DurationDistribution, DurationDistribution, rare: Double)
 
-  /// The next time.
+  /// Returns a random duration.
   public func sample(using generator: inout some RandomNumberGenerator) -> Duration {
     switch self {
     case .constant(let duration): return max(.zero, duration)
@@ -37,20 +37,20 @@ public indirect enum DurationDistribution: Sendable, Hashable {
 }
 
 extension RandomNumberGenerator {
-  /// A number from 0 up to, and never, 1: of 53 bits.
+  /// Returns a random number of 53 bits in 0..<1.
   mutating func nextFraction() -> Double {
     Double(next() >> 11) * 0x1p-53
   }
 }
 
 extension Double {
-  /// The natural logarithm of a positive number, by the series of the inverse hyperbolic tangent.
+  /// The natural logarithm of a positive number, from the series of the inverse hyperbolic tangent.
   var naturalLogarithm: Double {
     let ratio = (significand - 1) / (significand + 1)
     let square = ratio * ratio
     var term = ratio
     var sum = 0.0
-    // The ratio is at most a third: after 20 terms nothing is left that a Double could hold.
+    // The ratio is at most 1/3, so 20 terms exhaust the precision of a Double.
     for power in stride(from: 1.0, to: 40.0, by: 2.0) {
       sum += term / power
       term *= square

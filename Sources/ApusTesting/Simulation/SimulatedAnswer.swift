@@ -6,18 +6,18 @@ public import HTTPTypes
   public import Foundation
 #endif
 
-/// What a simulated server answers to one request.
+/// The response of a simulated server.
 public struct SimulatedAnswer: Sendable {
   /// The status. Default: 200.
   public var status: Int
-  /// The fields of the head; `Content-Length` is added. Default: none.
+  /// The fields (headers); `Content-Length` is added. Default: none.
   public var fields: HTTPFields
-  /// The content, whose size counts where bandwidth is limited. Default: none.
+  /// The content (body). Its size counts against the link's bandwidth. Default: none.
   public var content: Data
-  /// How long the server works on it; `nil`: as long as on any other request.
+  /// The time the server works on the request. Default: `nil`, which uses the server's own.
   public var serviceTime: DurationDistribution?
 
-  /// Makes an answer.
+  /// Creates a response.
   public init(
     status: Int = 200, fields: HTTPFields = [:], content: Data = Data(), serviceTime: DurationDistribution? = nil
   ) {
@@ -27,28 +27,28 @@ public struct SimulatedAnswer: Sendable {
     self.serviceTime = serviceTime
   }
 
-  /// JSON as written.
+  /// Creates a response of JSON, sent as written.
   public static func json(_ json: String, status: Int = 200) -> SimulatedAnswer {
     SimulatedAnswer(status: status, fields: [.contentType: "application/json"], content: Data(json.utf8))
   }
 
-  /// So many bytes that mean nothing.
+  /// Creates a response of `count` zero bytes.
   public static func bytes(_ count: Int) -> SimulatedAnswer {
     SimulatedAnswer(fields: [.contentType: "application/octet-stream"], content: Data(count: count))
   }
 
-  /// What a server says that has no place for another request: 503, and when to come again (RFC 9110 §10.2.3).
+  /// The response of a server whose queue is full: 503, with `Retry-After` if given (RFC 9110 §10.2.3).
   static func overloaded(retryAfter: Duration?) -> SimulatedAnswer {
     var fields = HTTPFields()
     if let retryAfter {
-      // Whole seconds, and never sooner than meant.
+      // Whole seconds, rounded up.
       let parts = retryAfter.components
       fields[.retryAfter] = String(parts.seconds + (parts.attoseconds > 0 ? 1 : 0))
     }
     return SimulatedAnswer(status: 503, fields: fields)
   }
 
-  /// The head as it is sent; a status that is none becomes 500.
+  /// The head as sent. An invalid status becomes 500.
   var head: HTTPResponse {
     var fields = fields
     if fields[.contentLength] == nil { fields[.contentLength] = String(content.count) }

@@ -1,8 +1,7 @@
 public import ApusCore
 import Synchronization
 
-/// The clock of a simulation: it stands still while anything can run, and jumps to the next instant at which something
-/// is to happen when everything waits.
+/// The clock of a simulation: it stands still while any job can run and then jumps to the next planned instant.
 public final class SimulatedClock: MonotonicClock {
   private typealias Sleeper = CheckedContinuation<Void, any Error>
 
@@ -11,7 +10,7 @@ public final class SimulatedClock: MonotonicClock {
     case action(@Sendable () -> Void)
   }
 
-  private enum Answer {
+  private enum Admission {
     case sleeps
     case passed
     case cancelled
@@ -26,14 +25,14 @@ public final class SimulatedClock: MonotonicClock {
 
   init() {}
 
-  /// The present instant; a simulation begins at zero.
+  /// The current instant; a simulation starts at zero.
   public var now: MonotonicInstant { state.withLock { $0.agenda.now } }
 
-  /// Sleeps until the simulation has come to `instant`; returns at once when it is there already.
+  /// Sleeps until the simulation reaches `instant`. Returns immediately if it already has.
   ///
-  /// - Throws: `CancellationError` when the sleeping task is cancelled, and once the simulation is over.
+  /// - Throws: `CancellationError` if the task is cancelled, and once the simulation is over.
   public func sleep(until instant: MonotonicInstant) async throws {
-    // Work that never heeds the end of its simulation lets others run at least.
+    // Work that ignores the end of its simulation must at least let other tasks run.
     if state.withLock({ $0.isClosed }) { await Task.yield() }
     let number = state.withLock { $0.agenda.newNumber() }
     try await withTaskCancellationHandler {
@@ -51,9 +50,9 @@ public final class SimulatedClock: MonotonicClock {
     }
   }
 
-  private func admit(_ sleeper: Sleeper, until instant: MonotonicInstant, _ number: UInt64) -> Answer {
+  private func admit(_ sleeper: Sleeper, until instant: MonotonicInstant, _ number: UInt64) -> Admission {
     state.withLock { state in
-      // Asked under the lock: a cancellation before is seen here, a later one finds the sleeper.
+      // Checked under the lock: an earlier cancellation is seen here, a later one finds the sleeper.
       if Task.isCancelled || state.isClosed { return .cancelled }
       guard instant > state.agenda.now else { return .passed }
       state.agenda.plan(.sleeper(sleeper), at: instant, number: number)
@@ -61,7 +60,7 @@ public final class SimulatedClock: MonotonicClock {
     }
   }
 
-  /// Has `action` run once the simulation has come to `instant`, between any two jobs; never once it is over.
+  /// Schedules `action` for an instant. It runs between two jobs, unless the simulation ends first.
   func plan(at instant: MonotonicInstant, _ action: @escaping @Sendable () -> Void) {
     state.withLock { state in
       guard !state.isClosed else { return }
@@ -70,15 +69,15 @@ public final class SimulatedClock: MonotonicClock {
     }
   }
 
-  /// Has `action` run after a time.
+  /// Schedules `action` after a time.
   func plan(after time: Duration, _ action: @escaping @Sendable () -> Void) {
     plan(at: now.advanced(by: time), action)
   }
 
-  /// When something happens next; `nil` when everything that waits waits for something else.
+  /// The next planned instant, or `nil` if nothing is planned.
   var nextInstant: MonotonicInstant? { state.withLock { $0.agenda.nextInstant() } }
 
-  /// Moves on to what happens next and has it happen.
+  /// Advances to the next planned instant and runs what is planned.
   func runNext() {
     switch state.withLock({ $0.agenda.next() }) {
     case nil: break
@@ -87,12 +86,104 @@ public final class SimulatedClock: MonotonicClock {
     }
   }
 
-  /// Ends time: who sleeps is cancelled, what was planned does not happen.
+  /// Cancels all sleepers and drops all planned actions.
   func close() {
     let items = state.withLock { state in
       state.isClosed = true
       return state.agenda.removeAll()
     }
     for case .sleeper(let sleeper) in items { sleeper.resume(throwing: CancellationError()) }
+  }
+}
+
+/// The planned items of a simulation, ordered by instant, then by the order of planning. A pure state machine.
+///
+/// A heap of instants and a dictionary of items. A cancelled item leaves its entry in the heap, which is skipped later,
+/// so that cancelling needs no search.
+struct Agenda<Item: Sendable>: Sendable {
+  private struct Entry: Sendable {
+    let instant: MonotonicInstant
+    let number: UInt64
+
+    func isBefore(_ other: Entry) -> Bool {
+      instant == other.instant ? number < other.number : instant < other.instant
+    }
+  }
+
+  private(set) var now = MonotonicInstant(sinceStart: .zero)
+  private var heap: [Entry] = []
+  private var items: [UInt64: Item] = [:]
+  private var lastNumber: UInt64 = 0
+
+  /// The number of items.
+  var count: Int { items.count }
+
+  /// Returns the number for an item that will be planned.
+  mutating func newNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// Adds an item. An item for a past instant comes next, at the current time.
+  mutating func plan(_ item: Item, at instant: MonotonicInstant, number: UInt64) {
+    items[number] = item
+    heap.append(Entry(instant: max(instant, now), number: number))
+    siftUp(from: heap.count - 1)
+  }
+
+  /// Removes an item and returns it, or `nil` if it is not planned.
+  mutating func cancel(_ number: UInt64) -> Item? {
+    items.removeValue(forKey: number)
+  }
+
+  /// Returns the instant of the next item, or `nil` if there is none.
+  mutating func nextInstant() -> MonotonicInstant? {
+    while let first = heap.first, items[first.number] == nil { removeFirst() }
+    return heap.first?.instant
+  }
+
+  /// Advances the time to the next item and returns it, or `nil` if there is none.
+  mutating func next() -> Item? {
+    guard let instant = nextInstant(), let first = heap.first else { return nil }
+    now = instant
+    removeFirst()
+    return items.removeValue(forKey: first.number)
+  }
+
+  /// Removes all items and returns them in the order of planning.
+  mutating func removeAll() -> [Item] {
+    let all = items.sorted { $0.key < $1.key }.map { $0.value }
+    items = [:]
+    heap = []
+    return all
+  }
+
+  private mutating func removeFirst() {
+    heap.swapAt(0, heap.count - 1)
+    heap.removeLast()
+    siftDown()
+  }
+
+  private mutating func siftUp(from start: Int) {
+    var child = start
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard heap[child].isBefore(heap[parent]) else { return }
+      heap.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  private mutating func siftDown() {
+    var parent = 0
+    while true {
+      var earliest = parent
+      for child in 2 * parent + 1...2 * parent + 2 where child < heap.count {
+        if heap[child].isBefore(heap[earliest]) { earliest = child }
+      }
+      guard earliest != parent else { return }
+      heap.swapAt(parent, earliest)
+      parent = earliest
+    }
   }
 }

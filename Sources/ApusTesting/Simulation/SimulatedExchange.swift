@@ -1,4 +1,5 @@
 import ApusCore
+import ApusWaiting
 import HTTPTypes
 import Synchronization
 
@@ -8,9 +9,9 @@ import Synchronization
   import Foundation
 #endif
 
-/// One request on its way to a server and its answer on the way back, step by step on the simulation's clock.
+/// A request on its way to a server and the response on its way back, step by step on the simulation's clock.
 ///
-/// A call that is given up does not take its request back: what is on its way arrives, and is worked on.
+/// Cancelling a call does not stop its request: it still arrives, and the server works on it.
 final class SimulatedExchange: Sendable {
   typealias Outcome = Result<ResponseMessage, TransportError>
 
@@ -20,7 +21,7 @@ final class SimulatedExchange: Sendable {
   private let server: SimulatedServer
   private let transport: SimulatedTransport
   private let fate: SimulatedTransport.Fate
-  private let outcome = Watched<Outcome?>(nil)
+  private let outcome = Monitor<Outcome?>(nil)
   private let hasHead = Mutex(false)
 
   init(_ request: RequestMessage, context: ExchangeContext, server: SimulatedServer, transport: SimulatedTransport) {
@@ -35,7 +36,7 @@ final class SimulatedExchange: Sendable {
   private var clock: SimulatedClock { transport.network.clock }
   private var recorder: SimulationRecorder { transport.network.recorder }
 
-  /// Sends the request and waits for its answer.
+  /// Sends the request and waits for the response.
   func perform() async throws -> ResponseMessage {
     transport.network.opened(self)
     defer { transport.network.ended(self) }
@@ -50,12 +51,12 @@ final class SimulatedExchange: Sendable {
     }
   }
 
-  /// The server hears that nobody waits any more as late as it hears of anything.
+  /// Tells the server, after the link's latency, that the client has gone.
   private func leave() {
     clock.plan(after: transport.drawLatency()) { [server, ticket] in server.leave(ticket) }
   }
 
-  /// Ends the exchange, unless it has ended; answers whether it did.
+  /// Ends the exchange unless it already has ended. Returns whether it did.
   @discardableResult
   func end(_ result: Outcome) -> Bool {
     outcome.update { outcome in
@@ -69,13 +70,13 @@ final class SimulatedExchange: Sendable {
     recorder.record(.sent(host: server.host, attempt: context.attempt))
     let length = request.content.length.map { Int($0) } ?? 0
     let left = transport.passUp(length)
-    // An attempt whose time was up before says nothing of the next one.
+    // An attempt that ended before must not record this for the next one.
     clock.plan(at: left) { if self.outcome.state == nil { self.context.record(.requestSent) } }
     clock.plan(at: left.advanced(by: transport.drawLatency())) { self.arrive() }
     limit(from: left)
   }
 
-  /// Ends the exchange at the limits that its call has for the head of the answer; the request has left at `left`.
+  /// Schedules the timeouts of the call for the head of the response. The request is sent at `left`.
   private func limit(from left: MonotonicInstant) {
     if let firstByte = context.values[ExchangeTimeouts.self].firstByte {
       end(at: left.advanced(by: firstByte), TransportError(.timedOut(.awaitingHead), requestState: .maybeSent))
@@ -87,7 +88,7 @@ final class SimulatedExchange: Sendable {
 
   private func end(at instant: MonotonicInstant, _ error: TransportError) {
     clock.plan(at: instant) { [weak self] in
-      // What follows a head takes as long as it takes.
+      // Neither timeout applies once the head is there.
       guard let self, !self.hasHead.withLock({ $0 }), self.end(.failure(error)) else { return }
       self.leave()
     }
@@ -113,7 +114,7 @@ final class SimulatedExchange: Sendable {
   }
 
   private func deliver(_ result: SimulatedServer.Outcome, afterHead: Bool) {
-    // Whose head was lost is lost.
+    // If the head was lost, so is the rest.
     guard fate != .answerLost, !transport.isDown, !afterHead || hasHead.withLock({ $0 }) else { return lose() }
     let isHead = request.head.method == .head
     end(
@@ -124,8 +125,58 @@ final class SimulatedExchange: Sendable {
 
   private func lose() {
     recorder.record(.lost(host: server.host))
-    // No limit would end it any more.
+    // After the head no timeout would end a stalled exchange, so it always breaks.
     guard !transport.link.stallsOnLoss || hasHead.withLock({ $0 }) else { return }
     end(.failure(TransportError(.broken, requestState: .maybeSent, detail: "the connection was lost")))
+  }
+}
+
+/// The servers of a simulation by host, and the exchanges in flight.
+final class SimulatedNetwork: Sendable {
+  private struct State {
+    var servers: [String: SimulatedServer] = [:]
+    var open: [UInt64: SimulatedExchange] = [:]
+    var lastTicket: UInt64 = 0
+  }
+
+  let clock: SimulatedClock
+  let recorder: SimulationRecorder
+  private let state = Mutex(State())
+
+  init(recorder: SimulationRecorder) {
+    self.recorder = recorder
+    clock = recorder.clock
+  }
+
+  func add(_ server: SimulatedServer) {
+    state.withLock { $0.servers[server.host] = server }
+  }
+
+  func server(_ host: String) -> SimulatedServer? {
+    state.withLock { $0.servers[host] }
+  }
+
+  func newTicket() -> UInt64 {
+    state.withLock { state in
+      state.lastTicket += 1
+      return state.lastTicket
+    }
+  }
+
+  func opened(_ exchange: SimulatedExchange) {
+    state.withLock { $0.open[exchange.ticket] = exchange }
+  }
+
+  func ended(_ exchange: SimulatedExchange) {
+    // Released outside the lock.
+    let ended = state.withLock { $0.open.removeValue(forKey: exchange.ticket) }
+    withExtendedLifetime(ended) {}
+  }
+
+  /// Fails every exchange in flight, once the simulation is over.
+  func close() {
+    let open = state.withLock { $0.open.sorted { $0.key < $1.key }.map { $0.value } }
+    let error = TransportError(.broken, requestState: .maybeSent, detail: "the simulation is over")
+    for exchange in open { exchange.end(.failure(error)) }
   }
 }

@@ -2,14 +2,14 @@ public import ApusCore
 import HTTPTypes
 import Synchronization
 
-/// A server of a simulation, with a capacity, a queue and times at which it is down.
+/// A server of a simulation, with a capacity, a queue and outages.
 ///
-/// Made by ``SimulatedWorld/server(_:_:)``, and changed at any time of the run:
+/// Created by ``SimulatedWorld/server(_:_:)``. Its behavior can be changed at any time:
 ///
 /// <!-- sample: none it needs a world -->
 /// ```swift
 /// server.change(at: .seconds(60)) { $0.capacity /= 2 }    // half of it fails
-/// server.change(at: .seconds(120)) { $0.capacity *= 2 }   // and is back a minute later
+/// server.change(at: .seconds(120)) { $0.capacity *= 2 }   // and recovers a minute later
 /// ```
 public final class SimulatedServer: Sendable {
   typealias Outcome = Result<SimulatedAnswer, TransportError>
@@ -26,7 +26,7 @@ public final class SimulatedServer: Sendable {
     var generator: SeededGenerator
   }
 
-  /// Its host, lower case.
+  /// The host name, in lower case.
   public let host: String
   private let clock: SimulatedClock
   private let recorder: SimulationRecorder
@@ -40,13 +40,13 @@ public final class SimulatedServer: Sendable {
     state = Mutex(State(behaviour: behaviour, queue: queue, generator: generator))
   }
 
-  /// Where it is: `https` and its host.
+  /// The base URL: `https` and the host.
   public var baseURL: BaseURL { BaseURL(stringLiteral: "https://\(host)") }
 
-  /// How it behaves now.
-  public var behaviour: Behaviour { state.withLock { $0.behaviour } }
+  /// The current behavior.
+  package var behaviour: Behaviour { state.withLock { $0.behaviour } }
 
-  /// Changes how it behaves, from now on: what it works on it finishes, and who waits keeps the place.
+  /// Changes the behavior from now on. Requests in progress are finished, and queued requests stay queued.
   public func change(_ change: (inout Behaviour) -> Void) {
     var behaviour = behaviour
     change(&behaviour)
@@ -58,12 +58,12 @@ public final class SimulatedServer: Sendable {
     for ticket in starting { start(ticket) }
   }
 
-  /// Changes how it behaves, once the simulation has come to `time`.
+  /// Changes the behavior when the simulation reaches `time`.
   public func change(at time: Duration, _ change: @escaping @Sendable (inout Behaviour) -> Void) {
     clock.plan(at: MonotonicInstant(sinceStart: time)) { self.change(change) }
   }
 
-  /// A request has arrived.
+  /// Handles the arrival of a request.
   func arrive(_ request: RequestMessage, _ ticket: UInt64, reply: @escaping @Sendable (Outcome) -> Void) {
     let time = clock.now.sinceStart
     guard !behaviour.isDown(at: time) else {
@@ -83,7 +83,7 @@ public final class SimulatedServer: Sendable {
     }
   }
 
-  /// The client of a request has gone.
+  /// Handles a client that has gone.
   func leave(_ ticket: UInt64) {
     state.withLock { state in
       guard state.behaviour.noticesLeaving, state.queue.leave(ticket) else { return }
@@ -93,7 +93,7 @@ public final class SimulatedServer: Sendable {
 
   private func start(_ ticket: UInt64) {
     guard let job = state.withLock({ $0.jobs[ticket] }) else { return }
-    // Made outside of the lock: it is the test's own code, and may ask this server how it behaves.
+    // Outside the lock: the closure is the test's code and may use this server.
     let answer = behaviour.answer(job.request)
     let time = state.withLock { state in
       (answer.serviceTime ?? state.behaviour.serviceTime).sample(using: &state.generator)
@@ -115,5 +115,95 @@ public final class SimulatedServer: Sendable {
   private func send(_ answer: SimulatedAnswer, by reply: (Outcome) -> Void) {
     recorder.record(.answered(host: host, status: answer.head.status.code))
     reply(.success(answer))
+  }
+}
+
+extension SimulatedServer {
+  /// The behavior of a simulated server.
+  public struct Behaviour: Sendable {
+    /// The number of requests the server works on at a time. Default: 100.
+    public var capacity = 100
+    /// The number of further requests that can be queued; more are rejected with 503 immediately. Default: 100.
+    public var places = 100
+    /// The time the server works on a request. Default: 10 milliseconds.
+    public var serviceTime = DurationDistribution.constant(.milliseconds(10))
+    /// The value of `Retry-After` in a 503. Default: `nil`, which omits the field.
+    public var retryAfter: Duration?
+    /// Whether a queued request is dropped when its client has gone. Default: `false`, as with most servers: the
+    /// request is worked on in vain.
+    public var noticesLeaving = false
+    /// When the server is down, in time since the start of the simulation: connections are refused, and responses due
+    /// then are lost. Default: never.
+    public var outages: [Range<Duration>] = []
+    /// Returns the response to a request, when work on it starts. Default: 200 with `{}`.
+    public var answer: @Sendable (RequestMessage) -> SimulatedAnswer = { _ in .json("{}") }
+
+    /// Creates the default behavior.
+    public init() {}
+
+    func isDown(at time: Duration) -> Bool {
+      outages.contains { $0.contains(time) }
+    }
+  }
+}
+
+/// The requests a server works on and those queued. A pure state machine.
+struct ServerQueue: Sendable {
+  enum Arrival: Sendable, Hashable {
+    /// The server starts to work on it.
+    case starts
+    /// It is queued.
+    case waits
+    /// The queue is full.
+    case refused
+  }
+
+  private(set) var capacity: Int
+  private(set) var places: Int
+  private(set) var busy = 0
+  /// The queued requests, oldest first.
+  private(set) var waiting: [UInt64] = []
+
+  init(capacity: Int, places: Int) {
+    self.capacity = capacity
+    self.places = places
+  }
+
+  /// Adds a request.
+  mutating func arrive(_ ticket: UInt64) -> Arrival {
+    if busy < capacity {
+      busy += 1
+      return .starts
+    }
+    guard waiting.count < places else { return .refused }
+    waiting.append(ticket)
+    return .waits
+  }
+
+  /// Ends the work on a request. Returns the queued requests to start.
+  mutating func finish() -> [UInt64] {
+    busy -= 1
+    return startWaiting()
+  }
+
+  /// Removes a queued request. Returns whether it was queued.
+  mutating func leave(_ ticket: UInt64) -> Bool {
+    guard let index = waiting.firstIndex(of: ticket) else { return false }
+    waiting.remove(at: index)
+    return true
+  }
+
+  /// Changes the limits. Returns the queued requests to start.
+  mutating func resize(capacity: Int, places: Int) -> [UInt64] {
+    self.capacity = capacity
+    self.places = places
+    return startWaiting()
+  }
+
+  private mutating func startWaiting() -> [UInt64] {
+    let count = min(waiting.count, max(0, capacity - busy))
+    defer { waiting.removeFirst(count) }
+    busy += count
+    return Array(waiting.prefix(count))
   }
 }

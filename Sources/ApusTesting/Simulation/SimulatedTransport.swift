@@ -1,11 +1,11 @@
 public import ApusCore
 import Synchronization
 
-/// Sends messages over a simulated link to the servers of a simulation; see ``SimulatedWorld/transport(over:)``.
+/// A transport that sends messages over a simulated link to the servers of a simulation.
 ///
-/// One stands for one device: all that it sends shares the bandwidth of its link. It keeps the time of an attempt and
-/// `ExchangeTimeouts.firstByte`, and neither of the other limits, since connections take no time. An answer is handed
-/// over whole, after its last byte; these two limits heed its head alone.
+/// Created by ``SimulatedWorld/transport(over:)``. It stands for one device, whose exchanges share the link's
+/// bandwidth. The attempt's deadline and `ExchangeTimeouts.firstByte` are respected, up to the head of the response;
+/// the other timeouts do not apply because connecting takes no time. A response is returned after its last byte.
 public final class SimulatedTransport: Transport {
   enum Fate: Sendable, Hashable {
     case arrives
@@ -27,10 +27,10 @@ public final class SimulatedTransport: Transport {
     state = Mutex(State(link: link, generator: generator))
   }
 
-  /// It tells when a request leaves.
+  /// `true`: the transport records when a request is sent.
   public var reportsConnections: Bool { true }
 
-  /// The link, which may be changed at any time: messages that leave from then on know the new one.
+  /// The link. It can be changed at any time, for messages sent from then on.
   public var link: SimulatedLink {
     get { state.withLock { $0.link } }
     set { state.withLock { $0.link = newValue } }
@@ -38,9 +38,9 @@ public final class SimulatedTransport: Transport {
 
   /// Performs an exchange with the server of the request's host.
   ///
-  /// - Throws: ``TransportError``: `offline` in an outage of the link, `hostNotFound` where no server has the host,
-  ///   `connectionFailed` where it is down, `broken` where request or answer is lost, `timedOut` where the head of the
-  ///   answer was not there in time; `CancellationError`.
+  /// - Throws: ``TransportError``: `offline` during an outage of the link, `hostNotFound` if no server has the host,
+  ///   `connectionFailed` if the server is down, `broken` if the request or the response is lost, `timedOut` if the
+  ///   head of the response is late; `CancellationError`.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     guard !isDown else { throw TransportError(.offline, requestState: .notSent) }
@@ -48,7 +48,7 @@ public final class SimulatedTransport: Transport {
       throw TransportError(.hostNotFound, requestState: .notSent, detail: "no server of the simulation has this host")
     }
     context.record(.connected(reused: true))
-    // Asked once more: whoever was told of the connection may have ended the call.
+    // Checked again: an observer of the connection event may have cancelled the call.
     try Task.checkCancellation()
     let length = request.content.length
     let content = try await request.content.collected { context.sent(total: $0, expected: length) }
@@ -57,16 +57,16 @@ public final class SimulatedTransport: Transport {
     return try await SimulatedExchange(complete, context: context, server: server, transport: self).perform()
   }
 
-  /// Whether there is no network now.
+  /// Whether the link is down now.
   var isDown: Bool {
     let time = network.clock.now.sinceStart
     return state.withLock { $0.link.isDown(at: time) }
   }
 
-  /// What becomes of the next exchange.
+  /// Draws what becomes of the next exchange.
   func drawFate() -> Fate {
     state.withLock { state in
-      // Both drawn always, so that another probability does not change what follows.
+      // Both are always drawn, so that changing the probability does not change later draws.
       let (draw, side) = (state.generator.nextFraction(), state.generator.nextFraction())
       guard draw < state.link.loss else { return .arrives }
       return side < 0.5 ? .requestLost : .answerLost
@@ -77,15 +77,82 @@ public final class SimulatedTransport: Transport {
     state.withLock { $0.link.latency.sample(using: &$0.generator) }
   }
 
-  /// When the last byte of a request has left that is handed over now.
+  /// Returns when the last byte of a request written now is sent.
   func passUp(_ bytes: Int) -> MonotonicInstant {
     let now = network.clock.now
     return state.withLock { $0.traffic.passUp(bytes, bandwidth: $0.link.bandwidth, at: now) }
   }
 
-  /// The same for an answer, and when its head has.
+  /// Returns when the head and the last byte of a response written now are sent.
   func passDown(_ bytes: Int) -> (head: MonotonicInstant, all: MonotonicInstant) {
     let now = network.clock.now
     return state.withLock { $0.traffic.passDown(bytes, bandwidth: $0.link.bandwidth, at: now) }
+  }
+}
+
+/// The network between a client and the servers of a simulation.
+public struct SimulatedLink: Sendable, Hashable {
+  /// The latency of a message, in each direction. Default: 20 milliseconds.
+  public var latency = DurationDistribution.constant(.milliseconds(20))
+  /// The probability, 0 to 1, that an exchange is lost; its request and its response are equally likely. Default: 0.
+  public var loss = 0.0
+  /// Whether a lost exchange stalls until its call times out. Default: `false`: the connection breaks, as it always
+  /// does after the head of the response.
+  public var stallsOnLoss = false
+  /// The bandwidth in bytes per second in each direction, shared by all exchanges of a client; messages are sent one
+  /// after the other. Default: `nil`, unlimited.
+  public var bandwidth: Int?
+  /// When the link is down, in time since the start of the simulation: calls that start then fail immediately with
+  /// `offline`, messages that arrive then are lost. Default: never.
+  public var outages: [Range<Duration>] = []
+
+  /// Creates a link, with defaults for omitted parameters.
+  public init(
+    latency: DurationDistribution = .constant(.milliseconds(20)), loss: Double = 0, bandwidth: Int? = nil,
+    outages: [Range<Duration>] = []
+  ) {
+    self.latency = latency
+    self.loss = loss
+    self.bandwidth = bandwidth
+    self.outages = outages
+  }
+
+  /// A link without latency, loss or limits.
+  public static let ideal = SimulatedLink(latency: .constant(.zero))
+
+  /// The size in bytes that every message has in addition to its content, for ``bandwidth``.
+  static let headSize = 400
+
+  func isDown(at time: Duration) -> Bool {
+    outages.contains { $0.contains(time) }
+  }
+}
+
+/// When a link is free again in each direction. A pure state machine.
+struct LinkTraffic: Sendable {
+  private var freeUp = MonotonicInstant(sinceStart: .zero)
+  private var freeDown = MonotonicInstant(sinceStart: .zero)
+
+  /// Returns when the last byte of a request written now is sent.
+  mutating func passUp(_ bytes: Int, bandwidth: Int?, at now: MonotonicInstant) -> MonotonicInstant {
+    Self.pass(bytes, bandwidth, now, &freeUp)
+  }
+
+  /// Returns when the head and the last byte of a response written now are sent.
+  mutating func passDown(
+    _ bytes: Int, bandwidth: Int?, at now: MonotonicInstant
+  ) -> (head: MonotonicInstant, all: MonotonicInstant) {
+    var freeAfterHead = freeDown
+    let head = Self.pass(0, bandwidth, now, &freeAfterHead)
+    return (head, Self.pass(bytes, bandwidth, now, &freeDown))
+  }
+
+  private static func pass(
+    _ bytes: Int, _ bandwidth: Int?, _ now: MonotonicInstant, _ free: inout MonotonicInstant
+  ) -> MonotonicInstant {
+    guard let bandwidth, bandwidth > 0 else { return now }
+    let nanoseconds = Int64(Double(bytes + SimulatedLink.headSize) * 1e9 / Double(bandwidth))
+    free = max(free, now).advanced(by: .nanoseconds(nanoseconds))
+    return free
   }
 }

@@ -1,21 +1,21 @@
 public import ApusCore
 import Synchronization
 
-/// What a simulation happens in: servers, links to them, clients, and work that runs on the simulation's clock.
+/// The world of a simulation: servers, links, clients, and work on the simulation's clock.
 ///
-/// Everything in it runs on one thread, one job at a time, and time moves only when everything waits. So that this
-/// stays true, work goes through ``spawn(_:)`` and ``every(_:for:_:)``, or through task groups inside of it; what runs
-/// elsewhere, as an unstructured `Task { }` or code of the main actor does, is not part of the simulation.
+/// Everything runs on one thread, one job at a time, and time advances only when all jobs wait. Start work with
+/// ``spawn(_:)``, ``every(_:for:_:)`` or task groups inside it; an unstructured `Task { }` and main-actor code are not
+/// part of the simulation.
 ///
-/// What counts by the system's clock unless it is told another one counts real time here as well: in place of the
-/// function `withDeadline(_:_:)` use `api.withDeadline(_:_:)`, or `withDeadline(_:on:_:)` with ``clock``.
+/// Functions that default to the system's clock measure real time here too: instead of `withDeadline(_:_:)` use
+/// `api.withDeadline(_:_:)`, or `withDeadline(_:on:_:)` with ``clock``.
 public final class SimulatedWorld: Sendable {
   /// The seed of the run.
   public let seed: UInt64
   /// The simulation's clock.
   public let clock = SimulatedClock()
-  /// Where everything runs. Moved by the simulation alone.
-  public let executor = ManualExecutor()
+  /// The executor that everything runs on.
+  package let executor = ManualExecutor()
   let recorder: SimulationRecorder
   let tasks: SimulationTasks
   private let network: SimulatedNetwork
@@ -28,14 +28,14 @@ public final class SimulatedWorld: Sendable {
     tasks = SimulationTasks(executor: executor)
   }
 
-  /// Time since the simulation began.
+  /// The time since the start of the simulation.
   public var now: Duration { clock.now.sinceStart }
 
-  /// Adds a server; one that was added before with the same host is no longer reached.
+  /// Adds a server. It replaces an earlier server with the same host.
   ///
   /// - Parameters:
-  ///   - host: its name, without a port.
-  ///   - configure: changes how it behaves from the defaults.
+  ///   - host: the host name, without a port.
+  ///   - configure: changes the default behavior.
   @discardableResult
   public func server(
     _ host: String, _ configure: (inout SimulatedServer.Behaviour) -> Void = { _ in }
@@ -47,18 +47,18 @@ public final class SimulatedWorld: Sendable {
     return server
   }
 
-  /// Makes the transport of one device, which reaches every server of this world.
+  /// Returns the transport of a new device, which reaches every server of this world.
   public func transport(over link: SimulatedLink = SimulatedLink()) -> SimulatedTransport {
     SimulatedTransport(network, link: link, generator: generator())
   }
 
-  /// Makes the settings of one client: time, tasks and randomness are the simulation's, and its calls are reported.
+  /// Returns the settings of a new client, with the simulation's clock, executor and randomness, and with an observer
+  /// that reports its calls.
   ///
-  /// For a client with a configuration: `$0.settings = world.settings($0.settings)`. Values are made on the
-  /// simulation's thread, however much content there is.
+  /// For a client with a configuration: `$0.settings = world.settings($0.settings)`. Content of any size is decoded on
+  /// the simulation's thread.
   ///
-  /// - Parameter settings: what else the client has. Its runtime is replaced, and its observers are told first.
-  ///   Default: the defaults.
+  /// - Parameter settings: the client's other settings. The runtime is replaced; the observer is added last.
   public func settings(_ settings: ClientSettings = ClientSettings()) -> ClientSettings {
     let client = counts.withLock { counts in
       counts.clients += 1
@@ -72,12 +72,12 @@ public final class SimulatedWorld: Sendable {
     return settings
   }
 
-  /// Makes a client on a device of its own.
+  /// Returns a client on a new device.
   ///
   /// - Parameters:
-  ///   - server: where its calls go.
-  ///   - pipeline: its middlewares. Default: none.
-  ///   - link: what lies between. Default: see ``SimulatedLink``.
+  ///   - server: the server of the client's base URL.
+  ///   - pipeline: the middlewares. Default: none.
+  ///   - link: the link of the device. Default: see ``SimulatedLink``.
   public func client(
     of server: SimulatedServer, pipeline: Pipeline = Pipeline(), over link: SimulatedLink = SimulatedLink()
   ) -> Client {
@@ -86,27 +86,136 @@ public final class SimulatedWorld: Sendable {
       settings: settings())
   }
 
-  /// Makes a generator with a sequence of its own, which the seed decides.
+  /// Returns a generator with a sequence of its own, derived from the seed.
   public func generator() -> SeededGenerator {
     SeededGenerator(seed: streamSeed())
   }
 
-  /// Ends what is left once the run is over.
+  /// Ends everything that is left once the run is over.
   func close() {
     tasks.cancelAll()
     clock.close()
     network.close()
-    // Bounded: work that does not heed its end is left where it stands.
+    // Bounded: work that ignores cancellation is abandoned.
     executor.run(jobs: 100_000)
     if executor.pendingCount == 0 { executor.mode = .forward }
   }
 
-  /// The golden ratio spreads streams over all seeds, so that those of neighbouring seeds do not meet.
+  // The golden ratio spreads the streams, so that those of neighboring seeds do not coincide.
   private func streamSeed() -> UInt64 {
     let stream = counts.withLock { counts in
       counts.streams += 1
       return counts.streams
     }
     return (seed &* 0xD134_2543_DE82_EF95) ^ (stream &* 0x9E37_79B9_7F4A_7C15)
+  }
+}
+
+extension SimulatedWorld {
+  /// Starts concurrent work. The simulation lasts until all work has ended and fails if any work throws.
+  public func spawn(_ work: @escaping @Sendable () async throws -> Void) {
+    tasks.spawn(work)
+  }
+
+  /// Starts work repeatedly, whether or not earlier work has ended: an open-loop load.
+  ///
+  /// - Parameters:
+  ///   - pause: the time before each start; at least a nanosecond.
+  ///   - duration: how long work is started.
+  ///   - work: receives its number, from 0. The simulation fails with any error it throws.
+  public func every(
+    _ pause: DurationDistribution, for duration: Duration, _ work: @escaping @Sendable (Int) async throws -> Void
+  ) {
+    let drawing = generator()
+    spawn {
+      var drawing = drawing
+      let end = self.now + duration
+      var number = 0
+      while true {
+        let next = self.now + max(.nanoseconds(1), pause.sample(using: &drawing))
+        guard next < end else { return }
+        try await self.sleep(until: next)
+        let started = number
+        self.spawn { try await work(started) }
+        number += 1
+      }
+    }
+  }
+
+  /// Schedules an action for a time since the start. The simulation may end before.
+  public func at(_ time: Duration, _ action: @escaping @Sendable () -> Void) {
+    clock.plan(at: MonotonicInstant(sinceStart: time), action)
+  }
+
+  /// Waits for a time.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled, as all tasks are when the simulation fails.
+  public func sleep(for duration: Duration) async throws {
+    try await sleep(until: now + duration)
+  }
+
+  /// Waits until a time since the start of the simulation.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled, as all tasks are when the simulation fails.
+  public func sleep(until time: Duration) async throws {
+    try await clock.sleep(until: MonotonicInstant(sinceStart: time))
+  }
+
+  /// Adds a line to the report.
+  public func note(_ text: String) {
+    recorder.record(.note(text))
+  }
+}
+
+/// The tasks a simulation waits for.
+final class SimulationTasks: Sendable {
+  private struct State {
+    var running: [UInt64: Task<Void, Never>?] = [:]
+    var lastID: UInt64 = 0
+    var failure: (any Error)?
+  }
+
+  private let state = Mutex(State())
+  private let executor: ManualExecutor
+
+  init(executor: ManualExecutor) {
+    self.executor = executor
+  }
+
+  /// Whether all tasks have ended.
+  var isEmpty: Bool { state.withLock { $0.running.isEmpty } }
+
+  /// The error of the first task that failed.
+  var failure: (any Error)? { state.withLock { $0.failure } }
+
+  func spawn(_ work: @escaping @Sendable () async throws -> Void) {
+    let id = state.withLock { state in
+      state.lastID += 1
+      state.running[state.lastID] = .some(nil)
+      return state.lastID
+    }
+    let task = Task<Void, Never>(executorPreference: executor) {
+      do {
+        try await work()
+        self.end(id, nil)
+      } catch {
+        self.end(id, error)
+      }
+    }
+    state.withLock { state in
+      if state.running[id] != nil { state.running[id] = .some(task) }
+    }
+  }
+
+  func cancelAll() {
+    let running = state.withLock { $0.running.sorted { $0.key < $1.key }.map { $0.value } }
+    for task in running { task?.cancel() }
+  }
+
+  private func end(_ id: UInt64, _ error: (any Error)?) {
+    state.withLock { state in
+      state.running[id] = nil
+      if state.failure == nil { state.failure = error }
+    }
   }
 }

@@ -1,9 +1,9 @@
 import ApusCore
 
-/// Runs clients against simulated servers, in virtual time and on one thread, so that a run is a function of its seed.
+/// A deterministic simulation: real clients against simulated servers, in virtual time and on one thread.
 ///
-/// The clients are real ones, with any pipeline; only clock, tasks, randomness and network are the simulation's. Hours
-/// pass in seconds, and a run that fails can be repeated: its error says how.
+/// The clients can have any pipeline; only the clock, the executor, randomness and the network are simulated. A run is
+/// a function of its seed: hours take seconds, and a failed run can be replayed, as its error says.
 ///
 /// ```swift
 /// let report = try await Simulation(seed: 7).run { world in
@@ -20,32 +20,32 @@ import ApusCore
 /// print(report.answers().csv())
 /// ```
 public struct Simulation: Sendable {
-  /// What the run follows from.
+  /// The seed that determines the run.
   public var seed: UInt64
-  /// Whether jobs that could run at the same time do so in an order drawn from the seed, so that each seed tries
-  /// another interleaving; else those run first that came first.
+  /// Whether concurrent jobs run in a random order, so that each seed tries a different interleaving. Otherwise they
+  /// run in the order they were enqueued.
   public var shufflesJobs: Bool
-  /// The longest time that may pass in it.
+  /// The maximum simulated time.
   public var limit: Duration
-  /// More steps than this at one instant are work that goes round in circles.
+  /// The number of steps at one instant after which the work counts as an endless loop.
   var stepsAtOneInstant = 10_000_000
 
-  /// Describes a run.
+  /// Creates a simulation.
   ///
   /// - Parameters:
-  ///   - seed: what it follows from.
-  ///   - shufflesJobs: whether jobs that could run at the same time are put in an order of the seed's. Default: no.
-  ///   - limit: the longest time that may pass in it. Default: a day.
+  ///   - seed: the seed that determines the run.
+  ///   - shufflesJobs: whether concurrent jobs run in a random order. Default: `false`.
+  ///   - limit: the maximum simulated time. Default: a day.
   public init(seed: UInt64, shufflesJobs: Bool = false, limit: Duration = .seconds(24 * 60 * 60)) {
     self.seed = seed
     self.shufflesJobs = shufflesJobs
     self.limit = limit
   }
 
-  /// Runs until `body` and all work that it spawned have ended, and tells what happened.
+  /// Runs `body` and all work that it spawns to the end, and returns a report.
   ///
-  /// - Parameter body: makes the world and starts what happens in it; runs in the simulation itself.
-  /// - Throws: ``SimulationFailure``, which says how to repeat the run.
+  /// - Parameter body: sets up the world and starts the work; runs inside the simulation.
+  /// - Throws: ``SimulationFailure``, which says how to replay the run.
   /// - Cancellation: ends the run.
   @concurrent
   public func run(
@@ -60,7 +60,7 @@ public struct Simulation: Sendable {
     return report
   }
 
-  /// Has everything run that can, then moves the time on, until nothing is left; answers why it had to stop before.
+  /// Runs all jobs, then advances the time, until no work is left. Returns why it stopped early, if it did.
   private func drive(_ world: SimulatedWorld) -> SimulationFailure.Reason? {
     var generator = world.generator()
     var instant = world.clock.now
@@ -84,5 +84,61 @@ public struct Simulation: Sendable {
 
   private func runJob(of world: SimulatedWorld, using generator: inout SeededGenerator) -> Bool {
     shufflesJobs ? world.executor.runNext(using: &generator) : world.executor.runNext()
+  }
+}
+
+/// Why a simulation failed, and how to replay it.
+public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
+  /// Why a simulation failed.
+  public enum Reason: Sendable {
+    /// The test's work threw an error.
+    case threw(any Error)
+    /// All tasks wait and nothing is planned: a deadlock, or work that waits for something outside the simulation.
+    case stuck
+    /// The run exceeded ``Simulation/limit``.
+    case endless
+    /// The work loops without time passing.
+    case spinning
+    /// The task running the simulation was cancelled.
+    case cancelled
+  }
+
+  /// Why the simulation failed.
+  public let reason: Reason
+  /// What had happened before.
+  public let report: SimulationReport
+  private let simulation: Simulation
+
+  init(_ reason: Reason, of report: SimulationReport, by simulation: Simulation) {
+    self.reason = reason
+    self.report = report
+    self.simulation = simulation
+  }
+
+  /// The seed of the run.
+  public var seed: UInt64 { report.seed }
+
+  /// The reason, the simulated time, and how to replay the run.
+  public var description: String {
+    let what =
+      switch reason {
+      case .threw(let error): "its work threw \(error)"
+      case .stuck: "all tasks wait and nothing is planned"
+      case .endless: "it did not end within the limit"
+      case .spinning: "its work loops without time passing"
+      case .cancelled: "it was cancelled"
+      }
+    return "after \(report.duration) of simulated time: \(what). \(simulation.source) replays it."
+  }
+}
+
+extension Simulation {
+  /// The source code that creates the simulation, without arguments that have their default.
+  fileprivate var source: String {
+    let standard = Simulation(seed: seed)
+    var arguments = ["seed: \(seed)"]
+    if shufflesJobs != standard.shufflesJobs { arguments.append("shufflesJobs: \(shufflesJobs)") }
+    if limit != standard.limit { arguments.append("limit: .seconds(\(limit / Duration.seconds(1)))") }
+    return "Simulation(\(arguments.joined(separator: ", ")))"
   }
 }

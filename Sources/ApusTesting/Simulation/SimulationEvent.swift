@@ -1,53 +1,90 @@
 public import ApusCore
+import Synchronization
 
-/// One thing that happened in a simulation.
+/// An event of a simulation.
 public struct SimulationEvent: Sendable, Hashable, CustomStringConvertible {
   /// What happened.
   public enum Kind: Sendable, Hashable {
-    /// A client began a call. Clients are numbered in the order in which the world made their settings.
+    /// A client started a call. Clients are numbered from 1, in the order their settings were created.
     case callStarted(client: Int, call: UInt64)
-    /// A call ended: with a value, or with an error of this code. `began` is when it had begun.
+    /// A call that started at `began` ended: with a value, or with an error of code `failure`.
     case callEnded(client: Int, call: UInt64, began: Duration, failure: CallError.Code?)
-    /// A request left for a server, at an attempt of its call.
+    /// A request was sent to a server, in the given attempt of its call.
     case sent(host: String, attempt: Int)
-    /// A request or an answer was lost.
+    /// A request or a response was lost.
     case lost(host: String)
-    /// A server that was down did not take the connection, or broke it.
+    /// A server that is down refused or broke a connection.
     case down(host: String)
-    /// A request arrived at a server; so many wait for it now, this one included if it does.
+    /// A request arrived at a server; `waiting` is the length of the queue, including this request if it is queued.
     case arrived(host: String, waiting: Int)
-    /// A server sent an answer.
+    /// A server sent a response.
     case answered(host: String, status: Int)
-    /// What the test's author wrote down.
+    /// A note of the test; see ``SimulatedWorld/note(_:)``.
     case note(String)
   }
 
-  /// When, since the simulation began.
+  /// The time since the start of the simulation.
   public let time: Duration
   /// What happened.
   public let kind: Kind
 
-  /// Makes an event.
-  public init(time: Duration, kind: Kind) {
+  package init(time: Duration, kind: Kind) {
     self.time = time
     self.kind = kind
   }
 
-  /// The event as a line.
+  /// The event as a line of text.
   public var description: String {
     let text =
       switch kind {
-      case .callStarted(let client, let call): "client \(client): call \(call) begins"
-      case .callEnded(let client, let call, _, .none): "client \(client): call \(call) has its value"
+      case .callStarted(let client, let call): "client \(client): call \(call) starts"
+      case .callEnded(let client, let call, _, .none): "client \(client): call \(call) succeeds"
       case .callEnded(let client, let call, _, .some(let code)):
-        "client \(client): call \(call) fails, \(code.rawValue)"
-      case .sent(let host, let attempt): "\(host): attempt \(attempt) leaves"
+        "client \(client): call \(call) fails: \(code.rawValue)"
+      case .sent(let host, let attempt): "\(host): attempt \(attempt) sent"
       case .lost(let host): "\(host): lost"
       case .down(let host): "\(host): down"
-      case .arrived(let host, let waiting): "\(host): arrived, \(waiting) wait"
-      case .answered(let host, let status): "\(host): answers \(status)"
+      case .arrived(let host, let waiting): "\(host): request arrived, \(waiting) queued"
+      case .answered(let host, let status): "\(host): responds \(status)"
       case .note(let text): text
       }
     return "\(time): \(text)"
+  }
+}
+
+/// Records the events of a simulation.
+final class SimulationRecorder: Sendable {
+  let clock: SimulatedClock
+  private let all = Mutex<[SimulationEvent]>([])
+
+  init(clock: SimulatedClock) {
+    self.clock = clock
+  }
+
+  var events: [SimulationEvent] { all.withLock { $0 } }
+
+  func record(_ kind: SimulationEvent.Kind) {
+    let event = SimulationEvent(time: clock.now.sinceStart, kind: kind)
+    all.withLock { $0.append(event) }
+  }
+}
+
+/// Records when the calls of a client start and end.
+struct SimulationObserver: CallObserver {
+  let client: Int
+  let recorder: SimulationRecorder
+
+  func observe(_ event: TraceEvent, of call: CallEntry) {
+    switch event.kind {
+    case .started: recorder.record(.callStarted(client: client, call: call.serial))
+    case .succeeded: end(call, nil)
+    case .failed(let code): end(call, code)
+    default: break
+    }
+  }
+
+  private func end(_ call: CallEntry, _ failure: CallError.Code?) {
+    recorder.record(
+      .callEnded(client: client, call: call.serial, began: call.startInstant.sinceStart, failure: failure))
   }
 }

@@ -7,9 +7,11 @@ import ApusCore
 #endif
 
 extension MessageContent {
-  /// All bytes, made or read as a transport would; tells how many there are so far.
+  /// Returns all bytes, read from the file or the stream as a transport would.
   ///
-  /// - Throws: ``TransportError`` when there are more or fewer than announced; what the stream throws.
+  /// - Parameter onProgress: receives the number of bytes read so far.
+  /// - Throws: ``TransportError`` if the file or the stream fails, or the length is not the announced one;
+  ///   `CancellationError`.
   func collected(onProgress: @Sendable (Int64) -> Void) async throws -> Data {
     let all: Data
     switch self {
@@ -21,7 +23,7 @@ extension MessageContent {
       do {
         all = try Data(contentsOf: URL(fileURLWithPath: file.path))
       } catch {
-        throw TransportError(.broken, requestState: .notSent, detail: "the file cannot be read", underlying: error)
+        throw TransportError(.broken, requestState: .notSent, detail: "the file could not be read", underlying: error)
           .about(.content)
       }
       onProgress(Int64(all.count))
@@ -30,11 +32,12 @@ extension MessageContent {
     }
     if let length, length != Int64(all.count) {
       throw TransportError(
-        .broken, requestState: .maybeSent, detail: "the content has \(all.count) bytes, announced were \(length)"
+        .broken, requestState: .maybeSent, detail: "the content has \(all.count) bytes, but \(length) were announced"
       ).about(.content)
     }
     return all
   }
+
   private static func collected(_ stream: ContentStream, onProgress: (Int64) -> Void) async throws -> Data {
     var all = Data()
     do {

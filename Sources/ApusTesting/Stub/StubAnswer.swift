@@ -1,17 +1,18 @@
-import ApusCore
-import HTTPTypes
+public import ApusCore
+public import ApusWaiting
+public import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  public import FoundationEssentials
 #else
-  import Foundation
+  public import Foundation
 #endif
 
-/// What a stub answers: a head and content, or a failure, with waits wherever a test wants them.
+/// What a stub does with a request: a response, or a failure, with waits where a test wants them.
 ///
 /// <!-- sample: answers as StubAnswer -->
 /// ```swift
-/// .json(#"{"id":7}"#)                                    // an answer
+/// .json(#"{"id":7}"#)                                    // a response
 /// .json("[]").after(.seconds(2))                         // … two seconds later, on the client's clock
 /// .json("[]").waiting(for: gate)                         // … when the test opens the gate
 /// .pieces(["a", "b"], gate: gate).brokenOff(after: 1)    // one piece, then the connection breaks
@@ -25,12 +26,12 @@ public struct StubAnswer: Sendable {
     case fail(any Error)
   }
 
-  /// What happens before the head.
+  /// The steps before the head.
   var opening: [Step] = []
   var head: HTTPResponse
-  /// The pieces of content and what happens before, between and behind them.
+  /// The pieces of content and the steps before, between and after them.
   var content: [Step] = []
-  /// What comes after the content.
+  /// The fields after the content.
   var trailers = HTTPFields()
 
   init(status: Int, fields: HTTPFields, content: [Step]) {
@@ -38,7 +39,7 @@ public struct StubAnswer: Sendable {
     self.content = content
   }
 
-  /// The whole content when it is there at once.
+  /// The complete content, or `nil` if it contains waits or fails.
   var bytes: Data? {
     var all = Data()
     for step in content {
@@ -48,14 +49,14 @@ public struct StubAnswer: Sendable {
     return all
   }
 
-  /// What the head says about the content's length.
+  /// The value of `Content-Length`.
   var announcedLength: Int64? {
     head.headerFields[.contentLength].flatMap { Int64($0) }
   }
 }
 
 extension StubAnswer.Step {
-  /// Waits or fails as it says; answers its piece of content, if it is one.
+  /// Waits or fails as the step says, or returns its piece of content.
   func perform(on clock: any MonotonicClock) async throws -> Data? {
     switch self {
     case .wait(let gate): try await gate.wait()
@@ -64,5 +65,162 @@ extension StubAnswer.Step {
     case .fail(let error): throw error
     }
     return nil
+  }
+}
+
+// Each answer sets `Content-Length`, and `Content-Type` where it is known, unless `fields` has them.
+extension StubAnswer {
+  /// Creates a response with a status and, optionally, text.
+  ///
+  /// Sets `Content-Length`, unless `fields` has it.
+  ///
+  /// - Parameters:
+  ///   - status: 0 to 999.
+  ///   - fields: the fields (headers) of the head.
+  ///   - content: the content (body), sent as UTF-8.
+  public static func status(_ status: Int, fields: HTTPFields = [:], content: String = "") -> StubAnswer {
+    complete(Data(content.utf8), nil, status, fields)
+  }
+
+  /// Creates a response of JSON, sent as written.
+  public static func json(_ json: String, status: Int = 200, fields: HTTPFields = [:]) -> StubAnswer {
+    complete(Data(json.utf8), "application/json", status, fields)
+  }
+
+  /// Creates a response of a value encoded as JSON. The exchange fails with the encoder's error if that is not
+  /// possible.
+  public static func encoded(
+    _ value: some Encodable, encoder: JSONEncoder = JSONEncoder(), status: Int = 200, fields: HTTPFields = [:]
+  ) -> StubAnswer {
+    do {
+      return complete(try encoder.encode(value), "application/json", status, fields)
+    } catch {
+      return failure(error)
+    }
+  }
+
+  /// Creates a response of plain text.
+  public static func text(_ text: String, status: Int = 200, fields: HTTPFields = [:]) -> StubAnswer {
+    complete(Data(text.utf8), "text/plain; charset=utf-8", status, fields)
+  }
+
+  /// Creates a response of bytes with a media type.
+  public static func bytes(
+    _ bytes: Data, type: String = "application/octet-stream", status: Int = 200, fields: HTTPFields = [:]
+  ) -> StubAnswer {
+    complete(bytes, type, status, fields)
+  }
+
+  /// Creates a response whose content arrives in pieces, without announcing its length.
+  ///
+  /// - Parameters:
+  ///   - pieces: the content; empty pieces are left out.
+  ///   - gate: a gate that each piece waits for. Default: none.
+  ///   - status: the status.
+  ///   - fields: the fields of the head; a `Content-Length` announces the length.
+  public static func pieces(
+    _ pieces: [Data], gate: Gate? = nil, status: Int = 200, fields: HTTPFields = [:]
+  ) -> StubAnswer {
+    let steps = pieces.filter { !$0.isEmpty }.flatMap { piece in
+      (gate.map { [Step.wait($0)] } ?? []) + [Step.piece(piece)]
+    }
+    return StubAnswer(status: status, fields: fields, content: steps)
+  }
+
+  /// Creates a response whose text arrives in pieces, without announcing its length.
+  public static func pieces(
+    _ pieces: [String], gate: Gate? = nil, status: Int = 200, fields: HTTPFields = [:]
+  ) -> StubAnswer {
+    self.pieces(pieces.map { Data($0.utf8) }, gate: gate, status: status, fields: fields)
+  }
+
+  /// Creates an answer that makes the exchange throw an error. Use a ``TransportError`` to simulate a real transport.
+  public static func failure(_ error: any Error) -> StubAnswer {
+    var answer = StubAnswer(status: 500, fields: [:], content: [])
+    answer.opening = [.fail(error)]
+    return answer
+  }
+
+  /// An answer that never comes: the exchange waits until it is cancelled.
+  public static let stalled = StubAnswer.status(500).waiting(for: Gate())
+
+  private static func complete(_ content: Data, _ type: String?, _ status: Int, _ fields: HTTPFields) -> StubAnswer {
+    var fields = fields
+    if let type, fields[.contentType] == nil { fields[.contentType] = type }
+    if fields[.contentLength] == nil, status != 204 { fields[.contentLength] = String(content.count) }
+    return StubAnswer(status: status, fields: fields, content: content.isEmpty ? [] : [.piece(content)])
+  }
+}
+
+// Modifiers: each returns a changed copy, so they can be combined.
+extension StubAnswer {
+  /// Delays the answer by a time on the client's clock.
+  public func after(_ latency: Duration) -> StubAnswer {
+    opening([.pause(latency)])
+  }
+
+  /// Holds the answer until a gate lets it pass.
+  public func waiting(for gate: Gate) -> StubAnswer {
+    opening([.wait(gate)])
+  }
+
+  /// Pauses on the client's clock before each piece of content.
+  public func dripping(every pause: Duration) -> StubAnswer {
+    var answer = self
+    answer.content = content.flatMap { step -> [Step] in
+      if case .piece = step { return [.pause(pause), step] }
+      return [step]
+    }
+    return answer
+  }
+
+  /// Breaks the content off with an error.
+  ///
+  /// - Parameters:
+  ///   - count: the number of pieces that arrive before.
+  ///   - error: the error the reader gets. Default: a ``TransportError`` of kind `broken` with state `answered`.
+  public func brokenOff(
+    after count: Int, error: any Error = TransportError(.broken, requestState: .answered, detail: "stubbed")
+  ) -> StubAnswer {
+    cut(after: count, .fail(error))
+  }
+
+  /// Stalls the content after a number of pieces: the reader waits until it is cancelled.
+  public func stalled(after count: Int) -> StubAnswer {
+    cut(after: count, .wait(Gate()))
+  }
+
+  /// Adds trailers (fields after the content). Not sent in response to HEAD.
+  public func trailers(_ trailers: HTTPFields) -> StubAnswer {
+    var answer = self
+    answer.trailers = trailers
+    return answer
+  }
+
+  private func opening(_ steps: [Step]) -> StubAnswer {
+    var answer = self
+    answer.opening = steps + opening
+    return answer
+  }
+
+  private func cut(after count: Int, _ last: Step) -> StubAnswer {
+    var answer = self
+    var pieces = 0
+    answer.content = Array(
+      content.prefix { step in
+        if case .piece = step { pieces += 1 }
+        return pieces <= count
+      })
+    // Waits before a piece that is cut off are cut off too.
+    while let step = answer.content.last, !step.isPiece { answer.content.removeLast() }
+    answer.content.append(last)
+    return answer
+  }
+}
+
+extension StubAnswer.Step {
+  fileprivate var isPiece: Bool {
+    if case .piece = self { return true }
+    return false
   }
 }

@@ -7,43 +7,43 @@ public import HTTPTypes
   public import Foundation
 #endif
 
-/// One request that a stub was sent, and what became of it.
+/// A request to a stub and what became of it.
 public struct StubExchange: Sendable, Identifiable {
-  /// What became of an exchange.
+  /// How an exchange ended, if it has.
   public enum Outcome: Sendable, Hashable {
-    /// The answer is not complete yet.
+    /// The response is not complete yet.
     case inFlight
-    /// The whole answer was given.
+    /// The response was complete.
     case answered
-    /// It failed as the answer said.
+    /// The exchange failed as the answer said.
     case failed
-    /// Its call was cancelled, the time of its attempt was up, or the content of the answer was given up.
+    /// The call was cancelled, the attempt's deadline passed, or the response's content was discarded.
     case cancelled
     /// No rule matched.
     case unmatched
   }
 
-  /// Its place among the exchanges of the stub, from 0.
+  /// The number of the exchange on this stub, from 0.
   public let id: Int
-  /// The request message; its content is in memory, also where it was a file or a stream.
+  /// The request message, with a file's or stream's content replaced by its bytes.
   public internal(set) var request: RequestMessage
   /// The content that was sent.
   public internal(set) var content = Data()
-  /// Whether all of the content was sent.
+  /// Whether the complete content was sent.
   public internal(set) var isRequestComplete = false
-  /// How many bytes of content were announced; `nil` without content, and for streams of unknown length.
-  public let announcedLength: Int64?
-  /// The status of the answer, once there is one.
+  /// The announced length of the content in bytes; `nil` without content and for streams of unknown length.
+  package let announcedLength: Int64?
+  /// The status of the response; `nil` until its head is there.
   public internal(set) var status: Int?
-  /// What became of it.
+  /// How the exchange ended.
   public internal(set) var outcome = Outcome.inFlight
-  /// The id of the call it belongs to.
+  /// The id of the call.
   public let call: CallID
   /// The endpoint of the call.
   public let endpoint: EndpointIdentity
   /// The tags of the call.
   public let tags: [Tag]
-  /// The attempt of the call, from 1.
+  /// The number of the call's attempt, from 1.
   public let attempt: Int
   /// The name of the call's environment.
   public let environment: String
@@ -61,10 +61,88 @@ public struct StubExchange: Sendable, Identifiable {
 
   /// The method.
   public var method: HTTPRequest.Method { request.head.method }
-  /// Path and query as sent.
+  /// The request target (path and query) as sent.
   public var target: String { request.target }
   /// The fields of the request.
   public var fields: HTTPFields { request.head.headerFields }
-  /// The content as text.
+  /// The content decoded as UTF-8.
   public var text: String { String(decoding: content, as: UTF8.self) }
+}
+
+/// A rule of a stub: which requests it matches and the answers it gives.
+struct StubRule: Sendable {
+  enum Script: Sendable {
+    case listed([StubAnswer], StubTransport.Afterwards)
+    case made(StubTransport.Answering)
+  }
+
+  let id: Int
+  /// What the rule matches, for the error that no rule matches.
+  let name: String
+  let script: Script
+  let matches: @Sendable (RequestMessage, ExchangeContext) -> Bool
+}
+
+/// A stub's rules and exchanges. A pure state machine.
+struct StubState: Sendable {
+  private(set) var rules: [StubRule] = []
+  private(set) var exchanges: [StubExchange] = []
+  /// The number of answers each rule has given.
+  private var given: [Int: Int] = [:]
+
+  mutating func add(
+    _ name: String, _ script: StubRule.Script, _ matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool
+  ) {
+    rules.append(StubRule(id: rules.count, name: name, script: script, matches: matches))
+  }
+
+  /// A clause that lists what is stubbed, newest first.
+  var stubbed: String {
+    if rules.isEmpty { return "nothing is stubbed" }
+    let names = rules.reversed().map(\.name)
+    let rest = names.count > 10 ? " and \(names.count - 10) more" : ""
+    return "stubbed: " + names.prefix(10).joined(separator: ", ") + rest
+  }
+
+  /// Records a request before its content is sent.
+  mutating func begin(_ request: RequestMessage, _ context: ExchangeContext) -> Int {
+    exchanges.append(StubExchange(id: exchanges.count, request: request, context: context))
+    return exchanges.count - 1
+  }
+
+  /// Returns an exchange whose request was sent with `content`.
+  func exchange(_ number: Int, with content: Data) -> StubExchange {
+    var exchange = exchanges[number]
+    exchange.content = content
+    if !exchange.request.content.isEmpty { exchange.request.content = .bytes(content) }
+    exchange.isRequestComplete = true
+    return exchange
+  }
+
+  mutating func complete(_ exchange: StubExchange) {
+    exchanges[exchange.id] = exchange
+  }
+
+  /// Returns the next answer of a rule, or `nil` if they are used up.
+  mutating func next(of rule: Int, _ answers: [StubAnswer], _ afterwards: StubTransport.Afterwards) -> StubAnswer? {
+    let index = given[rule, default: 0]
+    given[rule] = index + 1
+    if index < answers.count { return answers[index] }
+    return afterwards == .repeatLast ? answers.last : nil
+  }
+
+  /// Records the status and returns whether content follows it (RFC 9110 §6.4.1).
+  mutating func answer(_ number: Int, _ status: Int) -> Bool {
+    exchanges[number].status = status
+    return exchanges[number].method != .head && ![204, 304].contains(status)
+  }
+
+  mutating func end(_ number: Int, _ outcome: StubExchange.Outcome) {
+    guard exchanges[number].outcome == .inFlight else { return }
+    exchanges[number].outcome = outcome
+  }
+
+  mutating func fail(_ number: Int, _ error: any Error) {
+    end(number, error is CancellationError ? .cancelled : .failed)
+  }
 }

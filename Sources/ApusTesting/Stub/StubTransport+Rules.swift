@@ -1,22 +1,21 @@
 public import ApusCore
 public import HTTPTypes
 
-/// What is answered to which request.
 extension StubTransport {
-  /// Makes the answer to a request.
+  /// Returns the answer to a request.
   public typealias Answering = @Sendable (StubExchange) async throws -> StubAnswer
 
-  /// Answers every request with this method and target.
+  /// Adds a rule for requests with a method and a target.
   ///
   /// - Parameters:
   ///   - method: the method.
-  ///   - target: path and query as sent, the base URL's path included; without `?` it matches whatever query.
-  ///   - answer: the answer, each time.
+  ///   - target: path and query as sent, including the base URL's path. Without `?` it matches any query.
+  ///   - answer: the answer to each request.
   public func on(_ method: HTTPRequest.Method, _ target: String, answer: StubAnswer) {
     on(method, target, answers: [answer])
   }
 
-  /// Answers requests with this method and target, with one answer after the other.
+  /// Adds a rule for requests with a method and a target that gives one answer after the other.
   public func on(
     _ method: HTTPRequest.Method, _ target: String, answers: [StubAnswer], afterwards: Afterwards = .repeatLast
   ) {
@@ -27,12 +26,12 @@ extension StubTransport {
     }
   }
 
-  /// Answers every call of an endpoint type.
+  /// Adds a rule for calls of an endpoint type.
   public func on<E: Endpoint>(_ endpoint: E.Type, answer: StubAnswer) {
     on(endpoint, answers: [answer])
   }
 
-  /// Answers calls of an endpoint type, with one answer after the other.
+  /// Adds a rule for calls of an endpoint type that gives one answer after the other.
   public func on<E: Endpoint>(
     _ endpoint: E.Type, answers: [StubAnswer], afterwards: Afterwards = .repeatLast
   ) {
@@ -41,34 +40,34 @@ extension StubTransport {
     }
   }
 
-  /// Answers every call with this method and path template, for example `GET /users/{}`.
+  /// Adds a rule for calls with a method and a path template, such as `GET /users/{}`.
   ///
   /// - Parameters:
-  ///   - template: the method, a space and the path as written, with `{}` or `{name}` for each value.
-  ///   - answer: the answer, each time.
+  ///   - template: the method, a space, and the path as the endpoint writes it, with `{}` or `{name}` for each value.
+  ///   - answer: the answer to each call.
   public func on(template: String, answer: StubAnswer) {
     on(template: template, answers: [answer])
   }
 
-  /// Answers calls with this method and path template, with one answer after the other.
+  /// Adds a rule for calls with a method and a path template that gives one answer after the other.
   public func on(template: String, answers: [StubAnswer], afterwards: Afterwards = .repeatLast) {
     add("the template \(template)", .listed(answers, afterwards)) { _, context in
       "\(context.call.endpoint.method.rawValue) \(context.call.endpoint.template)" == template
     }
   }
 
-  /// Answers the requests that a rule picks with what a function makes.
+  /// Adds a rule for requests that a closure selects.
   ///
   /// - Parameters:
-  ///   - matches: picks requests; their content is complete.
-  ///   - answer: makes the answer; what it throws, the exchange throws.
+  ///   - matches: returns whether the rule applies; the request's content is complete.
+  ///   - answer: returns the answer; the exchange throws any error it throws.
   public func on(
     where matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool, answer: @escaping Answering
   ) {
-    add("requests that a closure picks", .made(answer), matches)
+    add("requests that a closure selects", .made(answer), matches)
   }
 
-  /// Answers every request that no other rule has been added for since.
+  /// Adds a rule for every request, which rules added later override.
   public func onAny(answer: StubAnswer) {
     add("every request", .listed([answer], .repeatLast)) { _, _ in true }
   }
@@ -77,6 +76,6 @@ extension StubTransport {
     _ name: String, _ script: StubRule.Script,
     _ matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool
   ) {
-    watched.update { $0.add(name, script, matches) }
+    monitor.update { $0.add(name, script, matches) }
   }
 }

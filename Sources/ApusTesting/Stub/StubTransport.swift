@@ -1,7 +1,8 @@
 public import ApusCore
+import ApusWaiting
 import HTTPTypes
 
-/// A transport that answers as a test tells it, and records what it was sent.
+/// A transport that responds as a test says and records the requests.
 ///
 /// ```swift
 /// let stub = StubTransport()
@@ -11,40 +12,39 @@ import HTTPTypes
 /// #expect(stub.exchanges.map(\.target) == ["/users/7"])
 /// ```
 ///
-/// Of several rules that match, the one added last counts, so that a test can replace what its set-up said. A call
-/// that no rule matches fails with a ``TransportError`` that names its method and path as sent, and what is stubbed.
-/// Calls and tests may use a stub from any thread.
+/// If several rules match, the one added last is used, so a test can override its set-up. A call that no rule matches
+/// fails with a ``TransportError`` that names the method and path as sent, and what is stubbed. A stub is thread-safe.
 ///
-/// It keeps the limit of an attempt (`ExchangeContext.attemptDeadline`); a function that makes an answer is not
-/// interrupted, its answer then comes too late.
+/// The stub respects the deadline of an attempt (`ExchangeContext.attemptDeadline`), except that a closure that makes an
+/// answer is not interrupted.
 public final class StubTransport: Transport {
-  /// What a rule answers when all its answers are used up.
+  /// What a rule does when all its answers are used up.
   public enum Afterwards: Sendable, Hashable {
-    /// The last answer again.
+    /// Repeats the last answer.
     case repeatLast
-    /// A ``TransportError`` of kind `unsupported`.
+    /// Fails with a ``TransportError`` of kind `unsupported`.
     case refuse
   }
 
-  let watched = Watched(StubState())
+  let monitor = Monitor(StubState())
 
-  /// Makes a transport without rules.
+  /// Creates a transport without rules.
   public init() {}
 
-  /// Answers by the newest rule that matches.
+  /// Responds as the newest matching rule says.
   ///
-  /// - Throws: ``TransportError`` when no rule matches, or a rule's answers are used up; the error that an answer
-  ///   is made of; `CancellationError` as soon as the task is cancelled.
+  /// - Throws: ``TransportError`` if no rule matches or the rule's answers are used up; the error of an answer made by
+  ///   ``StubAnswer/failure(_:)``; `CancellationError` as soon as the task is cancelled.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     guard context.delivery != .described else {
-      throw TransportError(.unsupported, requestState: .notSent, detail: "the message is only to be described")
+      throw TransportError(.unsupported, requestState: .notSent, detail: "the call only describes its message")
     }
-    let number = watched.update { $0.begin(request, context) }
+    let number = monitor.update { $0.begin(request, context) }
     do {
       return try await respond(to: request, number, context)
     } catch {
-      watched.update { $0.fail(number, error) }
+      monitor.update { $0.fail(number, error) }
       throw error
     }
   }
@@ -53,23 +53,23 @@ public final class StubTransport: Transport {
     -> ResponseMessage
   {
     let content = try await request.content.collected { context.sent(total: $0, expected: request.content.length) }
-    let exchange = watched.read { $0.exchange(number, with: content) }
-    guard let rule = watched.read(\.rules).last(where: { $0.matches(exchange.request, context) }) else {
-      watched.update {
+    let exchange = monitor.read { $0.exchange(number, with: content) }
+    guard let rule = monitor.read(\.rules).last(where: { $0.matches(exchange.request, context) }) else {
+      monitor.update {
         $0.complete(exchange)
         $0.end(number, .unmatched)
       }
-      throw refusal("no answer is stubbed for", exchange, "; \(watched.read(\.stubbed))")
+      throw refusal("no answer is stubbed for", exchange, "; \(monitor.read(\.stubbed))")
     }
     context.record(.requestSent)
-    // After that: whoever waits for the exchange finds its call waiting for the answer.
-    watched.update { $0.complete(exchange) }
+    // Last: a test that waits for the exchange finds the call waiting for the response.
+    monitor.update { $0.complete(exchange) }
     let answer: StubAnswer
     switch rule.script {
     case .made(let make):
       answer = try await make(exchange)
     case .listed(let answers, let afterwards):
-      guard let next = watched.update({ $0.next(of: rule.id, answers, afterwards) }) else {
+      guard let next = monitor.update({ $0.next(of: rule.id, answers, afterwards) }) else {
         throw refusal("the stubbed answers are used up for", exchange, " (\(rule.name))")
       }
       answer = next
@@ -77,28 +77,27 @@ public final class StubTransport: Transport {
     return try await perform(answer, number, context)
   }
 
-  private func perform(_ answer: StubAnswer, _ number: Int, _ context: ExchangeContext) async throws -> ResponseMessage
-  {
+  private func perform(_ answer: StubAnswer, _ number: Int, _ context: ExchangeContext) async throws -> ResponseMessage {
     do {
-      try await StubLimit.perform(answer.opening, in: context)
-    } catch is StubLimit.Passed {
-      watched.update { $0.end(number, .cancelled) }
+      try await StubAttempt.perform(answer.opening, in: context)
+    } catch is StubAttempt.DeadlinePassed {
+      monitor.update { $0.end(number, .cancelled) }
       throw TransportError.attemptTimedOut(in: .awaitingHead, requestState: .maybeSent)
     }
     try Task.checkCancellation()
-    let hasContent = watched.update { $0.answer(number, answer.head.status.code) }
+    let hasContent = monitor.update { $0.answer(number, answer.head.status.code) }
     guard hasContent else {
-      watched.update { $0.end(number, .answered) }
+      monitor.update { $0.end(number, .answered) }
       return ResponseMessage(head: answer.head)
     }
     if context.collects(answer.head), let bytes = answer.bytes {
-      watched.update { $0.end(number, .answered) }
+      monitor.update { $0.end(number, .answered) }
       return ResponseMessage(head: answer.head, content: ResponseContent(bytes, trailers: answer.trailers))
     }
     let content = ResponseContent(
       source: StubContentSource(answer, clock: context.clock), expectedLength: answer.announcedLength)
-    content.onEnd { [watched] end in
-      watched.update { state in
+    content.onEnd { [monitor] end in
+      monitor.update { state in
         switch end {
         case .finished: state.end(number, .answered)
         case .failed(let error): state.fail(number, error)
@@ -109,10 +108,44 @@ public final class StubTransport: Transport {
     return ResponseMessage(head: answer.head, content: content)
   }
 
-  /// Names the request as it was sent, the base URL's path included, which rules are compared with. Values of its query
-  /// are masked: the text ends in logs.
+  /// Returns an error that names the request as sent, including the base URL's path, as rules see it. Query values are
+  /// masked because the text may be logged.
   private func refusal(_ reason: String, _ exchange: StubExchange, _ rest: String) -> TransportError {
     let target = "\(exchange.method.rawValue) \(Redaction().target(exchange.target))"
     return TransportError(.unsupported, requestState: .notSent, detail: "\(reason) \(target)\(rest)")
+  }
+}
+
+extension StubTransport {
+  /// All exchanges, in the order in which they started.
+  public var exchanges: [StubExchange] { monitor.read(\.exchanges) }
+
+  /// The exchanges in flight.
+  public var openExchanges: [StubExchange] { exchanges.filter { $0.outcome == .inFlight } }
+
+  /// Waits until at least `count` requests were sent completely, and returns all exchanges.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled.
+  @discardableResult
+  public func waitForExchanges(_ count: Int) async throws -> [StubExchange] {
+    try await wait { $0.count { $0.isRequestComplete || $0.outcome != .inFlight } >= count }
+  }
+
+  /// Waits until no exchange is in flight, and returns all exchanges.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled.
+  @discardableResult
+  public func waitUntilIdle() async throws -> [StubExchange] {
+    try await wait { $0.allSatisfy { $0.outcome != .inFlight } }
+  }
+
+  /// Waits until the exchanges satisfy a condition, evaluated after every change, and returns them.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled.
+  @discardableResult
+  public func wait(
+    until condition: @escaping @Sendable ([StubExchange]) -> Bool
+  ) async throws -> [StubExchange] {
+    try await monitor.first { condition($0.exchanges) ? $0.exchanges : nil }
   }
 }

@@ -77,17 +77,6 @@ extension TraceEvent.Kind {
   }
 }
 
-/// A list that tests append to from any task.
-final class Log<Element: Sendable>: Sendable {
-  private let all = Mutex<[Element]>([])
-
-  var entries: [Element] { all.withLock { $0 } }
-
-  func add(_ element: Element) {
-    all.withLock { $0.append(element) }
-  }
-}
-
 extension Client {
   /// The result of a call, for comparing codes.
   func result<E: Endpoint>(of endpoint: E) async -> Result<E.Value, CallError> {

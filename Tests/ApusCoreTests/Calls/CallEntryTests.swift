@@ -47,7 +47,7 @@ struct CallEntryTests {
       let pieces = Log<Int>()
       return {
         pieces.add(1)
-        return pieces.entries.count > 2 ? nil : Data("xyz".utf8)
+        return pieces.all.count > 2 ? nil : Data("xyz".utf8)
       }
     }
     try await entry(of: Request<Void>.post("/x", content: .stream(unknown))) { entry in
@@ -68,7 +68,7 @@ struct CallEntryTests {
     let api = Client(environment: Environment(baseURL: "nowhere"), transport: StubTransport(), settings: settings)
     let error = await api.result(of: Request<Void>.get("/users/\(7)")).error
     #expect(error?.code == .invalidRequest)
-    #expect(!urls.entries.isEmpty && urls.entries.allSatisfy { $0 == "/users/{}" })
+    #expect(!urls.all.isEmpty && urls.all.allSatisfy { $0 == "/users/{}" })
   }
 
   @Test("A response has the id of its call, named or numbered")

@@ -1,8 +1,8 @@
 import ApusCore
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 private struct GetImage: Endpoint {
   var request: Request<String> { .get("/images/\(1)") }
@@ -88,7 +88,7 @@ struct CancellationTests {
     let call = Task { [text] in await kept.api.result(of: text) }
     #expect(try await call.value.get() == "done")
     call.cancel()
-    let entry = try #require(entries.entries.last)
+    let entry = try #require(entries.all.last)
     entry.cancel()
     #expect(kept.api.calls.cancelAll() == 0)
     #expect(entry.isEnded)

@@ -1,7 +1,7 @@
 import ApusCore
 import ApusTesting
 import HTTPTypes
-import Timing
+import TestSupport
 
 /// A client over a stub that responds when a gate opens, with a manual clock and a recorded event log.
 struct CoalescingBench {

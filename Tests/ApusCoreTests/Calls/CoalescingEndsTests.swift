@@ -115,10 +115,10 @@ struct CoalescingEndsTests {
     #expect(await calls[1].value.error?.isCancellation == true)
     goesOn.open()
     for index in [0, 2] { #expect(try await calls[index].value.get() == "ok") }
-    #expect(told.entries == [1, 2, 3, -2])
+    #expect(told.all == [1, 2, 3, -2])
     // A call that shares its exchange with no other has no sharers.
     _ = try await bench.api.send(Request<String>.get("/user"))
-    #expect(told.entries.last == 0)
+    #expect(told.all.last == 0)
   }
 }
 

@@ -40,7 +40,7 @@ struct EventReporterTests {
     }
     #expect(traced.count == 400)
     for watcher in watchers {
-      #expect(watcher.numbers.entries == traced)
+      #expect(watcher.numbers.all == traced)
       #expect(watcher.overlaps.withLock { $0 } == 0)
     }
   }
@@ -59,8 +59,8 @@ struct EventReporterTests {
     let bench = CallBench(observers: [echo])
     let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.origin)
     call.record(.started)
-    #expect(echo.seen.entries == ["started", "cancel requested: on request"])
-    #expect(bench.log.events == echo.seen.entries)
+    #expect(echo.seen.all == ["started", "cancel requested: on request"])
+    #expect(bench.log.events == echo.seen.all)
   }
 
   @Test("Nothing is reported after the end")

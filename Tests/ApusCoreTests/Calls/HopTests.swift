@@ -93,7 +93,7 @@ struct HopTests {
     _ = try await bench.api.response(to: request)
     _ = try await bench.api.message(for: request)
     try await bench.api.withResponse(to: request) { _ in }
-    #expect(seen.entries == [false, false, false, false])
+    #expect(seen.all == [false, false, false, false])
   }
 
   @Test("Small responses are decoded on the client's executor, large ones on the global pool")
@@ -139,8 +139,8 @@ struct HopTests {
       try await Local.$value.withValue(7) { try await bench.api.send(Request<String>.get("/")) }
     }
     _ = try await call.value
-    #expect(seen.entries == [7])
-    #expect(priorities.entries.allSatisfy { $0 >= .high })
+    #expect(seen.all == [7])
+    #expect(priorities.all.allSatisfy { $0 >= .high })
   }
 }
 

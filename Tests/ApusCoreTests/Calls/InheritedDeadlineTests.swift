@@ -119,7 +119,7 @@ struct InheritedDeadlineTests {
       }
     }
     #expect(Deadline.current == nil)
-    #expect(log.log.entries.map(\.deadline) == [at(3), at(3), nil, nil])
+    #expect(log.log.all.map(\.deadline) == [at(3), at(3), nil, nil])
   }
 
   @Test("Typed errors stay typed")
@@ -215,9 +215,9 @@ struct DeadlineReachTests {
       clock.advance(by: .seconds(1))
       return try await bench.api.send(Request<String>.get("/"))
     }
-    #expect(log.log.entries.map(\.deadline) == [at(104)])
+    #expect(log.log.all.map(\.deadline) == [at(104)])
     _ = try await withDeadline(.seconds(3600)) { try await bench.api.send(Request<String>.get("/")) }
-    let last = try #require(log.log.entries.last?.deadline)
+    let last = try #require(log.log.all.last?.deadline)
     #expect(last > at(100) && last <= at(3700))
   }
 
@@ -233,7 +233,7 @@ struct DeadlineReachTests {
     _ = try await bench.api.withDeadline(.seconds(5)) {
       try await bench.api.send(Request<String>.get("/").id("one", whenRunning: .join))
     }
-    #expect(seen.entries == [true])
+    #expect(seen.all == [true])
   }
 
   @Test(
@@ -261,7 +261,7 @@ struct DeadlineReachTests {
       try await bench.api.send(Request<String>.get("/").timeout(.seconds(3)))
     }
     let inner = at(attempt ?? 3)
-    #expect(log.log.entries.map(\.path) == ["/own", "/shared", "/shared/own", "/other", "/free", "/"])
-    #expect(log.log.entries.map(\.deadline) == [inner, nil, at(1), inner, at(10), at(3)])
+    #expect(log.log.all.map(\.path) == ["/own", "/shared", "/shared/own", "/other", "/free", "/"])
+    #expect(log.log.all.map(\.deadline) == [inner, nil, at(1), inner, at(10), at(3)])
   }
 }

@@ -2,8 +2,8 @@ import ApusCore
 import ApusTesting
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
-import Timing
 
 private struct User: Codable, Sendable, Equatable { var id: Int }
 private struct Name: Codable, Sendable, Equatable { var name: String }

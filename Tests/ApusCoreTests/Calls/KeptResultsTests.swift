@@ -95,7 +95,7 @@ struct KeptResultsTests {
           }
         }
       }
-      return inside.entries + [try #require(outside)]
+      return inside.all + [try #require(outside)]
     }
     #expect(await areGone(remains))
     #expect(errors.map(\.code) == [.broken, .broken])

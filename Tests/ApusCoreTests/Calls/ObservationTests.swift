@@ -40,7 +40,7 @@ struct ObservationTests {
       let count = Log<Int>()
 
       func observe(_ event: TraceEvent, of call: CallEntry) {
-        if count.entries.count == number { call.cancel() }
+        if count.all.count == number { call.cancel() }
         count.add(1)
       }
     }
@@ -62,7 +62,7 @@ struct ObservationTests {
 
       func observe(_ event: TraceEvent, of call: CallEntry) {
         guard event.kind == .started else { return }
-        #expect(registry.entries.first?.cancel(id: call.id) == 1)
+        #expect(registry.all.first?.cancel(id: call.id) == 1)
       }
     }
     let canceller = Canceller()
@@ -81,7 +81,7 @@ struct ObservationTests {
       let calls = Log<Task<String, any Error>>()
 
       func observe(_ event: TraceEvent, of call: CallEntry) {
-        guard event.kind == .succeeded, !call.tags.contains("second"), let client = client.entries.first else { return }
+        guard event.kind == .succeeded, !call.tags.contains("second"), let client = client.all.first else { return }
         calls.add(Task { try await client.send(Request<String>.get("/").tag("second")) })
       }
     }
@@ -90,7 +90,7 @@ struct ObservationTests {
     caller.client.add(bench.api)
     bench.stub.onAny(answer: .text("ok"))
     #expect(try await bench.api.send(Request<String>.get("/")) == "ok")
-    #expect(try await caller.calls.entries.first?.value == "ok")
+    #expect(try await caller.calls.all.first?.value == "ok")
   }
 
   @Test("The registry shows the current state of a running call, and removes the call at its end")

@@ -124,7 +124,7 @@ struct OutcomeTests {
     #expect(message.head.headerFields[.contentType] == "application/json")
     #expect(message.head.headerFields.contains { $0.value == "yes" })
     #expect(message.content.length == 7)
-    #expect(seen.entries == [1])
+    #expect(seen.all == [1])
     #expect(bench.stub.exchanges.isEmpty)
     #expect(bench.log.events.isEmpty)
     #expect(bench.api.calls.isEmpty)

@@ -79,7 +79,7 @@ struct SteppingTests {
     let tasks = scenario.start(bench, executor)
     let hasEnded = Log<Int>()
     var run = Run()
-    while hasEnded.entries.count < tasks.count {
+    while hasEnded.all.count < tasks.count {
       if run.jobs == step {
         switch disturbance {
         case .nothing: break

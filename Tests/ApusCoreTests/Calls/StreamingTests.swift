@@ -68,7 +68,7 @@ struct StreamingTests {
     let bench = CallBench(middlewares: [(keeping, .trace)])
     bench.stub.onAny(answer: .pieces(["a", "b"]).stalled(after: 1))
     try await bench.api.withResponse(to: request) { _ in }
-    #expect(kept.entries.count == 1)
+    #expect(kept.all.count == 1)
     #expect(bench.isClean)
   }
 
@@ -130,7 +130,7 @@ struct StreamingTests {
           }
         }
       })
-    #expect(reads.entries == [.cancelled])
+    #expect(reads.all == [.cancelled])
     #expect(error.cancellation == .requested)
     #expect(!Task.isCancelled)
     #expect(bench.isClean)

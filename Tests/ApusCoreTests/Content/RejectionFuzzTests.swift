@@ -1,6 +1,6 @@
 import Foundation
+import TestSupport
 import Testing
-import Timing
 
 @testable import ApusCore
 

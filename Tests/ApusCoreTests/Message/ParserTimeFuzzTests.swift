@@ -1,6 +1,6 @@
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 @testable import ApusCore
 

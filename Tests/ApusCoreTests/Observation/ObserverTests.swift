@@ -21,7 +21,7 @@ struct ObserverTests {
 
     func observe(_ event: TraceEvent, of call: CallEntry) {
       guard event.kind == .started, call.tags.contains("slow") else { return }
-      for work in work.entries { work() }
+      for work in work.all { work() }
     }
   }
 
@@ -34,9 +34,9 @@ struct ObserverTests {
     bench.stub.onAny(answer: .pieces(["x", "y"], gate: gate))
     let trace = try await bench.api.response(to: Request<String>.get("/")).trace
     let expected = trace.events.map(\.kind.description)
-    let kept = told.entries.filter { !$0.contains(": received ") && !$0.contains(": sent ") }
+    let kept = told.all.filter { !$0.contains(": received ") && !$0.contains(": sent ") }
     #expect(kept == expected.flatMap { ["a: \($0)", "b: \($0)"] })
-    let progress = told.entries.filter { $0.hasPrefix("a: received ") }
+    let progress = told.all.filter { $0.hasPrefix("a: received ") }
     #expect(progress == ["a: received 1 of an unknown number of bytes", "a: received 2 of an unknown number of bytes"])
   }
 
@@ -56,7 +56,7 @@ struct ObserverTests {
       for entry in bench.api.calls.all { seen.add(entry.tags.map(\.name)) }
     }
     executor.runAll()
-    #expect(seen.entries == [["slow"]])
+    #expect(seen.all == [["slow"]])
     for call in calls { #expect(try await call.value.get() == "ok") }
     #expect(bench.log.ends.map(\.serial) == [2, 1])
     #expect(bench.isClean)
@@ -80,7 +80,7 @@ struct ObserverTests {
     let copy = first
     for api in [first, second, silent, copy] { _ = try await api.send(Request<String>.get("/")) }
     #expect(
-      told.entries.filter { $0.hasSuffix("succeeded") }.map { $0.prefix { $0 != ":" } } == ["first", "second", "first"])
+      told.all.filter { $0.hasSuffix("succeeded") }.map { $0.prefix { $0 != ":" } } == ["first", "second", "first"])
   }
 
   @Test("A call without observers is traced and counted in the same way")

@@ -22,7 +22,7 @@ struct AttemptLimitTests {
     let bench = CallBench(middlewares: [
       (
         Doing { _, context, _ in
-          if let clock = clock.entries.first { try await work(context, clock) }
+          if let clock = clock.all.first { try await work(context, clock) }
           return .text("")
         }, .attemptDeadline
       )

@@ -42,7 +42,7 @@ struct SharersTests {
     sharers.leave(1)
     listening.end()
     sharers.join(member(.medium), serial: 3)
-    #expect(told.entries == [.low, .high])
+    #expect(told.all == [.low, .high])
     #expect(sharers.members.map(\.taskPriority) == [.high, .medium])
   }
 

@@ -37,10 +37,10 @@ struct DeadlineTimerTests {
     let timer = timer()
     for second in [3, 1, 2] { _ = timer.schedule(Target("\(second)", log), at: at(second)) }
     advance(to: 2)
-    #expect(log.entries == ["1", "2"])
+    #expect(log.all == ["1", "2"])
     advance(to: 3)
     advance(to: 9)
-    #expect(log.entries == ["1", "2", "3"])
+    #expect(log.all == ["1", "2", "3"])
     #expect(clock.sleepers == 0)
   }
 
@@ -63,9 +63,9 @@ struct DeadlineTimerTests {
     executor.runAll()
     #expect(clock.sleepers == 1)
     advance(to: 5)
-    #expect(log.entries == ["early"])
+    #expect(log.all == ["early"])
     advance(to: 10)
-    #expect(log.entries == ["early", "late"])
+    #expect(log.all == ["early", "late"])
   }
 
   @Test("A cancelled deadline is not reported and its target is released")
@@ -81,7 +81,7 @@ struct DeadlineTimerTests {
     }
     #expect(weakTarget == nil)
     advance(to: 1)
-    #expect(log.entries.isEmpty)
+    #expect(log.all.isEmpty)
   }
 
   @Test("A deadline in the past is reported immediately")
@@ -90,7 +90,7 @@ struct DeadlineTimerTests {
     let timer = timer()
     _ = timer.schedule(Target("past", log), at: at(1))
     executor.runAll()
-    #expect(log.entries == ["past"])
+    #expect(log.all == ["past"])
   }
 
   @Test("Releasing the timer ends its task")
@@ -126,8 +126,8 @@ struct DeadlineTimerTests {
         expected += pending.filter { $0.second <= second }.map(\.name)
         pending.removeAll { $0.second <= second }
       }
-      #expect(Set(log.entries) == Set(expected))
-      #expect(log.entries.count == expected.count)
+      #expect(Set(log.all) == Set(expected))
+      #expect(log.all.count == expected.count)
     }
   }
 }

@@ -57,21 +57,4 @@ enum DigestBench {
     guard let authorization, let read = Challenge.all(in: [.wwwAuthenticate: authorization]).first else { return [:] }
     return Dictionary(read.parameters.map { ($0.name, $0.value) }) { first, _ in first }
   }
-
-  /// Everything that printing, reflecting and dumping a value shows.
-  static func texts(of value: Any) -> String {
-    var dumped = ""
-    dump(value, to: &dumped)
-    return [String(describing: value), String(reflecting: value), "\(value)", dumped].joined(separator: "\n")
-  }
-
-  /// The error that a call ended with; `nil` when it ended well.
-  static func failure(of call: () async throws -> Void) async -> CallError? {
-    do {
-      try await call()
-      return nil
-    } catch {
-      return error as? CallError
-    }
-  }
 }

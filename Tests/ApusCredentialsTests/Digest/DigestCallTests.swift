@@ -90,7 +90,7 @@ struct DigestCallTests {
   func wrongPassword() async throws {
     answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), asks("nonce=n2, qop=auth, algorithm=SHA-256"))
     let api = client()
-    let error = try #require(await DigestBench.failure { try await api.send(ping) })
+    let error = try #require(await failure { try await api.send(ping) })
     #expect(error.status == 401)
     #expect(sent("nonce") == [nil, "n1"])
     #expect(events.count == 1)
@@ -100,7 +100,7 @@ struct DigestCallTests {
   func withoutMD5() async throws {
     answers(asks("nonce=n1, qop=auth"))
     let api = client(.digest(MemoryCredentials(.password(user: "ada", "p")), allowsMD5: false))
-    let error = try #require(await DigestBench.failure { try await api.send(ping) })
+    let error = try #require(await failure { try await api.send(ping) })
     #expect(error.status == 401)
     #expect(sent("nc") == [nil])
   }
@@ -110,7 +110,7 @@ struct DigestCallTests {
     let source = MemoryCredentials(.password(user: "ada", "p"))
     answers(asks("nonce=n1, qop=auth"), asks("nonce=n2, qop=auth"), .status(204))
     let other = client(.digest(source, realm: "other"))
-    let error = try #require(await DigestBench.failure { try await other.send(ping) })
+    let error = try #require(await failure { try await other.send(ping) })
     #expect(error.status == 401)
     try await client(.digest(source, realm: "things")).send(ping)
     #expect(sent("nonce") == [nil, nil, "n2"])
@@ -124,7 +124,7 @@ struct DigestCallTests {
     let scheme = DigestScheme(random: DigestBench.random)
     let authentication = Authentication.scheme(scheme, source)
     let api = client(authentication)
-    let error = try #require(await DigestBench.failure { try await api.send(ping) })
+    let error = try #require(await failure { try await api.send(ping) })
     let exchange = try #require(stub.exchanges.last)
     let response = try #require(DigestBench.parameters(of: exchange.fields[.authorization])["response"])
     #expect(DigestBench.parameters(of: exchange.fields[.authorization])["username"] == sentinel)
@@ -132,7 +132,7 @@ struct DigestCallTests {
       error, error.trace, error.trace.events, error.detail, api, api.environment, exchange.request, scheme,
       authentication, source,
     ]
-    for text in values.map({ DigestBench.texts(of: $0) }) + ["\(error.trace)", exchange.request.curl()] {
+    for text in values.map({ texts(of: $0) }) + ["\(error.trace)", exchange.request.curl()] {
       #expect(!text.contains(sentinel) && !text.contains(response) && !text.contains(DigestBench.clientNonce))
     }
   }

@@ -74,7 +74,7 @@ struct DigestDowngradeTests {
     pipeline.insert(Credentials(), .after(.credentials))
     let api = Client(environment: environment, pipeline: pipeline, transport: stub)
     try await api.send(Request<Void>.get("/ping"))
-    let error = await DigestBench.failure { try await api.send(Request<Void>.get("/ping")) }
+    let error = await failure { try await api.send(Request<Void>.get("/ping")) }
     #expect(error?.code == .declined && error?.requestState == .answered)
     #expect(error?.underlying as? DigestRefusal == .downgrade)
     #expect(error?.detail.contains("weaker digest than it did before") == true)

@@ -24,7 +24,7 @@ struct DigestRefusalTests {
     let error = try #require(refusal(user, password))
     #expect(error.kind == .unsupported && error.requestState == .notSent)
     #expect(error.detail == "the user name or the password holds a control character")
-    #expect(!DigestBench.texts(of: error).contains(DigestBench.sentinel))
+    #expect(!texts(of: error).contains(DigestBench.sentinel))
   }
 
   @Test(
@@ -65,6 +65,6 @@ struct DigestRefusalTests {
     let error = try #require(exchange.refusal(of: challenge))
     #expect(error.kind == .unsupported && error.requestState == .notSent)
     #expect(error.detail == "digest authentication needs a name and a password")
-    #expect(!DigestBench.texts(of: error).contains(Self.secret))
+    #expect(!texts(of: error).contains(Self.secret))
   }
 }

@@ -148,7 +148,7 @@ struct FileKeyTests {
       let clocks = Clocks(clock: place.clock, date: { Date(timeIntervalSince1970: 1_790_000_000) })
       try await FileCredentials(at: place.file, key: key, ways: FileCredentials.Ways(clocks: clocks, rounds: 2000))
         .set(.token("token"))
-      let derived = Told<Bool>()
+      let derived = Log<Bool>()
       var ways = FileCredentials.Ways(clocks: clocks, rounds: 3)
       ways.derives = { derived.add(true) }
       let store = FileCredentials(at: place.file, key: key, ways: ways)

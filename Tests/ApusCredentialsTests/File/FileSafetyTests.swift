@@ -126,13 +126,13 @@ struct FileSafetyTests {
           }
         }
         let stored = try await store.current()
-        for text in [allTexts(of: store), allTexts(of: key), allTexts(of: stored)] { #expect(!text.contains(secret)) }
+        for text in [texts(of: store), texts(of: key), texts(of: stored)] { #expect(!text.contains(secret)) }
         try place.put(try place.bytes() + [0])
         do {
           _ = try await store.current()
           Issue.record("it was read")
         } catch {
-          #expect(!allTexts(of: error).contains(secret))
+          #expect(!texts(of: error).contains(secret))
         }
         try FileManager.default.removeItem(atPath: place.file)
       }

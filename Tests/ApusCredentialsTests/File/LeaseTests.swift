@@ -3,8 +3,8 @@ import ApusMiddleware
 import ApusTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
-import Timing
 
 @testable import ApusCredentials
 
@@ -132,7 +132,7 @@ struct LeaseTests {
     try await Place.with { place in
       let (folder, name) = (try FilePlace(place.file).makeFolder(), "credentials.lock")
       let first = try await FileLock.take(name, in: folder, place.clock)
-      let told = Told<String>()
+      let told = Log<String>()
       let waiter = Task {
         let lock = try await FileLock.take(name, in: folder, place.clock)
         told.add("waiter")

@@ -16,7 +16,7 @@ extension CallError {
     var shown = ownTexts + (withContent ? contentTexts : [])
     var (cause, depth) = (underlying, 1)
     while let error = cause {
-      shown.append(ShownText("underlying error \(depth)", allTexts(of: error)))
+      shown.append(ShownText("underlying error \(depth)", texts(of: error)))
       shown.append(
         ShownText("underlying error \(depth), localized", (error as? any LocalizedError)?.errorDescription ?? ""))
       cause = nil
@@ -39,20 +39,20 @@ extension CallError {
       ShownText("error's failureReason", failureReason ?? ""),
       ShownText("error's recoverySuggestion", recoverySuggestion ?? ""),
       ShownText("error's localizedDescription", localizedDescription), ShownText("error's detail", detail),
-      ShownText("error's place", place ?? ""), ShownText("error", allTexts(of: self)),
-      ShownText("error as any other", allTexts(of: self as any Error)),
-      ShownText("error in a list", allTexts(of: [self])),
-      ShownText("error that is held", allTexts(of: Holder(error: self, maybe: self, result: .failure(self)))),
-      ShownText("error's trace", "\(trace)"), ShownText("error's trace, dumped", allTexts(of: trace)),
-      ShownText("error's endpoint", allTexts(of: endpoint)), ShownText("error's id", allTexts(of: id)),
-      ShownText("error's cancellation", allTexts(of: cancellation as Any)),
+      ShownText("error's place", place ?? ""), ShownText("error", texts(of: self)),
+      ShownText("error as any other", texts(of: self as any Error)),
+      ShownText("error in a list", texts(of: [self])),
+      ShownText("error that is held", texts(of: Holder(error: self, maybe: self, result: .failure(self)))),
+      ShownText("error's trace", "\(trace)"), ShownText("error's trace, dumped", texts(of: trace)),
+      ShownText("error's endpoint", texts(of: endpoint)), ShownText("error's id", texts(of: id)),
+      ShownText("error's cancellation", texts(of: cancellation as Any)),
     ]
   }
 
   private var contentTexts: [ShownText] {
     [
       ShownText("error's content", String(decoding: content?.data ?? Data(), as: UTF8.self)),
-      ShownText("error's rejection", allTexts(of: rejection as Any)),
+      ShownText("error's rejection", texts(of: rejection as Any)),
     ]
   }
 }

@@ -7,9 +7,9 @@ struct SecretBench: Sendable {
   let authenticator: Authenticator
   let ending: Ending
   let stub = StubTransport()
-  let events = Told<SessionEnd>()
+  let events = Log<SessionEnd>()
   /// What was shown on the way.
-  private let shown = Told<ShownText>()
+  private let shown = Log<ShownText>()
   private let lines = LogRecorder()
   private let clock = ManualClock()
   private let gate = Gate()
@@ -52,7 +52,7 @@ struct SecretBench: Sendable {
     try await stub.waitUntilIdle()
     if let error { show(error) }
     await showAround()
-    return (error, shown.all + lines.lines.all.map { ShownText("log line", $0) })
+    return (error, shown.all + lines.lines.all.map { ShownText("log line", $0.text) })
   }
 
   private func call() async -> CallError? {
@@ -93,7 +93,7 @@ struct SecretBench: Sendable {
   // MARK: Texts
 
   private func show(_ name: String, _ value: Any) {
-    shown.add(ShownText(name, allTexts(of: value)))
+    shown.add(ShownText(name, texts(of: value)))
   }
 
   private func show(_ error: CallError) {
@@ -121,11 +121,11 @@ struct SecretBench: Sendable {
 
 /// Takes down everything that an entry of the registry shows of itself.
 private struct EntryReader: CallObserver {
-  let shown: Told<ShownText>
+  let shown: Log<ShownText>
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
-    shown.add(ShownText("entry", allTexts(of: call)))
-    shown.add(ShownText("event of the trace", allTexts(of: event)))
+    shown.add(ShownText("entry", texts(of: call)))
+    shown.add(ShownText("event of the trace", texts(of: event)))
     shown.add(ShownText("trace so far", "\(call.trace) \(call.urlTemplate) \(call.id) \(call.tags) \(call.endpoint)"))
   }
 }

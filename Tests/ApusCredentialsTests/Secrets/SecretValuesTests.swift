@@ -12,7 +12,7 @@ struct SecretValuesTests {
   private let account = Credential.password(user: Planted.user.secret, Secret(Planted.password.secret))
 
   private func expectSilence(_ value: Any, _ name: String, at location: SourceLocation = #_sourceLocation) {
-    let leaks = Planted.leaks(in: allTexts(of: value))
+    let leaks = Planted.leaks(in: texts(of: value))
     #expect(leaks.isEmpty, "\(name) shows \(leaks)", sourceLocation: location)
   }
 
@@ -49,11 +49,11 @@ struct SecretValuesTests {
 
   @Test("what a refresh has to work with")
   func refresh() async {
-    let (shown, stub) = (Told<String>(), StubTransport())
+    let (shown, stub) = (Log<String>(), StubTransport())
     stub.onAny(answer: .status(401))
     let api = Client(baseURL: "https://api.example.com", transport: stub) {
       $0.authentication = .bearer(MemoryCredentials(tokens)) { refresh in
-        shown.add(allTexts(of: refresh) + allTexts(of: refresh.credential) + allTexts(of: refresh.token))
+        shown.add(texts(of: refresh) + texts(of: refresh.credential) + texts(of: refresh.token))
         throw RefreshRefusal()
       }
     }

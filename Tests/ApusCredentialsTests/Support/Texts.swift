@@ -1,3 +1,5 @@
+@_exported import TestSupport
+
 /// A text of something, and what it is.
 struct ShownText: Sendable {
   let name: String
@@ -7,13 +9,6 @@ struct ShownText: Sendable {
     self.name = name
     self.text = text
   }
-}
-
-/// Everything that printing, reflecting and dumping a value shows.
-func allTexts(of value: Any) -> String {
-  var dumped = ""
-  dump(value, to: &dumped)
-  return [String(describing: value), String(reflecting: value), "\(value)", dumped].joined(separator: "\n")
 }
 
 /// The parameters of an `Authorization: Digest`, by name; none where it is another, or there is none.

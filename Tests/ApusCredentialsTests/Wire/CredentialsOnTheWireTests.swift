@@ -71,7 +71,7 @@
       "another server that asks for them gets none, starts no refresh and signs nobody out",
       arguments: Authenticator.allCases)
     func asked(authenticator: Authenticator) async throws {
-      let events = Told<SessionEnd>()
+      let events = Log<SessionEnd>()
       let asking: @Sendable (RecordedRequest) -> Reply = { _ in
         .status(401, fields: ["WWW-Authenticate": authenticator.challenge])
       }

@@ -25,7 +25,7 @@
     @Test("a refresh shows the old refresh token once, and no other server any of them", arguments: [200, 401])
     func redirected(status: Int) async throws {
       let server = TokenServer()
-      let events = Told<SessionEnd>()
+      let events = Log<SessionEnd>()
       let asking = Reply.text(
         "there", status: status, fields: ["WWW-Authenticate": Authenticator.refreshedBearer.challenge])
       try await TestServer.with { _ in

@@ -2,8 +2,8 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 /// A client in which a call can be made to wait for anything there is, and the account that changes meanwhile.
 final class BoundBench: Sendable {
@@ -32,7 +32,7 @@ final class BoundBench: Sendable {
   let stub = StubTransport()
   let clock = ManualClock()
   let tokens: MemoryCredentials
-  let events = Told<SessionEnd>()
+  let events = Log<SessionEnd>()
   let wait: Wait
   let gate = Gate()
   private let scheduler: Scheduler
@@ -152,11 +152,5 @@ final class BoundBench: Sendable {
     case .backOff, .rateLimit: clock.advance(by: .seconds(2))
     case .network: connectivity.report(.online)
     }
-  }
-}
-
-extension CallEntry {
-  fileprivate var hasJoined: Bool {
-    trace.events.contains { if case .joined = $0.kind { true } else { false } }
   }
 }

@@ -44,13 +44,13 @@ struct CarryingCredentialsTests {
   @Test("an environment whose authentication is taken back carries no credentials and tells nobody apart")
   func takenBack() async throws {
     struct Asking: Middleware {
-      let told: Told<UInt64?>
+      let told: Log<UInt64?>
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
         told.add(context.principal)
         return try await next(request, context: context)
       }
     }
-    let (stub, principals) = (StubTransport.answering(), Told<UInt64?>())
+    let (stub, principals) = (StubTransport.answering(), Log<UInt64?>())
     var client = TestClient()
     client.customize = { $0.insert(Asking(told: principals), .after(.coalescing)) }
     client.environment.authentication = .bearer(MemoryCredentials(token: "a"))

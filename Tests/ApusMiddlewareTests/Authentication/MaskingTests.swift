@@ -64,7 +64,7 @@ struct MaskingTests {
     for answer in Self.answers {
       let stub = StubTransport.answering(answer)
       let log = LogRecorder()
-      let entries = Told<String>()
+      let entries = Log<String>()
       var client = client(way)
       client.settings.observers = [
         RequestLogging(log.logger()), TextObserver(texts: entries),
@@ -91,7 +91,7 @@ struct MaskingTests {
   @Test("a value in the path shows in nothing but a curl line")
   func pathValues() async throws {
     let log = LogRecorder()
-    let entries = Told<String>()
+    let entries = Log<String>()
     var client = TestClient()
     client.settings.observers = [RequestLogging(log.logger()), TextObserver(texts: entries)]
     let api = client.over(StubTransport.answering(.status(410)))
@@ -143,7 +143,7 @@ struct MaskingTests {
 
 /// Takes down everything an entry shows of itself.
 private struct TextObserver: CallObserver {
-  let texts: Told<String>
+  let texts: Log<String>
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
     texts.add(ApusMiddlewareTests.texts(of: call))

@@ -11,7 +11,7 @@ struct SeveralAuthenticationsTests {
   private let tokens = MemoryCredentials(token: "t0ken")
   private let key = MemoryCredentials(token: "k3y")
   private let operators = MemoryCredentials(.password(user: "op", "p"))
-  private let events = Told<SessionEnd>()
+  private let events = Log<SessionEnd>()
 
   private func client(_ stub: StubTransport, _ authentications: [Authentication]) -> Client {
     var client = TestClient()

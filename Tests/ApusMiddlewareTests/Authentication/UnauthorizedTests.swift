@@ -8,7 +8,7 @@ import Testing
 struct UnauthorizedTests {
   private let stub = StubTransport.answering(.json(#"{"message":"token expired"}"#, status: 401))
   private let tokens = MemoryCredentials(token: "one")
-  private let told = Told<SessionEnd>()
+  private let told = Log<SessionEnd>()
 
   private func client(_ authentication: Authentication? = nil) -> TestClient {
     var client = TestClient(name: "production")

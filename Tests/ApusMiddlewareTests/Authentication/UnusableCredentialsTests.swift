@@ -165,7 +165,7 @@ struct UnusableCredentialsTests {
 
 /// Gives a token when a call is bound and in its first attempt, and fails from then on.
 private final class OnceSource: CredentialSource {
-  private let asked = Told<Int>()
+  private let asked = Log<Int>()
 
   func current() throws -> StoredCredential {
     asked.add(1)

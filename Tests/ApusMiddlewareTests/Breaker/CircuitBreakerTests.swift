@@ -2,14 +2,14 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 @Suite("Circuit breaker: whole calls")
 struct CircuitBreakerTests {
   private let clock = ManualClock()
   private let stub = StubTransport()
-  private let changes = Told<BreakerChange>()
+  private let changes = Log<BreakerChange>()
   private let breaker: CircuitBreaker
   private let origin = BreakerScope(Origin(scheme: "https", host: "api.example.com", port: 443))
   /// The circuit of `ping`.

@@ -3,8 +3,8 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
-import Timing
 
 /// A source that a test tells what to say.
 private final class ToldSource: ConnectivitySource {

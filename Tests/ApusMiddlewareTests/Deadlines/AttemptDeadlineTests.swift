@@ -2,8 +2,8 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -131,7 +131,7 @@ struct AttemptDeadlineTests {
 
   @Test("the default is not for what takes its time: much content, or a head that may take long; an own limit is")
   func longContent() async throws {
-    let seen = Told<MonotonicInstant?>()
+    let seen = Log<MonotonicInstant?>()
     let api = client { $0.insert(Looking(seen: seen), .after(.rateLimit)) }
     stub.onAny(answer: .status(204))
     let mebibyte = Data(count: 1 << 20)
@@ -202,7 +202,7 @@ struct LeavingTime: Middleware {
 
 /// Keeps the deadline that attempts have.
 private struct Looking: Middleware {
-  let seen: Told<MonotonicInstant?>
+  let seen: Log<MonotonicInstant?>
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     seen.add(context.attemptDeadline)

@@ -2,8 +2,8 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 /// Whatever a call waits for counts for its deadline.
 @Suite("What counts for the deadline of a call")

@@ -24,7 +24,7 @@ struct MovingContentTests {
   /// Content that is made as slowly as that, nine pieces of it.
   private var upload: Request<Void> {
     let content = ContentStream(isReplayable: true) { [clock = bench.clock, piece] in
-      let made = Told<Void>()
+      let made = Log<Void>()
       return {
         guard made.all.count < 9 else { return nil }
         made.add(())
@@ -98,7 +98,7 @@ struct MovingContentTests {
   @Test("until when a later attempt may wait does not count the time in which content moved before")
   func lateTurn() async {
     bench.stub.on(.put, "/v1/file", answers: [.status(503), .status(204)])
-    let turns = Told<MonotonicInstant?>()
+    let turns = Log<MonotonicInstant?>()
     let api = bench.client {
       $0.insert(Retry(.interactive), .after(.retry))
       $0.insert(Turns(seen: turns), .after(.scheduling))
@@ -213,7 +213,7 @@ struct MovingContentTests {
 
 /// Keeps until when an attempt may wait.
 private struct Turns: Middleware {
-  let seen: Told<MonotonicInstant?>
+  let seen: Log<MonotonicInstant?>
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     seen.add(context.nearestDeadline)

@@ -2,8 +2,8 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 @Suite("The deadline of a whole call")
 struct TotalDeadlineTests {
@@ -58,7 +58,7 @@ struct TotalDeadlineTests {
   @Test("content that stops arriving gives a timeout while receiving, after an answer")
   func stalledInContent() async throws {
     stub.onAny(answer: .pieces(["[1,", "2]"]).stalled(after: 1))
-    let received = Told<Int64>()
+    let received = Log<Int64>()
     let api = client { $0.observers = [ProgressObserver(received: received)] }.over(stub)
     async let outcome = failure { try await api.send(Request<[Int]>.get("/numbers")) }
     try await received.first()
@@ -271,7 +271,7 @@ private struct LimitTwice: Middleware {
 }
 
 private struct ProgressObserver: CallObserver {
-  let received: Told<Int64>
+  let received: Log<Int64>
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
     if case .receiveProgress(let bytes, _) = event.kind { received.add(bytes) }

@@ -18,7 +18,7 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
     /// What the answer may wait for.
     let gate: Gate
     /// Other calls that are made on the way.
-    let others = Told<Task<CallError?, Never>>()
+    let others = Log<Task<CallError?, Never>>()
 
     /// Makes another call.
     func send(_ endpoint: Request<Film>) {

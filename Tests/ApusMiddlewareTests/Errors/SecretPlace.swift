@@ -5,46 +5,13 @@
 #endif
 
 /// Places where a secret can be. Each has a secret of its own, so that one which leaks tells where it came from.
-enum SecretPlace: String, CaseIterable {
+enum SecretPlace: String, Sentinel {
   case credential, userName, source
   case baseQuery, baseUser, pathValue, ownParameter, commonParameter
   case ownField, commonField, sensitiveField, cookie, fieldName
   case requestContent, requestFile
   case responseContent, responseKey, setCookie, challenge
   case cause
-
-  private static let start = "s3nt1nel-"
-
-  /// Of characters that stay as they are in a URL.
-  var secret: String { "\(Self.start)\(rawValue)-0xDEADBEEF" }
-
-  /// Whose secrets a text holds: plain, in Base64 at any offset, or as the numbers of their bytes.
-  static func leaks(in text: String) -> Set<SecretPlace> {
-    let numbers = numbers(in: text)
-    // What begins like none of them need not be searched for each.
-    guard forms(of: start).contains(where: text.contains) || holds(numbers, start) else { return [] }
-    return Set(allCases.filter { forms(of: $0.secret).contains(where: text.contains) || holds(numbers, $0.secret) })
-  }
-
-  /// A text as it is, and the part of its Base64 that does not depend on what stands around it.
-  private static func forms(of text: String) -> [String] {
-    let encoded = (0..<3).map { offset in
-      let groups = (text.utf8.count + offset) / 3
-      return String(
-        base64(String(repeating: "x", count: offset) + text).prefix(groups * 4).dropFirst(offset > 0 ? 4 : 0))
-    }
-    return [text] + encoded
-  }
-
-  private static func numbers(in text: String) -> [UInt8] {
-    text.utf8.split { $0 < UInt8(ascii: "0") || $0 > UInt8(ascii: "9") }.compactMap { UInt8(Substring($0)) }
-  }
-
-  private static func holds(_ numbers: [UInt8], _ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    guard numbers.count >= bytes.count else { return false }
-    return (0...numbers.count - bytes.count).contains { numbers[$0] == bytes[0] && numbers[$0...].starts(with: bytes) }
-  }
 }
 
 /// An error that tells its secret to everybody who asks.
@@ -55,6 +22,3 @@ struct TellingError: LocalizedError, CustomStringConvertible, CustomDebugStringC
   var errorDescription: String? { description }
   var failureReason: String? { description }
 }
-
-/// A text in Base64.
-func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }

@@ -8,7 +8,7 @@ import Testing
 struct SentinelTests {
   /// Takes down everything that an entry of the registry shows of itself.
   private struct Reader: CallObserver {
-    let texts: Told<String>
+    let texts: Log<String>
 
     func observe(_ event: TraceEvent, of call: CallEntry) {
       texts.add(ApusMiddlewareTests.texts(of: call))
@@ -39,7 +39,7 @@ struct SentinelTests {
   @Test("errors, traces, registry entries, log lines and curl lines hold none", arguments: FailingCall.all)
   private func everywhere(call: FailingCall) async throws {
     for scheme in FailingCall.Scheme.allCases {
-      let (lines, paths, entries) = (LogRecorder(), LogRecorder(), Told<String>())
+      let (lines, paths, entries) = (LogRecorder(), LogRecorder(), Log<String>())
       let (error, bench) = try await call.run(scheme) {
         $0.settings.observers = [
           RequestLogging(lines.logger()), RequestLogging(paths.logger(), showsPaths: true), Reader(texts: entries),

@@ -18,7 +18,7 @@ struct AddedMiddlewareTests {
   func order() async throws {
     stub.onAny(answer: .status(503))
     stub.on(.get, "/v1/ping", answers: [.status(503), .status(503), .status(204)])
-    let passes = Told<String>()
+    let passes = Log<String>()
     var client = TestClient()
     client.environment.authentication = .bearer(MemoryCredentials(token: "t"))
     client.environment.setField("X-App", "apus")
@@ -91,7 +91,7 @@ struct AddedMiddlewareTests {
 
 private struct Stamp: Middleware {
   let name: String
-  let passes: Told<String>
+  let passes: Log<String>
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     passes.add(name)

@@ -76,7 +76,7 @@ struct RedirectsTests {
     stub.on(url: "https://a.example/2", .status(204))
     let api = TestClient.following().over(stub)
     let pieces = ContentStream(isReplayable: true) {
-      let rest = Told<Int>()
+      let rest = Log<Int>()
       return {
         rest.add(0)
         return rest.all.count < 3 ? Data("ab".utf8) : nil
@@ -216,7 +216,7 @@ struct RedirectsTests {
     stub.on(url: "https://a.example/own/", .status(204))
     stub.on(url: "https://a.example/echo", .redirect(301, to: "/echo/?key=t&page=2"))
     stub.on(url: "https://a.example/echo/", .status(401))
-    let told = Told<Bool>()
+    let told = Log<Bool>()
     var client = TestClient.following()
     client.onSessionEnd = { _ in told.add(true) }
     client.environment.authentication = .apiKey(MemoryCredentials(token: "t"), queryParameter: "key")

@@ -19,7 +19,7 @@ final class RefreshBench: Sendable {
   let stub = StubTransport()
   let clock = ManualClock()
   let tokens: MemoryCredentials
-  let events = Told<SessionEnd>()
+  let events = Log<SessionEnd>()
   /// Held back by tests that want to see what happens during a refresh.
   let gate: Gate?
   private let server = Mutex(Server())

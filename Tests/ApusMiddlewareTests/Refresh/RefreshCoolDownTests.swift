@@ -2,8 +2,8 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 @Suite("Refresh: cool-downs")
 struct RefreshCoolDownTests {
@@ -124,7 +124,7 @@ struct RefreshCoolDownTests {
   @Test("the call for new tokens asks for a new connection, and no other call does")
   func newConnection() async throws {
     let bench = RefreshBench()
-    let asked = Told<String>()
+    let asked = Log<String>()
     bench.expire()
     var client = TestClient()
     client.environment.authentication = .bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
@@ -137,7 +137,7 @@ struct RefreshCoolDownTests {
 
 /// Notes which messages ask for a new connection.
 private struct Noting: Middleware {
-  let asked: Told<String>
+  let asked: Log<String>
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     asked.add("\(request.target) \(context.values[NewConnectionKey.self])")

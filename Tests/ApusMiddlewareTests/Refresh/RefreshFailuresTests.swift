@@ -3,8 +3,8 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
-import Timing
 
 @Suite("Refresh: when it fails")
 struct RefreshFailuresTests {

@@ -1,8 +1,8 @@
 import ApusCore
 import ApusMiddleware
 import ApusTesting
+import TestSupport
 import Testing
-import Timing
 
 @Suite("Refresh: how long an attempt waits for it")
 struct RefreshPatienceTests {

@@ -3,8 +3,8 @@ import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
-import Timing
 
 @Suite("Refresh: while others do things")
 struct RefreshRacesTests {
@@ -229,7 +229,7 @@ struct RefreshRacesTests {
 private final class WatchedSource: RefreshableCredentialSource {
   struct Stuck: Error {}
 
-  let replacements = Told<Bool>()
+  let replacements = Log<Bool>()
   let isStuck = Mutex(false)
   private let tokens: MemoryCredentials
 

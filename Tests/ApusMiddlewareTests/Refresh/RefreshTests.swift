@@ -47,7 +47,7 @@ struct RefreshTests {
   @Test("the call for new tokens carries no credentials and waits for nobody, also where it is sent like any other")
   func exempt() async throws {
     let bench = RefreshBench()
-    let itself = Told<Client>()
+    let itself = Log<Client>()
     for api in [
       bench.client(), bench.client { refresh in try await itself.all[1].send(.newTokens(for: refresh.token)) },
     ] {
@@ -82,7 +82,7 @@ struct RefreshTests {
     var fields = HTTPFields()
     fields[.date] = far
     bench.refuse(.json(#"{"access_token":"access-0"}"#, fields: fields))
-    let times = Told<Duration>()
+    let times = Log<Duration>()
     let api = bench.client { refresh in
       var tokens = try await refresh.send(.newTokens(for: refresh.token))
       let end = Date(timeIntervalSince1970: 2_362_034_977 + 60)
@@ -105,7 +105,7 @@ struct RefreshTests {
   func hostileEnd(seconds: Double, sign: Int) async throws {
     let bench = RefreshBench()
     bench.expire()
-    let times = Told<Duration>()
+    let times = Log<Duration>()
     let api = bench.client { refresh in
       var tokens = try await refresh.send(.newTokens(for: refresh.token))
       tokens.lifetime = refresh.time(until: Date(timeIntervalSince1970: seconds))

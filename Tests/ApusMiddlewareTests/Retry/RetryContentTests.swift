@@ -19,7 +19,7 @@ struct RetryContentTests {
   private func pieces(isReplayable: Bool) -> RequestContent {
     .stream(
       ContentStream(isReplayable: isReplayable) {
-        let rest = Told<Int>()
+        let rest = Log<Int>()
         return {
           rest.add(0)
           return rest.all.count < 3 ? Data("ab".utf8) : nil
@@ -53,7 +53,7 @@ struct RetryContentTests {
   @Test("content that nobody has begun to send can still be sent")
   func untouched() async throws {
     bench.answer(.status(204))
-    let passes = Told<Int>()
+    let passes = Log<Int>()
     let api = bench.client { $0.insert(FailingFirst(passes: passes), .beforeTransport) }
     try await api.send(Request<Void>.post("/ping", content: pieces(isReplayable: false)))
     #expect(passes.all.count == 2 && stub.exchanges.map(\.text) == ["abab"])
@@ -142,7 +142,7 @@ struct RetryContentTests {
 
 /// Does not get through the first time.
 private struct FailingFirst: Middleware {
-  let passes: Told<Int>
+  let passes: Log<Int>
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     passes.add(context.attempt)

@@ -2,8 +2,8 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 @Suite("Retry: ending, streaming, joining and the budget")
 struct RetryEndingTests {
@@ -61,7 +61,7 @@ struct RetryEndingTests {
       try await clock.waitForSleepers(1)
       clock.advanceToNextWake()
     }
-    let read = Told<Int>()
+    let read = Log<Int>()
     let error = try #require(
       await failure {
         try await api.withResponse(to: Request<String>.get("/ping")) { (response: inout StreamedResponse) in
@@ -98,7 +98,7 @@ struct RetryEndingTests {
     async let first = api.response(to: request)
     try await gate.waitForArrivals(1)
     async let second = api.response(to: request)
-    try await waitWhile(!api.calls.all.contains(where: { Self.hasJoined($0) }))
+    try await waitWhile(!api.calls.all.contains(where: \.hasJoined))
     gate.open()
     try await clock.waitForSleepers(1)
     clock.advanceToNextWake()
@@ -106,13 +106,6 @@ struct RetryEndingTests {
     #expect(responses.map(\.value) == [7, 7] && stub.exchanges.count == 2)
     for response in responses {
       #expect(response.trace.failedAttempts.map(\.cause) == [.answered(status: 503)])
-    }
-  }
-
-  private static func hasJoined(_ call: CallEntry) -> Bool {
-    call.trace.events.contains { event in
-      if case .joined = event.kind { return true }
-      return false
     }
   }
 
@@ -124,7 +117,7 @@ struct RetryEndingTests {
     let first = Task { await failure { try await api.send(request) } }
     try await clock.waitForSleepers(1)
     let second = Task { await failure { try await api.send(request) } }
-    try await waitWhile(!api.calls.all.contains(where: { Self.hasJoined($0) }))
+    try await waitWhile(!api.calls.all.contains(where: \.hasJoined))
     first.cancel()
     #expect(await first.value?.code == .cancelled)
     #expect(clock.sleepers == 1)
@@ -159,7 +152,7 @@ struct RetryEndingTests {
   @Test("it stands between what runs once a call and what runs once an attempt")
   func place() async throws {
     bench.answer(.busy(), .busy(), .status(204))
-    let (outer, inner) = (Told<Int>(), Told<Int>())
+    let (outer, inner) = (Log<Int>(), Log<Int>())
     let api = bench.client {
       $0.insert(Counting(passes: outer), .beforeRetry)
       $0.insert(Counting(passes: inner), .afterRetry)
@@ -170,7 +163,7 @@ struct RetryEndingTests {
 }
 
 private struct Counting: Middleware {
-  let passes: Told<Int>
+  let passes: Log<Int>
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     passes.add(context.attempt)

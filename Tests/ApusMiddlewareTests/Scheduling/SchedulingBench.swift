@@ -1,7 +1,7 @@
 import ApusCore
 import ApusMiddleware
 import ApusTesting
-import Timing
+import TestSupport
 
 extension TestClient {
   /// The same with its calls scheduled.

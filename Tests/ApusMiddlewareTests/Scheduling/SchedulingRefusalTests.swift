@@ -1,8 +1,8 @@
 import ApusCore
 import ApusTesting
 import Synchronization
+import TestSupport
 import Testing
-import Timing
 
 @testable import ApusMiddleware
 

@@ -2,8 +2,8 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -33,7 +33,7 @@ struct SchedulingTests {
 
   @Test("never more run than the limit, and all are answered")
   func bounded() async throws {
-    let counted = Counted(inside: Told<Int>())
+    let counted = Counted(inside: Log<Int>())
     let scheduler = Scheduler(SchedulingLimits(total: 3, perOrigin: 3))
     stub.onAny(answer: .status(204))
     var client = client(scheduler)
@@ -230,7 +230,7 @@ struct SchedulingTests {
 
 /// Tells who comes and who goes.
 private struct Counted: Middleware {
-  let inside: Told<Int>
+  let inside: Log<Int>
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     inside.add(1)

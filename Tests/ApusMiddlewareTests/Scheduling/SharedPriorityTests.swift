@@ -1,7 +1,7 @@
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 @testable import ApusCore
 @testable import ApusMiddleware

@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 @testable import ApusMiddleware
 

@@ -1,7 +1,7 @@
 import ApusCore
 import ApusMiddleware
 import ApusTesting
-import Synchronization
+@_exported import TestSupport
 import Testing
 
 /// A text that must never be seen anywhere but on the wire.
@@ -38,24 +38,6 @@ extension StubTransport {
   }
 }
 
-/// What was told, in order.
-final class Told<Element: Sendable>: Sendable {
-  private let elements = Mutex<[Element]>([])
-  private let gate = Gate()
-
-  var all: [Element] { elements.withLock { $0 } }
-
-  @Sendable func add(_ element: Element) {
-    elements.withLock { $0.append(element) }
-    gate.open()
-  }
-
-  /// Waits until something was told.
-  func first() async throws {
-    try await gate.wait()
-  }
-}
-
 /// Holds every pass until its gate opens.
 struct Hold: Middleware {
   let gate: Gate
@@ -64,31 +46,4 @@ struct Hold: Middleware {
     try await gate.wait()
     return try await next(request, context: context)
   }
-}
-
-/// Asks for nothing and takes whatever comes.
-extension Endpoint where Self == Request<Void> {
-  static var ping: Self { .get("/ping") }
-}
-
-/// The error that a call ended with; `nil` when it ended well. Any other error than a call's fails the test.
-func failure(
-  at location: SourceLocation = #_sourceLocation, _ call: () async throws -> some Sendable
-) async -> CallError? {
-  do {
-    _ = try await call()
-    return nil
-  } catch let error as CallError {
-    return error
-  } catch {
-    Issue.record(error, sourceLocation: location)
-    return nil
-  }
-}
-
-/// Everything that printing, reflecting and dumping a value shows.
-func texts(of value: Any) -> String {
-  var dumped = ""
-  dump(value, to: &dumped)
-  return [String(describing: value), String(reflecting: value), "\(value)", dumped].joined(separator: "\n")
 }

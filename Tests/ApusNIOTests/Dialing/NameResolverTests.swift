@@ -8,7 +8,7 @@
   import NIOPosix
   import Synchronization
   import Testing
-  import Timing
+  import TestSupport
 
   @testable import ApusNIO
 

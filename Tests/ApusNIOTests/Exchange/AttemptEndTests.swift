@@ -6,7 +6,7 @@
   import Foundation
   import HTTPTypes
   import Testing
-  import Timing
+  import TestSupport
 
   /// Gives every attempt a little time.
   private struct ShortAttempts: Middleware {

@@ -6,7 +6,7 @@
   import HTTPTypes
   import Synchronization
   import Testing
-  import Timing
+  import TestSupport
 
   /// How calls ended, in the order in which they did.
   private final class Ended: Sendable {

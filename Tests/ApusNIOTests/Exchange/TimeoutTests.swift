@@ -8,7 +8,7 @@
   import LoopbackConformance
   import Synchronization
   import Testing
-  import Timing
+  import TestSupport
 
   @Suite("Time limits")
   struct TimeoutTests {

@@ -6,7 +6,7 @@
   import HTTPTypes
   import Synchronization
   import Testing
-  import Timing
+  import TestSupport
 
   @Suite("Timings")
   struct TimingsTests {

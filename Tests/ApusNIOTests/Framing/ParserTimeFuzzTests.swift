@@ -1,6 +1,6 @@
 #if NIO
   import Testing
-  import Timing
+  import TestSupport
 
   @testable import ApusNIO
 

@@ -3,7 +3,7 @@
   import ApusTestServer
   import HTTPTypes
   import Testing
-  import Timing
+  import TestSupport
 
   @testable import ApusNIO
 

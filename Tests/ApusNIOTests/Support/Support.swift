@@ -1,4 +1,5 @@
 #if NIO
+  @_exported import TestSupport
   import ApusCore
   import ApusTestServer
   import Foundation
@@ -25,16 +26,6 @@
   extension Content {
     /// The bytes as text.
     var string: String { String(decoding: data, as: UTF8.self) }
-  }
-
-  /// What a call throws.
-  func failure(of body: () async throws -> some Any) async -> CallError? {
-    do {
-      _ = try await body()
-      return nil
-    } catch {
-      return error as? CallError
-    }
   }
 
   /// Something else happened than the test is about.

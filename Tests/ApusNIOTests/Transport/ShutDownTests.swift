@@ -4,7 +4,7 @@
   import ApusTestServer
   import HTTPTypes
   import Testing
-  import Timing
+  import TestSupport
 
   @Suite("Shutting down")
   struct ShutDownTests {

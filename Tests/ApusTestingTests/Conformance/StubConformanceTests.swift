@@ -1,22 +1,23 @@
 import ApusCore
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
 
-@Suite("The stub as a transport")
+@Suite("StubTransport as a transport")
 struct StubConformanceTests {
-  /// There is no wire: nothing can be broken, coded or held up on it.
+  /// A stub has no wire, and so neither framing, codings nor back-pressure.
   private static let gaps: Set<TransportConformance.Capability> = [
     .interimResponses, .strictFraming, .contentCodings, .strictCodings, .backPressure,
   ]
 
-  @Test("the stub conforms", arguments: TransportConformance.checks(lacking: gaps))
+  @Test("StubTransport passes the conformance checks", arguments: TransportConformance.checks(lacking: gaps))
   func conforms(check: TransportConformance.Check) async throws {
     let server = StubServer()
     try await check.run(server.stub, server)
   }
 
-  @Test("checks are left out only where a transport says that it lacks what they need")
+  @Test("A check is left out only if the transport lacks a capability that it needs")
   func capabilities() {
     #expect(TransportConformance.checks().count == TransportConformance.checks.count)
     for capability in TransportConformance.Capability.allCases {
@@ -26,13 +27,13 @@ struct StubConformanceTests {
     }
   }
 
-  @Test("no two checks share a name")
+  @Test("Conformance checks have unique names")
   func names() {
     #expect(Set(TransportConformance.checks.map(\.name)).count == TransportConformance.checks.count)
   }
 }
 
-/// A transport with a fault, made of one without.
+/// A stub transport with a fault.
 private struct Faulty: Transport {
   let stub: StubTransport
   let fault: @Sendable (RequestMessage, ExchangeContext, StubTransport) async throws -> ResponseMessage
@@ -44,11 +45,11 @@ private struct Faulty: Transport {
 
 private struct OwnError: Error {}
 
-@Suite("The conformance suite finds")
+@Suite("The conformance suite detects")
 struct FaultFindingTests {
   typealias Fault = @Sendable (RequestMessage, ExchangeContext, StubTransport) async throws -> ResponseMessage
 
-  /// What a check says of a transport with a fault; `nil` when it finds none.
+  /// Returns what a check finds in a transport with a fault, or `nil` if it passes.
   private func finding(of name: String, limit: Duration = .seconds(120), _ fault: @escaping Fault) async throws
     -> String?
   {
@@ -64,17 +65,17 @@ struct FaultFindingTests {
 
   @Test("a transport that changes the method")
   func method() async throws {
-    let finding = try await finding(of: "sends every method's token exactly") { request, context, stub in
+    let finding = try await finding(of: "sends every method token unchanged") { request, context, stub in
       var request = request
       request.head.method = HTTPRequest.Method(request.head.method.rawValue.uppercased()) ?? .get
       return try await stub.send(request, context: context)
     }
-    #expect(finding == "sends every method's token exactly: the method received is LOWER, not lower")
+    #expect(finding == "sends every method token unchanged: the method received is LOWER, not lower")
   }
 
-  @Test("a transport that judges statuses, with an error of its own")
+  @Test("a transport that judges statuses and throws its own error")
   func judging() async throws {
-    let finding = try await finding(of: "returns every final status and judges none") { request, context, stub in
+    let finding = try await finding(of: "returns every final status without judging it") { request, context, stub in
       let response = try await stub.send(request, context: context)
       guard response.head.status.code < 500 else { throw OwnError() }
       return response
@@ -82,12 +83,12 @@ struct FaultFindingTests {
     #expect(try #require(finding).contains("OwnError"))
   }
 
-  @Test("a transport that keeps cookies")
+  @Test("a transport that stores cookies")
   func cookies() async throws {
     let jar = Log<String>()
-    let finding = try await finding(of: "neither keeps nor sends cookies") { request, context, stub in
+    let finding = try await finding(of: "neither stores nor sends cookies") { request, context, stub in
       var request = request
-      if let cookie = jar.entries.last { request.head.headerFields[.cookie] = cookie }
+      if let cookie = jar.all.last { request.head.headerFields[.cookie] = cookie }
       let response = try await stub.send(request, context: context)
       if let cookie = response.head.headerFields[.setCookie] { jar.add(cookie) }
       return response
@@ -96,10 +97,10 @@ struct FaultFindingTests {
   }
 
   @Test(
-    "a transport that does not hear of cancellation, though it never returns",
+    "a transport that ignores cancellation and never returns",
     arguments: [
-      "throws CancellationError while it waits for the head, and gives the exchange up",
-      "ends at the deadline while it waits for the head, and gives the exchange up",
+      "throws CancellationError while waiting for the head, and closes the exchange",
+      "ends at the deadline while waiting for the head, and closes the exchange",
     ])
   func deaf(name: String) async throws {
     let finding = try await finding(of: name, limit: .milliseconds(100)) { request, context, stub in
@@ -108,9 +109,9 @@ struct FaultFindingTests {
     #expect(try #require(finding).contains("did not end within"))
   }
 
-  @Test("a transport that wraps cancellation in an error of its own")
+  @Test("a transport that wraps CancellationError in an error of its own")
   func wrapping() async throws {
-    let name = "throws CancellationError while it waits for the head, and gives the exchange up"
+    let name = "throws CancellationError while waiting for the head, and closes the exchange"
     let finding = try await finding(of: name) { request, context, stub in
       do {
         return try await stub.send(request, context: context)
@@ -121,9 +122,9 @@ struct FaultFindingTests {
     #expect(try #require(finding).contains("the cancelled exchange threw TransportError"))
   }
 
-  @Test("a transport that passes torn content off as complete")
+  @Test("a transport that sends truncated content as complete")
   func torn() async throws {
-    let name = "says that the server answered when the content breaks off"
+    let name = "reports answered when the content breaks off"
     let finding = try await finding(of: name) { request, context, stub in
       let response = try await stub.send(request, context: context)
       let content = try? await response.content.collect(upTo: 1 << 26)
@@ -132,9 +133,9 @@ struct FaultFindingTests {
     #expect(try #require(finding).contains("the exchange succeeded with status 200"))
   }
 
-  @Test("a transport that says a request was not sent which was")
+  @Test("a transport that reports notSent for a request that was sent")
   func wrongState() async throws {
-    let name = "says that the request may have been sent when the connection closes before the head"
+    let name = "reports maybeSent when the connection closes before the head"
     let finding = try await finding(of: name) { request, context, stub in
       do {
         return try await stub.send(request, context: context)
@@ -146,10 +147,10 @@ struct FaultFindingTests {
     #expect(try #require(finding).contains("the request's state is notSent, not maybeSent"))
   }
 
-  @Test("a transport that keeps exchanges whose content nobody holds")
+  @Test("a transport that keeps exchanges whose content was released")
   func keeping() async throws {
     let kept = Log<ResponseMessage>()
-    let name = "ends content that nobody holds any more, and gives the exchange up"
+    let name = "ends released content as discarded, and closes the exchange"
     let finding = try await finding(of: name, limit: .milliseconds(100)) { request, context, stub in
       let response = try await stub.send(request, context: context)
       kept.add(response)

@@ -9,12 +9,12 @@ import Synchronization
   import Foundation
 #endif
 
-/// Plays the server's script through a stub, and shows what the stub was sent as a server would see it.
+/// A conformance server over a stub: it plays the script and shows requests as a server would see them.
 final class StubServer: ConformanceServer {
   private struct State {
     var gates: [Gate] = []
     var isReleased = false
-    /// Paths whose answers say that the connection closes.
+    /// Paths whose responses have `Connection: close`.
     var closing: Set<String> = []
   }
 
@@ -93,7 +93,7 @@ final class StubServer: ConformanceServer {
       case .withhold: break
       case .close:
         guard let head else { return .failure(TransportError(.broken, requestState: .maybeSent)) }
-        // Behind an answer that is complete, a close is nobody's.
+        // A close after a complete response affects no exchange.
         if head.fields[.contentLength] == String(pieces.reduce(0) { $0 + $1.count }) || pieces.isEmpty { break }
         return .pieces(pieces, status: head.status, fields: head.fields).brokenOff(after: pieces.count)
       }
@@ -104,13 +104,13 @@ final class StubServer: ConformanceServer {
     return (isHeldAtStart ? answer.waiting(for: gate) : answer).trailers(trailers)
   }
 
-  /// The number of connections that a wire would have closed before.
+  /// Returns the number of connections that a real server would have closed before.
   private func connection(of exchange: StubExchange) -> Int {
     let closing = state.withLock { $0.closing }
     return stub.exchanges.prefix(exchange.id).count { exchange in closing.contains { exchange.isAt($0) } }
   }
 
-  /// With the fields that a wire would have carried.
+  /// The request with the fields that a real transport adds.
   private func received(_ exchange: StubExchange) -> ConformanceRequest {
     var fields = exchange.fields
     if let host = HTTPField.Name("Host") { fields[host] = exchange.request.head.authority }

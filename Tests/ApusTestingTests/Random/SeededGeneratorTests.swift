@@ -1,9 +1,9 @@
 import ApusTesting
 import Testing
 
-@Suite("Numbers for tests")
+@Suite("Seeded randomness")
 struct SeededGeneratorTests {
-  @Test("one seed gives one sequence, another seed another")
+  @Test("The same seed yields the same sequence, different seeds different ones")
   func seeds() {
     func sequence(_ seed: UInt64) -> [UInt64] {
       var generator = SeededGenerator(seed: seed)
@@ -14,9 +14,9 @@ struct SeededGeneratorTests {
     #expect(Set(sequence(0)).count == 20)
   }
 
-  @Test("the numbers are those of the algorithm's reference")
+  @Test("The numbers match the reference implementation")
   func reference() {
-    // SplitMix64 of seed 0 begins with these, and they are the state xoshiro256** starts from.
+    // The first numbers of SplitMix64 with seed 0, which are the initial state of xoshiro256**.
     let state: [UInt64] = [
       0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F, 0xF88B_B8A8_724C_81EC,
     ]
@@ -25,7 +25,7 @@ struct SeededGeneratorTests {
     #expect(generator.next() == ((product << 7) | (product >> 57)) &* 9)
   }
 
-  @Test("numbers are spread evenly")
+  @Test("The numbers are uniformly distributed")
   func spread() {
     var generator = SeededGenerator(seed: 3)
     var counts = [Int](repeating: 0, count: 10)
@@ -33,14 +33,14 @@ struct SeededGeneratorTests {
     #expect(counts.allSatisfy { (800...1200).contains($0) })
   }
 
-  @Test("a source for a client gives the generator's numbers")
+  @Test("A source for a client yields the generator's numbers")
   func source() {
     let source = SeededGenerator.source(seed: 9)
     var generator = SeededGenerator(seed: 9)
     #expect((0..<5).map { _ in source() } == (0..<5).map { _ in generator.next() })
   }
 
-  @Test("serial numbers count up from where they are told")
+  @Test("Serial numbers count up from the given start")
   func serials() {
     let next = SerialIDs(from: 100).next
     #expect([next(), next(), next()] == [100, 101, 102])

@@ -5,7 +5,7 @@ import Testing
 
 private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-@Suite("Simulation: its agenda")
+@Suite("Simulation: agenda")
 struct AgendaTests {
   private func plan(_ items: [(String, Int)]) -> (agenda: Agenda<String>, numbers: [UInt64]) {
     var agenda = Agenda<String>()
@@ -24,7 +24,7 @@ struct AgendaTests {
     return all
   }
 
-  @Test("the earliest comes first, of one instant the one that was planned first")
+  @Test("Items come in order of their instant, then of planning")
   func order() {
     var agenda = plan([("c", 3), ("a", 1), ("d", 3), ("b", 2), ("e", 3)]).agenda
     let due = agenda.nextInstant()
@@ -35,7 +35,7 @@ struct AgendaTests {
     #expect(agenda.count == 0)
   }
 
-  @Test("what is taken back does not come, and moves no time")
+  @Test("A cancelled item does not come and does not advance the time")
   func cancelled() {
     let (planned, numbers) = plan([("a", 1), ("b", 2), ("c", 3)])
     var agenda = planned
@@ -51,7 +51,7 @@ struct AgendaTests {
     #expect(agenda.now == at(2))
   }
 
-  @Test("what is planned for the past comes next, and time does not go back")
+  @Test("An item planned for the past comes next without moving the time back")
   func past() {
     var agenda = plan([("a", 5), ("c", 6)]).agenda
     _ = agenda.next()
@@ -62,7 +62,7 @@ struct AgendaTests {
     #expect(agenda.now == at(6))
   }
 
-  @Test("everything left comes out in the order in which it was planned")
+  @Test("All remaining items are removed in order of planning")
   func removingAll() {
     var agenda = plan([("a", 3), ("b", 1), ("c", 2)]).agenda
     let all = agenda.removeAll()
@@ -71,7 +71,7 @@ struct AgendaTests {
     #expect(due == nil)
   }
 
-  @Test("in any order it is the same as sorting", arguments: 0..<20 as Range<UInt64>)
+  @Test("Items planned in any order come out sorted", arguments: 0..<20 as Range<UInt64>)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let items = (0..<300).map { ("\($0)", Int.random(in: 0..<50, using: &generator)) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ApusTesting
 
-@Suite("Simulation: how long things take")
+@Suite("Simulation: duration distributions")
 struct DurationDistributionTests {
   private func samples(_ distribution: DurationDistribution, _ count: Int = 20_000) -> [Double] {
     var generator = SeededGenerator(seed: 1)
@@ -11,7 +11,7 @@ struct DurationDistributionTests {
 
   private func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 
-  @Test("constant times are constant, uniform ones lie within their bounds, all around their mean")
+  @Test("Constant durations are constant, uniform ones within bounds, and all match their mean")
   func shapes() {
     #expect(samples(.constant(.seconds(2)), 3) == [2, 2, 2])
     let uniform = samples(.uniform(Duration.seconds(1)...Duration.seconds(3)))
@@ -20,11 +20,11 @@ struct DurationDistributionTests {
     let exponential = samples(.exponential(mean: .seconds(2)))
     #expect(exponential.allSatisfy { $0 >= 0 })
     #expect(abs(mean(exponential) - 2) < 0.1)
-    // The median of an exponential distribution is its mean times the logarithm of two.
+    // The median of an exponential distribution is its mean times ln 2.
     #expect(abs(exponential.sorted()[10_000] - 1.386) < 0.1)
   }
 
-  @Test("shifted times begin later, mixed ones are rarely the unusual, none is negative")
+  @Test("Shifted durations start later, mixed ones are rarely the unusual, and none is negative")
   func combinations() {
     let shifted = samples(.shifted(by: .seconds(1), .exponential(mean: .seconds(1))))
     #expect(shifted.allSatisfy { $0 >= 1 })
@@ -35,14 +35,14 @@ struct DurationDistributionTests {
     #expect(samples(.shifted(by: .seconds(-5), .constant(.seconds(1))), 1) == [0])
   }
 
-  @Test("the same seed gives the same times")
+  @Test("The same seed yields the same durations")
   func repeated() {
     let distribution = DurationDistribution.exponential(mean: .milliseconds(30))
     #expect(samples(distribution, 100) == samples(distribution, 100))
   }
 
   @Test(
-    "the logarithm is right to the last digits",
+    "The logarithm is correct to the last digits",
     arguments: [
       (1.0, 0.0), (2.0, 0.6931471805599453), (0.5, -0.6931471805599453), (10.0, 2.302585092994046),
       (1e-9, -20.72326583694641),

@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// Sends again at once whatever the failure, as clients must not do: makes storms for the tests.
+/// Retries any failure immediately, as clients must not: causes retry storms for tests.
 struct NaiveRetry: Middleware {
   let attempts: Int
   var pause = Duration.zero

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ApusTesting
 
-@Suite("Simulation: a server's queue")
+@Suite("Simulation: server queue")
 struct ServerQueueTests {
-  @Test("requests are worked on, wait, or find no place")
+  @Test("Requests are started, queued or refused")
   func arriving() {
     var queue = ServerQueue(capacity: 2, places: 1)
     let arrivals = (1...4 as ClosedRange<UInt64>).map { queue.arrive($0) }
@@ -18,7 +18,7 @@ struct ServerQueueTests {
     #expect(queue.busy == 1 && queue.waiting.isEmpty)
   }
 
-  @Test("whoever leaves while waiting frees a place, and whoever is worked on does not")
+  @Test("A client that leaves the queue frees its slot, one being served does not")
   func leaving() {
     var queue = ServerQueue(capacity: 1, places: 1)
     for ticket in 1...2 as ClosedRange<UInt64> { _ = queue.arrive(ticket) }
@@ -29,7 +29,7 @@ struct ServerQueueTests {
     #expect(next == .waits)
   }
 
-  @Test("with less capacity what runs goes on, with more those who wait begin in their order")
+  @Test("With less capacity running work continues, with more the queued requests start in order")
   func resizing() {
     var queue = ServerQueue(capacity: 3, places: 9)
     for ticket in 1...7 as ClosedRange<UInt64> { _ = queue.arrive(ticket) }
@@ -42,7 +42,8 @@ struct ServerQueueTests {
     #expect(queue.busy == 3 && queue.waiting == [7])
   }
 
-  @Test("whatever happens, it never does more than it can, and forgets nobody", arguments: 0..<20 as Range<UInt64>)
+  @Test(
+    "The queue never exceeds its limits and forgets no request, whatever happens", arguments: 0..<20 as Range<UInt64>)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var queue = ServerQueue(capacity: 3, places: 5)
@@ -75,7 +76,7 @@ struct ServerQueueTests {
     }
   }
 
-  @Test("messages of one link leave one after the other, each direction by itself")
+  @Test("Messages on a link are sent one after the other, independently in each direction")
   func traffic() {
     var traffic = LinkTraffic()
     let now = MonotonicInstant(sinceStart: .seconds(10))
@@ -83,7 +84,7 @@ struct ServerQueueTests {
     let (first, second) = (
       traffic.passUp(600, bandwidth: 1000, at: now), traffic.passUp(1600, bandwidth: 1000, at: now)
     )
-    // Each message has 400 bytes more than its content.
+    // Each message has 400 bytes in addition to its content.
     #expect(seconds(first) == .seconds(1))
     #expect(seconds(second) == .seconds(3))
     let (down, free) = (traffic.passDown(600, bandwidth: 1000, at: now), traffic.passUp(9, bandwidth: nil, at: now))

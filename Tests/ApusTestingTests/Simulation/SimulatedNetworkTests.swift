@@ -1,9 +1,10 @@
 import ApusCore
+import TestSupport
 import Testing
 
 @testable import ApusTesting
 
-/// How one call ended.
+/// How a call ended.
 private struct Ending: Sendable, Hashable {
   var text = ""
   var status: Int?
@@ -13,7 +14,7 @@ private struct Ending: Sendable, Hashable {
   var after = Duration.zero
 }
 
-/// Writes down which calls begin.
+/// Records which calls start.
 private struct Teller: CallObserver {
   let told: Log<String>
 
@@ -37,17 +38,17 @@ extension SimulatedWorld {
   }
 }
 
-@Suite("Simulation: its network and servers")
+@Suite("Simulation: network and servers")
 struct SimulatedNetworkTests {
   private func run(
     _ body: @escaping @Sendable (SimulatedWorld, Log<Ending>) async throws -> Void
   ) async throws -> [Ending] {
     let log = Log<Ending>()
     _ = try await Simulation(seed: 1).run({ world in try await body(world, log) })
-    return log.entries
+    return log.all
   }
 
-  @Test("a call takes latency, service and latency, and the server's answer is the call's")
+  @Test("A call takes latency, service time and latency, and returns the server's response")
   func latency() async throws {
     let endings = try await run { world, log in
       let server = world.server("API.test") {
@@ -60,7 +61,7 @@ struct SimulatedNetworkTests {
     #expect(endings == [Ending(text: "to /a", after: .milliseconds(230))])
   }
 
-  @Test("one after the other, messages share the bandwidth of their device, and of no other")
+  @Test("Messages share the bandwidth of their own device, one after the other")
   func bandwidth() async throws {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") {
@@ -73,11 +74,11 @@ struct SimulatedNetworkTests {
         for number in 0..<2 { world.spawn { _ = try await api.send(Request<String>.get("/\(number)")) } }
       }
     }
-    // 400 bytes there, 10,000 bytes back, of each call.
+    // Each call sends 400 bytes and receives 10,000.
     #expect(report.latencies() == [1040, 1040, 2040, 2040].map { Duration.milliseconds($0) })
   }
 
-  @Test("a server with no place says so at once, and when to come again")
+  @Test("A server with a full queue responds with 503 and Retry-After immediately")
   func overload() async throws {
     let endings = try await run { world, log in
       let server = world.server("api.test") {
@@ -93,7 +94,7 @@ struct SimulatedNetworkTests {
     #expect(endings[0].requestState == .answered)
   }
 
-  @Test("half the capacity takes twice the time")
+  @Test("Half the capacity takes twice the time")
   func change() async throws {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") {
@@ -115,7 +116,7 @@ struct SimulatedNetworkTests {
     #expect(report.queue(on: "api.test").maximum == 2)
   }
 
-  @Test("outages of the link and of the server, and hosts that do not exist, are told apart")
+  @Test("Outages of the link, outages of the server and unknown hosts cause different errors")
   func outages() async throws {
     let endings = try await run { world, log in
       let server = world.server("api.test") {
@@ -139,7 +140,7 @@ struct SimulatedNetworkTests {
     #expect(endings.map(\.requestState) == [.notSent, .notSent, .maybeSent, .maybeSent, .notSent, nil])
   }
 
-  @Test("as many exchanges are lost as the link says, half of them after the server has worked")
+  @Test("The link loses its share of exchanges, half of them after the server has worked")
   func loss() async throws {
     let report = try await Simulation(seed: 5).run { world in
       let server = world.server("api.test")
@@ -156,7 +157,7 @@ struct SimulatedNetworkTests {
     #expect((1750...1850).contains(arrived))
   }
 
-  @Test("settings of the app's own are kept but for the runtime, and its observers are told of calls as well")
+  @Test("The world keeps the app's settings except the runtime, and adds its observer to the app's")
   func settings() async throws {
     let told = Log<String>()
     let report = try await Simulation(seed: 1).run { world in
@@ -171,11 +172,11 @@ struct SimulatedNetworkTests {
         environment: Environment(baseURL: server.baseURL), transport: world.transport(), settings: made)
       try await api.send(Request<Void>.get("/a"))
     }
-    #expect(told.entries == ["GET /a"])
+    #expect(told.all == ["GET /a"])
     #expect(report.successes == 1)
   }
 
-  @Test("an exchange that stalls ends with the call's limit for the first byte")
+  @Test("A stalled exchange ends at the call's first-byte timeout")
   func stalled() async throws {
     let endings = try await run { world, log in
       var link = SimulatedLink(loss: 1)

@@ -1,9 +1,10 @@
 import ApusCore
+import TestSupport
 import Testing
 
 @testable import ApusTesting
 
-/// Limits every attempt, and tries none again.
+/// Sets a deadline for every attempt, without retries.
 private struct AttemptLimit: Middleware {
   let limit: Duration
 
@@ -14,7 +15,7 @@ private struct AttemptLimit: Middleware {
   }
 }
 
-/// How one call ended.
+/// How a call ended.
 private struct Ending: Sendable, Hashable {
   var code: CallError.Code?
   var phase: CallPhase?
@@ -35,7 +36,7 @@ extension SimulatedWorld {
   }
 }
 
-@Suite("Simulation: answers that come too late")
+@Suite("Simulation: late responses")
 struct SimulatedTimeoutTests {
   private func pipeline(_ limit: Duration) -> Pipeline {
     var pipeline = Pipeline()
@@ -43,21 +44,21 @@ struct SimulatedTimeoutTests {
     return pipeline
   }
 
-  @Test("an attempt ends with its time, in the phase it was in", arguments: [true, false])
+  @Test("An attempt ends at its deadline, in the phase it was in", arguments: [true, false])
   func phases(leaves: Bool) async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") { $0.serviceTime = .constant(.seconds(60)) }
-      // 400 bytes of head take a tenth of a second, or ten.
+      // A head of 400 bytes takes 0.1 or 10 seconds.
       let link = SimulatedLink(bandwidth: leaves ? 4000 : 40)
       endings.add(await world.ending(by: world.client(of: server, pipeline: pipeline(.seconds(3)), over: link)))
     }
     let expected = Ending(
       code: .timeout, phase: leaves ? .awaitingHead : .connecting, requestState: .maybeSent, after: .seconds(3))
-    #expect(endings.entries == [expected])
+    #expect(endings.all == [expected])
   }
 
-  @Test("an answer in time ends it as ever")
+  @Test("A response in time completes the attempt")
   func inTime() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -65,10 +66,10 @@ struct SimulatedTimeoutTests {
       endings.add(await world.ending(by: world.client(of: server, pipeline: pipeline(.seconds(3)), over: .ideal)))
       try await world.sleep(for: .seconds(5))
     }
-    #expect(endings.entries == [Ending(after: .seconds(2))])
+    #expect(endings.all == [Ending(after: .seconds(2))])
   }
 
-  @Test("a big answer on a slow link has all the time that it needs once its head is there")
+  @Test("A large response on a slow link may take any time after its head")
   func bigAnswer() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -79,7 +80,7 @@ struct SimulatedTimeoutTests {
       let link = SimulatedLink(latency: .constant(.zero), bandwidth: 100_000)
       let api = world.client(of: server, pipeline: pipeline(.seconds(10)), over: link)
       endings.add(await world.ending(by: api))
-      // Its head waits for its turn behind another answer, and is too late.
+      // Its head is queued behind another response and late.
       world.spawn { try await api.send(Request<Void>.get("/")) }
       try await world.sleep(for: .milliseconds(100))
       let limits = ExchangeTimeouts(firstByte: .seconds(3))
@@ -89,12 +90,12 @@ struct SimulatedTimeoutTests {
         endings.add(Ending(code: error.code, phase: error.phase, after: world.now))
       }
     }
-    #expect(endings.entries.first == Ending(after: .milliseconds(12_004)))
-    #expect(endings.entries.last?.code == .timeout)
-    #expect(endings.entries.count == 2)
+    #expect(endings.all.first == Ending(after: .milliseconds(12_004)))
+    #expect(endings.all.last?.code == .timeout)
+    #expect(endings.all.count == 2)
   }
 
-  @Test("an answer that is lost behind its head breaks off, though the link tells nothing of losses")
+  @Test("A response lost after its head breaks the connection even if the link stalls on loss")
   func lostBehindHead() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -104,10 +105,10 @@ struct SimulatedTimeoutTests {
       link.stallsOnLoss = true
       endings.add(await world.ending(by: world.client(of: server, pipeline: pipeline(.seconds(10)), over: link)))
     }
-    #expect(endings.entries.map(\.code) == [.broken])
+    #expect(endings.all.map(\.code) == [.broken])
   }
 
-  @Test("the server hears of it, where it listens for that")
+  @Test("The server notices the client's disconnect if configured to")
   func leaving() async throws {
     let worked = Log<String>()
     _ = try await Simulation(seed: 1).run { world in
@@ -123,6 +124,6 @@ struct SimulatedTimeoutTests {
       for _ in 0..<2 { world.spawn { _ = await world.ending(by: api) } }
       try await world.sleep(for: .seconds(30))
     }
-    #expect(worked.entries == ["/"])
+    #expect(worked.all == ["/"])
   }
 }

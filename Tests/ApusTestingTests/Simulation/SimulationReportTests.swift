@@ -2,7 +2,7 @@ import ApusCore
 import ApusTesting
 import Testing
 
-@Suite("Simulation: its report")
+@Suite("Simulation: report")
 struct SimulationReportTests {
   private static func event(_ milliseconds: Int, _ kind: SimulationEvent.Kind) -> SimulationEvent {
     SimulationEvent(time: .milliseconds(milliseconds), kind: kind)
@@ -23,7 +23,7 @@ struct SimulationReportTests {
 
   private var report: SimulationReport { Self.sample }
 
-  @Test("rates are per second, whatever the step")
+  @Test("Rates are per second, whatever the step")
   func rates() {
     #expect(report.answers().values == [2, 1, 1])
     #expect(report.answers(every: .milliseconds(500)).values == [2, 2, 2, 0, 2])
@@ -34,7 +34,7 @@ struct SimulationReportTests {
     #expect(report.answers(every: .zero).step == .seconds(1))
   }
 
-  @Test("counts and latencies are those of the calls")
+  @Test("Counts and latencies are those of the calls")
   func latencies() {
     #expect(report.successes == 4 && report.failures == 1)
     #expect(report.latencies() == [100, 200, 500, 800].map { Duration.milliseconds($0) })
@@ -47,7 +47,7 @@ struct SimulationReportTests {
     #expect(report.latency(atShare: 0.5, in: Duration.seconds(7)..<Duration.seconds(8)) == nil)
   }
 
-  @Test("a series tells its mean, its maximum and when it has recovered")
+  @Test("A series has a mean, a maximum and a recovery time")
   func series() {
     let series = SimulationSeries(step: .seconds(2), values: [9, 9, 1, 0, 8, 2, 8, 9, 10])
     #expect(series.mean(in: Duration.zero..<Duration.seconds(4)) == 9)
@@ -59,7 +59,7 @@ struct SimulationReportTests {
     #expect(series.time(ofAtLeast: 8, from: .seconds(4)) == nil)
   }
 
-  @Test("a script reads it as comma-separated values")
+  @Test("A series is exported as CSV")
   func csv() {
     let short = SimulationSeries(step: .milliseconds(500), values: [1, 2.5])
     let long = SimulationSeries(step: .milliseconds(500), values: [3, 4, 5])
@@ -69,7 +69,7 @@ struct SimulationReportTests {
         == "seconds,none,ours\n0.0,1.0,3.0\n0.5,2.5,4.0\n1.0,,5.0\n")
   }
 
-  @Test("each event is a line")
+  @Test("Each event is a line of text")
   func lines() {
     let events = [
       Self.event(1500, .callStarted(client: 2, call: 7)), Self.end(1500, began: 0),
@@ -79,8 +79,8 @@ struct SimulationReportTests {
       Self.event(1500, .note("half is back")),
     ]
     let texts = [
-      "client 2: call 7 begins", "client 1: call 1 has its value", "client 1: call 1 fails, offline",
-      "a: attempt 2 leaves", "a: lost", "a: down", "a: arrived, 3 wait", "a: answers 503", "half is back",
+      "client 2: call 7 starts", "client 1: call 1 succeeds", "client 1: call 1 fails: offline",
+      "a: attempt 2 sent", "a: lost", "a: down", "a: request arrived, 3 queued", "a: responds 503", "half is back",
     ]
     #expect(events.map(\.description) == texts.map { "1.5 seconds: \($0)" })
   }

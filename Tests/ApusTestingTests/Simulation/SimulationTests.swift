@@ -1,11 +1,12 @@
 import ApusCore
+import TestSupport
 import Testing
 
 @testable import ApusTesting
 
 @Suite("Simulation: runs")
 struct SimulationTests {
-  /// A busy minute on a bad network: everything that is drawn by chance takes part.
+  /// A busy minute on a bad network that uses every source of randomness.
   @Sendable private static func busyMinute(_ world: SimulatedWorld) async throws {
     let server = world.server("api.test") {
       $0.capacity = 8
@@ -25,7 +26,7 @@ struct SimulationTests {
     }
   }
 
-  @Test("a run is a function of its seed", arguments: [false, true])
+  @Test("A run is a function of its seed", arguments: [false, true])
   func reproducible(shuffles: Bool) async throws {
     let first = try await Simulation(seed: 7, shufflesJobs: shuffles).run(Self.busyMinute)
     let second = try await Simulation(seed: 7, shufflesJobs: shuffles).run(Self.busyMinute)
@@ -37,7 +38,7 @@ struct SimulationTests {
     #expect(first.successes > 1000 && first.failures > 0)
   }
 
-  @Test("the closure may follow the simulation directly, and what it notes is in the report with its time")
+  @Test("The closure may be trailing, and its notes are in the report with their time")
   func notes() async throws {
     let report = try await Simulation(seed: 1).run { world in
       world.at(.seconds(3)) { world.note("three") }
@@ -50,7 +51,7 @@ struct SimulationTests {
     #expect(report.seed == 1)
   }
 
-  @Test("a deadlock fails the run and names its seed, and its work is cancelled")
+  @Test("A deadlock fails the run, names the seed and cancels the work")
   func stuck() async throws {
     let gate = Gate()
     let failureOutcome = await failing(Simulation(seed: 9)) { world in
@@ -65,19 +66,19 @@ struct SimulationTests {
   }
 
   @Test(
-    "a failed run says how it was made, so that the same order of jobs and the same limit repeat it",
+    "A failed run tells how to replay it, with the same job order and limit",
     arguments: [
-      (Simulation(seed: 9, shufflesJobs: true), "Simulation(seed: 9, shufflesJobs: true) repeats it."),
-      (Simulation(seed: 9, limit: .milliseconds(2500)), "Simulation(seed: 9, limit: .seconds(2.5)) repeats it."),
+      (Simulation(seed: 9, shufflesJobs: true), "Simulation(seed: 9, shufflesJobs: true) replays it."),
+      (Simulation(seed: 9, limit: .milliseconds(2500)), "Simulation(seed: 9, limit: .seconds(2.5)) replays it."),
     ] as [(Simulation, String)])
   func repeating(simulation: Simulation, text: String) async throws {
     let gate = Gate()
     let outcome = await failing(simulation) { _ in try await gate.wait() }
     let failure = try #require(outcome)
-    #expect("\(failure)".hasSuffix(": everything waits, and nothing will happen any more. \(text)"))
+    #expect("\(failure)".hasSuffix(": all tasks wait and nothing is planned. \(text)"))
   }
 
-  @Test("work that throws fails the run, and the rest is cancelled")
+  @Test("An error thrown by work fails the run and cancels the rest")
   func throwing() async throws {
     struct Wrong: Error {}
     let ended = Log<String>()
@@ -92,10 +93,10 @@ struct SimulationTests {
     guard case .threw(let error) = failure.reason else { throw failure }
     #expect(error is Wrong)
     #expect(failure.report.duration == .seconds(1))
-    #expect(ended.entries == ["CancellationError"])
+    #expect(ended.all == ["CancellationError"])
   }
 
-  @Test("a run that does not end in its time, or goes round in circles, fails")
+  @Test("A run that exceeds its limit or loops without time passing fails")
   func endless() async throws {
     let longOutcome = await failing(Simulation(seed: 1, limit: .seconds(60))) { world in
       while true { try await world.sleep(for: .seconds(1)) }
@@ -113,14 +114,14 @@ struct SimulationTests {
     #expect(round.report.duration == .zero)
   }
 
-  @Test("work that heeds no cancellation holds nobody up, and what is left open breaks off")
+  @Test("Work that ignores cancellation does not block the end, and open exchanges fail")
   func heedless() async throws {
     struct Wrong: Error {}
     let codes = Log<CallError.Code>()
     let outcome = await failing(Simulation(seed: 1)) { world in
       let server = world.server("api.test") { $0.serviceTime = .constant(.seconds(60)) }
       let api = world.client(of: server)
-      // Not spawned by the world, so that nothing cancels it.
+      // Not spawned by the world, so it is never cancelled.
       Task(executorPreference: world.executor) {
         do throws(CallError) {
           _ = try await api.send(Request<String>.get("/"))
@@ -136,10 +137,10 @@ struct SimulationTests {
     }
     let failure = try #require(outcome)
     #expect(failure.report.duration == .seconds(5))
-    #expect(codes.entries == [.broken])
+    #expect(codes.all == [.broken])
   }
 
-  @Test("a run whose task is cancelled ends")
+  @Test("Cancelling the task ends the run")
   func cancelled() async throws {
     let run = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -149,7 +150,7 @@ struct SimulationTests {
     guard case .cancelled = failure.reason else { throw failure }
   }
 
-  @Test("thousands of calls in a second: a hundred clients, ten seconds, twenty thousand calls")
+  @Test("A hundred clients make twenty thousand calls in ten simulated seconds")
   func many() async throws {
     let report = try await Simulation(seed: 3).run { world in
       let server = world.server("api.test")

@@ -9,7 +9,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Answers of a stub")
+@Suite("Stub answers")
 struct StubAnswerTests {
   private let stub = StubTransport()
   private let clock = ManualClock()
@@ -22,7 +22,7 @@ struct StubAnswerTests {
     api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)
   }
 
-  @Test("fields after the content come with a whole answer and with one in pieces")
+  @Test("Trailers come with complete content and with content in pieces")
   func trailers() async throws {
     let sum = try #require(HTTPField.Name("X-Sum"))
     for answer in [StubAnswer.text("ab"), .pieces(["a", "b"]), .text("")] {
@@ -38,7 +38,7 @@ struct StubAnswerTests {
     #expect(try await api.response(to: Request<Void>.head("/text")).trailers.isEmpty)
   }
 
-  @Test("latency passes on the client's clock")
+  @Test("Latency passes on the client's clock")
   func latency() async throws {
     stub.onAny(answer: .text("late").after(.seconds(2)))
     async let answer = api.response(to: text)
@@ -51,7 +51,7 @@ struct StubAnswerTests {
     #expect(response.trace.duration == .seconds(2))
   }
 
-  @Test("an answer that waits for a gate comes when it opens")
+  @Test("An answer waiting for a gate comes when the gate opens")
   func gate() async throws {
     let gate = Gate()
     stub.onAny(answer: .text("late").waiting(for: gate))
@@ -63,7 +63,7 @@ struct StubAnswerTests {
     #expect(stub.openExchanges.isEmpty)
   }
 
-  @Test("a cancelled exchange ends at once and is recorded", arguments: ["opening", "stalled", "clock", "content"])
+  @Test("A cancelled exchange ends immediately and is recorded", arguments: ["opening", "stalled", "clock", "content"])
   func cancellation(place: String) async throws {
     let answers: [String: StubAnswer] = [
       "opening": .text("").waiting(for: Gate()), "stalled": .stalled, "clock": .text("").after(.seconds(1)),
@@ -78,14 +78,14 @@ struct StubAnswerTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("a buffered call gets all pieces of an answer")
+  @Test("A buffered call receives all pieces of an answer")
   func pieces() async throws {
     stub.onAny(answer: .pieces(["one ", "", "two"]))
     #expect(try await api.send(text) == "one two")
     #expect(stub.exchanges.map(\.outcome) == [.answered])
   }
 
-  @Test("pieces pass the gate one by one")
+  @Test("Pieces pass the gate one by one")
   func gatedPieces() async throws {
     let gate = Gate()
     stub.onAny(answer: .pieces(["a", "b"], gate: gate))
@@ -102,7 +102,7 @@ struct StubAnswerTests {
     #expect(gate.arrivals == 2)
   }
 
-  @Test("content drips on the client's clock")
+  @Test("Pieces are paced on the client's clock")
   func dripping() async throws {
     stub.onAny(answer: .pieces(["a", "b"]).dripping(every: .seconds(1)))
     async let answer = api.send(text)
@@ -114,7 +114,7 @@ struct StubAnswerTests {
     #expect(clock.now.sinceStart == .seconds(2))
   }
 
-  @Test("an answer broken off gives its pieces and then the error")
+  @Test("Content that is broken off delivers its pieces and then the error")
   func brokenOff() async throws {
     stub.onAny(answer: .pieces(["a", "b", "c"]).brokenOff(after: 2))
     let error = try #require(await #expect(throws: CallError.self) { try await api.send(text) })
@@ -133,7 +133,7 @@ struct StubAnswerTests {
     #expect(stub.exchanges.map(\.outcome) == [.failed, .failed])
   }
 
-  @Test("a streamed call gets even complete content piece by piece, and gives up what it does not read")
+  @Test("A streamed call receives complete content piece by piece and discards the unread rest")
   func streamed() async throws {
     stub.onAny(answer: .text("all at once"))
     try await api.withResponse(to: text) { response in
@@ -144,7 +144,7 @@ struct StubAnswerTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("content that cannot be encoded fails the exchange")
+  @Test("A value that cannot be encoded fails the exchange")
   func encodingFails() async throws {
     stub.onAny(answer: .encoded(Double.nan))
     await #expect(throws: CallError.self) { try await api.send(text) }

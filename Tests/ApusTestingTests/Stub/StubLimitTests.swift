@@ -3,7 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// Gives every attempt five seconds.
+/// Sets a deadline of five seconds for every attempt.
 private struct ShortAttempts: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
@@ -12,7 +12,7 @@ private struct ShortAttempts: Middleware {
   }
 }
 
-@Suite("A stub and the time of an attempt")
+@Suite("A stub and the deadline of an attempt")
 struct StubLimitTests {
   private let stub = StubTransport()
   private let clock = ManualClock()
@@ -28,7 +28,7 @@ struct StubLimitTests {
       environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)
   }
 
-  @Test("an answer that waits, for a time or a gate, does not come once the time is up", arguments: [true, false])
+  @Test("An answer waiting for a time or a gate does not come after the deadline", arguments: [true, false])
   func late(hasGate: Bool) async throws {
     let answer = StubAnswer.text("late")
     stub.onAny(answer: hasGate ? answer.waiting(for: Gate()) : answer.after(.seconds(5)))
@@ -42,7 +42,7 @@ struct StubLimitTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("an answer in time comes, and its content may take any time")
+  @Test("An answer in time comes, and its content may take any time")
   func inTime() async throws {
     let gate = Gate()
     stub.onAny(answer: .pieces(["a", "b"], gate: gate).after(.seconds(4)))
@@ -55,7 +55,7 @@ struct StubLimitTests {
     #expect(try await call.value == "ab")
   }
 
-  @Test("an answer that a function took its time to make comes too late")
+  @Test("An answer whose closure takes too long comes too late")
   func made() async throws {
     let clock = clock
     stub.on(

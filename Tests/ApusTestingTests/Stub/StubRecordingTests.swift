@@ -2,6 +2,7 @@ import ApusCore
 import ApusTesting
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -10,7 +11,7 @@ import Testing
   import Foundation
 #endif
 
-/// Numbers as content, one a piece.
+/// A stream of numbers, one per piece.
 private func pieces(_ count: Int, length: Int64?, failing: Bool = false) -> RequestContent {
   .stream(
     ContentStream(length: length, isReplayable: true) {
@@ -29,7 +30,7 @@ private func pieces(_ count: Int, length: Int64?, failing: Bool = false) -> Requ
     })
 }
 
-@Suite("What a stub records")
+@Suite("Recording of a stub")
 struct StubRecordingTests {
   private let stub = StubTransport()
   private let api: Client
@@ -39,7 +40,7 @@ struct StubRecordingTests {
     stub.onAny(answer: .status(204))
   }
 
-  @Test("each exchange tells its call, endpoint, tags and environment")
+  @Test("An exchange records its call, endpoint, tags and environment")
   func identity() async throws {
     try await api.send(Request<Void>.delete("/users/\(7)").id("mine", whenRunning: .allow).tag("a", "b"))
     let exchange = try #require(stub.exchanges.first)
@@ -52,7 +53,7 @@ struct StubRecordingTests {
     #expect(exchange.request.head.authority == "x.test")
   }
 
-  @Test("content is recorded whole, where it came from a stream too")
+  @Test("Content is recorded completely, including that of streams")
   func streamedContent() async throws {
     try await api.send(Request<Void>.post("/", content: pieces(3, length: nil)))
     try await api.send(Request<Void>.post("/", content: pieces(3, length: 3)))
@@ -61,7 +62,7 @@ struct StubRecordingTests {
     #expect(stub.exchanges.allSatisfy { $0.request.content.length == Int64($0.content.count) })
   }
 
-  @Test("a file's bytes are recorded")
+  @Test("The bytes of a file are recorded")
   func file() async throws {
     let url = FileManager.default.temporaryDirectory.appending(path: "stub-\(UUID())")
     try Data("from a file".utf8).write(to: url)
@@ -70,7 +71,7 @@ struct StubRecordingTests {
     #expect(stub.exchanges.map(\.text) == ["from a file"])
   }
 
-  @Test("a stream of another length than announced breaks the exchange")
+  @Test("A stream that differs from its announced length fails the exchange")
   func wrongLength() async throws {
     let call = Request<Void>.post("/", content: pieces(3, length: 4))
     let error = try #require(await #expect(throws: CallError.self) { try await api.send(call) })
@@ -78,7 +79,7 @@ struct StubRecordingTests {
     #expect(error.requestState == .maybeSent)
   }
 
-  @Test("a stream that throws breaks the exchange")
+  @Test("A stream that throws fails the exchange")
   func throwingStream() async throws {
     let call = Request<Void>.post("/", content: pieces(3, length: nil, failing: true))
     let error = try #require(await #expect(throws: CallError.self) { try await api.send(call) })
@@ -87,7 +88,7 @@ struct StubRecordingTests {
     #expect(stub.exchanges.map(\.outcome) == [.failed])
   }
 
-  @Test("exchanges can be waited for, and so can the end of all")
+  @Test("A test can wait for exchanges and for the end of all of them")
   func waiting() async throws {
     let gate = Gate()
     stub.onAny(answer: .status(204).waiting(for: gate))
@@ -98,14 +99,14 @@ struct StubRecordingTests {
     for call in calls { try await call.value }
   }
 
-  @Test("a cancelled wait ends with CancellationError")
+  @Test("A cancelled wait throws CancellationError")
   func cancelledWait() async throws {
     let wait = Task { [stub] in try await stub.waitForExchanges(1) }
     wait.cancel()
     await #expect(throws: CancellationError.self) { try await wait.value }
   }
 
-  @Test("a thousand calls at once are all recorded, each once")
+  @Test("A thousand concurrent calls are each recorded once")
   func many() async throws {
     try await withThrowingTaskGroup { group in
       for number in 0..<1000 { group.addTask { [api] in try await api.send(Request<Void>.get("/\(number)")) } }

@@ -18,7 +18,7 @@ struct StubRuleTests {
     api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub)
   }
 
-  @Test("a method and a target are answered with JSON")
+  @Test("A rule matches a method and a target")
   func methodAndTarget() async throws {
     stub.on(.get, "/users/7", answer: .json(#"{"id":7}"#))
     #expect(try await api.send(GetUser(id: 7)) == User(id: 7))
@@ -27,7 +27,7 @@ struct StubRuleTests {
     #expect(stub.exchanges.first?.status == 200)
   }
 
-  @Test("a target without a query matches every query, one with a query only that one")
+  @Test("A target without a query matches any query, one with a query only that query")
   func queries() async throws {
     stub.on(.get, "/films", answer: .text("any"))
     stub.on(.get, "/films?page=2", answer: .text("second"))
@@ -36,7 +36,7 @@ struct StubRuleTests {
     #expect(try await api.send(Request<String>.get("/films")) == "any")
   }
 
-  @Test("another method or target does not match")
+  @Test("A rule does not match another method or target")
   func noMatch() async throws {
     stub.on(.post, "/users/7", answer: .json(#"{"id":7}"#))
     stub.on(.get, "/users/70", answer: .json(#"{"id":70}"#))
@@ -45,7 +45,7 @@ struct StubRuleTests {
   }
 
   @Test(
-    "a call that no rule matches fails with an error that names the path as sent, base path included, and the rules")
+    "A call that no rule matches fails with an error that names the full path as sent and the rules")
   func unmatched() async throws {
     let api = Client(environment: Environment(baseURL: "https://example.test/v1"), transport: stub)
     let call = { try await api.send(Request<User>.get("/users/\(1)", query: ["key": "s3cr3t"])) }
@@ -59,25 +59,25 @@ struct StubRuleTests {
     let error = try #require(await #expect(throws: CallError.self) { try await call() })
     #expect(
       error.detail
-        == "no answer is stubbed for GET /v1/users/1?key=██; stubbed are requests that a closure picks, "
+        == "no answer is stubbed for GET /v1/users/1?key=██; stubbed: requests that a closure selects, "
         + "the template GET /users, calls of GetUser, GET /users/1")
   }
 
-  @Test("many rules are not all named")
+  @Test("The error does not list an unbounded number of rules")
   func manyRules() async throws {
     for number in 0..<20 { stub.on(.get, "/other/\(number)", answer: .status(200)) }
     let error = try #require(await #expect(throws: CallError.self) { try await api.send(GetUser(id: 1)) })
     #expect(error.detail.contains("GET /other/19, ") && error.detail.hasSuffix("GET /other/10 and 10 more"))
   }
 
-  @Test("an endpoint type is answered whatever its values are")
+  @Test("A rule for an endpoint type matches any of its values")
   func endpointType() async throws {
     stub.on(GetUser.self, answer: .encoded(User(id: 1)))
     #expect(try await api.send(GetUser(id: 5)) == User(id: 1))
     await #expect(throws: CallError.self) { try await api.send(Request<User>.get("/users/\(5)")) }
   }
 
-  @Test("a template's answers come one after the other, and the last again and again")
+  @Test("A rule for a template gives its answers in order and repeats the last")
   func sequence() async throws {
     stub.on(template: "GET /users/{}", answers: [.status(503), .encoded(User(id: 2))])
     await #expect(throws: CallError.self) { try await api.send(GetUser(id: 1)) }
@@ -86,7 +86,7 @@ struct StubRuleTests {
     #expect(stub.exchanges.map(\.status) == [503, 200, 200])
   }
 
-  @Test("answers that are used up fail when told to")
+  @Test("Answers that are used up fail if the rule refuses further requests")
   func exhausted() async throws {
     stub.on(GetUser.self, answers: [.encoded(User(id: 2))], afterwards: .refuse)
     _ = try await api.send(GetUser(id: 1))
@@ -94,14 +94,14 @@ struct StubRuleTests {
     #expect(error.detail.contains("used up"))
   }
 
-  @Test("of several rules that match the newest counts")
+  @Test("Of several matching rules the newest is used")
   func newest() async throws {
     stub.on(GetUser.self, answer: .encoded(User(id: 1)))
     stub.onAny(answer: .encoded(User(id: 2)))
     #expect(try await api.send(GetUser(id: 9)) == User(id: 2))
   }
 
-  @Test("a function sees the request with its content and makes the answer")
+  @Test("A closure receives the request with its content and returns the answer")
   func function() async throws {
     stub.on(
       where: { request, context in request.head.method == .post && context.call.tags.contains("echo") },
@@ -111,7 +111,7 @@ struct StubRuleTests {
     await #expect(throws: CallError.self) { try await api.send(Request<String>.post("/echo", content: .text("hello"))) }
   }
 
-  @Test("a failure reaches the call with its kind and state")
+  @Test("A failure reaches the call with its kind and request state")
   func failure() async throws {
     stub.on(.get, "/down", answer: .failure(TransportError(.connectionFailed, requestState: .notSent)))
     let error = try #require(
@@ -121,7 +121,7 @@ struct StubRuleTests {
     #expect(stub.exchanges.first?.outcome == .failed)
   }
 
-  @Test("answers to HEAD and with 204 and 304 have no content", arguments: [200, 204, 304])
+  @Test("Responses to HEAD, 204 and 304 have no content", arguments: [200, 204, 304])
   func noContent(status: Int) async throws {
     stub.onAny(answer: .status(status, content: "text"))
     let request = Request<String>.method(status == 200 ? .head : .get, "/").accepting(.any)

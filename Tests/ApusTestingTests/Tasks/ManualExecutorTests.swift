@@ -1,10 +1,11 @@
 import ApusCore
 import ApusTesting
+import TestSupport
 import Testing
 
-@Suite("The manual executor")
+@Suite("ManualExecutor")
 struct ManualExecutorTests {
-  @Test("jobs wait until the test runs them, one at a time")
+  @Test("Jobs are held until the test runs them one at a time")
   func holding() async {
     let executor = ManualExecutor()
     let log = Log<String>()
@@ -17,18 +18,18 @@ struct ManualExecutorTests {
     }
     #expect(executor.pendingCount == 2)
     #expect(executor.jobCount == 2)
-    #expect(log.entries.isEmpty)
+    #expect(log.all.isEmpty)
     #expect(executor.runNext())
-    #expect(log.entries == ["a1"])
+    #expect(log.all == ["a1"])
     executor.runAll()
-    #expect(log.entries == ["a1", "b1", "a2", "b2"])
+    #expect(log.all == ["a1", "b1", "a2", "b2"])
     #expect(!executor.runNext())
-    // A yield takes two jobs: one that resumes the task, and the task's next.
+    // A yield takes two jobs: the one that resumes the task, and the task's next.
     #expect(executor.jobCount == 6)
     for task in tasks { await task.value }
   }
 
-  @Test("forwarded jobs run by themselves and are counted")
+  @Test("Forwarded jobs run by themselves and are counted")
   func forwarding() async {
     let executor = ManualExecutor(.forward)
     let sum = await withTaskGroup(of: Int.self) { group in
@@ -44,7 +45,7 @@ struct ManualExecutorTests {
     #expect(executor.pendingCount == 0)
   }
 
-  @Test("jobs that wait are run when the executor begins to forward")
+  @Test("Held jobs run when the executor starts to forward")
   func switching() async {
     let executor = ManualExecutor()
     let task = Task(executorPreference: executor) { 7 }
@@ -53,7 +54,7 @@ struct ManualExecutorTests {
     #expect(await task.value == 7)
   }
 
-  @Test("the order drawn from a seed is the same each time")
+  @Test("The same seed runs jobs in the same order")
   func randomOrder() async {
     func order(seed: UInt64) async -> [Int] {
       let executor = ManualExecutor()
@@ -62,14 +63,14 @@ struct ManualExecutorTests {
       var generator = SeededGenerator(seed: seed)
       while executor.runNext(using: &generator) {}
       for task in tasks { await task.value }
-      return log.entries
+      return log.all
     }
     #expect(await order(seed: 1) == order(seed: 1))
     #expect(await order(seed: 1) != order(seed: 2))
     #expect(await order(seed: 1).sorted() == Array(0..<10))
   }
 
-  @Test("a task is run to its end, though a gate holds it for a while")
+  @Test("A task held by a gate is run to its end")
   func finishing() async throws {
     let executor = ManualExecutor()
     let gate = Gate()
@@ -83,7 +84,7 @@ struct ManualExecutorTests {
     #expect(try await result.get() == 1)
   }
 
-  @Test("a job that is waited for is there afterwards")
+  @Test("Waiting for a pending job returns when it is there")
   func pending() async throws {
     let executor = ManualExecutor()
     let gate = Gate()
@@ -96,7 +97,7 @@ struct ManualExecutorTests {
     try await task.value
   }
 
-  @Test("a whole call runs on the client's executor, step by step")
+  @Test("A whole call runs on the client's executor, step by step")
   func call() async throws {
     let executor = ManualExecutor()
     let stub = StubTransport()

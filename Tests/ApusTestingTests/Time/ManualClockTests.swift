@@ -1,12 +1,13 @@
 import ApusCore
 import ApusTesting
+import TestSupport
 import Testing
 
 private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-@Suite("The manual clock")
+@Suite("ManualClock")
 struct ManualClockTests {
-  @Test("time moves only when told to, and never backwards")
+  @Test("Time advances only when told to, and never backwards")
   func advancing() {
     let clock = ManualClock(at: at(10))
     #expect(clock.now == at(10))
@@ -18,7 +19,7 @@ struct ManualClockTests {
     #expect(clock.now == at(20))
   }
 
-  @Test("sleeping until an instant that is past returns at once")
+  @Test("Sleeping until a past instant returns immediately")
   func past() async throws {
     let clock = ManualClock(at: at(10))
     try await clock.sleep(until: at(10))
@@ -26,7 +27,7 @@ struct ManualClockTests {
     #expect(clock.sleepers == 0)
   }
 
-  @Test("sleepers wake earliest first, whatever order they came in")
+  @Test("Sleepers wake earliest first, whatever their order of arrival")
   func order() async throws {
     let clock = ManualClock()
     let executor = ManualExecutor()
@@ -42,7 +43,7 @@ struct ManualClockTests {
     #expect(clock.nextWake == at(1))
     clock.advance(to: at(3))
     executor.runAll()
-    #expect(woken.entries == [1, 1, 2, 3])
+    #expect(woken.all == [1, 1, 2, 3])
     #expect(clock.sleepers == 1)
     #expect(clock.advanceToNextWake())
     executor.runAll()
@@ -51,7 +52,7 @@ struct ManualClockTests {
     for task in tasks { try await task.value }
   }
 
-  @Test("a cancelled sleeper gets CancellationError and is gone")
+  @Test("A cancelled sleeper throws CancellationError and is removed")
   func cancelled() async throws {
     let clock = ManualClock()
     let sleeper = Task { try await clock.sleep(until: at(1)) }
@@ -61,7 +62,7 @@ struct ManualClockTests {
     #expect(clock.sleepers == 0)
   }
 
-  @Test("a task that is cancelled already does not sleep")
+  @Test("A task that is already cancelled does not sleep")
   func cancelledBefore() async throws {
     let clock = ManualClock()
     let start = Gate()
@@ -73,7 +74,7 @@ struct ManualClockTests {
     await #expect(throws: CancellationError.self) { try await sleeper.value }
   }
 
-  @Test("many sleepers, cancelled and woken at random, each end once", arguments: 0..<8)
+  @Test("Each of many sleepers, cancelled and woken at random, ends once", arguments: 0..<8)
   func random(seed: UInt64) async throws {
     let clock = ManualClock()
     var generator = SeededGenerator(seed: seed)

@@ -1,9 +1,10 @@
 import ApusTesting
+import TestSupport
 import Testing
 
 @Suite("Gates")
 struct GateTests {
-  @Test("an open gate lets everybody pass")
+  @Test("An open gate lets every task pass")
   func open() async throws {
     let gate = Gate()
     let early = Task { try await gate.wait() }
@@ -12,10 +13,11 @@ struct GateTests {
     gate.open()
     try await early.value
     try await gate.wait()
+    #expect(gate.isOpen)
     #expect(gate.arrivals == 2)
   }
 
-  @Test("passes let those through who came first")
+  @Test("Released passes are used in order of arrival")
   func passes() async throws {
     let gate = Gate()
     let executor = ManualExecutor()
@@ -29,13 +31,13 @@ struct GateTests {
     executor.runAll()
     gate.release(2)
     executor.runAll()
-    #expect(passed.entries == [0, 1])
+    #expect(passed.all == [0, 1])
     gate.release()
     executor.runAll()
     for task in tasks { try await task.value }
   }
 
-  @Test("a pass that nobody waited for is kept, and used up once")
+  @Test("An unused pass is kept and used once")
   func keptPass() async throws {
     let gate = Gate()
     gate.release()
@@ -46,7 +48,7 @@ struct GateTests {
     await #expect(throws: CancellationError.self) { try await second.value }
   }
 
-  @Test("a waiter that is cancelled uses up no pass")
+  @Test("A cancelled waiter uses no pass")
   func cancelled() async throws {
     let gate = Gate()
     let first = Task { try await gate.wait() }
@@ -55,5 +57,39 @@ struct GateTests {
     await #expect(throws: CancellationError.self) { try await first.value }
     gate.release()
     try await gate.wait()
+  }
+
+  @Test("A task that is already cancelled waits neither at the gate nor for arrivals")
+  func alreadyCancelled() async throws {
+    let gate = Gate()
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      await #expect(throws: CancellationError.self) { try await gate.wait() }
+      await #expect(throws: CancellationError.self) { try await gate.waitForArrivals(9) }
+    }
+    await task.value
+  }
+
+  @Test("Waiting for arrivals ends when the task is cancelled")
+  func arrivalsCancelled() async throws {
+    let gate = Gate()
+    let task = Task { try await gate.waitForArrivals(2) }
+    try? await gate.waitForArrivals(0)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test("A pass left after a release is used by the next task, and a later one waits")
+  func releasedInAdvance() async throws {
+    let gate = Gate()
+    let waiter = Task { try await gate.wait() }
+    try await gate.waitForArrivals(1)
+    gate.release(2)
+    try await waiter.value
+    try await gate.wait()
+    let third = Task { try await gate.wait() }
+    try await gate.waitForArrivals(3)
+    third.cancel()
+    await #expect(throws: CancellationError.self) { try await third.value }
   }
 }

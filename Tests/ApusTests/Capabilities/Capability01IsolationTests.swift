@@ -11,7 +11,7 @@ import Testing
 @Suite("1: an app's code knows Apus and nothing below it")
 @MainActor
 struct Capability01IsolationTests {
-  @Test("endpoints, a service and a screen compile with Apus as their only import, without any of its parts' types")
+  @Test("Endpoints, a service and a screen compile with Apus as their only import and without transport types")
   func onlyImport() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("IsolatedApp.swift")
     let source = try String(contentsOf: file, encoding: .utf8)
@@ -22,7 +22,7 @@ struct Capability01IsolationTests {
     }
   }
 
-  @Test("that code works: a screen shows models, or one sentence")
+  @Test("That code works: the screen shows models, or one sentence")
   func works() async throws {
     let stub = StubTransport()
     stub.on(.get, "/users/7/friends", answers: [.json(#"[{"id":1,"name":"Ann"}]"#), .status(503)])

@@ -38,7 +38,7 @@
   struct Capability02EndpointStylesTests {
     private let ann = User(id: 7, name: "Ann")
 
-    @Test("inline, leading dot, struct, enum and service send the same request and give the same value")
+    @Test("Inline, leading dot, struct, enum and service send the same request and return the same value")
     func sameRequest() async throws {
       try await withServer(answering: .json(#"{"id":7,"name":"Ann"}"#), path: "/v1") { api, server in
         let id = 7
@@ -55,7 +55,7 @@
       }
     }
 
-    @Test("modifiers work on every style")
+    @Test("Modifiers work with every style")
     func modifiers() async throws {
       try await withServer(answering: .json(#"{"id":7,"name":"Ann"}"#)) { api, server in
         let inline: User = try await api.send(Request.get("/users/\(7)").field("X-Style", "a").tag("t"))
@@ -67,7 +67,7 @@
       }
     }
 
-    @Test("an enum's cases give the type that each call names")
+    @Test("The cases of an enum return the type that each call names")
     func enumTypes() async throws {
       try await TestServer.with { request in
         request.path.hasSuffix("/name") ? .json(#""Ann""#) : .json(#"{"id":7,"name":"Ann"}"#)
@@ -80,7 +80,7 @@
       }
     }
 
-    @Test("a trace names the endpoint: the type where there is one, else method and template")
+    @Test("A trace names the endpoint: its type if it has one, otherwise its method and template")
     func identities() async throws {
       try await withServer(answering: .json(#"{"id":7,"name":"Ann"}"#)) { api, _ in
         let dot = try await api.response(to: .user(7))

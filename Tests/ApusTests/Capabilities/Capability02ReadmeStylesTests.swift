@@ -14,7 +14,7 @@
   }
   // end
 
-  /// A scope of its own for the README's types.
+  /// A scope for the README's types.
   private enum Readme {
     // begin
     struct GetUser: Endpoint {
@@ -46,12 +46,12 @@
     }
   }
 
-  @Suite("2: the five styles that the README shows")
+  @Suite("2: the five styles in the README")
   struct Capability02ReadmeStylesTests {
     private typealias GetUser = Readme.GetUser
     private typealias MovieAPI = Readme.MovieAPI
 
-    @Test("they are these lines, and each gives its value")
+    @Test("The README shows exactly these lines, and each returns its value")
     func styles() async throws {
       let (ann, film) = (User(id: 7, name: "Ann"), Movie(id: 7, title: "A"))
       try await TestServer.with {

@@ -6,7 +6,7 @@
 
   @Suite("3: methods")
   struct Capability03MethodsTests {
-    @Test("the server gets the exact token of every method, and content where there is some")
+    @Test("The server receives the exact token of every method, and content where there is some")
     func tokens() async throws {
       try await withServer { api, server in
         try await api.send(.get("/a"))
@@ -29,7 +29,7 @@
       }
     }
 
-    @Test("HEAD gives the head, and content that only its length announces is not awaited")
+    @Test("HEAD returns the head without waiting for the announced content")
     func head() async throws {
       try await withServer(answering: .text("0123456789", fields: ["ETag": "\"v1\""])) { api, _ in
         let response = try await api.response(to: .head("/a"))
@@ -38,7 +38,7 @@
       }
     }
 
-    @Test("POST without content says so, so that servers need not guess")
+    @Test("POST without content sends Content-Length: 0")
     func emptyPost() async throws {
       try await withServer { api, server in
         try await api.send(.post("/a"))

@@ -6,7 +6,7 @@
   @Suite("4: base URL and path")
   struct Capability04BaseURLTests {
     @Test(
-      "every combination of slashes gives one URL",
+      "Every combination of slashes yields the same URL",
       arguments: ["/v1", "/v1/", "/v1//"], ["/users", "users", "/users"])
     func slashes(base: String, path: String) async throws {
       try await withServer(path: base) { api, server in
@@ -15,7 +15,7 @@
       }
     }
 
-    @Test("no path at all asks for the root", arguments: ["", "/"])
+    @Test("An empty path requests the root", arguments: ["", "/"])
     func root(path: String) async throws {
       try await withServer { api, server in
         try await api.send(.get(RequestPath(stringLiteral: path)))
@@ -23,7 +23,7 @@
       }
     }
 
-    @Test("the base URL's path and query are kept, the request's query comes behind")
+    @Test("The base URL's path and query are kept, followed by the request's query")
     func baseKept() async throws {
       try await withServer(path: "/v1?region=eu") { api, server in
         try await api.send(.get("/users", query: ["page": 2]))
@@ -34,7 +34,7 @@
     }
 
     @Test(
-      "an interpolated value stays one segment that the server decodes to the same text",
+      "An interpolated value is one segment that the server decodes to the same text",
       arguments: [
         "a/b", "a?b", "a#b", "100%", "%2F", "a b", "日本", "é", "e\u{301}", "👩‍👩‍👧", "a;b=c", "a+b", "..a", "~", "\\",
         "\"<>^`{|}",
@@ -51,7 +51,7 @@
     }
 
     @Test(
-      "a value that is a dot segment in any spelling is refused, and nothing is sent",
+      "A value that is a dot segment in any spelling is refused and nothing is sent",
       arguments: [".", "..", "%2e", "%2E%2e", ".%2e", "%252e%252e", "", "a\r\nb", "a\0"])
     func refusedValues(value: String) async throws {
       try await withServer { api, server in
@@ -63,7 +63,7 @@
     }
 
     @Test(
-      "an absolute URL, another host, a dot segment or a fragment in a path is refused, and nothing is sent",
+      "An absolute URL, another host, a dot segment or a fragment in a path is refused and nothing is sent",
       arguments: [
         "http://evil.test/users", "https://evil.test", "//evil.test/users", "/a/../b", "/a/./b", "..", "/a/%2e%2e/b",
         "/a/%252e%252e/b", "/a#b", "/a%", "/a%zz",
@@ -77,7 +77,7 @@
     }
 
     @Test(
-      "a malformed base URL makes calls throw invalidRequest, and is found early on request",
+      "A malformed base URL makes calls throw invalidRequest and can be detected early",
       arguments: [
         "", "example.com", "ftp://example.com", "http://", "http://exa mple.com", "http://user:pw@example.com",
         "http://example.com:99999", "http://example.com/#a", "http://[::1", "http://example.com/../a",
@@ -90,7 +90,7 @@
       #expect(throws: BaseURL.Malformed.self) { try BaseURL(text) }
     }
 
-    @Test("segments can be given as a list, each encoded whole")
+    @Test("Segments can be given as a list, each encoded as a whole")
     func segmentList() async throws {
       try await withServer { api, server in
         try await api.send(.get(RequestPath(segments: ["files", "a/b", "c d.txt"])))

@@ -18,7 +18,7 @@
       }
     }
 
-    @Test("every ASCII character and every language arrives as it was, in names and in values")
+    @Test("Names and values with any ASCII character and in any language arrive unchanged")
     func roundTrip() async throws {
       let ascii = (0x20...0x7E).map { String(UnicodeScalar(UInt8($0))) }
       let texts = ascii + ["a+b & c=d %41 @", "日本語", "Ωμέγα", "👩‍👩‍👧", "e\u{301}", "\t", "\n", "%", "%%", "%2", "+", ""]
@@ -29,12 +29,12 @@
       #expect(try await items(query) == texts.map { ["v\($0)", $0] })
     }
 
-    @Test("nothing is encoded twice: what looks encoded arrives as it was")
+    @Test("Nothing is encoded twice: text that looks encoded arrives unchanged")
     func onceOnly() async throws {
       #expect(try await items(["q": "%2F%252F%20+"]) == [["q", "%2F%252F%20+"]])
     }
 
-    @Test("an absent value is left out, and no question mark stands alone")
+    @Test("An absent value is omitted, and there is no lone question mark")
     func absent() async throws {
       try await withServer { api, server in
         try await api.send(.get("/a", query: ["x": nil as Int?, "y": 1]))
@@ -44,7 +44,7 @@
       }
     }
 
-    @Test("parameters keep their order")
+    @Test("Parameters keep their order")
     func order() async throws {
       var query: Query = [:]
       for index in 0..<50 { query.append("p\((index * 37) % 50)", index) }
@@ -64,7 +64,7 @@
       title: nil, genres: ["drama", "war"], years: .init(from: 1990, to: nil), isNew: true,
       since: Date(timeIntervalSince1970: 1_000_000_000))
 
-    @Test("a struct gives one parameter a property: arrays, nested keys, booleans and dates")
+    @Test("A struct becomes a parameter per property: arrays, nested keys, Booleans and dates")
     func structs() async throws {
       #expect(
         try await items(Query(filter)) == [
@@ -73,7 +73,7 @@
         ])
     }
 
-    @Test("how arrays, keys, booleans, dates and absent values are written is a matter of style")
+    @Test("A query style sets how arrays, keys, Booleans, dates and absent values are written")
     func styles() async throws {
       let style = QueryStyle(
         arrays: .brackets, nesting: .dots, bools: .digits, dates: .secondsSince1970, nils: .empty)
@@ -87,7 +87,7 @@
         try await items(["t": ["a", "b"]], style: QueryStyle(arrays: .indexed)) == [["t[0]", "a"], ["t[1]", "b"]])
     }
 
-    @Test("a value without a text makes the call throw encoding, naming the parameter, and nothing is sent")
+    @Test("A value that cannot be encoded throws an encoding error that names the parameter, and nothing is sent")
     func unwritable() async throws {
       try await withServer { api, server in
         let error = await failure { try await api.send(.get("/a", query: ["ratio": Double.infinity])) }

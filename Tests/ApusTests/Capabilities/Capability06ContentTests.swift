@@ -20,7 +20,7 @@
       }
     }
 
-    @Test("a value goes as JSON, with its type")
+    @Test("A value is sent as JSON with its type")
     func json() async throws {
       let exchange = try await sent(.json(User(id: 7, name: "Ann/Bob é")))
       #expect(exchange.fields["Content-Type"] == "application/json")
@@ -28,7 +28,7 @@
       #expect(exchange.fields["Content-Length"] == "\(exchange.content.count)")
     }
 
-    @Test("a value goes as a form that a server's decoder reads back")
+    @Test("A value is sent as a form that a server's decoder reads back")
     func form() async throws {
       let exchange = try await sent(
         .form(["name": "Ann & Bob", "a+b": "x y=%é", "list": ["1", "2"], "no": nil as Int?]))
@@ -38,7 +38,7 @@
       #expect(try formItems(await sent(.form(User(id: 7, name: "A"))).text) == [["id", "7"], ["name", "A"]])
     }
 
-    @Test("bytes and text go as they are")
+    @Test("Bytes and text are sent unchanged")
     func bytes() async throws {
       let all = Data(0...255)
       let bytes = try await sent(.bytes(all, "image/x-all"))
@@ -49,7 +49,7 @@
       #expect(text.fields["Content-Type"]?.hasPrefix("text/plain") == true)
     }
 
-    @Test("a file goes with its length")
+    @Test("A file is sent with its length")
     func file() async throws {
       let url = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString)")
       let pattern = ContentPattern.counting
@@ -62,7 +62,7 @@
       #expect(exchange.fields["Content-Length"] == "300000")
     }
 
-    /// A new one for each pass, as an app would make it of a file or a camera.
+    /// Returns a new stream for each pass, as an app would for a file or a camera.
     private static func stream(_ length: Int64?) -> RequestContent {
       .stream(
         ContentStream(
@@ -73,7 +73,7 @@
           }), "text/x-digits")
     }
 
-    @Test("a stream goes whole, with or without a known length", arguments: [10, nil])
+    @Test("A stream is sent completely, with or without a known length", arguments: [10, nil])
     func stream(length: Int64?) async throws {
       let exchange = try await sent(Self.stream(length))
       #expect(exchange.text == "0123456789")
@@ -81,8 +81,8 @@
       #expect(exchange.fields["Content-Type"] == "text/x-digits")
     }
 
-    // Over the stub, which takes one piece after the other on every platform.
-    @Test("a stream's pieces leave one by one, and progress tells of each", arguments: [10, nil])
+    // With the stub, which takes one piece at a time on every platform.
+    @Test("A stream is sent piece by piece, with progress for each", arguments: [10, nil])
     func pieces(length: Int64?) async throws {
       let (stub, progress) = (StubTransport(), Progress())
       stub.onAny(answer: .status(204))
@@ -93,7 +93,7 @@
     }
 
     private struct Progress: CallObserver {
-      let sent = Told<Int64>()
+      let sent = Log<Int64>()
 
       func observe(_ event: TraceEvent, of call: CallEntry) {
         if case .sendProgress(let total, _) = event.kind { sent.add(total) }
@@ -108,7 +108,7 @@
       }
     }
 
-    @Test("a format of the app's own works for requests and answers")
+    @Test("A custom format works for requests and responses")
     func ownFormat() async throws {
       try await withServer(answering: .text("42!")) { api, server in
         let request: Request<Int> = .post("/a", content: .encoded("hello", as: Shouting()))
@@ -119,7 +119,7 @@
       }
     }
 
-    @Test("query and content go together, and either may be absent")
+    @Test("Query and content can be combined, and either can be absent")
     func together() async throws {
       let both = try await sent(.json([1]), query: ["a": 1])
       #expect(both.target == "/a?a=1")
@@ -137,7 +137,7 @@
       var items: [Item]
     }
 
-    @Test("a value that cannot be encoded gives an error naming its place, and nothing is sent")
+    @Test("A value that cannot be encoded throws an error with its coding path, and nothing is sent")
     func unencodable() async throws {
       try await withServer { api, server in
         let order = Order(items: [.init(price: 1), .init(price: .nan)])
@@ -151,7 +151,7 @@
       }
     }
 
-    @Test("a missing file is an error, and nothing is sent")
+    @Test("A missing file throws an error, and nothing is sent")
     func missingFile() async throws {
       try await withServer { api, server in
         let error = await failure { try await api.send(.post("/a", content: .file("/nowhere/at/all"))) }

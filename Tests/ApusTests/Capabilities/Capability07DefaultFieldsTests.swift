@@ -5,7 +5,7 @@
 
   @Suite("7: default fields")
   struct Capability07DefaultFieldsTests {
-    @Test("Accept is always there; Content-Type only with content")
+    @Test("Accept is always sent, Content-Type only with content")
     func defaults() async throws {
       try await withServer(answering: .json("7")) { api, server in
         _ = try await api.send(Request<Int>.get("/a"))
@@ -18,7 +18,7 @@
       }
     }
 
-    @Test("the client's fields beat the defaults, the endpoint's beat the client's, whatever their case")
+    @Test("The client's fields override the defaults and the endpoint's override the client's, case-insensitively")
     func precedence() async throws {
       try await TestServer.with { _ in
         .json("7")
@@ -43,7 +43,7 @@
       }
     }
 
-    @Test("an endpoint's fields reach the wire as they are")
+    @Test("An endpoint's fields are sent unchanged")
     func reachWire() async throws {
       try await withServer { api, server in
         try await api.send(.get("/a").field("X-One", "a, b").field("X-Two", "é").field("X-Empty", ""))
@@ -55,7 +55,7 @@
     }
 
     @Test(
-      "fields that frame the message or break it are refused, and nothing is sent",
+      "Fields that frame the message or break it are refused, and nothing is sent",
       arguments: [
         ("Host", "evil"), ("Content-Length", "0"), ("Transfer-Encoding", "chunked"), ("Connection", "close"),
         ("X-A", "a\r\nX-B: c"), ("X-A", "a\0"), ("X\r\nY", "a"), ("X Y", "a"), ("", "a"), (":path", "/"),

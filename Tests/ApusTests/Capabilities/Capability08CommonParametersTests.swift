@@ -9,7 +9,7 @@
       var request: Request<User> { .get("/users/1", query: ["lang": "de"]) }
     }
 
-    @Test("the server sees them on every endpoint, and the call's own value where there is one")
+    @Test("The server receives them for every endpoint, and the call's own value where it has one")
     func everyEndpoint() async throws {
       try await TestServer.with { _ in
         .json(#"{"id":1,"name":"a"}"#)

@@ -5,7 +5,7 @@
 
   @Suite("9: a store for the token")
   struct Capability09TokenStoreTests {
-    @Test("the next call carries a token that was set, none after it was deleted")
+    @Test("The next call carries a token that was set, and none after it was deleted")
     func setAndDelete() async throws {
       let tokens = MemoryCredentials()
       try await TestServer.with { _ in
@@ -23,7 +23,7 @@
       }
     }
 
-    @Test("a redirect to another origin is followed without the token")
+    @Test("A redirect to another origin is followed without the token")
     func redirect() async throws {
       try await TestServer.with { _ in
         .status(204)

@@ -4,7 +4,7 @@
   import Synchronization
   import Testing
 
-  /// A server that takes the access token it gave last, and each refresh token once.
+  /// A server that accepts the latest access token, and each refresh token once.
   private final class Sessions: Sendable {
     private let last = Mutex(1)
 
@@ -21,17 +21,17 @@
       }
     }
 
-    /// Takes none of the tokens any more that it has given.
+    /// Revokes all tokens.
     func forget() {
       last.withLock { $0 += 1000 }
     }
   }
 
-  @Suite("10: unauthorized, at one place")
+  @Suite("10: unauthorized responses, handled in one place")
   struct Capability10UnauthorizedTests {
     private let tokens = MemoryCredentials(.tokens(Tokens(access: "a0", refresh: "r1")))
     private let sessions = Sessions()
-    private let events = Told<SessionEnd>()
+    private let events = Log<SessionEnd>()
 
     private func client(of server: TestServer) -> Client {
       server.client {
@@ -40,7 +40,7 @@
       }
     }
 
-    @Test("a hundred calls refused at once make one refresh, each is sent again once, and the app hears of nothing")
+    @Test("A hundred calls rejected at once cause one refresh and one retry each, and the app notices nothing")
     func once() async throws {
       try await TestServer.with { [sessions] in
         sessions.answer($0)
@@ -52,7 +52,7 @@
         }
         let paths = server.exchanges.map(\.path)
         #expect(paths.count { $0 == "/token" } == 1)
-        // Those that began during the refresh went out once.
+        // Calls started during the refresh were sent once.
         #expect((101...201).contains(paths.count))
         #expect(server.exchanges.count { $0.status == 204 } == 100)
         #expect(tokens.current().credential == .tokens(Tokens(access: "a2", refresh: "r2")))
@@ -60,7 +60,7 @@
       }
     }
 
-    @Test("when nothing helps any more each caller has its error, and the app hears once that the session is over")
+    @Test("When the refresh fails every caller gets its error, and the app is told once that the session has ended")
     func over() async throws {
       try await TestServer.with { [sessions] in
         sessions.answer($0)
@@ -85,7 +85,7 @@
       }
     }
 
-    @Test("a refresh token follows no redirect", arguments: [301, 302, 303, 307, 308])
+    @Test("A refresh token follows no redirect", arguments: [301, 302, 303, 307, 308])
     func redirect(status: Int) async throws {
       try await TestServer.with { _ in
         .json(#"{"access_token":"theirs"}"#)

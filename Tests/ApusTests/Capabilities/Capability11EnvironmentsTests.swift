@@ -5,7 +5,7 @@
 
   @Suite("11: several servers and environments at once")
   struct Capability11EnvironmentsTests {
-    @Test("two clients at once: each server gets its own URLs, tokens and fields")
+    @Test("Two clients at once send each server its own URLs, tokens and fields")
     func twoClients() async throws {
       try await TestServer.with { _ in
         .status(204)
@@ -37,7 +37,7 @@
       }
     }
 
-    @Test("a client switches while calls are in flight: each call ends where it began")
+    @Test("A call in flight ends in its environment when the client switches to another")
     func switching() async throws {
       let gate = Gate()
       try await TestServer.with { _ in

@@ -9,7 +9,7 @@
     import Foundation
   #endif
 
-  @Suite("13: answers become models")
+  @Suite("13: responses become models")
   struct Capability13ModelsTests {
     private func send<Value: Sendable>(_ request: Request<Value>, answering reply: Reply) async throws -> Value {
       try await withServer(answering: reply) { api, _ in try await api.send(request) }
@@ -22,7 +22,7 @@
     private let ann = User(id: 7, name: "Ann")
     private let json = #"{"id":7,"name":"Ann"}"#
 
-    @Test("an object, an array, a value below a key path, a value in an envelope")
+    @Test("An object, an array, a value at a key path and a value in an envelope are decoded")
     func shapes() async throws {
       #expect(try await send(.get("/a"), answering: .json(json)) == ann)
       #expect(try await send(.get("/a"), answering: .json("[\(json)]")) == [ann])
@@ -32,7 +32,7 @@
       #expect(try await send(nested.enveloped(EnvelopeFormat()), answering: .json(envelope)) == ann)
     }
 
-    @Test("an answer without content, raw bytes and text")
+    @Test("A response without content, raw bytes and text are returned")
     func raw() async throws {
       try await send(Request<Void>.get("/a"), answering: .status(204))
       try await send(Request<Void>.get("/a"), answering: .json("garbage"))
@@ -41,7 +41,7 @@
       #expect(try await send(.get("/a"), answering: .text("{not json")) == "{not json")
     }
 
-    @Test("a missing key and a wrong shape are told apart, each with its place")
+    @Test("A missing key and a wrong type are different errors, each with its coding path")
     func told() async throws {
       let missing = try await error(Request<[User]>.get("/a"), answering: .json(#"[\#(json),{"id":1}]"#))
       #expect(missing.code == .decoding)
@@ -61,7 +61,7 @@
       }
     }
 
-    @Test("items that cannot be decoded are dropped only on request, and the drops are reported")
+    @Test("Items that cannot be decoded are dropped only on request, and dropped items are reported")
     func lossy() async throws {
       let some = #"[\#(json),{"id":1},{"id":2,"name":"Bob"}]"#
       let strict = try await error(Request<[User]>.get("/a"), answering: .json(some))

@@ -2,9 +2,9 @@
   import Foundation
   import Testing
 
-  /// Run over the sources as they are; that each of these checkers finds what it looks for is shown by tests of its
-  /// own in `scripts/tests`.
-  @Suite("14, 36, 37, 39, 42: what is true of the sources")
+  /// Runs the checkers over the sources. That each checker detects violations is shown by its own tests in
+  /// `scripts/tests`.
+  @Suite("14, 36, 37, 39, 42: rules for the sources")
   struct Capability14BoundariesTests {
     private static let noPython: Comment = "python3 is not on PATH"
 
@@ -13,7 +13,7 @@
     }
 
     @Test(
-      "each target imports only what its room allows: core knows no models, no persistence and no transport",
+      "Each target imports only what it may: core knows no models, no persistence and no transport",
       .needs(Tool.python != nil, noPython))
     func imports() async throws {
       let result = try await check("check_imports.py")
@@ -21,7 +21,7 @@
     }
 
     @Test(
-      "there is no force, no trap and no unowned reference in the library, and nothing unchecked in core",
+      "The library has no force unwrap, no trap and no unowned reference, and core nothing unchecked",
       .needs(Tool.python != nil, noPython))
     func constructs() async throws {
       let result = try await check("check_constructs.py")
@@ -29,7 +29,7 @@
     }
 
     @Test(
-      "the checkers find what they look for", .needs(Tool.python != nil, noPython),
+      "The checkers detect violations", .needs(Tool.python != nil, noPython),
       arguments: ["imports", "constructs"])
     func checkers(name: String) async throws {
       let result = try await #require(Tool.python, Self.noPython).run(
@@ -39,7 +39,7 @@
       #expect(result.output.contains(/Ran [1-9]/))
     }
 
-    @Test("core depends on swift-http-types and its own JSON parser alone, the middlewares on swift-log besides")
+    @Test("Core depends only on swift-http-types and its own JSON parser, the middlewares also on swift-log")
     func dependencies() async throws {
       let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
       #expect(manifest.contains(#".target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], "#))
@@ -48,19 +48,19 @@
       #expect(manifest.contains(#"let httpTypes = Target.Dependency.product(name: "HTTPTypes", "#))
     }
 
-    @Test("every target is compiled in the Swift 6 mode with warnings as errors")
+    @Test("Every target is compiled in Swift 6 mode with warnings as errors")
     func strictness() async throws {
       let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
       #expect(manifest.contains("swiftLanguageModes: [.v6]"))
       #expect(manifest.contains(".treatAllWarnings(as: .error)"))
-      // Not those named as somebody's dependency, which have a condition.
+      // Not targets named as dependencies, which have a condition.
       let targets = manifest.matches(of: /\.(?:test|executable)?[tT]arget\(\s*name: "\w+",(?!\s*condition)/)
       #expect(targets.count > 5)
       #expect(targets.count == manifest.matches(of: /swiftSettings: settings/).count)
     }
 
     @Test(
-      "what differs between platforms stands at the edges: core asks for none, the middlewares for the network's source"
+      "Platform conditions are at the edges: none in core, and only the network monitor in the middlewares"
     )
     func platforms() async throws {
       let condition = /#(?:if|elseif)\s+.*(?:os\(|canImport\((?!FoundationEssentials\)))/
@@ -68,7 +68,7 @@
       for target in ["ApusCore", "ApusMiddleware", "Apus", "ApusTesting", "ApusURLSession"] {
         for (name, text) in try sources(of: target) {
           let lines = text.split(separator: "\n").filter { $0.firstMatch(of: condition) != nil }
-          // Where a platform's transport, defaults and source of connectivity are, or are chosen.
+          // The files that hold or choose a platform's transport, defaults and network monitor.
           let isEdge =
             target == "ApusURLSession" || name.contains("/Apple/")
             || ["Client+Configuration.swift", "Configuration+Use.swift", "Connectivity/Connectivity+System.swift"]
@@ -76,7 +76,7 @@
           if isEdge { atTheEdges += lines.count } else { #expect(lines == [], "\(name)") }
         }
       }
-      // The search does find conditions where there are some.
+      // The search does find conditions.
       #expect(atTheEdges > 0)
     }
 
@@ -88,7 +88,7 @@
   }
 
   extension Trait where Self == ConditionTrait {
-    /// Skips, by name, what lacks something on this machine; in CI, where all of it is, the test runs and fails.
+    /// Skips a test that needs something this machine lacks. In CI nothing is skipped.
     static func needs(_ isThere: @autoclosure @escaping @Sendable () -> Bool, _ missing: Comment) -> Self {
       .enabled(missing) {
         let environment = ProcessInfo.processInfo.environment

@@ -3,9 +3,9 @@
   import ApusTestServer
   import Testing
 
-  @Suite("15: parsers of the app's own")
+  @Suite("15: custom parsers")
   struct Capability15ParsersTests {
-    /// Not `Codable`, and not JSON.
+    /// A value that is neither `Codable` nor JSON.
     private struct Table: Sendable, Equatable {
       var rows: [[String]]
     }
@@ -20,7 +20,7 @@
       }
     }
 
-    @Test("a parser asks for its type and makes a value that need not be Codable")
+    @Test("A parser sets its media type and returns a value that need not be Codable")
     func csv() async throws {
       try await withServer(answering: .text("a,b\nc,d", fields: ["Content-Type": "text/csv"])) { api, server in
         let table = try await api.send(Request<Void>.get("/table").parsed(by: CSVParser()))
@@ -29,7 +29,7 @@
       }
     }
 
-    @Test("what a parser throws is a decoding error with that cause")
+    @Test("An error that a parser throws becomes a decoding error with that cause")
     func throwing() async throws {
       try await withServer(answering: .text("")) { api, _ in
         let error = await failure { try await api.send(Request<Void>.get("/table").parsed(by: CSVParser())) }

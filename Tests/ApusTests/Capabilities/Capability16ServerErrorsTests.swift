@@ -3,7 +3,7 @@
   import ApusTestServer
   import Testing
 
-  @Suite("16: what a server says when it refuses")
+  @Suite("16: error content of a server")
   struct Capability16ServerErrorsTests {
     private func refusal(_ reply: Reply, of request: Request<Void> = .ping) async throws -> CallError {
       try await withServer(answering: reply) { api, _ in
@@ -11,7 +11,7 @@
       }
     }
 
-    @Test("a problem is typed: type, title, detail and its own members (RFC 9457)")
+    @Test("A problem is decoded with type, title, detail and extension members (RFC 9457)")
     func problem() async throws {
       let json = #"{"type":"https://e.test/credit","title":"No credit","detail":"Balance 30, cost 50.","balance":30}"#
       let error = try await refusal(
@@ -25,7 +25,7 @@
     }
 
     @Test(
-      "the usual envelopes give the server's sentence and code",
+      "Common envelopes yield the server's message and code",
       arguments: [
         (#"{"code":1042,"message":"Name taken"}"#, "Name taken", "1042"),
         (#"{"error":"Name taken"}"#, "Name taken", nil),
@@ -43,7 +43,7 @@
       #expect(error.status == 422)
     }
 
-    @Test("an envelope that tells of a failure is one, whatever the status")
+    @Test("An envelope that reports a failure is a rejection, whatever the status")
     func envelopeInSuccess() async throws {
       try await withServer(answering: .json(#"{"code":17,"message":"Not today","data":null}"#)) { api, _ in
         let error = await failure { try await api.send(Request<User>.get("/a").enveloped(EnvelopeFormat())) }
@@ -57,7 +57,7 @@
       var fields: [String: String]
     }
 
-    @Test("an endpoint's own error type is decoded, and can be taken as a value")
+    @Test("An endpoint's own error type is decoded and can be returned as a value")
     func ownType() async throws {
       try await withServer(answering: .json(#"{"fields":{"name":"too short"}}"#, status: 422)) { api, _ in
         let request = Request<Void>.post("/users")
@@ -72,7 +72,7 @@
     }
 
     @Test(
-      "a refusal of any other content keeps status and bytes",
+      "A rejection with any other content keeps its status and bytes",
       arguments: [[], Array("<html>502</html>".utf8), [0, 255, 254], Array("[1,2".utf8), Array("\"text\"".utf8)])
     func anyContent(bytes: [UInt8]) async throws {
       for type in ["text/html", "application/json", "application/problem+json", ""] {
@@ -84,12 +84,12 @@
       }
     }
 
-    @Test("how long the server asks to wait is on the error")
+    @Test("The delay requested by the server is on the error")
     func retryAfter() async throws {
       #expect(try await refusal(.status(429, fields: ["Retry-After": "7"])).retryAfter == .seconds(7))
     }
 
-    @Test("a refusal that is streamed is read as far as an error keeps it")
+    @Test("A streamed rejection is read up to the limit for errors")
     func streamed() async throws {
       try await withServer(answering: .json(#"{"message":"Gone"}"#, status: 410)) { api, _ in
         let error = await failure { try await api.withResponse(to: .ping) { _ in } }

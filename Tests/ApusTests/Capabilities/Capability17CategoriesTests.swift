@@ -7,7 +7,7 @@ import Testing
 struct Capability17CategoriesTests {
   private struct Cause: Error {}
 
-  /// What happens, and what the app is told.
+  /// A failure, and what the app gets for it.
   struct Row: Sendable, CustomTestStringConvertible {
     let kind: TransportError.Kind
     let code: CallError.Code
@@ -17,7 +17,7 @@ struct Capability17CategoriesTests {
   }
 
   @Test(
-    "each failure of a transport is one code and one category, with its cause and a sentence",
+    "Each transport failure has one code, one category, its cause and a sentence",
     arguments: [
       Row(kind: .offline, code: .offline, category: .offline),
       Row(kind: .hostNotFound, code: .hostNotFound, category: .unreachable),
@@ -45,7 +45,7 @@ struct Capability17CategoriesTests {
     if case .timedOut(let phase) = row.kind { #expect(error.phase == phase) }
   }
 
-  @Test("refusals are reported where the server says why, and not reported where it does not")
+  @Test("A rejection with a reason is reported, one without is notReported")
   func refusals() async throws {
     let stub = StubTransport()
     stub.on(.get, "/ping", answers: [.json(#"{"message":"No."}"#, status: 400), .status(400)])
@@ -54,7 +54,7 @@ struct Capability17CategoriesTests {
     #expect(await failure { try await api.send(.ping) }?.category == .notReported)
   }
 
-  @Test("what goes wrong on this side is encoding, decoding, invalid request or the app's own closure")
+  @Test("Local failures are encoding, decoding, invalid request or the app's own closure")
   func ownSide() async throws {
     let stub = StubTransport()
     stub.onAny(answer: .json("{}"))
@@ -70,7 +70,7 @@ struct Capability17CategoriesTests {
     #expect(handler?.underlying is Cause)
   }
 
-  @Test("another call's error in a closure is the closure's error, not this call's own")
+  @Test("Another call's error thrown in a closure is the closure's error, not this call's")
   func foreignError() async throws {
     let stub = StubTransport()
     stub.onAny(answer: .status(200))
@@ -83,7 +83,7 @@ struct Capability17CategoriesTests {
     #expect((error.underlying as? CallError)?.status == 404)
   }
 
-  @Test("texts can be the app's own, in any language")
+  @Test("Sentences can be the app's own, in any language")
   func texts() async throws {
     let stub = StubTransport()
     stub.onAny(answer: .status(404))

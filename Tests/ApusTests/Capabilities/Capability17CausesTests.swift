@@ -1,13 +1,13 @@
 import Apus
+import TestSupport
 import Testing
-import Timing
 
-/// A way in which a call fails, brought about as it happens to an app.
+/// A way in which a call fails, as it happens to an app.
 enum FailingWay: String, CaseIterable, Sendable {
   case refusedWithReason, refusedWithout, unavailable, throttled, silentHead, silentContent, brokenOff, wrongShape,
     unencodable, badPath, cancelled, noTurn, queueFull, circuitOpen, tooFast, offline
 
-  /// What the app is told.
+  /// The error's code and category.
   var expected: (code: CallError.Code, category: CallError.Category, state: RequestState) {
     switch self {
     case .refusedWithReason: (.rejected, .reported, .answered)
@@ -25,7 +25,7 @@ enum FailingWay: String, CaseIterable, Sendable {
     }
   }
 
-  /// Where the call was; `nil`: that does not matter, or depends on the machine.
+  /// The call's phase; `nil` if it does not matter or depends on the machine.
   var phase: CallPhase? {
     switch self {
     case .silentContent: .receiving
@@ -35,8 +35,8 @@ enum FailingWay: String, CaseIterable, Sendable {
     }
   }
 
-  /// What a server does with it.
-  func deed(_ request: SeenRequest) -> Deed {
+  /// What the server does with the request.
+  func scriptedReply(_ request: ReceivedRequest) -> ScriptedReply {
     switch self {
     case .refusedWithReason: .json(#"{"message":"No."}"#, status: 400)
     case .refusedWithout: .status(400)
@@ -50,7 +50,7 @@ enum FailingWay: String, CaseIterable, Sendable {
     }
   }
 
-  /// The call that fails. What may be sent twice would be, after a break.
+  /// The failing call; a POST where a GET would be retried.
   var request: Request<User> {
     switch self {
     case .brokenOff: .post("/a")
@@ -64,7 +64,7 @@ enum FailingWay: String, CaseIterable, Sendable {
   }
 }
 
-@Suite("17: each failure is one code, one category and a sentence, over the stub and over sockets")
+@Suite("17: each failure is one code, one category and a sentence, with the stub and with sockets")
 struct Capability17CausesTests {
   private let clock = StoppedClock()
 
@@ -87,8 +87,8 @@ struct Capability17CausesTests {
     }
   }
 
-  /// Makes the call fail, and gives its error.
-  private func error(_ way: FailingWay, _ server: any SeeingServer) async throws -> CallError? {
+  /// Makes the call fail and returns its error.
+  private func error(_ way: FailingWay, _ server: any RecordingServer) async throws -> CallError? {
     let api = server.client { configure(&$0, way) }
     switch way {
     case .silentHead, .silentContent: return try await timedOut(way, api, server)
@@ -105,7 +105,7 @@ struct Capability17CausesTests {
     }
   }
 
-  private func timedOut(_ way: FailingWay, _ api: Client, _ server: any SeeingServer) async throws -> CallError? {
+  private func timedOut(_ way: FailingWay, _ api: Client, _ server: any RecordingServer) async throws -> CallError? {
     let call = Task { await failure { try await api.send(way.request) } }
     try await server.waitForRequests(1)
     if way == .silentContent {
@@ -116,7 +116,8 @@ struct Capability17CausesTests {
     return await call.value
   }
 
-  private func behindAnother(_ way: FailingWay, _ api: Client, _ server: any SeeingServer) async throws -> CallError? {
+  private func behindAnother(_ way: FailingWay, _ api: Client, _ server: any RecordingServer) async throws -> CallError?
+  {
     let first = Task { await failure { try await api.send(Request<String>.get("/first")) } }
     try await server.waitForRequests(1)
     let second = Task { await failure { try await api.send(way.request) } }
@@ -130,10 +131,10 @@ struct Capability17CausesTests {
     return error
   }
 
-  @Test("whatever fails, the app is told the same", arguments: Ground.allCases, FailingWay.allCases)
-  func told(ground: Ground, way: FailingWay) async throws {
-    try await ground.with {
-      way.deed($0)
+  @Test("Each failure is reported to the app in the same way", arguments: TestBackend.allCases, FailingWay.allCases)
+  func told(backend: TestBackend, way: FailingWay) async throws {
+    try await backend.with {
+      way.scriptedReply($0)
     } body: { server in
       let error = try #require(try await error(way, server))
       #expect(error.code == way.expected.code)
@@ -141,17 +142,17 @@ struct Capability17CausesTests {
       #expect(error.requestState == way.expected.state)
       if let phase = way.phase { #expect(error.phase == phase) }
       #expect(error.errorDescription?.hasSuffix(".") == true)
-      // The sentence is for a person: no name of a type, no number of the machine.
+      // The sentence is for people: it has no type names and no numbers of the operating system.
       #expect(error.sentence.contains("Error") == false)
       #expect(error.isCancellation == (way == .cancelled))
     }
   }
 
   @Test(
-    "an attempt that was the last is the error, with all attempts and why there was no other",
-    arguments: Ground.allCases)
-  func attempts(ground: Ground) async throws {
-    try await ground.with { _ in
+    "The last attempt's failure is the error, with all attempts and the reason for giving up",
+    arguments: TestBackend.allCases)
+  func attempts(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .status(503)
     } body: { server in
       let api = server.client { configure(&$0, .unavailable) }
@@ -164,17 +165,17 @@ struct Capability17CausesTests {
     }
   }
 
-  @Test("who refuses on this side says why, and how long to wait", arguments: Ground.allCases)
-  func refusals(ground: Ground) async throws {
-    try await ground.with { request in
-      FailingWay.circuitOpen.deed(request)
+  @Test("A local refusal says why, and how long to wait", arguments: TestBackend.allCases)
+  func refusals(backend: TestBackend) async throws {
+    try await backend.with { request in
+      FailingWay.circuitOpen.scriptedReply(request)
     } body: { server in
       let error = try #require(try await error(.circuitOpen, server))
       #expect(error.underlying is BreakerRejection)
       #expect(error.retryAfter.map { $0 > .seconds(4) && $0 < .seconds(7) } == true)
       #expect(server.paths == ["/before"])
     }
-    try await ground.with { _ in
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let error = try #require(try await error(.tooFast, server))

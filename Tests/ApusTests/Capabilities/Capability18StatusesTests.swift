@@ -6,7 +6,7 @@
 
   @Suite("18: every status")
   struct Capability18StatusesTests {
-    @Test("every status from 200 to 599 arrives from a server as it is: 200 to 299 accepted, all others refused")
+    @Test("Statuses 200 to 599 arrive unchanged: 200 to 299 are accepted, all others rejected")
     func everyStatus() async throws {
       try await TestServer.with { request in
         .status(Int(request.path.dropFirst()) ?? 500, content: Array("content".utf8))
@@ -34,14 +34,14 @@
       }
     }
 
-    @Test("every status from 100 to 599 has its class, and no other number has one")
+    @Test("Statuses 100 to 599 have a class, other numbers have none")
     func classes() {
       let classes: [StatusClass] = [.informational, .successful, .redirection, .clientError, .serverError]
       for status in 100...599 { #expect(StatusClass(status: status) == classes[status / 100 - 1]) }
       for status in [Int.min, -1, 0, 99, 600, 999, Int.max] { #expect(StatusClass(status: status) == nil) }
     }
 
-    @Test("which statuses are answers is the endpoint's choice")
+    @Test("An endpoint chooses which statuses it accepts")
     func acceptance() async throws {
       try await withServer(answering: .text("old", status: 404)) { api, _ in
         let text = try await api.send(Request<String>.get("/a").accepting(.successful(and: 404)))
@@ -53,7 +53,7 @@
       }
     }
 
-    @Test("interim answers are passed over", arguments: [100, 102, 103])
+    @Test("Interim responses are skipped", arguments: [100, 102, 103])
     func interim(status: Int) async throws {
       try await withServer(answering: Reply.text("final").interim(status)) { api, _ in
         let text = try await api.send(Request<String>.get("/a"))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("19: exactly one outcome")
 struct Capability19OneOutcomeTests {
-  /// Counts how calls begin and end.
+  /// Counts starts and ends of calls.
   private final class Counter: CallObserver {
     let ends = Counts()
 
@@ -22,13 +22,14 @@ struct Capability19OneOutcomeTests {
     func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
   }
 
-  /// Waits until no call has or awaits a permit: what calls share goes on for a moment after the last of them has left.
+  /// Waits until no call has or awaits a permit. A shared exchange continues for a moment after its last caller has
+  /// left.
   private func settled(_ scheduler: Scheduler) async -> Bool {
     for _ in 0..<100_000 where scheduler.running + scheduler.waiting > 0 { await Task.yield() }
     return scheduler.running + scheduler.waiting == 0
   }
 
-  @Test("of 10,000 mixed calls with random cancels each ends once, and nothing is left behind")
+  @Test("Each of 10,000 mixed calls with random cancellations ends once and leaves nothing behind")
   func storm() async throws {
     let stub = StubTransport()
     stub.on(.get, "/good", answer: .json(#"{"id":1,"name":"a"}"#))
@@ -42,7 +43,7 @@ struct Capability19OneOutcomeTests {
       $0.suit(.app)
       $0.scheduler = scheduler
       $0.retry.base = .milliseconds(1)
-      // Open, it would refuse most of them.
+      // An open breaker would refuse most calls.
       $0.breaker = nil
       $0.settings.observers = [counter]
     }
@@ -60,7 +61,7 @@ struct Capability19OneOutcomeTests {
             var request = Request<User>.get(paths[path])
             if id < 15 { request = request.id(CallID("id\(id)"), whenRunning: policies[policy]) }
             let call = Task { [request] in try await api.send(request) }
-            // What never ends by itself has to be cancelled; of the others some are, at any moment.
+            // Calls that never end must be cancelled; some of the others are too, at any moment.
             if cancel == 0 || path == 5 { call.cancel() }
             _ = await call.result
             outcomes.add(0)
@@ -72,9 +73,9 @@ struct Capability19OneOutcomeTests {
     #expect(api.calls.isEmpty)
     try await stub.waitUntilIdle()
     #expect(await settled(scheduler))
-    // Some were tried again, and some stood in line.
+    // Some calls were retried and some queued.
     #expect(stub.exchanges.contains { $0.attempt > 1 })
-    // A call that was cancelled, refused or lost a race has ended once, like any other.
+    // Calls that were cancelled, refused or lost a race have ended once too.
     #expect(counter.ends.all.count == 10_000)
     #expect(counter.ends.all.values.allSatisfy { $0 == 1 })
   }

@@ -2,11 +2,11 @@
   import Apus
   import ApusTestServer
   import Testing
-  import Timing
+  import TestSupport
 
   @Suite("20: cancelling one call")
   struct Capability20CancelTests {
-    @Test("a call cancelled before it starts leaves nothing on the wire")
+    @Test("A call cancelled before it starts sends nothing")
     func beforeStart() async throws {
       try await withServer { api, server in
         let call = Task {
@@ -20,7 +20,7 @@
       }
     }
 
-    /// What a server does while a call waits for it.
+    /// What a server does while a call waits.
     enum Stall: CaseIterable {
       case head, content
 
@@ -33,7 +33,8 @@
     }
 
     @Test(
-      "in flight it ends as cancelled, whoever cancels it, and the server sees the close", arguments: Stall.allCases)
+      "A call in flight ends as cancelled, whatever cancels it, and the server sees the close",
+      arguments: Stall.allCases)
     func inFlight(stall: Stall) async throws {
       try await withServer(answering: stall.reply) { api, server in
         for way in 0..<3 {
@@ -62,8 +63,8 @@
       try await waitWhile(api.calls.all.first?.received.bytes ?? 0 == 0)
     }
 
-    /// In a process of its own, since the tests beside this one would be measured too.
-    @Test("in flight it ends within 100 ms")
+    /// In a separate process, because concurrent tests would be measured too.
+    @Test("A call in flight ends within 100 ms")
     func inTime() async {
       await #expect(processExitsWith: .success) {
         try await withServer(answering: .stalled) { api, server in
@@ -77,13 +78,13 @@
             times.append(start.duration(to: .now))
             #expect(error?.code == .cancelled)
           }
-          // The middle one: a busy machine may hold up some of them.
+          // The median: a busy machine may delay some of them.
           #expect(times.sorted()[10] < .milliseconds(100))
         }
       }
     }
 
-    @Test("after the end it has no effect")
+    @Test("Cancelling a finished call has no effect")
     func afterEnd() async throws {
       try await withServer(answering: .text("done")) { api, _ in
         let call = Task { try await api.send(Request<String>.get("/a")) }
@@ -96,7 +97,7 @@
       }
     }
 
-    @Test("cancelling a call does not cancel the task that made it")
+    @Test("Cancelling a call does not cancel the task that made it")
     func taskGoesOn() async throws {
       try await TestServer.with {
         $0.number == 0 ? .stalled : .text("next")
@@ -115,7 +116,7 @@
       }
     }
 
-    @Test("cancelling one leaves the others alone")
+    @Test("Cancelling a call does not affect others")
     func others() async throws {
       let gate = Gate()
       try await withServer(answering: Reply.text("done").waiting(for: gate)) { api, server in

@@ -1,21 +1,21 @@
 import Apus
+import TestSupport
 import Testing
-import Timing
 
-/// Where a call is when it is cancelled.
+/// What a call waits for when it is cancelled.
 enum WaitingPlace: String, CaseIterable, Sendable {
-  /// Before it began.
+  /// Nothing: it has not started.
   case nowhere
-  /// For the head of its answer, or for more of its content.
+  /// The head of the response, or more of its content.
   case head, content
-  /// For its turn, for its pace, for a network.
+  /// A permit, the rate limit, a network.
   case turn, pace, network
-  /// For new credentials.
+  /// New credentials.
   case credentials
-  /// Between two attempts.
+  /// A retry delay.
   case backOff
 
-  /// How many requests the server has seen by then.
+  /// The number of requests the server has received by then.
   var requests: Int {
     switch self {
     case .nowhere, .network: 0
@@ -24,7 +24,7 @@ enum WaitingPlace: String, CaseIterable, Sendable {
     }
   }
 
-  func deed(_ request: SeenRequest, _ latch: Latch) -> Deed {
+  func scriptedReply(_ request: ReceivedRequest, _ latch: Latch) -> ScriptedReply {
     switch self {
     case .head: request.path == "/a" ? .silence : .text(request.path)
     case .content: request.path == "/a" ? .halfway : .text(request.path)
@@ -35,20 +35,20 @@ enum WaitingPlace: String, CaseIterable, Sendable {
     }
   }
 
-  private func refreshing(_ request: SeenRequest, _ latch: Latch) -> Deed {
+  private func refreshing(_ request: ReceivedRequest, _ latch: Latch) -> ScriptedReply {
     if request.path == "/token" { return .json(#"{"access_token":"new","refresh_token":"next"}"#).after(latch) }
     return request.authorization == "Bearer new" ? .text(request.path) : .status(401)
   }
 }
 
-@Suite("20: cancelling one call, wherever it waits, over the stub and over sockets")
+@Suite("20: cancelling one call, wherever it waits, with the stub and with sockets")
 struct Capability20CancelWaitingTests {
-  /// Who cancels.
+  /// What cancels the call.
   enum Canceller: CaseIterable {
     case task, registry
   }
 
-  /// A client whose calls wait at a place, and what is needed to lead one there.
+  /// A client whose calls wait at a place, and the means to get a call there.
   private struct Bench {
     let place: WaitingPlace
     let clock = StoppedClock()
@@ -72,8 +72,8 @@ struct Capability20CancelWaitingTests {
       }
     }
 
-    /// Makes another call that takes the place the call waits for.
-    func occupy(_ api: Client, _ server: any SeeingServer) async throws -> Task<CallError?, Never>? {
+    /// Makes another call that takes the permit the call waits for.
+    func occupy(_ api: Client, _ server: any RecordingServer) async throws -> Task<CallError?, Never>? {
       switch place {
       case .turn:
         let other = Task { await failure { try await api.send(Request<String>.get("/other")) } }
@@ -86,13 +86,13 @@ struct Capability20CancelWaitingTests {
       }
     }
 
-    /// Waits until the call is where it is to be cancelled.
-    func arrive(_ api: Client, _ server: any SeeingServer) async throws {
+    /// Waits until the call has reached the place.
+    func arrive(_ api: Client, _ server: any RecordingServer) async throws {
       try await server.waitForRequests(place.requests)
       switch place {
       case .nowhere, .head: break
       case .content: try await waitWhile(api.calls.all.first?.received.bytes ?? 0 < 4)
-      case .turn: try await scheduler.waitForWaiting(1)
+      case .turn: try await waitWhile(scheduler.waiting < 1)
       case .network: try await waitWhile(connectivity.waiting == 0)
       case .credentials: try await waitWhile(!api.calls.all.contains(where: \.awaitsCredentials))
       case .pace, .backOff: try await clock.waitForSleepers(1)
@@ -101,20 +101,20 @@ struct Capability20CancelWaitingTests {
   }
 
   @Test(
-    "it ends as cancelled and never as anything else, nothing more is sent of it, and the next call goes through",
-    arguments: Ground.allCases, WaitingPlace.allCases)
-  func cancelled(ground: Ground, place: WaitingPlace) async throws {
+    "A waiting call ends as cancelled and nothing else, sends nothing more, and does not block the next call",
+    arguments: TestBackend.allCases, WaitingPlace.allCases)
+  func cancelled(backend: TestBackend, place: WaitingPlace) async throws {
     for canceller in Canceller.allCases where place != .nowhere || canceller == .task {
       let bench = Bench(place: place)
-      try await ground.with { [latch = bench.latch] in
-        place.deed($0, latch)
+      try await backend.with { [latch = bench.latch] in
+        place.scriptedReply($0, latch)
       } body: { server in
         try await cancel(canceller, bench, server)
       }
     }
   }
 
-  private func cancel(_ canceller: Canceller, _ bench: Bench, _ server: any SeeingServer) async throws {
+  private func cancel(_ canceller: Canceller, _ bench: Bench, _ server: any RecordingServer) async throws {
     let place = bench.place
     let api = server.client { bench.configure(&$0) }
     let other = try await bench.occupy(api, server)
@@ -127,7 +127,7 @@ struct Capability20CancelWaitingTests {
     case .task: call.cancel()
     case .registry: #expect(api.calls.cancel(tag: "one") == 1)
     }
-    // The clock stands still: nothing is waited for any more.
+    // The clock stands still, so the call ends without waiting.
     let error = try #require(await call.value)
     #expect(error.code == .cancelled && error.category == .cancelled)
     #expect(error.cancellation == (canceller == .task ? .caller : .requested))
@@ -139,21 +139,21 @@ struct Capability20CancelWaitingTests {
     try await goOn(bench, api, server)
   }
 
-  /// Another call goes through afterwards, though only one may run at a time: the permit has come back.
-  private func goOn(_ bench: Bench, _ api: Client, _ server: any SeeingServer) async throws {
+  /// Makes another call, which succeeds only if the single permit was released.
+  private func goOn(_ bench: Bench, _ api: Client, _ server: any RecordingServer) async throws {
     bench.connectivity.report(.online)
     if bench.place == .pace { bench.clock.advance(by: .seconds(60)) }
     let text = try await api.send(Request<String>.get("/next"))
     #expect(text == "/next")
-    // The refresh was for all, and nobody's cancel ended it.
+    // The refresh is shared: cancelling a call does not end it.
     #expect(server.paths.count { $0 == "/token" } == (bench.place == .credentials ? 1 : 0))
     #expect(bench.scheduler.running == 0 && bench.scheduler.waiting == 0 && bench.connectivity.waiting == 0)
     try await waitWhile(!api.calls.isEmpty)
   }
 
-  @Test("after the end a cancel has no effect", arguments: Ground.allCases)
-  func afterEnd(ground: Ground) async throws {
-    try await ground.with {
+  @Test("Cancelling a finished call has no effect", arguments: TestBackend.allCases)
+  func afterEnd(backend: TestBackend) async throws {
+    try await backend.with {
       .text($0.path)
     } body: { server in
       let api = server.client()

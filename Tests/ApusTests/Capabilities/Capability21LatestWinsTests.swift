@@ -5,7 +5,7 @@
 
   @Suite("21: the latest call wins")
   struct Capability21LatestWinsTests {
-    @Test("a newer call with the same key supersedes the running one, whose result never reaches the app")
+    @Test("A newer call with the same key supersedes the running one, whose result never reaches the app")
     func superseded() async throws {
       let gate = Gate()
       try await TestServer.with { request in
@@ -31,7 +31,7 @@
       var text = ""
       var spinning = 0
       var isSpinning: Bool { spinning > 0 }
-      /// What was shown, in order.
+      /// What the screen showed, in order.
       var shown: [String] = []
 
       init(api: Client) { self.api = api }
@@ -48,7 +48,7 @@
       }
     }
 
-    @Test("tapped ten times, a screen shows the last answer only, and spins until that one is there")
+    @Test("A screen tapped ten times shows only the last response, and a spinner until then")
     @MainActor
     func taps() async throws {
       let gate = Gate()

@@ -1,14 +1,14 @@
 import Apus
+import TestSupport
 import Testing
-import Timing
 
-@Suite("21: the latest call wins, wherever the older one is, over the stub and over sockets")
+@Suite("21: the latest call wins, wherever the older one is, with the stub and with sockets")
 struct Capability21LatestWinsWaitingTests {
   @Test(
-    "an older call in flight is superseded, its server sees it leave, and its result reaches nobody",
-    arguments: Ground.allCases)
-  func inFlight(ground: Ground) async throws {
-    try await ground.with {
+    "An older call in flight is superseded, the server sees the close, and its result is dropped",
+    arguments: TestBackend.allCases)
+  func inFlight(backend: TestBackend) async throws {
+    try await backend.with {
       $0.path == "/old" ? .silence : .text("new")
     } body: { server in
       let api = server.client()
@@ -23,10 +23,10 @@ struct Capability21LatestWinsWaitingTests {
     }
   }
 
-  @Test("an older call that waits for its turn is never sent, and takes nobody's place", arguments: Ground.allCases)
-  func waitingForTurn(ground: Ground) async throws {
+  @Test("An older queued call is never sent and does not take another call's turn", arguments: TestBackend.allCases)
+  func waitingForTurn(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -36,7 +36,7 @@ struct Capability21LatestWinsWaitingTests {
       for number in 0..<10 {
         calls.append(
           Task { await failure { try await api.send(Request<String>.get("/\(number)").latestWins("search")) } })
-        // Each takes the place of the one before.
+        // Each call supersedes the one before.
         try await waitWhile(api.calls.calls(id: "search").first?.serial ?? 0 < UInt64(number + 2))
       }
       for call in calls.dropLast() { #expect(await call.value?.cancellation == .superseded) }
@@ -48,10 +48,10 @@ struct Capability21LatestWinsWaitingTests {
     }
   }
 
-  @Test("an older call between two attempts is not tried again", arguments: Ground.allCases)
-  func betweenAttempts(ground: Ground) async throws {
+  @Test("An older call between two attempts is not retried", arguments: TestBackend.allCases)
+  func betweenAttempts(backend: TestBackend) async throws {
     let clock = StoppedClock()
-    try await ground.with {
+    try await backend.with {
       $0.path == "/old" ? .status(503) : .text("new")
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -66,10 +66,10 @@ struct Capability21LatestWinsWaitingTests {
     }
   }
 
-  @Test("a newer call is not superseded by the end of an older one", arguments: Ground.allCases)
-  func order(ground: Ground) async throws {
+  @Test("A newer call is not superseded by the end of an older one", arguments: TestBackend.allCases)
+  func order(backend: TestBackend) async throws {
     let (old, new) = (Latch(), Latch())
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after($0.path == "/old" ? old : new)
     } body: { server in
       let api = server.client()

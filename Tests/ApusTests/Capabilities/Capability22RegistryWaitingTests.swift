@@ -1,7 +1,7 @@
 import Apus
 import Testing
 
-@Suite("22: the calls there are, those that wait included, over the stub and over sockets")
+@Suite("22: the registered calls, including waiting ones, with the stub and with sockets")
 struct Capability22RegistryWaitingTests {
   private struct GetImage: Endpoint {
     let id: Int
@@ -13,10 +13,10 @@ struct Capability22RegistryWaitingTests {
   }
 
   @Test(
-    "calls that wait for their turn are listed, found and cancelled like those in flight", arguments: Ground.allCases)
-  func waiting(ground: Ground) async throws {
+    "Queued calls are listed, found and cancelled like those in flight", arguments: TestBackend.allCases)
+  func waiting(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 1))
-    try await ground.with { _ in
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -26,7 +26,7 @@ struct Capability22RegistryWaitingTests {
       let byTag = start(Request<String>.get("/tag").tag("images"), by: api)
       let byType = start(GetImage(id: 1), by: api)
       let byRule = start(Request<String>.get("/rule"), by: api)
-      try await scheduler.waitForWaiting(4)
+      try await waitWhile(scheduler.waiting < 4)
       #expect(api.calls.count == 5)
       #expect(api.calls.all.count { $0.phase == .waiting } == 4)
       #expect(api.calls.calls(endpoint: GetImage.self).map(\.endpoint.template) == ["/images/{}"])
@@ -49,11 +49,11 @@ struct Capability22RegistryWaitingTests {
   }
 
   @Test(
-    "between two attempts a call is listed, as one that waits, with what it has been through",
-    arguments: Ground.allCases)
-  func betweenAttempts(ground: Ground) async throws {
+    "A call between two attempts is listed as waiting, with its earlier attempts",
+    arguments: TestBackend.allCases)
+  func betweenAttempts(backend: TestBackend) async throws {
     let clock = StoppedClock()
-    try await ground.with {
+    try await backend.with {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -73,7 +73,7 @@ struct Capability22RegistryWaitingTests {
   enum End: String, CaseIterable {
     case success, refusal, failure, cancel, deadline, noRoom, tooFast
 
-    func deed(_ request: SeenRequest) -> Deed {
+    func scriptedReply(_ request: ReceivedRequest) -> ScriptedReply {
       switch self {
       case .success, .noRoom, .tooFast: .text("x")
       case .refusal: .status(404)
@@ -83,11 +83,13 @@ struct Capability22RegistryWaitingTests {
     }
   }
 
-  @Test("nothing is registered after any end, and the id can be used at once", arguments: Ground.allCases, End.allCases)
-  func empty(ground: Ground, end: End) async throws {
+  @Test(
+    "No call stays registered however it ends, and its id can be reused immediately", arguments: TestBackend.allCases,
+    End.allCases)
+  func empty(backend: TestBackend, end: End) async throws {
     let clock = StoppedClock()
-    try await ground.with {
-      end.deed($0)
+    try await backend.with {
+      end.scriptedReply($0)
     } body: { server in
       let api = server.client {
         clock.stop(&$0)

@@ -1,14 +1,14 @@
 import Apus
+import TestSupport
 import Testing
-import Timing
 
-@Suite("23: calls with one id, tried again and waiting, over the stub and over sockets")
+@Suite("23: calls with the same id, retried and queued, with the stub and with sockets")
 struct Capability23DuplicatesRetriedTests {
   private typealias Calls = [Task<String, any Error>]
 
   private let joined = Request<String>.get("/a").id("a", whenRunning: .join)
 
-  /// Makes calls, and waits until all but the first have joined it.
+  /// Makes calls and waits until all but the first have joined it.
   private func join(_ count: Int, by api: Client, after condition: () async throws -> Void) async throws -> Calls {
     var calls: Calls = [Task { [joined] in try await api.send(joined) }]
     try await condition()
@@ -18,18 +18,18 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "joined calls share one exchange, one permit and all attempts, and each gets the answer",
-    arguments: Ground.allCases)
-  func attempts(ground: Ground) async throws {
+    "Joined calls share one exchange, one permit and all attempts, and each gets the response",
+    arguments: TestBackend.allCases)
+  func attempts(backend: TestBackend) async throws {
     let (clock, scheduler) = (StoppedClock(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = server.client {
         $0.scheduler = scheduler
         clock.stop(&$0)
       }
-      // All but the first come while it pauses.
+      // The others join during its retry delay.
       let calls = try await join(10, by: api) { try await clock.waitForSleepers(1) }
       #expect(scheduler.running == 0)
       clock.advanceToNextWake()
@@ -42,16 +42,16 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("an exchange that waits for its turn is shared as well, and waits once for all", arguments: Ground.allCases)
-  func waiting(ground: Ground) async throws {
+  @Test("Calls that join a queued exchange share its turn", arguments: TestBackend.allCases)
+  func waiting(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
       let other = Task { try await api.send(Request<String>.get("/other")) }
       try await server.waitForRequests(1)
-      let calls = try await join(5, by: api) { try await scheduler.waitForWaiting(1) }
+      let calls = try await join(5, by: api) { try await waitWhile(scheduler.waiting < 1) }
       #expect(scheduler.waiting == 1)
       latch.open()
       for call in calls {
@@ -64,11 +64,11 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "one caller's deadline or cancel ends that caller alone; the last to leave ends the exchange",
-    arguments: Ground.allCases)
-  func leaving(ground: Ground) async throws {
+    "A caller's deadline or cancellation ends only that caller, and the last one to leave ends the exchange",
+    arguments: TestBackend.allCases)
+  func leaving(backend: TestBackend) async throws {
     let clock = StoppedClock()
-    try await ground.with { _ in
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -90,10 +90,10 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("calls that ask for the same share without an id, too, if they say so", arguments: Ground.allCases)
-  func coalesced(ground: Ground) async throws {
+  @Test("Equal requests share an exchange without an id if they opt in", arguments: TestBackend.allCases)
+  func coalesced(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -102,10 +102,10 @@ struct Capability23DuplicatesRetriedTests {
       try await server.waitForRequests(1)
       let others = (0..<9).map { _ in Task { try await api.send(same) } }
       try await waitWhile(api.calls.all.count(where: \.hasJoined) < 9)
-      // Another question, and one that says nothing, have exchanges of their own.
+      // A different request, and one that does not opt in, have exchanges of their own.
       let another = Task { try await api.send(Request<String>.get("/b").coalesced()) }
       let alone = Task { try await api.send(Request<String>.get("/a")) }
-      try await scheduler.waitForWaiting(2)
+      try await waitWhile(scheduler.waiting < 2)
       latch.open()
       for call in [first] + others + [alone] {
         let text = try await call.value
@@ -117,10 +117,12 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("during a pause calls still share, though the answer before is not to be kept", arguments: Ground.allCases)
-  func coalescedInPause(ground: Ground) async throws {
+  @Test(
+    "Calls still share an exchange during a retry delay, even if the previous response must not be stored",
+    arguments: TestBackend.allCases)
+  func coalescedInPause(backend: TestBackend) async throws {
     let clock = StoppedClock()
-    try await ground.with {
+    try await backend.with {
       $0.number == 0 ? .status(503, ["Cache-Control": "no-store"]) : .text("there")
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -139,10 +141,12 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("attempts that fail once the call has left that began are told to those that stay", arguments: Ground.allCases)
-  func attemptsAfterLeaving(ground: Ground) async throws {
+  @Test(
+    "Failed attempts after the first call has left are reported to the calls that stay", arguments: TestBackend.allCases
+  )
+  func attemptsAfterLeaving(backend: TestBackend) async throws {
     let clock = StoppedClock()
-    try await ground.with { _ in
+    try await backend.with { _ in
       .status(503)
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -162,11 +166,11 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "refused, replaced and allowed hold for calls that wait for their turn, too", arguments: Ground.allCases,
+    "Refuse, replace and allow also apply to queued calls", arguments: TestBackend.allCases,
     [DuplicatePolicy.refuse, .replace, .allow])
-  func others(ground: Ground, policy: DuplicatePolicy) async throws {
+  func others(backend: TestBackend, policy: DuplicatePolicy) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -174,12 +178,12 @@ struct Capability23DuplicatesRetriedTests {
       try await server.waitForRequests(1)
       let request = Request<String>.get("/a").id("a", whenRunning: policy)
       let older = Task { await failure { try await api.send(request) } }
-      try await scheduler.waitForWaiting(1)
+      try await waitWhile(scheduler.waiting < 1)
       let newer = Task { await failure { try await api.send(request) } }
       switch policy {
       case .refuse: #expect(await newer.value?.code == .declined)
       case .replace: #expect(await older.value?.cancellation == .superseded)
-      case .allow, .join: try await scheduler.waitForWaiting(2)
+      case .allow, .join: try await waitWhile(scheduler.waiting < 2)
       }
       latch.open()
       _ = try await other.value
@@ -187,11 +191,5 @@ struct Capability23DuplicatesRetriedTests {
       #expect(await newer.value?.code == (policy == .refuse ? .declined : nil))
       #expect(server.requests.count == (policy == .allow ? 3 : 2))
     }
-  }
-}
-
-extension CallEntry {
-  fileprivate var hasJoined: Bool {
-    trace.events.contains { if case .joined = $0.kind { true } else { false } }
   }
 }

@@ -2,9 +2,9 @@
   import Apus
   import ApusTestServer
   import Testing
-  import Timing
+  import TestSupport
 
-  @Suite("23: two calls with one id")
+  @Suite("23: two calls with the same id")
   struct Capability23DuplicatesTests {
     private func run(_ policy: DuplicatePolicy) async throws -> (outcomes: [String], exchanges: Int) {
       let gate = Gate()
@@ -23,7 +23,7 @@
         async let first = outcome()
         try await server.exchanges(atLeast: 1)
         async let second = outcome()
-        // The second one is where it gets by itself before the answer comes.
+        // Wait until the second call has taken effect before the response comes.
         switch policy {
         case .allow, .replace: try await server.exchanges(atLeast: 2)
         case .join: try await waitWhile(!api.calls.all.contains(where: \.hasJoined))
@@ -34,38 +34,32 @@
       }
     }
 
-    @Test("allowed, both run")
+    @Test("With allow both calls run")
     func allow() async throws {
       let (outcomes, exchanges) = try await run(.allow)
       #expect(outcomes == ["answer 0", "answer 1"])
       #expect(exchanges == 2)
     }
 
-    @Test("refused, the newer one ends at once and nothing is sent for it")
+    @Test("With refuse the newer call ends immediately and nothing is sent for it")
     func refuse() async throws {
       let (outcomes, exchanges) = try await run(.refuse)
       #expect(outcomes == ["answer 0", "declined"])
       #expect(exchanges == 1)
     }
 
-    @Test("replaced, the older one ends and the newer one runs")
+    @Test("With replace the older call ends and the newer one runs")
     func replace() async throws {
       let (outcomes, exchanges) = try await run(.replace)
       #expect(outcomes == ["cancelled", "answer 1"])
       #expect(exchanges == 2)
     }
 
-    @Test("joined, both get the one answer")
+    @Test("With join both calls get the same response")
     func join() async throws {
       let (outcomes, exchanges) = try await run(.join)
       #expect(outcomes == ["answer 0", "answer 0"])
       #expect(exchanges == 1)
-    }
-  }
-
-  extension CallEntry {
-    fileprivate var hasJoined: Bool {
-      trace.events.contains { if case .joined = $0.kind { true } else { false } }
     }
   }
 #endif

@@ -1,15 +1,15 @@
 import Apus
+import TestSupport
 import Testing
-import Timing
 
-@Suite("24: many calls at once, bounded")
+@Suite("24: many concurrent calls, bounded")
 struct Capability24BoundedTests {
   @Test(
-    "however many calls are made at once, no more than the limit run, as the server counts, and all are answered",
-    arguments: Ground.allCases)
-  func many(ground: Ground) async throws {
+    "However many calls are made, no more than the limit run at a time, as counted by the server, and all succeed",
+    arguments: TestBackend.allCases)
+  func many(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 20, perOrigin: 4))
-    try await ground.with {
+    try await backend.with {
       .text($0.path)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -28,7 +28,7 @@ struct Capability24BoundedTests {
     #expect(scheduler.running == 0 && scheduler.waiting == 0)
   }
 
-  /// What is limited to three.
+  /// A limit of three.
   enum Limit: CaseIterable {
     case total, origin, tag
 
@@ -41,10 +41,10 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("each limit is reached and never passed", arguments: Ground.allCases, Limit.allCases)
-  func reached(ground: Ground, limit: Limit) async throws {
+  @Test("Each limit is reached and never exceeded", arguments: TestBackend.allCases, Limit.allCases)
+  func reached(backend: TestBackend, limit: Limit) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(limit.limits))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -52,7 +52,7 @@ struct Capability24BoundedTests {
         Task { try await api.send(Request<String>.get("/\(number)").tag("images")) }
       }
       try await server.waitForRequests(3)
-      try await scheduler.waitForWaiting(9)
+      try await waitWhile(scheduler.waiting < 9)
       #expect(server.requests.count == 3)
       #expect(scheduler.running == 3)
       latch.open()
@@ -62,22 +62,22 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("the total is of all servers together", arguments: Ground.allCases)
-  func severalServers(ground: Ground) async throws {
+  @Test("The total limit spans all servers", arguments: TestBackend.allCases)
+  func severalServers(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 5, perOrigin: 3)))
-    try await ground.with(host: "one.test") {
+    try await backend.with(host: "one.test") {
       .text($0.path).after(latch)
     } body: { one in
-      try await ground.with(host: "other.test") {
+      try await backend.with(host: "other.test") {
         .text($0.path).after(latch)
       } body: { other in
         let apis = [one.client { $0.scheduler = scheduler }, other.client { $0.scheduler = scheduler }]
         let calls = (0..<20).map { number in
           Task { try await apis[number % 2].send(Request<String>.get("/\(number)")) }
         }
-        try await scheduler.waitForWaiting(15)
+        try await waitWhile(scheduler.waiting < 15)
         #expect(scheduler.running == 5)
-        // Three are at one of them, and two at the other.
+        // Three calls run at one origin and two at the other.
         try await one.waitForRequests(2)
         try await other.waitForRequests(2)
         try await waitWhile(one.requests.count + other.requests.count < 5)
@@ -91,19 +91,19 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("a slow origin never blocks another", arguments: Ground.allCases)
-  func slowOrigin(ground: Ground) async throws {
+  @Test("A slow origin never blocks another", arguments: TestBackend.allCases)
+  func slowOrigin(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 3, perOrigin: 2)))
-    try await ground.with(host: "slow.test") {
+    try await backend.with(host: "slow.test") {
       .text($0.path).after(latch)
     } body: { slow in
-      try await ground.with(host: "quick.test") {
+      try await backend.with(host: "quick.test") {
         .text($0.path)
       } body: { quick in
         let slowAPI = slow.client { $0.scheduler = scheduler }
         let quickAPI = quick.client { $0.scheduler = scheduler }
         let calls = (0..<10).map { number in Task { try await slowAPI.send(Request<String>.get("/\(number)")) } }
-        try await scheduler.waitForWaiting(8)
+        try await waitWhile(scheduler.waiting < 8)
         for number in 0..<20 {
           let text = try await quickAPI.send(Request<String>.get("/\(number)").priority(.background))
           #expect(text == "/\(number)")
@@ -118,19 +118,19 @@ struct Capability24BoundedTests {
   }
 
   @Test(
-    "one more than may wait is refused with a reason, and the server hears nothing of it", arguments: Ground.allCases)
-  func queueFull(ground: Ground) async throws {
+    "A call beyond the queue's limit is refused with a reason, and nothing is sent", arguments: TestBackend.allCases)
+  func queueFull(backend: TestBackend) async throws {
     var limits = SchedulingLimits(total: 1)
     limits.queue = 1
     let (latch, scheduler) = (Latch(), Scheduler(limits))
-    try await ground.with { _ in
+    try await backend.with { _ in
       .text("there").after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
       let first = Task { try await api.send(Request<String>.get("/first")) }
       try await server.waitForRequests(1)
       let second = Task { try await api.send(Request<String>.get("/second")) }
-      try await scheduler.waitForWaiting(1)
+      try await waitWhile(scheduler.waiting < 1)
       let error = try #require(await failure { try await api.send(Request<String>.get("/third")) })
       #expect(error.code == .declined && error.requestState == .notSent)
       #expect(error.underlying as? SchedulingRefusal == .queueFull(limit: 1))
@@ -140,10 +140,10 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("a streamed call counts up to its response head", arguments: Ground.allCases)
-  func streamed(ground: Ground) async throws {
+  @Test("A streamed call holds its permit until the response head", arguments: TestBackend.allCases)
+  func streamed(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 1))
-    try await ground.with { _ in
+    try await backend.with { _ in
       .text("some content")
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -154,16 +154,16 @@ struct Capability24BoundedTests {
       }
       #expect(running == 0)
       #expect(scheduler.running == 0)
-      // What is left unread is given up, and its place with it.
+      // Unread content is discarded, and its permit released.
       try await api.withResponse(to: Request<String>.get("/b")) { _ in }
       #expect(scheduler.running == 0)
     }
   }
 
-  @Test("while a call waits between two attempts, others run in its place", arguments: Ground.allCases)
-  func backOff(ground: Ground) async throws {
+  @Test("While a call waits between two attempts, others use its permit", arguments: TestBackend.allCases)
+  func backOff(backend: TestBackend) async throws {
     let (clock, scheduler) = (StoppedClock(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       $0.path == "/flaky" && $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = server.client {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("25: priorities with ageing")
 struct Capability25PrioritiesTests {
-  /// Calls of one client, made one after the other.
+  /// The calls of a client, made in order.
   private final class Caller {
     let api: Client
     let scheduler: Scheduler
@@ -13,11 +13,11 @@ struct Capability25PrioritiesTests {
       (self.api, self.scheduler) = (api, scheduler)
     }
 
-    /// Makes a call that has to wait, and waits until it does.
+    /// Makes a call and waits until it is queued.
     func enqueue(_ path: RequestPath, _ priority: CallPriority) async throws {
       let waiting = scheduler.waiting
       start(path, priority)
-      try await scheduler.waitForWaiting(waiting + 1)
+      try await waitWhile(scheduler.waiting < waiting + 1)
     }
 
     func start(_ path: RequestPath, _ priority: CallPriority) {
@@ -30,10 +30,12 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  @Test("a high one overtakes low ones that came before it, and those keep their order", arguments: Ground.allCases)
-  func overtaking(ground: Ground) async throws {
+  @Test(
+    "A high-priority call overtakes earlier low-priority calls, which keep their order", arguments: TestBackend.allCases
+  )
+  func overtaking(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let caller = Caller(server.client { $0.scheduler = scheduler }, scheduler)
@@ -50,14 +52,15 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  /// Two urgent calls come each second, and the server answers one: without ageing the other would wait for ever.
+  /// Two urgent calls arrive per second and the server handles one: without ageing the low-priority call would starve.
   @Test(
-    "a low one is never starved: those that come later than its bound do not overtake it", arguments: Ground.allCases)
-  func ageing(ground: Ground) async throws {
+    "A low-priority call is never starved: calls later than its bound do not overtake it",
+    arguments: TestBackend.allCases)
+  func ageing(backend: TestBackend) async throws {
     var limits = SchedulingLimits(total: 1)
     limits.ageing = .seconds(1)
     let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(limits))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client {
@@ -74,7 +77,7 @@ struct Capability25PrioritiesTests {
         latch.release()
         try await server.waitForRequests(second + 2)
       }
-      // It is three steps less urgent: only what came within three seconds after it went first.
+      // It is three priorities lower: only calls that came within three seconds after it overtake it.
       let place = try #require(server.paths.firstIndex(of: "/background"))
       #expect(place == 1 + 2 * 3)
       let before = server.paths[..<place].filter { $0.hasPrefix("/high") }
@@ -85,10 +88,10 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  @Test("a call that says nothing is as urgent as the task that makes it", arguments: Ground.allCases)
-  func taskPriority(ground: Ground) async throws {
+  @Test("A call without a priority has that of its task", arguments: TestBackend.allCases)
+  func taskPriority(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -97,27 +100,27 @@ struct Capability25PrioritiesTests {
       let priorities: [(TaskPriority, RequestPath)] = [(.background, "/background"), (.high, "/high")]
       for (priority, path) in priorities {
         calls.append(Task.detached(priority: priority) { try await api.send(Request<String>.get(path)) })
-        try await scheduler.waitForWaiting(calls.count - 1)
+        try await waitWhile(scheduler.waiting < calls.count - 1)
       }
       latch.open()
-      // Waiting for one would make its task more urgent, not the call, which has its place already.
+      // Awaiting one would raise the priority of its task, but not of the queued call.
       for call in calls { _ = try await call.value }
       #expect(server.paths == ["/running", "/high", "/background"])
     }
   }
 
-  @Test("an urgent call does not wait for others whose place it could not take", arguments: Ground.allCases)
-  func passing(ground: Ground) async throws {
+  @Test("An urgent call does not wait for calls whose permit it could not use", arguments: TestBackend.allCases)
+  func passing(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 4, tags: ["images": 1]))
     let latch = Latch()
-    try await ground.with {
+    try await backend.with {
       $0.path == "/list" ? .text("list") : .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
       let images = (0..<4).map { number in
         Task { try await api.send(Request<String>.get("/image\(number)").tag("images").priority(.immediate)) }
       }
-      try await scheduler.waitForWaiting(3)
+      try await waitWhile(scheduler.waiting < 3)
       let list = try await api.send(Request<String>.get("/list").priority(.background))
       #expect(list == "list")
       latch.open()

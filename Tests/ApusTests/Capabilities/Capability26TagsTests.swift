@@ -1,7 +1,7 @@
 import Apus
 import Testing
 
-@Suite("26: calls of one tag are held or cancelled, and no others")
+@Suite("26: calls with a tag are held or cancelled, and no others")
 struct Capability26TagsTests {
   private func load(_ count: Int, by api: Client) -> [Task<CallError?, Never>] {
     (0..<count).map { number in
@@ -9,16 +9,16 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("images are held while a list loads, and go on when they are released", arguments: Ground.allCases)
-  func hold(ground: Ground) async throws {
+  @Test("Images are held while a list loads and continue when released", arguments: TestBackend.allCases)
+  func hold(backend: TestBackend) async throws {
     let scheduler = Scheduler(.apps)
-    try await ground.with {
+    try await backend.with {
       .text($0.path)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
       scheduler.hold("images")
       let images = load(8, by: api)
-      try await scheduler.waitForWaiting(8)
+      try await waitWhile(scheduler.waiting < 8)
       #expect(api.calls.calls(tag: "images").allSatisfy { $0.phase == .waiting })
       let list = try await api.send(Request<String>.get("/list").tag("lists"))
       #expect(list == "/list")
@@ -30,10 +30,10 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("everything is held while the app pauses, and what runs already goes on", arguments: Ground.allCases)
-  func holdEverything(ground: Ground) async throws {
+  @Test("All calls are held while the app pauses, and running calls continue", arguments: TestBackend.allCases)
+  func holdEverything(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(.apps))
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -41,7 +41,7 @@ struct Capability26TagsTests {
       try await server.waitForRequests(1)
       scheduler.holdEverything()
       let held = load(3, by: api)
-      try await scheduler.waitForWaiting(3)
+      try await waitWhile(scheduler.waiting < 3)
       latch.open()
       let text = try await running.value
       #expect(text == "/running")
@@ -52,11 +52,11 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("images are cancelled, those that wait and those in flight, and nothing else", arguments: Ground.allCases)
-  func cancel(ground: Ground) async throws {
+  @Test("Images are cancelled, queued and in flight, and nothing else", arguments: TestBackend.allCases)
+  func cancel(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 3, tags: ["images": 2]))
     let latch = Latch()
-    try await ground.with {
+    try await backend.with {
       $0.path.hasPrefix("/image") ? .silence : .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
@@ -64,7 +64,7 @@ struct Capability26TagsTests {
       try await server.waitForRequests(1)
       let images = load(6, by: api)
       try await server.waitForRequests(3)
-      try await scheduler.waitForWaiting(4)
+      try await waitWhile(scheduler.waiting < 4)
       let seen = server.paths.filter { $0.hasPrefix("/image") }
       #expect(api.calls.cancel(tag: "images") == 6)
       for image in images { #expect(await image.value?.cancellation == .requested) }
@@ -73,19 +73,19 @@ struct Capability26TagsTests {
       latch.open()
       let text = try await list.value
       #expect(text == "/list")
-      // Those that waited were never sent.
+      // The queued calls were never sent.
       #expect(server.requests.count == 3)
       #expect(scheduler.running == 0 && scheduler.waiting == 0)
-      // The tag is as good as new.
+      // The tag can be used again.
       let again = try await api.send(Request<String>.get("/again").tag("images"))
       #expect(again == "/again")
     }
   }
 
-  @Test("held calls keep their deadlines, and can be cancelled", arguments: Ground.allCases)
-  func heldCalls(ground: Ground) async throws {
+  @Test("Held calls keep their deadlines and can be cancelled", arguments: TestBackend.allCases)
+  func heldCalls(backend: TestBackend) async throws {
     let (clock, scheduler) = (StoppedClock(), Scheduler(.apps))
-    try await ground.with {
+    try await backend.with {
       .text($0.path)
     } body: { server in
       let api = server.client {
@@ -97,7 +97,7 @@ struct Capability26TagsTests {
         await failure { try await api.send(Request<String>.get("/late").tag("images").timeout(.seconds(5))) }
       }
       let cancelled = Task { await failure { try await api.send(Request<String>.get("/c").tag("images")) } }
-      try await scheduler.waitForWaiting(2)
+      try await waitWhile(scheduler.waiting < 2)
       try await clock.waitForSleepers(1)
       cancelled.cancel()
       #expect(await cancelled.value?.code == .cancelled)

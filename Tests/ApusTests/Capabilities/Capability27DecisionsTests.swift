@@ -1,12 +1,12 @@
 import Apus
+import TestSupport
 import Testing
-import Timing
 
-@Suite("27: observers hear of every decision, over the stub and over sockets")
+@Suite("27: observers receive every decision, with the stub and with sockets")
 struct Capability27DecisionsTests {
-  /// Takes down what does not depend on how bytes are cut.
+  /// Records the events that do not depend on how bytes are split.
   private final class Watcher: CallObserver {
-    let steps = Told<String>()
+    let steps = Log<String>()
     private let call: CallID
 
     init(of call: CallID) {
@@ -42,12 +42,12 @@ struct Capability27DecisionsTests {
   }
 
   @Test(
-    "waiting, an attempt that failed, the next one and a redirect are told in order, to several observers",
-    arguments: Ground.allCases)
-  func inOrder(ground: Ground) async throws {
+    "Waiting, a failed attempt, its retry and a redirect are reported in order to several observers",
+    arguments: TestBackend.allCases)
+  func inOrder(backend: TestBackend) async throws {
     let (clock, latch, scheduler) = (StoppedClock(), Latch(), Scheduler(SchedulingLimits(total: 1)))
     let (first, second) = (Watcher(of: "watched"), Watcher(of: "watched"))
-    try await ground.with { request in
+    try await backend.with { request in
       switch (request.path, request.number) {
       case ("/other", _): .text("other").after(latch)
       case ("/a", 1): .status(503)
@@ -63,7 +63,7 @@ struct Capability27DecisionsTests {
       let other = Task { try await api.send(Request<String>.get("/other")) }
       try await server.waitForRequests(1)
       let call = Task { try await api.send(Request<String>.get("/a").id("watched", whenRunning: .allow)) }
-      try await scheduler.waitForWaiting(1)
+      try await waitWhile(scheduler.waiting < 1)
       latch.open()
       _ = try await other.value
       try await clock.waitForSleepers(1)
@@ -81,10 +81,12 @@ struct Capability27DecisionsTests {
   }
 
   @Test(
-    "a refused token, the wait for the next one and the second exchange are told in order", arguments: Ground.allCases)
-  func credentials(ground: Ground) async throws {
+    "A rejected token, the wait for a new one and the second exchange are reported in order",
+    arguments: TestBackend.allCases
+  )
+  func credentials(backend: TestBackend) async throws {
     let watcher = Watcher(of: "watched")
-    try await ground.with { request in
+    try await backend.with { request in
       if request.path == "/token" { return .json(#"{"access_token":"new","refresh_token":"next"}"#) }
       return request.authorization == "Bearer new" ? .text("there") : .status(401)
     } body: { server in
@@ -102,11 +104,13 @@ struct Capability27DecisionsTests {
       ])
   }
 
-  @Test("a cancel is told once, wherever the call is, and its end after it", arguments: Ground.allCases)
-  func cancel(ground: Ground) async throws {
+  @Test(
+    "A cancellation is reported once, wherever the call is, followed by the call's end", arguments: TestBackend.allCases
+  )
+  func cancel(backend: TestBackend) async throws {
     let scheduler = Scheduler(.apps)
     let watcher = Watcher(of: "watched")
-    try await ground.with { _ in
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = server.client {
@@ -125,10 +129,10 @@ struct Capability27DecisionsTests {
     }
   }
 
-  @Test("what observers are told is the trace of the result", arguments: Ground.allCases)
-  func trace(ground: Ground) async throws {
-    let told = Told<TraceEvent>()
-    try await ground.with {
+  @Test("Observers receive the events of the result's trace", arguments: TestBackend.allCases)
+  func trace(backend: TestBackend) async throws {
+    let told = Log<TraceEvent>()
+    try await backend.with {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = server.client {
@@ -136,7 +140,7 @@ struct Capability27DecisionsTests {
         $0.settings.observers = [Everything(told: told)]
       }
       let response = try await api.response(to: Request<String>.get("/a"))
-      // Another thread may be telling the last of them.
+      // The last event may be reported on another thread.
       try await waitWhile(told.all.last?.kind != .succeeded)
       #expect(response.trace.events == told.all.filter { !$0.isProgress })
       #expect(response.trace.failedAttempts.count == 1)
@@ -144,14 +148,14 @@ struct Capability27DecisionsTests {
   }
 
   private struct Everything: CallObserver {
-    let told: Told<TraceEvent>
+    let told: Log<TraceEvent>
 
     func observe(_ event: TraceEvent, of call: CallEntry) { told.add(event) }
   }
 }
 
 extension TraceEvent {
-  /// Whether it only tells how far a transfer is: such events are for observers alone.
+  /// Whether the event only reports progress: such events are for observers only.
   fileprivate var isProgress: Bool {
     switch kind {
     case .sendProgress, .receiveProgress: true

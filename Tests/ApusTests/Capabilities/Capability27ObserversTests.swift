@@ -7,13 +7,13 @@
   @Suite("27: observers")
   struct Capability27ObserversTests {
     private final class Observer: CallObserver {
-      let events = Told<(call: UInt64, kind: TraceEvent.Kind)>()
+      let events = Log<(call: UInt64, kind: TraceEvent.Kind)>()
 
       func observe(_ event: TraceEvent, of call: CallEntry) {
         events.add((call.serial, event.kind))
       }
 
-      /// The steps of a call that do not depend on how bytes are cut.
+      /// The steps of a call that do not depend on how bytes are split.
       var steps: [String] {
         events.all.compactMap { event in
           switch event.kind {
@@ -32,7 +32,7 @@
       }
     }
 
-    @Test("several observers are told start, exchange, answer and end of a call, in order")
+    @Test("Several observers receive start, exchange, response and end of a call, in order")
     func inOrder() async throws {
       let (first, second) = (Observer(), Observer())
       try await TestServer.with { _ in
@@ -46,7 +46,7 @@
       #expect(second.steps == steps)
     }
 
-    @Test("a refusal ends with its code, a cancel with its reason and one end")
+    @Test("A rejection ends with its code, a cancellation with its reason, and each once")
     func ends() async throws {
       let observer = Observer()
       try await TestServer.with {
@@ -64,7 +64,7 @@
     }
 
     private struct Attempts: CallObserver {
-      let events = Told<String>()
+      let events = Log<String>()
 
       func observe(_ event: TraceEvent, of call: CallEntry) {
         switch event.kind {
@@ -75,7 +75,7 @@
       }
     }
 
-    @Test("each attempt of a call is told with its number")
+    @Test("Each attempt is reported with its number")
     func attempts() async throws {
       let observer = Attempts()
       try await TestServer.with {
@@ -99,7 +99,7 @@
       }
     }
 
-    @Test("an observer may cancel the call it is told about")
+    @Test("An observer can cancel the call it observes")
     func cancelling() async throws {
       try await TestServer.with { _ in
         .text("hello")
@@ -110,7 +110,7 @@
       }
     }
 
-    @Test("progress tells how much of the content has arrived, and ends at all of it")
+    @Test("Progress reports the bytes received, up to the whole content")
     func progress() async throws {
       let observer = Observer()
       try await TestServer.with { _ in
@@ -130,7 +130,7 @@
       #expect(received.last == 500_000)
     }
 
-    @Test("a message that is only described is told to nobody")
+    @Test("A message that is only described is not reported")
     func described() async throws {
       let observer = Observer()
       let api = Client(baseURL: "https://example.test") { $0.settings.observers = [observer] }

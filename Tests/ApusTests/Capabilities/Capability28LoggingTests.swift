@@ -6,37 +6,37 @@
 
   @Suite("28: logging")
   struct Capability28LoggingTests {
-    private let lines = Told<String>()
+    private let log = LogRecorder()
 
-    @Test("a call's lines have id, method, URL, status and duration, and no secret")
+    @Test("A call's log lines have id, method, URL, status and duration, and no secret")
     func lines() async throws {
-      let logger = Logger(label: "test") { [lines] _ in LineRecorder(lines: lines) }
       try await TestServer.with { _ in
         .json(#"{"token":"s3cr3t"}"#, fields: ["Set-Cookie": "s3cr3t"])
       } body: { server in
         let api = server.client(path: "/v1?key=s3cr3t") {
           $0.authentication = .apiKey(MemoryCredentials(token: "s3cr3t"), queryParameter: "api_key")
           $0.setField("X-Key", "s3cr3t")
-          $0.logging = RequestLogging(logger)
+          $0.logging = RequestLogging(log.logger())
         }
         let login = Request<Void>.post("/login/\("s3cr3t")", query: ["q": "s3cr3t"], content: .json(["p": "s3cr3t"]))
         try await api.send(login.field("X-Own", "s3cr3t").id("login", whenRunning: .allow))
-        #expect(lines.all.count == 2)
-        #expect(lines.all.first == "info request call=login method=POST url=\(server.origin)/v1/login/{}")
-        let last = try #require(lines.all.last)
+        let lines = log.lines.all.map(\.text)
+        #expect(lines.count == 2)
+        #expect(lines.first == "info request call=login method=POST url=\(server.origin)/v1/login/{}")
+        let last = try #require(lines.last)
         #expect(last.hasPrefix("info response call=login duration="))
         #expect(last.hasSuffix("seconds method=POST status=200 url=\(server.origin)/v1/login/{}"))
-        #expect(!lines.all.contains { $0.contains("s3cr3t") })
+        #expect(!lines.contains { $0.contains("s3cr3t") })
       }
     }
 
-    /// In a process of its own, whose output is its alone.
-    @Test("nothing is logged or printed unless a client is given a logger")
+    /// In a separate process, whose output is not mixed with that of other tests.
+    @Test("Nothing is logged or printed unless the client has a logger")
     func off() async throws {
       #expect(Configuration(baseURL: "https://example.test").logging == nil)
       let quiet = try #require(await output(of: .quiet))
       #expect(quiet == [])
-      // The same with a logger: its lines are there.
+      // With a logger the lines are there.
       let logged = try #require(await output(of: .logged))
       #expect(logged.count == 4)
       #expect(logged.allSatisfy { $0.contains("/login/{}") })
@@ -46,7 +46,7 @@
       case quiet, logged
     }
 
-    /// The lines that a process prints in which a call succeeds and another is refused.
+    /// Returns the output of a process in which one call succeeds and another is rejected.
     private func output(of kind: Output) async -> [String]? {
       let result: ExitTest.Result?
       switch kind {

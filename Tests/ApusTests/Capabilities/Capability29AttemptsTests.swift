@@ -1,8 +1,8 @@
 import Apus
+import TestSupport
 import Testing
-import Timing
 
-@Suite("29: the limit of one attempt, over the stub and over sockets")
+@Suite("29: the deadline of an attempt, with the stub and with sockets")
 struct Capability29AttemptsTests {
   private let clock = StoppedClock()
   private let request = Request<String>.get("/a").tag("a")
@@ -14,10 +14,10 @@ struct Capability29AttemptsTests {
   }
 
   @Test(
-    "an attempt that gets no answer in time is given up, its server sees it leave, and there is another",
-    arguments: Ground.allCases)
-  func again(ground: Ground) async throws {
-    try await ground.with {
+    "An attempt without a response in time is closed and retried",
+    arguments: TestBackend.allCases)
+  func again(backend: TestBackend) async throws {
+    try await backend.with {
       $0.number == 0 ? .silence : .text("there")
     } body: { server in
       let api = server.client { configure(&$0) }
@@ -33,21 +33,23 @@ struct Capability29AttemptsTests {
   }
 
   @Test(
-    "where no attempt gets an answer within a limit of the call's own, the error is a timeout and has all attempts",
-    arguments: Ground.allCases)
-  func never(ground: Ground) async throws {
-    try await ground.with { _ in
+    "If no attempt gets a response within the call's own limit, the error is a timeout with all attempts",
+    arguments: TestBackend.allCases)
+  func never(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { configure(&$0) }
       let call = Task { await failure { try await api.send(request.attemptTimeout(.seconds(10))) } }
       for count in 1...3 {
         try await server.waitForRequests(count)
+        // The transport reports a moment after the server has the request that it was sent.
+        try await waitWhile(api.calls.all.first?.phase != .awaitingHead)
         clock.advance(by: .seconds(10))
       }
       let error = try #require(await call.value)
       #expect(error.code == .timeout && error.requestState == .maybeSent)
-      #expect([.connecting, .awaitingHead].contains(error.phase))
+      #expect(error.phase == .awaitingHead)
       #expect(error.failedAttempts.map(\.attempt) == [1, 2, 3])
       #expect(error.failedAttempts.allSatisfy { $0.duration == .seconds(10) })
       #expect(error.failedAttempts.last?.decision == .end(.attemptsUsedUp))
@@ -55,9 +57,9 @@ struct Capability29AttemptsTests {
     }
   }
 
-  @Test("what may happen only once is not tried again after its limit", arguments: Ground.allCases)
-  func onlyOnce(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A request that is not idempotent is not retried after the attempt's deadline", arguments: TestBackend.allCases)
+  func onlyOnce(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { configure(&$0) }
@@ -73,10 +75,10 @@ struct Capability29AttemptsTests {
   }
 
   @Test(
-    "a slow server is not asked three times: the attempt after one without an answer has all the time that is left",
-    arguments: Ground.allCases)
-  func slow(ground: Ground) async throws {
-    try await ground.with { _ in
+    "A slow server is not asked three times: the attempt after one without a response gets all the remaining time",
+    arguments: TestBackend.allCases)
+  func slow(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client {
@@ -86,7 +88,7 @@ struct Capability29AttemptsTests {
       let call = Task { await failure { try await api.send(request) } }
       for count in 1...2 {
         try await server.waitForRequests(count)
-        // The limit of the call; the stub waits for the attempt's as well.
+        // The deadline of the call; the stub sleeps until the attempt's too.
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(count == 1 ? 10 : 20))
       }
@@ -96,9 +98,11 @@ struct Capability29AttemptsTests {
     }
   }
 
-  @Test("a call with a long limit of its own is sent once, however long its answer takes", arguments: Ground.allCases)
-  func longPoll(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test(
+    "A call with a long limit of its own is sent once, however long the response takes", arguments: TestBackend.allCases
+  )
+  func longPoll(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { configure(&$0) }
@@ -114,10 +118,10 @@ struct Capability29AttemptsTests {
     }
   }
 
-  @Test("it begins with the attempt's turn", arguments: Ground.allCases)
-  func turn(ground: Ground) async throws {
+  @Test("The attempt's time starts when the call is admitted", arguments: TestBackend.allCases)
+  func turn(backend: TestBackend) async throws {
     let scheduler = Scheduler(.apps)
-    try await ground.with { _ in
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = server.client {
@@ -126,7 +130,7 @@ struct Capability29AttemptsTests {
       }
       scheduler.hold("a")
       let call = Task { try await api.response(to: request) }
-      try await scheduler.waitForWaiting(1)
+      try await waitWhile(scheduler.waiting < 1)
       clock.advance(by: .seconds(60))
       scheduler.release("a")
       let response = try await call.value
@@ -135,9 +139,9 @@ struct Capability29AttemptsTests {
     }
   }
 
-  @Test("it ends with the head of the answer: content may take longer", arguments: Ground.allCases)
-  func content(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("The attempt's time ends with the response's head: content may take longer", arguments: TestBackend.allCases)
+  func content(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .halfway
     } body: { server in
       let api = server.client { configure(&$0) }

@@ -1,26 +1,25 @@
 import Apus
+import TestSupport
 import Testing
-import Timing
 
-@Suite("29: the deadline of a whole call counts everything, over the stub and over sockets")
+@Suite("29: the deadline of a call covers everything, with the stub and with sockets")
 struct Capability29DeadlinesTests {
   private let clock = StoppedClock()
   private let latch = Latch()
 
-  /// Where a call's time goes by.
+  /// Where the time of a call passes.
   enum Loss: String, CaseIterable {
     case turn, credentials, redirect, head, content
 
-    var phases: Set<CallPhase> {
+    var phase: CallPhase {
       switch self {
-      case .turn, .credentials: [.waiting]
-      // Whether a request has left wholly is known a moment after the server has it.
-      case .redirect, .head: [.connecting, .awaitingHead]
-      case .content: [.receiving]
+      case .turn, .credentials: .waiting
+      case .redirect, .head: .awaitingHead
+      case .content: .receiving
       }
     }
 
-    /// How many requests the server has seen by then.
+    /// The number of requests the server has received by then.
     var requests: Int {
       switch self {
       case .turn, .head, .content: 1
@@ -28,7 +27,7 @@ struct Capability29DeadlinesTests {
       }
     }
 
-    func deed(_ request: SeenRequest, _ latch: Latch) -> Deed {
+    func scriptedReply(_ request: ReceivedRequest, _ latch: Latch) -> ScriptedReply {
       switch (self, request.path) {
       case (.credentials, "/token"): .json(#"{"access_token":"new","refresh_token":"next"}"#).after(latch)
       case (.credentials, _): .status(401)
@@ -40,10 +39,11 @@ struct Capability29DeadlinesTests {
   }
 
   @Test(
-    "the limit counts wherever the time goes by, and the error says where", arguments: Ground.allCases, Loss.allCases)
-  func total(ground: Ground, loss: Loss) async throws {
-    try await ground.with { [latch] in
-      loss.deed($0, latch)
+    "The deadline applies wherever time passes, and the error says where", arguments: TestBackend.allCases,
+    Loss.allCases)
+  func total(backend: TestBackend, loss: Loss) async throws {
+    try await backend.with { [latch] in
+      loss.scriptedReply($0, latch)
     } body: { server in
       let api = server.client {
         clock.stop(&$0)
@@ -62,7 +62,7 @@ struct Capability29DeadlinesTests {
       clock.advance(by: .seconds(5))
       let error = try #require(await call.value)
       #expect(error.code == .timeout)
-      #expect(loss.phases.contains(error.phase), "\(error.phase)")
+      #expect(error.phase == loss.phase)
       #expect((error.requestState == .notSent) == (loss == .turn))
       #expect(server.requests.count == loss.requests)
       latch.open()
@@ -71,28 +71,29 @@ struct Capability29DeadlinesTests {
     }
   }
 
-  /// Waits until the call is where its time is to go by.
-  private func arrive(_ loss: Loss, _ api: Client, _ server: any SeeingServer) async throws {
+  /// Waits until the call has reached the place where its time passes.
+  private func arrive(_ loss: Loss, _ api: Client, _ server: any RecordingServer) async throws {
     try await server.waitForRequests(loss.requests)
     func hasArrived(_ entry: CallEntry) -> Bool {
       switch loss {
       case .turn: entry.trace.events.contains(where: \.kind.isWait)
       case .credentials: entry.phase == .waiting
       case .content: entry.received.bytes >= 4
-      case .redirect, .head: true
+      // The transport reports a moment after the server has the request that it was sent.
+      case .redirect, .head: entry.phase == .awaitingHead
       }
     }
     try await waitWhile(api.calls.calls(tag: "a").first.map(hasArrived) != true)
   }
 
-  @Test("pauses between attempts count: the last attempt has what is left", arguments: Ground.allCases)
-  func backOff(ground: Ground) async throws {
-    try await ground.with {
+  @Test("Retry delays count: the last attempt gets the remaining time", arguments: TestBackend.allCases)
+  func backOff(backend: TestBackend) async throws {
+    try await backend.with {
       $0.number == 0 ? .status(503) : .silence
     } body: { server in
       let api = server.client { clock.stop(&$0) }
       let call = Task { await failure { try await api.send(Request<String>.get("/a").timeout(.seconds(5))) } }
-      // The limit, and a pause of one second.
+      // The deadline, and a retry delay of one second.
       try await clock.waitForSleepers(2)
       clock.advance(by: .seconds(1))
       try await server.waitForRequests(2)
@@ -104,10 +105,10 @@ struct Capability29DeadlinesTests {
   }
 
   @Test(
-    "a pause that would end after the deadline is none: the call fails at once, with what the server said",
-    arguments: Ground.allCases)
-  func noTimeLeft(ground: Ground) async throws {
-    try await ground.with { _ in
+    "A retry delay beyond the deadline is not waited for: the call fails immediately with the server's response",
+    arguments: TestBackend.allCases)
+  func noTimeLeft(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .status(503, ["Retry-After": "10"])
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -120,10 +121,10 @@ struct Capability29DeadlinesTests {
   }
 
   @Test(
-    "calls made in one piece of work share its limit: what is left of it is all that the later ones have",
-    arguments: Ground.allCases)
-  func work(ground: Ground) async throws {
-    try await ground.with { [latch] in
+    "Calls within one deadline scope share it: later calls get the remaining time",
+    arguments: TestBackend.allCases)
+  func work(backend: TestBackend) async throws {
+    try await backend.with { [latch] in
       $0.path == "/first" ? .text("there").after(latch) : .silence
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -147,9 +148,9 @@ struct Capability29DeadlinesTests {
     }
   }
 
-  @Test("a call that begins when the time is up sends nothing, and says so", arguments: Ground.allCases)
-  func over(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A call made after the deadline sends nothing and reports notSent", arguments: TestBackend.allCases)
+  func over(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = server.client { clock.stop(&$0) }
@@ -164,9 +165,9 @@ struct Capability29DeadlinesTests {
     }
   }
 
-  @Test("a call that streams has no limit unless it sets one", arguments: Ground.allCases)
-  func streamed(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A streamed call has no deadline unless it sets one", arguments: TestBackend.allCases)
+  func streamed(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .halfway
     } body: { server in
       let api = server.client {

@@ -5,7 +5,7 @@
 
   @Suite("30: connectivity")
   struct Capability30ConnectivityTests {
-    /// A port that nobody listens on.
+    /// A port without a listener.
     private func closedPort() async throws -> Int {
       let server = try await TestServer.start { _ in .status(204) }
       let port = server.port
@@ -13,7 +13,7 @@
       return port
     }
 
-    @Test("a refused connection: nothing was sent, and the sentence says the server cannot be reached")
+    @Test("A refused connection reports notSent, and the sentence says that the server cannot be reached")
     func refused() async throws {
       let baseURL = BaseURL(stringLiteral: "http://127.0.0.1:\(try await closedPort())")
       let api = Client(baseURL: baseURL) { $0.retry = .none }
@@ -24,9 +24,9 @@
       #expect(error.errorDescription == "The server cannot be reached right now. Try again later.")
     }
 
-    @Test("a name without an address is told apart from a refused connection")
+    @Test("An unresolvable host name is not reported as a refused connection")
     func unknownHost() async throws {
-      // A name that can have no address (RFC 6761 §6.4), whether or not there is a network to ask.
+      // A name that never has an address (RFC 6761 §6.4), with or without a network.
       let api = Client(baseURL: "http://apus.invalid") { $0.retry = .none }
       let error = try #require(await failure { try await api.send(.ping) })
       #expect([.hostNotFound, .offline].contains(error.code))
@@ -34,9 +34,9 @@
       #expect(error.requestState == .notSent)
     }
 
-    // No packet leaves the machine: the kernel knows of no connection to this address.
+    // No packet leaves the machine: the kernel has no route to this address.
     #if os(Linux)
-      @Test("no way to the network is told apart from a refused connection, in a sentence of its own")
+      @Test("A missing network is not reported as a refused connection and has its own sentence")
       func offline() async throws {
         let api = Client(baseURL: "http://255.255.255.255") { $0.retry = .none }
         let error = try #require(await failure { try await api.send(.ping) })
@@ -48,7 +48,7 @@
     #endif
 
     @Test(
-      "what breaks off after the start is no connection failure: the server may have acted on it",
+      "A connection that breaks later is not reported as failed to connect: the server may have acted",
       arguments: [Reply.closed, .reset, Reply.text("0123456789").closing(at: .content(4))])
     func broken(reply: Reply) async throws {
       try await withServer(answering: reply) { api, _ in
@@ -59,16 +59,16 @@
       }
     }
 
-    @Test("a server that comes back is reached again: nothing is refused by what was remembered")
+    @Test("A server that comes back is reached again, whatever its earlier failures")
     func noFalseRefusal() async throws {
-      // Another server may take a port between its closing and the call: then it is shown with the next one.
+      // Another process may take the port after it was closed: then try the next.
       for _ in 0..<20 {
         let port = try await closedPort()
         let api = Client(baseURL: BaseURL(stringLiteral: "http://127.0.0.1:\(port)")) {
           $0.timeout = .seconds(300)
           $0.attemptTimeout = nil
           $0.retry = .none
-          // Refuses whatever it believes to be without a network.
+          // Refuses calls while it believes there is no network.
           $0.connectivity = Connectivity()
           $0.connectivityPolicy = .failFast
           $0.breaker = nil

@@ -1,13 +1,13 @@
 import Apus
+import TestSupport
 import Testing
-import Timing
 
-@Suite("30: what calls do without a network, over the stub and over sockets")
+@Suite("30: calls without a network, with the stub and with sockets")
 struct Capability30WaitingForNetworkTests {
   private let clock = StoppedClock()
   private let connectivity = Connectivity()
 
-  private func client(_ server: any SeeingServer, _ policy: ConnectivityPolicy = .pauseRetries) -> Client {
+  private func client(_ server: any RecordingServer, _ policy: ConnectivityPolicy = .pauseRetries) -> Client {
     server.client {
       clock.stop(&$0)
       $0.connectivity = connectivity
@@ -15,9 +15,9 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("a call waits for a network if it wants to, and goes when there is one", arguments: Ground.allCases)
-  func wait(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A call can wait for a network and is sent when there is one", arguments: TestBackend.allCases)
+  func wait(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = client(server)
@@ -32,15 +32,15 @@ struct Capability30WaitingForNetworkTests {
         let text = try await call.value
         #expect(text == "there")
       }
-      // Each once, also what may happen only once.
+      // Each request once, including the one that is not idempotent.
       #expect(Set(server.paths).count == 5 && server.requests.count == 5)
       #expect(connectivity.waiting == 0)
     }
   }
 
-  @Test("it waits within its deadline, and the error says that nothing was sent", arguments: Ground.allCases)
-  func deadline(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A call waits within its deadline, and the error reports notSent", arguments: TestBackend.allCases)
+  func deadline(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = client(server, .wait)
@@ -54,9 +54,9 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("a call that does not wait fails at once, and says that the device is offline", arguments: Ground.allCases)
-  func failFast(ground: Ground) async throws {
-    try await ground.with { _ in
+  @Test("A call that does not wait fails immediately as offline", arguments: TestBackend.allCases)
+  func failFast(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = client(server, .failFast)
@@ -69,10 +69,10 @@ struct Capability30WaitingForNetworkTests {
   }
 
   @Test(
-    "what is believed wrongly refuses nothing: by default a call is tried, and its answer sets it right",
-    arguments: Ground.allCases)
-  func falseBelief(ground: Ground) async throws {
-    try await ground.with { _ in
+    "A wrong offline belief blocks no call by default: calls are tried, and a response corrects it",
+    arguments: TestBackend.allCases)
+  func falseBelief(backend: TestBackend) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = client(server)
@@ -84,10 +84,10 @@ struct Capability30WaitingForNetworkTests {
   }
 
   @Test(
-    "who fails fast or waits tries now and then, so that a wrong belief does not last",
-    arguments: Ground.allCases, [ConnectivityPolicy.failFast, .wait])
-  func probe(ground: Ground, policy: ConnectivityPolicy) async throws {
-    try await ground.with { _ in
+    "With fail-fast or waiting, occasional probes correct a wrong offline belief",
+    arguments: TestBackend.allCases, [ConnectivityPolicy.failFast, .wait])
+  func probe(backend: TestBackend, policy: ConnectivityPolicy) async throws {
+    try await backend.with { _ in
       .text("there")
     } body: { server in
       let api = client(server, policy)
@@ -107,14 +107,14 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("by default further attempts wait for a network: none is spent without one", arguments: Ground.allCases)
-  func pauseRetries(ground: Ground) async throws {
-    try await ground.with {
+  @Test("By default retries wait for a network, so that no attempt is wasted", arguments: TestBackend.allCases)
+  func pauseRetries(backend: TestBackend) async throws {
+    try await backend.with {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = client(server)
       let call = Task { try await api.send(Request<String>.get("/a")) }
-      // It pauses before its second attempt.
+      // The delay before its second attempt.
       try await clock.waitForSleepers(1)
       connectivity.report(.offline)
       clock.advance(by: .seconds(1))
@@ -128,10 +128,10 @@ struct Capability30WaitingForNetworkTests {
   }
 
   @Test(
-    "an answer of any kind shows that there is a network, and a break does not show that there is none",
-    arguments: Ground.allCases)
-  func findings(ground: Ground) async throws {
-    try await ground.with {
+    "Any response proves that there is a network, and a broken connection does not prove the contrary",
+    arguments: TestBackend.allCases)
+  func findings(backend: TestBackend) async throws {
+    try await backend.with {
       $0.path == "/broken" ? .broken : .status(404)
     } body: { server in
       let api = client(server)

@@ -4,7 +4,7 @@
   import HTTPTypes
   import Testing
 
-  @Suite("34: middlewares of the app's own")
+  @Suite("34: custom middlewares")
   struct Capability34MiddlewareTests {
     private struct AddField: Middleware {
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
@@ -32,7 +32,7 @@
       }
     }
 
-    @Test("a field, a signature and a retry are added without editing anything: the server sees them in order")
+    @Test("A field, a signature and a retry are added without editing anything, and the server sees them in order")
     func onTheWire() async throws {
       try await TestServer.with {
         $0.number == 0 ? .status(503) : .text("ok")
@@ -48,11 +48,11 @@
       }
     }
 
-    @Test("the order is documented by the assembled pipeline itself")
+    @Test("The assembled pipeline documents its order")
     func order() {
       var configuration = Configuration(baseURL: "https://example.test")
       configure(&configuration)
-      // Two are in the slot of retry besides its own, each at the end it was put to.
+      // The retry slot has two more, each at the end where it was inserted.
       #expect(
         "\(configuration.pipeline)" == """
           validation: CommonParameters

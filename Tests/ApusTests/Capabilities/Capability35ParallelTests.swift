@@ -1,9 +1,9 @@
 import Apus
 import Testing
 
-@Suite("35: calls in parallel stand and fall together, over the stub and over sockets")
+@Suite("35: parallel calls succeed and fail together, with the stub and with sockets")
 struct Capability35ParallelTests {
-  /// Makes calls of one task group, which ends with the first that throws.
+  /// Makes calls in a task group that ends with the first error.
   private func group(of paths: [RequestPath], by api: Client) -> Task<[String], any Error> {
     Task {
       try await withThrowingTaskGroup(of: String.self) { group in
@@ -17,14 +17,15 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("calls of a group are in flight at the same time, and each gives its own value", arguments: Ground.allCases)
-  func together(ground: Ground) async throws {
+  @Test(
+    "Calls of a group are in flight at the same time, and each returns its own value", arguments: TestBackend.allCases)
+  func together(backend: TestBackend) async throws {
     let latch = Latch()
-    try await ground.with {
+    try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let texts = group(of: ["/1", "/2", "/3"], by: server.client())
-      // None is answered before all have arrived.
+      // No response is sent before all requests have arrived.
       try await server.waitForRequests(3)
       latch.open()
       let values = try await texts.value
@@ -39,13 +40,13 @@ struct Capability35ParallelTests {
   }
 
   @Test(
-    "a child that fails or is cancelled cancels its siblings: those in flight leave, those that wait are never sent",
-    arguments: Ground.allCases, Fall.allCases)
-  func siblings(ground: Ground, fall: Fall) async throws {
+    "A child that fails or is cancelled cancels its siblings: those in flight close, queued ones are never sent",
+    arguments: TestBackend.allCases, Fall.allCases)
+  func siblings(backend: TestBackend, fall: Fall) async throws {
     let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(SchedulingLimits(total: 3)))
-    try await ground.with { request in
+    try await backend.with { request in
       guard request.path == "/first", fall != .cancelled, fall != .timedOut else { return .silence }
-      return fall == .broken ? Deed.broken.after(latch) : Deed.status(404).after(latch)
+      return fall == .broken ? ScriptedReply.broken.after(latch) : ScriptedReply.status(404).after(latch)
     } body: { server in
       let api = server.client {
         clock.stop(&$0)
@@ -59,7 +60,7 @@ struct Capability35ParallelTests {
           group.addTask { try await api.send(fall == .timedOut ? first.timeout(.seconds(5)) : first) }
           try await server.waitForRequests(1)
           for number in 0..<5 {
-            // Held, so that none takes the place of the one that falls before its siblings hear of that.
+            // Held, so that no call takes the permit of the failing one before its siblings are cancelled.
             let request = Request<String>.get("/\(number)")
             group.addTask { try await api.send(number < 2 ? request : request.tag("late")) }
           }
@@ -67,7 +68,7 @@ struct Capability35ParallelTests {
         }
       }
       try await server.waitForRequests(3)
-      try await scheduler.waitForWaiting(3)
+      try await waitWhile(scheduler.waiting < 3)
       let siblings = server.paths.filter { $0 != "/first" }
       switch fall {
       case .refused, .broken: latch.open()
@@ -86,16 +87,16 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("a parent that is cancelled cancels all its children, in flight or waiting", arguments: Ground.allCases)
-  func parent(ground: Ground) async throws {
+  @Test("Cancelling a parent cancels all its children, in flight or waiting", arguments: TestBackend.allCases)
+  func parent(backend: TestBackend) async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 2))
-    try await ground.with { _ in
+    try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
       let texts = group(of: ["/1", "/2", "/3", "/4"], by: api)
       try await server.waitForRequests(2)
-      try await scheduler.waitForWaiting(2)
+      try await waitWhile(scheduler.waiting < 2)
       texts.cancel()
       #expect(await failure { try await texts.value }?.isCancellation == true)
       for path in server.paths { try await server.waitUntilLeft(path) }
@@ -104,11 +105,11 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("with async let a failure ends the other call, too", arguments: Ground.allCases)
-  func asyncLet(ground: Ground) async throws {
+  @Test("With async let a failure ends the other call too", arguments: TestBackend.allCases)
+  func asyncLet(backend: TestBackend) async throws {
     let latch = Latch()
-    try await ground.with {
-      $0.path == "/fails" ? Deed.status(404).after(latch) : .silence
+    try await backend.with {
+      $0.path == "/fails" ? ScriptedReply.status(404).after(latch) : .silence
     } body: { server in
       let api = server.client()
       let both = Task {
@@ -124,11 +125,11 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("a sibling that waits for its next attempt ends as well", arguments: Ground.allCases)
-  func betweenAttempts(ground: Ground) async throws {
+  @Test("A sibling that waits for a retry ends too", arguments: TestBackend.allCases)
+  func betweenAttempts(backend: TestBackend) async throws {
     let (latch, clock) = (Latch(), StoppedClock())
-    try await ground.with {
-      $0.path == "/busy" ? .status(503) : Deed.status(404).after(latch)
+    try await backend.with {
+      $0.path == "/busy" ? .status(503) : ScriptedReply.status(404).after(latch)
     } body: { server in
       let api = server.client { clock.stop(&$0) }
       let texts = group(of: ["/busy", "/fails"], by: api)

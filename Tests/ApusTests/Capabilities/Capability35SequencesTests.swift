@@ -3,7 +3,7 @@
   import ApusTestServer
   import Testing
 
-  @Suite("35: calls in sequence, in parallel and by pages")
+  @Suite("35: calls in sequence, in parallel and in pages")
   struct Capability35SequencesTests {
     private struct Page: Codable, Sendable {
       var page: Int
@@ -13,14 +13,14 @@
 
     private static func page(_ number: Int) -> Request<Page> { .get("/items", query: ["page": number]) }
 
-    /// Answers pages of two items; a number beyond the last is not found.
+    /// Returns a page of two items, or 404 for a number beyond the last.
     private static func reply(to request: RecordedRequest) -> Reply {
       let number = request.query.flatMap(formItems)?.first?[1]
       guard let number = number.flatMap({ Int($0) }), (1...3).contains(number) else { return .status(404) }
       return .json(#"{"page":\#(number),"total":3,"items":["\#(number)a","\#(number)b"]}"#)
     }
 
-    @Test("the pages of a list come as a sequence that ends at the last, one request for each")
+    @Test("The pages of a list are a sequence that ends after the last, with one request per page")
     func pages() async throws {
       try await TestServer.with {
         Self.reply(to: $0)
@@ -34,7 +34,7 @@
       }
     }
 
-    @Test("a loop that is left early asks for nothing more, and a page that fails ends it with that page's error")
+    @Test("Leaving the loop early requests no more pages, and a failing page ends it with its error")
     func pagesLeft() async throws {
       try await TestServer.with {
         Self.reply(to: $0)
@@ -52,7 +52,7 @@
       }
     }
 
-    @Test("calls with async let are on the wire at the same time, and each gives its own value")
+    @Test("Calls with async let are in flight at the same time, and each returns its own value")
     func parallel() async throws {
       let gate = Gate()
       try await TestServer.with {
@@ -62,7 +62,7 @@
         async let first = api.send(Request<String>.get("/1"))
         async let second = api.send(Request<String>.get("/2"))
         async let third = api.send(Request<String>.get("/3"))
-        // None of them is answered before all have arrived.
+        // No response is sent before all requests have arrived.
         try await server.exchanges(atLeast: 3)
         gate.open()
         let values = try await [first, second, third]
@@ -71,7 +71,7 @@
       }
     }
 
-    @Test("a child that fails cancels its siblings, and the server sees them leave")
+    @Test("A failing child cancels its siblings, and the server sees the close")
     func failedChild() async throws {
       let gate = Gate()
       try await TestServer.with {
@@ -92,10 +92,10 @@
       }
     }
 
-    @Test("a task that is cancelled cancels all its children", arguments: [false, true])
+    @Test("Cancelling a task cancels all its children", arguments: [false, true])
     func cancelledParent(inGroup: Bool) async throws {
       try await withServer(answering: .stalled) { api, server in
-        let codes = Told<CallError.Code?>()
+        let codes = Log<CallError.Code?>()
         @Sendable func child(_ index: Int) async {
           codes.add(await failure { try await api.send(.get("/\(index)")) }?.code)
         }
@@ -120,7 +120,7 @@
       }
     }
 
-    @Test("a call that needs the one before is not sent when that one fails")
+    @Test("A call that depends on a failed one is not sent")
     func sequence() async throws {
       try await TestServer.with {
         $0.path == "/me" ? ($0.number == 0 ? .json(#"{"id":7,"name":"Ann"}"#) : .status(503)) : .json("[]")

@@ -5,7 +5,9 @@
 
   @Suite("36: thread safety")
   struct Capability36ThreadSafetyTests {
-    @Test("calls, cancels, switches of environment and of tokens at once: every answer is right, nothing is left")
+    @Test(
+      "Concurrent calls, cancellations and switches of environment and token leave every response correct and nothing behind"
+    )
     func underLoad() async throws {
       let tokens = MemoryCredentials(token: "0")
       try await TestServer.with {

@@ -5,7 +5,7 @@
   import HTTPTypes
   import Testing
 
-  @Suite("37: nothing that comes from outside traps")
+  @Suite("37: no external input traps")
   struct Capability37NoTrapsTests {
     private static let statusLines = [
       "HTTP/1.1 200 OK", "HTTP/1.1 ", "HTTP/9.9 999 X", "HTTP/1.1 404", "HTTP/1.1 99999 X", "HTTP/1.1 -1 X",
@@ -26,7 +26,7 @@
       "HTTP/1.1 200 OK\r\n", "é",
     ]
 
-    /// A head of odd lines with odd content, a head that breaks off, or none at all.
+    /// Returns a head of odd lines with odd content, a truncated head, or no head at all.
     private static func garbage(_ seed: UInt64) -> String {
       var generator = SeededGenerator(seed: seed)
       func some(_ texts: [String], upTo count: Int) -> [String] {
@@ -43,14 +43,15 @@
       }
     }
 
-    @Test("any bytes in place of an answer make a value or an error, never a trap or a hang", .timeLimit(.minutes(20)))
+    @Test(
+      "Any bytes in place of a response yield a value or an error, never a trap or a hang", .timeLimit(.minutes(20)))
     func fuzzedAnswers() async throws {
       try await TestServer.with {
         .raw(Self.garbage(UInt64($0.path.dropFirst()) ?? 0))
       } body: { server in
         let api = server.client {
           $0.timeout = nil
-          // Open, it would refuse what is to be read.
+          // An open breaker would refuse the calls.
           $0.breaker = nil
         }
         let codes = await withTaskGroup(of: CallError.Code?.self) { group in
@@ -63,7 +64,7 @@
           }
           return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
         }
-        // None of it is a user; how it fails depends on where it stops to be HTTP.
+        // No response is a user. The error depends on where the bytes stop being valid HTTP.
         #expect(codes.values.reduce(0, +) == 300)
         #expect(
           Set(codes.keys).isSubset(of: [.malformedResponse, .broken, .rejected, .decoding]), "\(codes)")
@@ -81,7 +82,7 @@
     ]
 
     @Test(
-      "any content under any type makes a decoding error or a refusal", arguments: answers,
+      "Any content with any type yields a decoding error or a rejection", arguments: answers,
       ["application/json", "application/problem+json", "text/html", "", "application/json;;;", "é/\u{80}"])
     func fuzzedContent(content: String, type: String) async throws {
       let stub = StubTransport()
@@ -111,7 +112,7 @@
       }
     }
 
-    @Test("any text as base URL, path or value makes a URL of one line that stays on its host, or an invalid request")
+    @Test("Any text as base URL, path or value yields a URL of one line on the same host, or an invalid request")
     func fuzzedURLs() async throws {
       var generator = SeededGenerator(seed: 37)
       var (made, refused) = (0, 0)

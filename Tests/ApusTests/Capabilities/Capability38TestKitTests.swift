@@ -3,10 +3,10 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// What the tests of an app need, with the public API alone.
-@Suite("38: an app's tests need no network, no waiting and no luck")
+/// What tests of an app need, with the public API only.
+@Suite("38: an app's tests need no network, no sleeps and no luck")
 struct Capability38TestKitTests {
-  @Test("what an endpoint sends is tested without sending it")
+  @Test("An endpoint's request is tested without sending it")
   func message() async throws {
     let api = Client(baseURL: "https://example.test/v1", transport: StubTransport()) {
       $0.authentication = .bearer(MemoryCredentials(token: "s3cr3t"))
@@ -19,7 +19,7 @@ struct Capability38TestKitTests {
     #expect(!message.curl().contains("s3cr3t"))
   }
 
-  @Test("a stub answers by method, target and endpoint, one after the other, and a call it does not know fails")
+  @Test("A stub answers by method, target and endpoint, in order, and a call it does not know fails")
   func stub() async throws {
     let stub = StubTransport()
     let api = Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none }
@@ -32,7 +32,7 @@ struct Capability38TestKitTests {
     #expect(stub.exchanges.map(\.target) == ["/a", "/a", "/users/7", "/ping"])
   }
 
-  @Test("time is the test's: a minute passes at once, and never by itself")
+  @Test("In virtual time a minute passes immediately, and never by itself")
   func time() async throws {
     let (stub, clock) = (StubTransport(), ManualClock())
     stub.onAny(answer: .text("late").after(.seconds(59)))
@@ -43,7 +43,7 @@ struct Capability38TestKitTests {
     }
     async let answer = api.response(to: Request<String>.get("/a"))
     try await stub.waitForExchanges(1)
-    // The answer and the limit.
+    // The response and the deadline.
     try await clock.waitForSleepers(2)
     clock.advance(by: .seconds(59))
     let response = try await answer
@@ -51,7 +51,7 @@ struct Capability38TestKitTests {
     #expect(response.trace.events.last?.instant == MonotonicInstant(sinceStart: .seconds(59)))
   }
 
-  /// How a call ends that is cancelled after some of its jobs, and how many jobs there are.
+  /// Returns how a call ends that is cancelled after a number of jobs, and how many jobs it has.
   private func outcome(cancelledAfter jobs: Int) async -> (CallError.Code?, jobs: Int) {
     let (stub, executor) = (StubTransport(), ManualExecutor())
     stub.onAny(answer: .text("x"))
@@ -66,7 +66,7 @@ struct Capability38TestKitTests {
     return (code, executor.jobCount)
   }
 
-  @Test("jobs are the test's: a call can be cancelled before each of them, the same way every time")
+  @Test("A call can be cancelled before each of its jobs, reproducibly")
   func jobs() async {
     let undisturbed = await outcome(cancelledAfter: .max)
     #expect(undisturbed.0 == nil)
@@ -82,7 +82,7 @@ struct Capability38TestKitTests {
     return codes
   }
 
-  @Test("ids and random numbers are the test's")
+  @Test("Ids and random numbers are controlled by the test")
   func numbers() async throws {
     let stub = StubTransport()
     stub.onAny(answer: .status(204))

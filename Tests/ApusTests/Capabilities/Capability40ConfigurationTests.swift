@@ -9,14 +9,14 @@
     import Foundation
   #endif
 
-  @Suite("40: moved to another server by configuration alone")
+  @Suite("40: another server by configuration alone")
   struct Capability40ConfigurationTests {
     private struct Film: Codable, Sendable, Equatable {
       var releaseDate: Date
       var title: String
     }
 
-    /// The part of an app that stays as it is.
+    /// The part of an app that does not change.
     private struct Films: Sendable {
       let api: Client
 
@@ -26,7 +26,7 @@
 
     private let film = Film(releaseDate: Date(timeIntervalSince1970: 1_000_000_000), title: "A")
 
-    @Test("the same service works with a server of other paths, names, dates, credentials and envelopes")
+    @Test("The same service works with a server of other paths, names, dates, credentials and envelopes")
     func moved() async throws {
       try await TestServer.with {
         $0.method == "GET" ? .json(#"{"releaseDate":"2001-09-09T01:46:40Z","title":"A"}"#) : .status(204)

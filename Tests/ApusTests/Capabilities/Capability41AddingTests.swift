@@ -16,7 +16,7 @@
 
   @Suite("41: adding an endpoint")
   struct Capability41AddingTests {
-    @Test("an endpoint is an extension of three lines, as the README shows it, and works")
+    @Test("An endpoint is an extension of three lines, as in the README, and works")
     func adding() async throws {
       try await TestServer.with {
         $0.method == "POST" ? .json(#"{"id":7,"name":"Ann"}"#, status: 201) : .status(204)

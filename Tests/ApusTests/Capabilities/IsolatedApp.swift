@@ -1,6 +1,6 @@
 import Apus
 
-// A part of an app as it sees Apus: this file imports nothing else.
+// A part of an app: this file imports only Apus.
 
 struct Friend: Codable, Sendable, Equatable {
   let id: Int
@@ -13,13 +13,13 @@ extension Endpoint where Self == Request<[Friend]> {
 
 extension Friend: Identifiable {}
 
-/// What the app knows of its backend.
+/// The backend as the app sees it.
 protocol FriendsService: Sendable {
   func friends(of id: Friend.ID) async throws(CallError) -> [Friend]
   func add(_ name: String, to id: Friend.ID) async throws(CallError) -> Friend
 }
 
-/// Where it comes from.
+/// The service over a client.
 struct RemoteFriends: FriendsService {
   let api: Client
 

@@ -9,12 +9,12 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Faults of answers that are absent")
+@Suite("Response faults that must not occur")
 struct AnswerFaultsTests {
   private let stub = StubTransport()
   private var api: Client { Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none } }
 
-  @Test("an accepted answer of the wrong shape gives an error, not nothing")
+  @Test("An accepted response of the wrong shape throws an error")
   func neitherValueNorError() async throws {
     for content in [#"{"users":[]}"#, "null", "7", "", "<html>"] {
       stub.onAny(answer: .json(content))
@@ -25,7 +25,7 @@ struct AnswerFaultsTests {
   }
 
   @Test(
-    "an answer that is empty, cut off, no JSON, nested too deep or of a wrong type is an error that says where, and keeps it",
+    "A response that is empty, truncated, invalid JSON, too deep or of a wrong type throws an error that says where, and keeps it",
     arguments: [
       ("", nil), (#"[{"id":1,"name":"a"},{"id""#, nil), ("<html>", nil), (String(repeating: "[", count: 10_000), nil),
       ("{}", "the top"), (#"[{"id":1,"name":7}]"#, "[0].name"),
@@ -42,7 +42,7 @@ struct AnswerFaultsTests {
     #expect(error.content?.data == Data(content.utf8))
   }
 
-  @Test("malformed items are not dropped in silence")
+  @Test("Malformed items are not dropped silently")
   func droppedItems() async throws {
     stub.onAny(answer: .json(#"[{"id":1,"name":"a"},{"id":2}]"#))
     let error = await failure { try await api.send(Request<[User]>.get("/users")) }
@@ -53,7 +53,7 @@ struct AnswerFaultsTests {
   }
 
   @Test(
-    "a refusal says what it is: 400 is no mere failure, 404, 429 and 500 do not ask to sign in",
+    "Rejections are told apart: 400 is not a generic failure, 404, 429 and 500 do not ask to sign in",
     arguments: [
       (400, "The server could not do this."), (401, "You need to sign in to do this."),
       (403, "You are not allowed to do this."), (404, "What you are looking for is not there."),
@@ -67,7 +67,7 @@ struct AnswerFaultsTests {
     #expect(error?.status == status)
   }
 
-  @Test("the status is looked at, whatever the content is, and the content of a refusal is kept when it is no object")
+  @Test("The status is checked whatever the content is, and a rejection keeps content that is not an object")
   func statusNeverLookedAt() async throws {
     for content in [#"{"id":1,"name":"a"}"#, "[1]", "\"text\"", "7", "plain"] {
       stub.onAny(answer: .json(content, status: 500))
@@ -77,7 +77,7 @@ struct AnswerFaultsTests {
     }
   }
 
-  @Test("299 is accepted like 200, and 499 is a client's error like 400")
+  @Test("299 is accepted like 200, and 499 is a client error like 400")
   func outsideTheRanges() async throws {
     stub.onAny(answer: .status(299))
     try await api.send(.ping)
@@ -89,7 +89,7 @@ struct AnswerFaultsTests {
     }
   }
 
-  @Test("a 401 does not leave a call unfinished")
+  @Test("A call that gets a 401 ends")
   func unfinishedUnauthorized() async throws {
     stub.onAny(answer: .status(401, fields: [.wwwAuthenticate: "Basic realm=\"x\""]))
     let client = Client(baseURL: "https://example.test", transport: stub) {

@@ -1,9 +1,9 @@
 import Apus
 import ApusTesting
+import TestSupport
 import Testing
-import Timing
 
-@Suite("Faults of running calls that are absent")
+@Suite("Call faults that must not occur")
 struct CallFaultsTests {
   private let stub = StubTransport()
   private let gate = Gate()
@@ -15,13 +15,13 @@ struct CallFaultsTests {
     }
   }
 
-  @Test("the end of a cancelled call does not stop the new call's spinner")
+  @Test("The end of a cancelled call does not stop the new call's spinner")
   @MainActor
   func spinner() async throws {
     stub.on(.get, "/old", answer: .stalled)
     stub.on(.get, "/new", answer: Self.text.waiting(for: gate))
     let api = client()
-    // The usual way to write it: whoever ends without having been superseded stops the spinner.
+    // The usual pattern: a call that ends without having been superseded stops the spinner.
     var isSpinning = false
     func load(_ path: RequestPath) async {
       isSpinning = true
@@ -44,13 +44,13 @@ struct CallFaultsTests {
 
   private static let text = StubAnswer.text("x")
 
-  @Test("a call has neither two ends nor none", arguments: ["/good", "/refused", "/broken", "/stalled"])
+  @Test("A call ends exactly once", arguments: ["/good", "/refused", "/broken", "/stalled"])
   func twoEndsOrNone(path: String) async throws {
     stub.on(.get, "/good", answer: Self.text)
     stub.on(.get, "/refused", answer: .status(500))
     stub.on(.get, "/broken", answer: .failure(TransportError(.broken, requestState: .maybeSent)))
     stub.on(.get, "/stalled", answer: .stalled)
-    let ends = Told<TraceEvent.Kind>()
+    let ends = Log<TraceEvent.Kind>()
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.retry = .none
       $0.settings.observers = [Ends(ends: ends)]
@@ -68,7 +68,7 @@ struct CallFaultsTests {
   }
 
   private struct Ends: CallObserver {
-    let ends: Told<TraceEvent.Kind>
+    let ends: Log<TraceEvent.Kind>
 
     func observe(_ event: TraceEvent, of call: CallEntry) {
       switch event.kind {
@@ -78,7 +78,7 @@ struct CallFaultsTests {
     }
   }
 
-  @Test("a second call does not make the first one uncancellable")
+  @Test("A second call does not make the first one uncancellable")
   func uncancellable() async throws {
     stub.onAny(answer: .stalled)
     let api = client()
@@ -93,7 +93,7 @@ struct CallFaultsTests {
     #expect(await second.value?.code == .cancelled)
   }
 
-  @Test("a cancelled call does not stay registered, nor is its id lost")
+  @Test("A cancelled call is unregistered, and its id can be reused")
   func staysRegistered() async throws {
     stub.on(.get, "/a", answers: [.stalled, Self.text])
     let api = client()
@@ -107,7 +107,7 @@ struct CallFaultsTests {
   }
 
   @Test(
-    "no caller of a duplicate is left without an answer",
+    "Every caller of a duplicate gets a result",
     arguments: [
       (DuplicatePolicy.allow, ["x": 20]), (.refuse, ["x": 1, "declined": 19]), (.replace, ["x": 1, "cancelled": 19]),
       (.join, ["x": 20]),
@@ -116,7 +116,7 @@ struct CallFaultsTests {
     stub.onAny(answer: Self.text.waiting(for: gate))
     let api = client()
     let request = Request<String>.get("/a").id("a", whenRunning: policy)
-    let outcomes = Told<String>()
+    let outcomes = Log<String>()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<20 {
         group.addTask {
@@ -126,12 +126,12 @@ struct CallFaultsTests {
             outcomes.add(error.code.rawValue)
           }
         }
-        // The first one runs before there is a duplicate.
+        // The first call runs before there is a duplicate.
         if index == 0 { try await stub.waitForExchanges(1) }
       }
-      // Nobody is answered by the server before all of them have come.
+      // The server responds only after all calls have arrived.
       try await waitWhile(api.calls.count + outcomes.all.count < 20)
-      // Noted down is not yet joined.
+      // A registered call has not necessarily joined yet.
       try await waitWhile(policy == .join && api.calls.all.count(where: \.hasJoined) < 19)
       gate.open()
       try await group.waitForAll()
@@ -141,7 +141,7 @@ struct CallFaultsTests {
     if policy == .join { #expect(stub.exchanges.count == 1) }
   }
 
-  @Test("calls and cancels from many threads do not tear the registry")
+  @Test("Calls and cancellations from many threads do not corrupt the registry")
   func unsynchronisedSet() async throws {
     stub.onAny(answer: Self.text)
     let api = client()
@@ -164,7 +164,7 @@ struct CallFaultsTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("what outlives its client dangles on nothing, and keeps nothing once it is gone")
+  @Test("Objects that outlive their client keep working and keep nothing alive")
   func danglingOwner() async throws {
     weak var transport: StubTransport?
     var error: CallError?
@@ -174,14 +174,14 @@ struct CallFaultsTests {
       transport = stub
       error = await failure { try await Client(baseURL: "https://example.test", transport: stub).send(.ping) }
     }
-    // The client is gone, its error tells all the same.
+    // The client is released; its error is still complete.
     #expect(error?.sentence == "Gone.")
     #expect(error.map { "\($0.trace)" }?.contains("410") == true)
     error = nil
     #expect(transport == nil)
   }
 
-  @Test("a call whose client goes away while it runs ends like any other")
+  @Test("A call whose client is released while it runs ends normally")
   func clientGoesAway() async throws {
     stub.onAny(answer: Self.text.waiting(for: gate))
     weak var calls: CallRegistry?
@@ -198,13 +198,13 @@ struct CallFaultsTests {
     await #expect(gone { calls })
   }
 
-  /// Whether an object goes away: what a task held is let go a moment after its value is there.
+  /// Waits until an object is released and returns whether it was. A task releases its context shortly after its value.
   private func gone(_ object: () -> AnyObject?) async -> Bool {
     for _ in 0..<100_000 where object() != nil { await Task.yield() }
     return object() == nil
   }
 
-  @Test("a cancelled call neither runs anyway nor never ends")
+  @Test("A cancelled call ends and does not run")
   func runsAnyway() async throws {
     stub.onAny(answer: Self.text)
     let api = client()
@@ -217,8 +217,4 @@ struct CallFaultsTests {
     }
     #expect(stub.exchanges.isEmpty)
   }
-}
-
-extension CallEntry {
-  fileprivate var hasJoined: Bool { trace.events.contains { if case .joined = $0.kind { true } else { false } } }
 }

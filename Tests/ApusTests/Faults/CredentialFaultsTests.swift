@@ -4,7 +4,7 @@ import HTTPTypes
 import Logging
 import Testing
 
-@Suite("Faults of credentials and fields that are absent")
+@Suite("Credential and field faults that must not occur")
 struct CredentialFaultsTests {
   private let stub = StubTransport()
 
@@ -13,7 +13,7 @@ struct CredentialFaultsTests {
     return Client(baseURL: "https://example.test", transport: stub, configure: configure)
   }
 
-  @Test("a token is not built and then left unsent")
+  @Test("A token that is set is sent")
   func tokenNeverSent() async throws {
     let api = client { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
     try await api.send(.get("/a"))
@@ -22,7 +22,7 @@ struct CredentialFaultsTests {
     #expect(stub.exchanges.map { $0.fields[.authorization] } == ["Bearer t", "Bearer t", "Bearer t"])
   }
 
-  @Test("a token is not lost where an endpoint has no fields of its own")
+  @Test("A token is sent for an endpoint without fields of its own")
   func tokenLostWithoutFields() async throws {
     struct Bare: Endpoint {
       var request: Request<Void> { .get("/bare") }
@@ -32,7 +32,7 @@ struct CredentialFaultsTests {
     #expect(stub.exchanges[0].fields[.authorization] == "Bearer t")
   }
 
-  @Test("an endpoint's fields are not left unapplied")
+  @Test("An endpoint's fields are applied")
   func fieldsNeverApplied() async throws {
     struct WithFields: Endpoint {
       var request: Request<Void> { Request.get("/a").field("X-One", "1").field("X-Two", "2") }
@@ -42,7 +42,7 @@ struct CredentialFaultsTests {
     #expect(stub.exchanges[0].fields.contains { $0.name.canonicalName == "x-two" && $0.value == "2" })
   }
 
-  @Test("a GET has no Content-Type, also where all calls are said to have one")
+  @Test("A GET has no Content-Type, even if it is a common field")
   func contentTypeOnGet() async throws {
     let api = client { $0.setField("Content-Type", "application/json") }
     try await api.send(.get("/a"))
@@ -50,21 +50,21 @@ struct CredentialFaultsTests {
     #expect(stub.exchanges.allSatisfy { $0.fields[.contentType] == nil })
   }
 
-  @Test("keys and content are not printed to the log: nothing is, and a logger gets neither")
+  @Test("Keys and content are neither printed nor logged")
   func printedToTheLog() async throws {
-    let lines = Told<String>()
-    let logger = Logger(label: "test") { _ in LineRecorder(lines: lines) }
+    let log = LogRecorder()
     let api = client {
       $0.authentication = .bearer(MemoryCredentials(token: "s3cr3t"))
-      $0.logging = RequestLogging(logger)
+      $0.logging = RequestLogging(log.logger())
     }
     stub.onAny(answer: .json(#"{"key":"s3cr3t"}"#, status: 400))
     let error = await failure { try await api.send(.post("/a", content: .json(["key": "s3cr3t"]))) }
-    #expect(lines.all.count == 2)
-    #expect(!(lines.all + ["\(String(describing: error))"]).contains { $0.contains("s3cr3t") })
+    let lines = log.lines.all.map(\.text)
+    #expect(lines.count == 2)
+    #expect(!(lines + ["\(String(describing: error))"]).contains { $0.contains("s3cr3t") })
   }
 
-  @Test("an unset global crashes nothing: there is none, and two clients share nothing")
+  @Test("Nothing depends on a global, and two clients share nothing")
   func unsetGlobal() async throws {
     let other = StubTransport()
     other.onAny(answer: .status(204))

@@ -8,9 +8,9 @@
 
   private let secret = "s3nt1nel"
 
-  @Suite("What must not happen on redirects, over every transport")
+  @Suite("Redirect faults that must not occur, with every transport")
   struct RedirectFaultsTests {
-    /// What a test knows only once its servers run.
+    /// The origin of a server, known only once it runs.
     private final class Address: Sendable {
       private let origin = Mutex("")
 
@@ -20,7 +20,7 @@
       }
     }
 
-    /// Two servers: the first sends every request on to the second, which answers as it is told.
+    /// Runs two servers: the first redirects every request to the second, which replies as given.
     private func withTwo(
       _ status: Int = 302, second: @escaping @Sendable (RecordedRequest) -> Reply = { _ in .text("there") },
       _ body: (_ first: TestServer, _ second: TestServer) async throws -> Void
@@ -36,7 +36,7 @@
       }
     }
 
-    /// Everything that a server saw of a request.
+    /// Returns everything that a server received of a request.
     private func seen(_ exchange: Exchange) -> String {
       let fields = exchange.fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
       return "\(exchange.method) \(exchange.target)\n\(fields)\n\(exchange.text)"
@@ -50,7 +50,7 @@
 
     // MARK: Secrets
 
-    /// How a call may show who makes it.
+    /// A way in which a call sends credentials.
     enum Showing: String, CaseIterable {
       case bearer, basic, keyField, keyParameter, ownAuthorization, ownProxyAuthorization, cookie, markedField
       case unmarkedField, commonField, markedCommonField, markedParameter
@@ -82,20 +82,19 @@
         }
       }
 
-      /// What stands on the wire.
+      /// The credentials as sent.
       var written: String {
         self == .basic ? Data("u:\(secret)".utf8).base64EncodedString() : secret
       }
     }
 
-    @Test("a secret that goes along to another origin, by whatever way", arguments: Wire.allCases, Showing.allCases)
-    func secrets(wire: Wire, showing: Showing) async throws {
+    @Test("A secret sent to another origin, in any form", arguments: TransportKind.allCases, Showing.allCases)
+    func secrets(kind: TransportKind, showing: Showing) async throws {
       try await withTwo { first, second in
-        let lines = Told<String>()
-        let logger = Logger(label: "test") { _ in LineRecorder(lines: lines) }
-        let api = wire.client(of: first) {
+        let log = LogRecorder()
+        let api = kind.client(of: first) {
           showing.configure(&$0)
-          $0.logging = RequestLogging(logger, showsPaths: true)
+          $0.logging = RequestLogging(log.logger(), showsPaths: true)
         }
         let response = try await api.response(to: showing.request())
         #expect(response.value == "there")
@@ -103,26 +102,28 @@
         let stolen = try #require(second.exchanges.first)
         #expect(!seen(stolen).contains(showing.written), "\(seen(stolen))")
         #expect(stolen.target == "/a?page=2")
-        for text in texts(of: response.trace) + lines.all { #expect(!text.contains(showing.written), "\(text)") }
+        for text in texts(of: response.trace) + log.lines.all.map(\.text) {
+          #expect(!text.contains(showing.written), "\(text)")
+        }
       }
     }
 
-    @Test("a secret that comes back when a later hop returns to where it belongs", arguments: Wire.allCases)
-    func restored(wire: Wire) async throws {
+    @Test("A secret that reappears when a later hop returns to its origin", arguments: TransportKind.allCases)
+    func restored(kind: TransportKind) async throws {
       let back = Address()
       let returning: @Sendable (RecordedRequest) -> Reply = { _ in
         .status(307, fields: ["Location": back.value + "/end"])
       }
       try await withTwo(second: returning) { first, second in
         back.value = first.origin
-        let api = wire.client(of: first) { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
+        let api = kind.client(of: first) { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
         let own = Request<String>.post("/a").field("Authorization", "Bearer own").field("X-Own", "o", isSensitive: true)
         let text = try await api.send(own.field("X-Trace", "1"))
         #expect(text == "back")
         #expect(first.exchanges.map { $0.fields["Authorization"] } == ["Bearer own", nil])
         #expect(first.exchanges.map { $0.fields["X-Own"] } == ["o", nil])
         #expect((first.exchanges + second.exchanges).allSatisfy { $0.fields["X-Trace"] == "1" })
-        // What the client shows by itself is judged anew where it belongs.
+        // The client's own credentials are decided again for each hop.
         let again = try await api.send(Request<String>.post("/a"))
         #expect(again == "back")
         #expect(first.exchanges.dropFirst(2).map { $0.fields["Authorization"] } == ["Bearer t", "Bearer t"])
@@ -130,8 +131,8 @@
       }
     }
 
-    @Test("a signature that was made for another hop", arguments: Wire.allCases)
-    func signing(wire: Wire) async throws {
+    @Test("A signature made for another hop", arguments: TransportKind.allCases)
+    func signing(kind: TransportKind) async throws {
       struct Sign: Middleware {
         func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
           var request = request
@@ -140,7 +141,7 @@
         }
       }
       try await withTwo(303) { first, second in
-        let api = wire.client(of: first) { $0.customizePipeline = { $0.insert(Sign(), .beforeTransport) } }
+        let api = kind.client(of: first) { $0.customizePipeline = { $0.insert(Sign(), .beforeTransport) } }
         let text = try await api.send(Request<String>.post("/a"))
         #expect(text == "there")
         #expect(first.exchanges.map { $0.fields["X-Signed"] } == ["POST \(first.origin)/a"])
@@ -151,11 +152,11 @@
     // MARK: Methods and content
 
     @Test(
-      "a request whose content is lost where it belongs, or repeated where it does not", arguments: Wire.allCases,
+      "Content that is lost where it belongs, or repeated where it does not", arguments: TransportKind.allCases,
       [301, 302, 303, 307, 308])
-    func content(wire: Wire, status: Int) async throws {
+    func content(kind: TransportKind, status: Int) async throws {
       try await withTwo(status) { first, second in
-        let api = wire.client(of: first)
+        let api = kind.client(of: first)
         for content in [RequestContent.json(["a": 1]), .stream(ContentStream(length: 7, Pieces()))] {
           let text = try await api.send(Request<String>.post("/a", content: content))
           #expect(text == "there")
@@ -176,10 +177,10 @@
       func makeAsyncIterator() -> Iterator { Iterator() }
     }
 
-    @Test("300, 304, 305 and 306 followed as redirects", arguments: Wire.allCases, [300, 304, 305, 306])
-    func notFollowed(wire: Wire, status: Int) async throws {
+    @Test("300, 304, 305 and 306 followed as redirects", arguments: TransportKind.allCases, [300, 304, 305, 306])
+    func notFollowed(kind: TransportKind, status: Int) async throws {
       try await withTwo(status) { first, second in
-        let error = await failure { try await wire.client(of: first).send(Request<String>.get("/a")) }
+        let error = await failure { try await kind.client(of: first).send(Request<String>.get("/a")) }
         #expect(error?.code == .rejected && error?.status == status)
         #expect(second.exchanges.isEmpty)
       }
@@ -187,14 +188,14 @@
 
     // MARK: Ends
 
-    @Test("a circle that never ends, a redirect too many", arguments: Wire.allCases)
-    func endless(wire: Wire) async throws {
+    @Test("An endless loop, or a redirect too many", arguments: TransportKind.allCases)
+    func endless(kind: TransportKind) async throws {
       try await TestServer.with { request in
         let number = request.path.dropFirst().split(separator: "/").last.flatMap { Int($0) } ?? 0
         let location = request.path.hasPrefix("/circle") ? "/circle/\((number + 1) % 3)" : "/\(number + 1)"
         return .status(302, fields: ["Location": location])
       } body: { server in
-        let api = wire.client(of: server)
+        let api = kind.client(of: server)
         let circle = try #require(await failure { try await api.send(Request<Void>.get("/circle/0")) })
         #expect(circle.code == .malformedResponse && circle.underlying as? RedirectRefusal == .loop)
         #expect(server.exchanges.count == 3)
@@ -206,29 +207,29 @@
     }
 
     @Test(
-      "a place that must not be gone to", arguments: Wire.allCases,
+      "A redirect to a forbidden target", arguments: TransportKind.allCases,
       [
         "ftp://127.0.0.1/", "https://me:\(secret)@127.0.0.1/", "//127.0.0.1:0/", "/a\\b", "/%zz",
         "https:///x",
       ])
-    func places(wire: Wire, location: String) async throws {
+    func places(kind: TransportKind, location: String) async throws {
       try await TestServer.with { _ in
         .text("on", status: 302, fields: ["Location": location])
       } body: { server in
         let error = try #require(
-          await failure { try await wire.client(of: server).send(Request<String>.get("/a").accepting(.any)) })
+          await failure { try await kind.client(of: server).send(Request<String>.get("/a").accepting(.any)) })
         #expect(error.code == .malformedResponse, "\(error)")
         #expect(!"\(error) \(error.detail) \(error.sentence) \(error.trace)".contains(secret))
         #expect(server.exchanges.count == 1)
       }
     }
 
-    @Test("several Locations, of which one is chosen", arguments: Wire.allCases)
-    func several(wire: Wire) async throws {
+    @Test("One of several Location fields chosen", arguments: TransportKind.allCases)
+    func several(kind: TransportKind) async throws {
       try await TestServer.with { _ in
         .status(302, fields: ["Location": "/b", "Location": "/c"])
       } body: { server in
-        let error = try #require(await failure { try await wire.client(of: server).send(Request<Void>.get("/a")) })
+        let error = try #require(await failure { try await kind.client(of: server).send(Request<Void>.get("/a")) })
         #expect(error.underlying as? RedirectRefusal == .malformedLocation("it has several Locations"))
         #expect(server.exchanges.count == 1)
       }
@@ -236,7 +237,7 @@
 
     // MARK: Connections
 
-    /// Content of redirects that nobody must wait for, keep or decode.
+    /// Content of redirects that must not be waited for, stored or decoded.
     private static func unwanted(_ request: RecordedRequest) -> Reply {
       let fields: FieldLines = ["Location": "/end"]
       switch request.path {
@@ -247,7 +248,7 @@
         fields["Content-Length"] = "100000"
         return Reply.text("never more", status: 302, fields: fields).stalling(at: .content(4))
       case "/garbage":
-        // What says it is gzip and is not fails wherever it is decoded.
+        // Content falsely marked as gzip fails if it is decoded.
         var fields = fields
         fields["Content-Encoding"] = "gzip"
         return .text("no gzip at all", status: 302, fields: fields)
@@ -255,43 +256,44 @@
       }
     }
 
-    /// How much `URLSession` reads before it reports a redirect is the platform's business: no endless one for it.
+    /// Without URLSession, which may read any amount of the content before it reports a redirect.
     @Test(
-      "a redirect whose content is kept, waited for or decoded",
+      "The content of a redirect stored, waited for or decoded",
       arguments: [
-        (Wire.urlSession, "/more"), (.nio, "/more"), (.nio, "/endless"), (.nio, "/stalled"), (.nio, "/garbage"),
+        (TransportKind.urlSession, "/more"), (.nio, "/more"), (.nio, "/endless"), (.nio, "/stalled"),
+        (.nio, "/garbage"),
       ])
-    func discarded(wire: Wire, path: String) async throws {
+    func discarded(kind: TransportKind, path: String) async throws {
       try await TestServer.with {
         Self.unwanted($0)
       } body: { server in
-        let api = wire.client(of: server) { $0.settings.contentLimit = 1000 }
+        let api = kind.client(of: server) { $0.settings.contentLimit = 1000 }
         let request = Request<String>.get(RequestPath(stringLiteral: path))
         let text = try await api.send(request)
         let count = try await api.withResponse(to: request) { try await $0.collect().count }
         #expect(text == "there" && count == 5)
-        // Whatever was given up is closed: nothing is on its way any more.
+        // Discarded responses are closed: nothing is in flight.
         try await server.wait { $0.inFlight == 0 }
         #expect(api.calls.all.isEmpty)
       }
     }
 
-    @Test("a connection thrown away for a redirect with little content")
+    @Test("A connection closed because of a redirect with little content")
     func reused() async throws {
       try await TestServer.with { request in
         request.path == "/end" ? .text("there") : .text("on", status: 302, fields: ["Location": "/end"])
       } body: { server in
-        let api = Wire.nio.client(of: server)
+        let api = TransportKind.nio.client(of: server)
         for _ in 0..<5 { _ = try await api.send(Request<String>.get("/a")) }
         #expect(server.exchanges.count == 10 && Set(server.exchanges.map(\.connection)).count == 1)
       }
     }
 
-    @Test("a hop that goes on after the call was cancelled", arguments: Wire.allCases)
-    func cancelled(wire: Wire) async throws {
+    @Test("A hop sent after the call was cancelled", arguments: TransportKind.allCases)
+    func cancelled(kind: TransportKind) async throws {
       let stalling: @Sendable (RecordedRequest) -> Reply = { _ in .stalled }
       try await withTwo(second: stalling) { first, second in
-        let api = wire.client(of: first)
+        let api = kind.client(of: first)
         let call = Task { await failure { try await api.send(Request<String>.get("/a")) } }
         let exchange = try await second.exchange()
         call.cancel()

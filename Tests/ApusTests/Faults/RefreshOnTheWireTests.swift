@@ -6,10 +6,10 @@
   import Synchronization
   import Testing
 
-  @Suite("A refresh over kept connections")
+  @Suite("A refresh with idle connections")
   struct RefreshOnTheWireTests {
-    /// A server that serves one request on each connection and closes it when the next one arrives, as a server whose
-    /// idle time ends just then; its tokens are good for one generation after another.
+    /// A server that serves one request per connection and closes it when the next arrives, like a server whose idle
+    /// timeout ends at that moment. Its tokens are valid for one generation after another.
     private final class ForgetfulServer: Sendable {
       private struct State {
         var served: Set<Int> = []
@@ -36,7 +36,7 @@
       }
     }
 
-    @Test("the refresh goes out on a connection of its own, so that a kept one which is closed just then fails no call")
+    @Test("The refresh uses a new connection, so that an idle one closed at that moment fails no call")
     func ownConnection() async throws {
       let forgetful = ForgetfulServer()
       try await TestServer.with {

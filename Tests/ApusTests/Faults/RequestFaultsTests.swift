@@ -2,7 +2,7 @@ import Apus
 import ApusTesting
 import Testing
 
-@Suite("Faults of URLs and content that are absent")
+@Suite("URL and content faults that must not occur")
 struct RequestFaultsTests {
   private let stub = StubTransport()
 
@@ -13,7 +13,7 @@ struct RequestFaultsTests {
     return try await api.message(for: Request<Void>.get(path, query: query)).target
   }
 
-  @Test("no question mark stands alone")
+  @Test("There is no lone question mark")
   func bareQuestionMark() async throws {
     #expect(try await target("/a", query: [:]) == "/v1/a")
     #expect(try await target("/a", query: ["x": nil as String?]) == "/v1/a")
@@ -21,19 +21,19 @@ struct RequestFaultsTests {
     #expect(try await target("/a", base: "https://example.test/v1?") == "/v1/a")
   }
 
-  @Test("the base URL's query is not lost")
+  @Test("The base URL's query is kept")
   func lostBaseQuery() async throws {
     let base: BaseURL = "https://example.test/v1?key=1"
     #expect(try await target("/a", base: base) == "/v1/a?key=1")
     #expect(try await target("/a", query: ["x": 2], base: base) == "/v1/a?key=1&x=2")
   }
 
-  @Test("a plus sign in a value is not sent raw, where servers read it as a space")
+  @Test("A plus sign in a value is encoded, because servers read it as a space")
   func rawPlus() async throws {
     #expect(try await target("/a", query: ["tel": "+49 1"]) == "/v1/a?tel=%2B49%201")
   }
 
-  @Test("no query says Optional(…)")
+  @Test("No query contains Optional(…)")
   func optionalInQuery() async throws {
     let (some, none): (Int?, Int?) = (7, nil)
     let nested: Int?? = 8
@@ -42,13 +42,13 @@ struct RequestFaultsTests {
     #expect(try await target("/a", query: Query(Filter(x: 7))) == "/v1/a?x=7")
   }
 
-  @Test("values are not percent-encoded twice, in query or path")
+  @Test("Values are not percent-encoded twice in query or path")
   func encodedTwice() async throws {
     #expect(try await target("/a/\("b c")", query: ["x": "a b%"]) == "/v1/a/b%20c?x=a%20b%25")
     #expect(try await target("/a/b%20c") == "/v1/a/b%20c")
   }
 
-  @Test("a question mark in an endpoint's path begins its query, and .. does not climb out of the base")
+  @Test("A question mark in an endpoint's path starts its query, and .. does not leave the base URL")
   func escapedQuestionMark() async throws {
     #expect(try await target("/search?q=1") == "/v1/search?q=1")
     #expect(await failure { try await target("/../admin") }?.code == .invalidRequest)
@@ -56,7 +56,7 @@ struct RequestFaultsTests {
     #expect(await failure { try await target("/users/%2e%2e/admin") }?.code == .invalidRequest)
   }
 
-  @Test("content that cannot be encoded, or a URL that is none, does not stop the app: the call throws")
+  @Test("Content that cannot be encoded and an invalid URL throw instead of trapping")
   func forcedTry() async throws {
     let api = Client(baseURL: "https://example.test", transport: stub)
     let content = await failure { try await api.send(.post("/a", content: .json([Double.infinity]))) }
@@ -68,7 +68,7 @@ struct RequestFaultsTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("query and content are not both dropped where one of them is absent")
+  @Test("Query and content are sent even if the other is absent")
   func bothDropped() async throws {
     stub.onAny(answer: .status(204))
     let api = Client(baseURL: "https://example.test", transport: stub)

@@ -4,11 +4,11 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("No text of any error holds a secret")
+@Suite("No text of an error contains a secret")
 struct SecretsInTextsTests {
   private static let secret = "s3nt1nel"
 
-  /// What a platform or an app may throw: it says everything in every way.
+  /// An error of a platform or an app whose every description contains the secret.
   private struct Talkative: LocalizedError, CustomStringConvertible {
     var description: String { secret }
     var errorDescription: String? { secret }
@@ -43,7 +43,7 @@ struct SecretsInTextsTests {
     return await failure { try await api.send(one) }
   }
 
-  /// An error of a code, made where everything that was sent, answered and thrown holds the secret.
+  /// Returns an error with a code, from a call whose request, response and causes all contain the secret.
   private func error(_ code: CallError.Code) async throws -> CallError? {
     func transport(_ kind: TransportError.Kind) async -> CallError? {
       await error(answering: .failure(TransportError(kind, requestState: .maybeSent, underlying: Talkative())))
@@ -72,7 +72,7 @@ struct SecretsInTextsTests {
     }
   }
 
-  /// Every text that there is of an error.
+  /// Returns every text of an error.
   private func texts(of error: CallError) -> [String] {
     var dumped = ""
     dump(error, to: &dumped)
@@ -85,14 +85,14 @@ struct SecretsInTextsTests {
     ]
   }
 
-  @Test("of each code", arguments: CallError.Code.allCases)
+  @Test("The texts of each error code contain no secret", arguments: CallError.Code.allCases)
   func everyCode(code: CallError.Code) async throws {
     let error = try #require(try await error(code))
     #expect(error.code == code)
     for text in texts(of: error) { #expect(!text.contains(Self.secret), "\(text)") }
   }
 
-  @Test("the server's own sentence is for the person, never for logs")
+  @Test("The server's own message is in the sentence for people and never in logs")
   func sentence() async throws {
     let error = try #require(await error(answering: .json(#"{"message":"\#(Self.secret)"}"#, status: 422)))
     #expect(error.sentence == Self.secret)

@@ -3,16 +3,16 @@
   import ApusTestServer
   import Testing
 
-  @Suite("A fault of real transports that is absent")
+  @Suite("A fault of real transports that must not occur")
   struct UnauthorizedOnTheWireTests {
     @Test(
-      "a challenge of any kind ends the call with 401, every time", .timeLimit(.minutes(2)),
+      "A challenge of any kind ends the call with 401, every time", .timeLimit(.minutes(2)),
       arguments: [
         "Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Digest realm=\"x\", nonce=\"1\"", "Negotiate", "", nil,
       ])
     func challenges(challenge: String?) async throws {
       let reply = Reply.json(#"{"message":"Sign in."}"#, status: 401).setting("WWW-Authenticate", to: challenge)
-      let events = Told<SessionEnd>()
+      let events = Log<SessionEnd>()
       try await TestServer.with { _ in
         reply
       } body: { server in

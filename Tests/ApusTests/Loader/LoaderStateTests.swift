@@ -3,7 +3,7 @@ import Testing
 
 @testable import Apus
 
-/// What a phase says, for comparing.
+/// A phase as text, for comparing.
 private func text(_ phase: LoaderPhase<Int>) -> String {
   switch phase {
   case .idle: "idle"
@@ -19,7 +19,7 @@ private struct Errors {
   let cancelled = CallError(.cancelled)
 }
 
-@Suite("Loader: its state")
+@Suite("Loader: state")
 struct LoaderStateTests {
   private enum Step: Sendable {
     case begin
@@ -80,7 +80,7 @@ struct LoaderStateTests {
       ]),
   ]
 
-  @Test("each step leads where the table says", arguments: rows)
+  @Test("Each transition matches the table", arguments: rows)
   private func table(row: Row) async throws {
     let errors = Errors()
     var state = LoaderState<Int>()
@@ -98,7 +98,7 @@ struct LoaderStateTests {
     }
   }
 
-  @Test("what a phase tells of itself fits its case")
+  @Test("A phase's properties match its case")
   func phases() async throws {
     let errors = Errors()
     let phases: [LoaderPhase<Int>] = [
@@ -109,7 +109,7 @@ struct LoaderStateTests {
     #expect(phases.map { $0.error?.code } == [nil, nil, nil, nil, .offline, .offline])
   }
 
-  @Test("whatever happens in whatever order, only the newest load counts", arguments: 0..<50 as Range<UInt64>)
+  @Test("Only the newest load counts, whatever the order of events", arguments: 0..<50 as Range<UInt64>)
   func random(seed: UInt64) async throws {
     let errors = Errors()
     var generator = SeededGenerator(seed: seed)

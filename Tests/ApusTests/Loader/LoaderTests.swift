@@ -13,7 +13,7 @@ struct LoaderTests {
 
   private func makeLoader() -> Loader<String> { Loader(api, Request<String>.get("/")) }
 
-  @Test("it shows idle, loading, loaded, refreshing, failed with the last value, and loaded again")
+  @Test("A loader shows idle, loading, loaded, refreshing, failed with the last value, and loaded again")
   func phases() async throws {
     let gate = Gate()
     stub.on(
@@ -39,7 +39,7 @@ struct LoaderTests {
     }
   }
 
-  @Test("tapped again, the latest wins, and the older load is cancelled and stops no spinner")
+  @Test("When loaded again the latest load wins, and the cancelled one does not stop the spinner")
   func latestWins() async throws {
     let (slow, fast) = (Gate(), Gate())
     stub.on(.get, "/", answers: [StubAnswer.text("old").waiting(for: slow), StubAnswer.text("new").waiting(for: fast)])
@@ -56,14 +56,14 @@ struct LoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .answered])
   }
 
-  @Test("a load that ignores its cancellation is not shown when a newer one has begun")
+  @Test("A load that ignores its cancellation is not shown once a newer one has started")
   func ignoring() async throws {
     let gates = [Gate(), Gate()]
     let screen = LoadingScreen()
     let loader = Loader<String> { () async throws(CallError) -> String in
       let number = screen.count
       screen.count += 1
-      // A task of its own does not hear of the cancellation.
+      // An unstructured task is not cancelled.
       _ = await Task { try? await gates[number].wait() }.value
       return "\(number)"
     }
@@ -79,7 +79,7 @@ struct LoaderTests {
     #expect(loader.value == "1")
   }
 
-  @Test("cancelling shows at once what was there before, and the exchange ends")
+  @Test("Cancelling restores the previous phase immediately and ends the exchange")
   func cancel() async throws {
     stub.on(.get, "/", answers: [.text("a"), .stalled])
     let loader = makeLoader()
@@ -93,7 +93,7 @@ struct LoaderTests {
     #expect(loader.value == "a" && api.calls.isEmpty)
   }
 
-  @Test("of a load and one that is started by whoever is told that it begins, only the former goes on")
+  @Test("A load that an observer starts while another begins is cancelled, and the other continues")
   func reloadedWhileBeginning() async throws {
     stub.onAny(answer: .text("a"))
     let (loader, screen) = (makeLoader(), LoadingScreen())
@@ -107,7 +107,7 @@ struct LoaderTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("a load that is started by whoever is told of a cancel or a reset ends with it", arguments: [false, true])
+  @Test("A load that an observer starts during a cancel or a reset ends with it", arguments: [false, true])
   func reloadedWhileStopping(isReset: Bool) async throws {
     stub.onAny(answer: .stalled)
     let (loader, screen) = (makeLoader(), LoadingScreen())
@@ -122,7 +122,7 @@ struct LoaderTests {
     #expect(api.calls.isEmpty && stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("a task that is cancelled already starts no load, and leaves alone the one that runs")
+  @Test("A task that is already cancelled starts no load and does not affect the running one")
   func cancelledBefore() async throws {
     let gate = Gate()
     stub.onAny(answer: .text("a").waiting(for: gate))
@@ -138,7 +138,7 @@ struct LoaderTests {
     #expect(loader.value == "a" && stub.exchanges.count == 1)
   }
 
-  @Test("a load whose calls are cancelled elsewhere, or whose view disappears, shows no error")
+  @Test("A load whose calls are cancelled elsewhere, or whose view disappears, shows no error")
   func cancelledElsewhere() async throws {
     stub.onAny(answer: .stalled)
     let loader = makeLoader()
@@ -154,7 +154,7 @@ struct LoaderTests {
     #expect(!loader.isLoading && loader.error == nil && api.calls.isEmpty)
   }
 
-  @Test("reset forgets the value")
+  @Test("Reset forgets the value")
   func reset() async throws {
     stub.on(.get, "/", answers: [.text("a"), .stalled])
     let loader = makeLoader()
@@ -166,7 +166,7 @@ struct LoaderTests {
     #expect(loader.value == nil && !loader.isLoading)
   }
 
-  @Test("whoever reads the phase is told of each change, on the main actor, and of nothing else")
+  @Test("Readers of the phase are notified of each change on the main actor, and of nothing else")
   func observing() async throws {
     stub.on(.get, "/", answers: [.text("a"), .status(500), .stalled])
     let loader = makeLoader()
@@ -184,7 +184,7 @@ struct LoaderTests {
     #expect(watcher.changes == 6)
   }
 
-  @Test("a loader that nobody holds cancels its load")
+  @Test("A loader that is released cancels its load")
   func forgotten() async throws {
     stub.onAny(answer: .stalled)
     var loader: Loader<String>? = makeLoader()
@@ -198,7 +198,7 @@ struct LoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("work may throw any error, which is shown as a call's error with its cause")
+  @Test("Any error thrown by the work is shown as a call's error with its cause")
   func anyError() async throws {
     struct Odd: Error {}
     let screen = LoadingScreen()
@@ -219,7 +219,7 @@ struct LoaderTests {
     #expect(loader.value == 4 && loader.error == nil)
   }
 
-  @Test("an initial value is there before the first load, and stays when that fails")
+  @Test("An initial value is shown before the first load and stays if that fails")
   func initial() async throws {
     stub.on(.get, "/", answers: [.status(503), .text("new")])
     let loader = Loader(api, Request<String>.get("/"), initial: "old")
@@ -230,7 +230,7 @@ struct LoaderTests {
     #expect(loader.value == "new")
   }
 
-  @Test("with a debounce a load begins after a pause, in which a newer one takes its place")
+  @Test("With a debounce a load starts after a delay, in which a newer one replaces it")
   func debounce() async throws {
     let (clock, screen) = (ManualClock(), LoadingScreen())
     let loader = Loader<Int>(debounce: .milliseconds(300), clock: clock) {
@@ -256,7 +256,7 @@ struct LoaderTests {
     #expect(screen.count == 1 && loader.value == 1 && !loader.isLoading)
   }
 
-  @Test("a loader for a preview shows a phase, and loads nothing")
+  @Test("A loader for a preview shows a phase and loads nothing")
   func preview() async throws {
     let loader = Loader<String>(showing: .refreshing("a"))
     #expect(loader.isLoading && loader.value == "a")
@@ -270,7 +270,7 @@ struct LoaderTests {
     #expect(loader.value == nil && loader.error == nil)
   }
 
-  @Test("a phase that is shown takes the place of the load that runs, and the next load goes on from it")
+  @Test("Showing a phase replaces the running load, and the next load continues from it")
   func shown() async throws {
     stub.on(.get, "/", answers: [.stalled, .text("a")])
     let loader = makeLoader()
@@ -283,7 +283,7 @@ struct LoaderTests {
     #expect(loader.value == "a" && !loader.isLoading)
   }
 
-  @Test("its work runs on the main actor, and may read what the screen shows")
+  @Test("The work runs on the main actor and can read the screen's state")
   func work() async {
     stub.on(where: { _, _ in true }, answer: { .text($0.target) })
     let screen = LoadingScreen()

@@ -1,7 +1,7 @@
 import Apus
 import Observation
 
-/// What a view would do: reads the phase each time it has changed, on the main actor.
+/// Reads the phase after each change on the main actor, like a view.
 @MainActor
 final class LoaderWatcher {
   private(set) var changes = 0
@@ -17,7 +17,7 @@ final class LoaderWatcher {
       _ = loader.phase
     } onChange: { [weak self] in
       guard let self else { return }
-      // The change is about to be made, by whoever holds the main actor.
+      // The change happens after this, in the current job of the main actor.
       MainActor.assumeIsolated { self.noteChange() }
     }
   }
@@ -28,7 +28,7 @@ final class LoaderWatcher {
   }
 }
 
-/// Does something once, at the moment at which a loader's phase is about to change.
+/// Runs an action once, when a loader's phase is about to change.
 @MainActor
 func onNextChange(of loader: Loader<String>, _ action: @escaping @MainActor () -> Void) {
   let once = Once(action)
@@ -39,7 +39,7 @@ func onNextChange(of loader: Loader<String>, _ action: @escaping @MainActor () -
   }
 }
 
-/// Who is told of a change is told again of one that is made meanwhile.
+/// A change made while observers are notified of another notifies them again.
 @MainActor
 private final class Once {
   private var action: (@MainActor () -> Void)?
@@ -55,7 +55,7 @@ private final class Once {
   }
 }
 
-/// What a screen knows, on the main actor.
+/// The state of a screen, on the main actor.
 @MainActor
 final class LoadingScreen {
   var text = "a"
@@ -63,7 +63,7 @@ final class LoadingScreen {
   var load: Task<Void, Never>?
 }
 
-/// Does not hold a loader.
+/// Holds a loader weakly.
 @MainActor
 struct ForgottenLoader {
   weak var loader: Loader<String>?

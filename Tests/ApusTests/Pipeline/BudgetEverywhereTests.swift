@@ -9,9 +9,9 @@ struct BudgetEverywhereTests {
 
   private struct Run {
     var jobs = 0
-    /// What the call has tried again without coming to a good end.
+    /// The retries of the call that did not succeed.
     var spent = 0
-    /// How many more attempts there were for the calls that came later.
+    /// The number of retries left for later calls.
     var left = 0
   }
 
@@ -27,7 +27,7 @@ struct BudgetEverywhereTests {
       if next == .nothing { break }
       if next == .job { run.jobs += 1 }
     }
-    // An attempt that came to a good end has given back what it cost, also where the call was cancelled after that.
+    // A successful attempt refunds its cost, even if the call is cancelled afterwards.
     if case .failure(let error)? = world.ledger.outcomes(of: 0).first, !error.trace.hasGoodAnswer {
       run.spent = error.failedAttempts.count { attempt in
         if case .again(_, .backOff) = attempt.decision { true } else { false }
@@ -37,12 +37,12 @@ struct BudgetEverywhereTests {
     return run
   }
 
-  /// Tries one call again for as long as there is something to spend.
+  /// Retries a call until the budget is used up.
   private func left(in world: PipelineWorld) -> Int {
     var endless = RetryPolicy(attempts: 1000, base: .zero)
     endless.longestPause = .zero
     let request = Request<Void>.get("/broken").retry(endless).breaker(.none).rateLimit(cost: 0).credentials(.none)
-    let exhausted = Told<Bool>()
+    let exhausted = Log<Bool>()
     let call = Task(executorPreference: world.parts.executor) { [api = world.api] in
       exhausted.add(await failure { try await api.send(request) }?.isRetryBudgetExhausted == true)
     }
@@ -52,10 +52,10 @@ struct BudgetEverywhereTests {
     return world.parts.stub.exchanges.count { $0.target == "/v1/broken" } - 1
   }
 
-  @Test("what was tried again is spent, what came to a good end is given back, and nothing else is missing")
+  @Test("Retries are charged, successes are refunded, and no other token is lost")
   func everyJob() async {
     let undisturbed = run()
-    #expect(undisturbed.jobs >= Trouble.everything.leastJobs)
+    #expect(undisturbed.jobs >= Scenario.everything.leastJobs)
     #expect(undisturbed.spent == 0 && undisturbed.left == Self.rest)
     var spent: Set<Int> = []
     for step in 0..<undisturbed.jobs {
@@ -64,13 +64,13 @@ struct BudgetEverywhereTests {
       spent.insert(cancelled.spent)
       await Task.yield()
     }
-    // Before the first attempt had failed, and after.
+    // Cancelled before the first attempt had failed, and after.
     #expect(spent == [0, 1])
   }
 }
 
 extension Trace {
-  /// Whether an answer that is no refusal and no redirect has come whole.
+  /// Whether a successful response has been received completely.
   fileprivate var hasGoodAnswer: Bool {
     var isGood = false
     for event in events {

@@ -5,18 +5,18 @@ import Testing
 struct CancelEverywhereTests {
   private struct Run {
     var jobs = 0
-    /// What became of each call, as often as anything did.
+    /// The outcomes of each call; one each if all is well.
     var outcomes: [[Ledger.Outcome]] = []
     var met: Set<String> = []
   }
 
-  /// Runs calls job by job, and does something to them before job `step`.
-  private func run(_ trouble: Trouble, _ disturbance: Disturbance? = nil, before step: Int = .max) -> Run {
-    let world = PipelineWorld(trouble)
+  /// Runs calls job by job and disturbs them before job `step`.
+  private func run(_ scenario: Scenario, _ disturbance: Disturbance? = nil, before step: Int = .max) -> Run {
+    let world = PipelineWorld(scenario)
     let calls = world.start()
     var run = Run()
     var isDisturbed = false
-    // More than any run has: what goes round in circles must not hang the test.
+    // More than any run needs: an endless loop must not hang the test.
     for _ in 0..<100_000 {
       if run.jobs == step, let disturbance, !isDisturbed {
         world.disturb(disturbance, calls)
@@ -26,9 +26,9 @@ struct CancelEverywhereTests {
       if next == .nothing { break }
       if next == .job { run.jobs += 1 }
     }
-    run.outcomes = (0..<trouble.calls).map { world.ledger.outcomes(of: $0) }
+    run.outcomes = (0..<scenario.calls).map { world.ledger.outcomes(of: $0) }
     run.met = world.parts.endings.met
-    let place = "\(trouble), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step)"
+    let place = "\(scenario), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step)"
     world.parts.expectQuiet([world.api], place)
     #expect(run.outcomes.allSatisfy { $0.count == 1 }, "outcomes: \(place)")
     world.parts.expectUntroubled(world.api, place)
@@ -37,30 +37,30 @@ struct CancelEverywhereTests {
   }
 
   @Test(
-    "disturbed before whichever job, calls end once, nothing of them is kept, and the next call goes straight through",
-    arguments: Trouble.allCases)
-  func everyJob(trouble: Trouble) async {
-    let undisturbed = run(trouble)
-    #expect(undisturbed.jobs >= trouble.leastJobs, "only \(undisturbed.jobs) jobs")
-    #expect(undisturbed.met.isSuperset(of: trouble.met), "met only \(undisturbed.met.sorted())")
-    for disturbance in trouble.disturbances {
+    "Disturbed before any job, calls end once, nothing is left, and the next call passes immediately",
+    arguments: Scenario.allCases)
+  func everyJob(scenario: Scenario) async {
+    let undisturbed = run(scenario)
+    #expect(undisturbed.jobs >= scenario.leastJobs, "only \(undisturbed.jobs) jobs")
+    #expect(undisturbed.met.isSuperset(of: scenario.met), "met only \(undisturbed.met.sorted())")
+    for disturbance in scenario.disturbances {
       var changed = 0
       for step in 0..<undisturbed.jobs {
-        let disturbed = run(trouble, disturbance, before: step)
+        let disturbed = run(scenario, disturbance, before: step)
         for (before, after) in zip(undisturbed.outcomes, disturbed.outcomes) {
           guard let before = before.first, let after = after.first else { continue }
           #expect(
-            isExpected(after, before, disturbance), "\(trouble), \(disturbance) before job \(step): \(after)")
+            isExpected(after, before, disturbance), "\(scenario), \(disturbance) before job \(step): \(after)")
           if !isSame(after, before) { changed += 1 }
         }
-        // Others want a turn, too: a run holds on to its thread.
+        // Let other tests run: a run occupies its thread.
         await Task.yield()
       }
-      #expect((changed > 0) == (disturbance != .hold), "\(trouble), \(disturbance): \(changed) outcomes changed")
+      #expect((changed > 0) == (disturbance != .hold), "\(scenario), \(disturbance): \(changed) outcomes changed")
     }
   }
 
-  @Test("the same disturbance at the same job gives the same run")
+  @Test("The same disturbance at the same job yields the same run")
   func reproducible() {
     let runs = (0..<3).map { _ in run(.everything, .cancelTasks, before: 10) }
     #expect(Set(runs.map(\.jobs)).count == 1)
@@ -69,15 +69,15 @@ struct CancelEverywhereTests {
     #expect(zip(outcomes, outcomes.dropFirst()).allSatisfy { isSame($0, $1) })
   }
 
-  @Test("undisturbed, each trouble ends as it should", arguments: Trouble.allCases)
-  func endsWell(trouble: Trouble) {
-    let outcomes = run(trouble).outcomes.compactMap(\.first)
-    #expect(outcomes.count == trouble.calls)
+  @Test("Undisturbed, each scenario ends as expected", arguments: Scenario.allCases)
+  func endsWell(scenario: Scenario) {
+    let outcomes = run(scenario).outcomes.compactMap(\.first)
+    #expect(outcomes.count == scenario.calls)
     for (number, outcome) in outcomes.enumerated() {
       switch outcome {
       case .success(let bytes): #expect(bytes == 2)
-      // While one goes to see, the other is refused.
-      case .failure(let error): #expect(trouble == .halfOpen && number == 1 && error.code == .declined, "\(error)")
+      // While one call is the trial, the other is refused.
+      case .failure(let error): #expect(scenario == .halfOpen && number == 1 && error.code == .declined, "\(error)")
       }
     }
   }
@@ -93,7 +93,7 @@ struct CancelEverywhereTests {
   private func isExpected(_ after: Ledger.Outcome, _ before: Ledger.Outcome, _ disturbance: Disturbance) -> Bool {
     if isSame(after, before) { return true }
     switch (before, after) {
-    // Where the first does not go through to see, another may.
+    // If the first call is not the trial, another is.
     case (.failure(let error), .success): return error.code == .declined
     case (_, .failure(let error)): return disturbance.allows(error)
     default: return false

@@ -3,7 +3,7 @@ import ApusTesting
 import Synchronization
 import Testing
 
-/// A call as an app makes it, for stepping through it job by job.
+/// An app's call, stepped through job by job.
 private enum Way: String, CaseIterable {
   case buffered, buffered401, inPieces, streamed, streamedPartly, joined
 
@@ -16,7 +16,7 @@ private enum Way: String, CaseIterable {
     }
   }
 
-  /// Makes the calls, each in a task of its own that the executor holds as well.
+  /// Makes the calls, each in a task that runs on the executor.
   func start(_ api: Client, _ executor: ManualExecutor) -> [Task<Result<Int, CallError>, Never>] {
     let request = Request<String>.get("/users/\(7)").id("one", whenRunning: .join).timeout(.seconds(30))
     return (0..<(self == .joined ? 3 : 1)).map { _ in
@@ -96,7 +96,7 @@ struct DefaultPipelineSteppingTests {
     return run
   }
 
-  @Test("disturbed before whichever of its jobs, a call ends once and leaves nothing behind", arguments: Way.allCases)
+  @Test("Disturbed before any of its jobs, a call ends once and leaves nothing behind", arguments: Way.allCases)
   private func everyStep(way: Way) async throws {
     let undisturbed = try await run(way)
     #expect(undisturbed.jobs > 1)
@@ -110,7 +110,7 @@ struct DefaultPipelineSteppingTests {
           #expect(isExpected(after, before, disturbance), "\(way), \(disturbance) before job \(step): \(after)")
         }
         for exchange in disturbed.exchanges {
-          // Whatever was sent was complete, and carried the credentials there were.
+          // Every request was complete and had credentials.
           #expect(
             exchange.target == "/v1/users/7?lang=en" && exchange.fields[.authorization] ?? "Bearer t" == "Bearer t")
         }

@@ -21,7 +21,7 @@ struct DescribeTests {
     return api.describe()
   }
 
-  @Test("an app's client has this pipeline, and nothing in it contradicts anything")
+  @Test("An app's client has this pipeline without contradictions")
   func app() {
     #expect(
       "\(describe(.app))" == """
@@ -40,7 +40,7 @@ struct DescribeTests {
         """)
   }
 
-  @Test("a server's client has this one, and nothing in it contradicts anything")
+  @Test("A server's client has this pipeline without contradictions")
   func server() {
     #expect(
       "\(describe(.server))" == """
@@ -61,7 +61,7 @@ struct DescribeTests {
 
   #if URLSession || (NIO && os(Linux))
     @Test(
-      "over the platform's own transport nothing contradicts anything either",
+      "The platform's own transport causes no contradictions either",
       arguments: [Configuration.Use.app, Configuration.Use.server])
     func platformTransport(use: Configuration.Use) {
       let api = Client(baseURL: "https://api.example.com/v1") { $0.suit(use) }
@@ -70,7 +70,7 @@ struct DescribeTests {
   #endif
 
   #if NIO && os(Linux)
-    @Test("the platform's own transport has a connection for each call that may run, whichever limit says how many")
+    @Test("The platform's own transport has a connection for each call that may run, whichever limit applies")
     func raisedConnections() {
       let api = Client(baseURL: "https://api.example.com/v1") {
         $0.scheduler = Scheduler(SchedulingLimits(total: 40, perOrigin: .max))
@@ -78,7 +78,7 @@ struct DescribeTests {
       #expect(api.describe().layers.last?.facts.first == .connections(perOrigin: 40, total: 256))
     }
 
-    @Test("more calls at a time than the transport has connections are told of")
+    @Test("More concurrent calls than connections are reported")
     func fewConnections() {
       var options = NIOTransport.Options()
       options.connectionsPerOrigin = 2
@@ -88,10 +88,10 @@ struct DescribeTests {
     }
   #endif
 
-  @Test("times that do not go together are told of")
+  @Test("Timeouts that contradict each other are reported")
   func times() {
     #expect(describe(.app) { $0.timeout = .seconds(5) }.warnings.map(\.code) == [.attemptLimitBeyondTotal])
-    // There is no time for another attempt after one that takes all of its own; a shorter one leaves some.
+    // An attempt that takes its full timeout leaves no time for a retry; a shorter timeout does.
     #expect(describe(.app) { $0.timeout = .seconds(10) }.warnings.map(\.code) == [.attemptsBeyondTotal])
     #expect(describe(.app) { $0.timeout = .seconds(15) }.warnings.isEmpty)
     #expect(
@@ -99,12 +99,12 @@ struct DescribeTests {
     #expect(describe(.app) { $0.timeout = nil }.warnings.isEmpty)
   }
 
-  @Test("a limit on the rate that is lower than what runs at a time is none of it")
+  @Test("A rate limit below the concurrency limit is not a contradiction")
   func rate() {
     #expect(describe(.app) { $0.rateLimiter = RateLimiter(.perSecond(1)) }.warnings.isEmpty)
   }
 
-  @Test("a second retry next to the transport is told of, with all that comes of it")
+  @Test("A second retry next to the transport is reported with all its consequences")
   func secondRetry() {
     let description = describe(.app) { $0.customizePipeline = { $0.insert(Retry(), .beforeTransport) } }
     #expect(
@@ -113,7 +113,7 @@ struct DescribeTests {
       ])
   }
 
-  @Test("what proves who is calling is not in it")
+  @Test("The description contains no credentials")
   func secrets() {
     let description = describe(.app) {
       $0.environment.baseURL = BaseURL(stringLiteral: "https://api.example.com/v1?key=\(secret)")

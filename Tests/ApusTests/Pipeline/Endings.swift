@@ -1,7 +1,7 @@
 import Apus
 import Synchronization
 
-/// Counts how calls begin and end, and notes what they met on their way.
+/// Counts starts and ends of calls, and records what delayed or diverted them.
 final class Endings: CallObserver {
   private struct Count: Equatable {
     var starts = 0
@@ -15,17 +15,17 @@ final class Endings: CallObserver {
 
   private let state = Mutex(State())
 
-  /// How many calls there have been, those included that refresh credentials.
+  /// The number of calls, including those that refresh credentials.
   var count: Int { state.withLock { $0.counts.count } }
 
-  /// The numbers of calls that did not begin once and end once.
+  /// The serial numbers of calls that did not start and end exactly once.
   var odd: [UInt64] {
     state.withLock { state in
       state.counts.filter { $0.value != Count(starts: 1, ends: 1) }.map(\.key).sorted()
     }
   }
 
-  /// What held calls up or sent them on another way, by name.
+  /// What delayed or diverted calls, by name.
   var met: Set<String> { state.withLock { $0.met } }
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
@@ -42,7 +42,7 @@ final class Endings: CallObserver {
 }
 
 extension TraceEvent.Kind {
-  /// A name for what holds a call up or sends it on another way; `nil` for the rest.
+  /// The name of an event that delays or diverts a call; `nil` for other events.
   fileprivate var name: String? {
     switch self {
     case .joined: "joined"
@@ -55,7 +55,7 @@ extension TraceEvent.Kind {
     }
   }
 
-  /// Whether the call had to wait for others, or for a time to come.
+  /// Whether the call had to wait for others or for a time.
   var isWait: Bool {
     switch self {
     case .queued, .awaitingCredentials: true
@@ -65,7 +65,7 @@ extension TraceEvent.Kind {
   }
 }
 
-/// Numbers, one after the other.
+/// Consecutive numbers.
 final class Serials: Sendable {
   private let last = Mutex<UInt64>(0)
 

@@ -1,7 +1,7 @@
 import Apus
 import Synchronization
 
-/// What became of calls, by the number that a test gave them.
+/// The outcomes of calls, by the number a test gave them.
 final class Ledger: Sendable {
   typealias Outcome = Result<Int, CallError>
 
@@ -11,7 +11,7 @@ final class Ledger: Sendable {
     outcomes.withLock { $0[number, default: []].append(outcome) }
   }
 
-  /// What a call ended with: one outcome, unless something is wrong.
+  /// How a call ended: exactly one outcome unless something is wrong.
   func outcomes(of number: Int) -> [Outcome] {
     outcomes.withLock { $0[number] ?? [] }
   }

@@ -1,9 +1,9 @@
 import Apus
 import Synchronization
 
-/// Counts what is in flight, as a server would, and notes every moment at which it is more than allowed.
+/// Counts exchanges in flight, as a server would, and records every violation of a limit.
 final class Meter: Sendable {
-  /// One exchange in flight.
+  /// An exchange in flight.
   struct Entry: Sendable {
     let origin: String
     let tags: [Tag]
@@ -20,18 +20,18 @@ final class Meter: Sendable {
   private let limits: SchedulingLimits
   private let state = Mutex(State())
 
-  /// Counts against limits. Default: none.
+  /// Creates a meter with limits. Default: none.
   init(_ limits: SchedulingLimits = SchedulingLimits(total: .max, perOrigin: .max)) {
     self.limits = limits
   }
 
-  /// How many are in flight now.
+  /// The number of exchanges in flight.
   var inside: Int { state.withLock { $0.inside } }
 
-  /// How many were in flight at once at the most.
+  /// The highest number of exchanges in flight.
   var most: Int { state.withLock { $0.most } }
 
-  /// What was more than allowed.
+  /// The violations of limits.
   var excesses: [String] { state.withLock { $0.excesses } }
 
   func enter(_ entry: Entry) {
@@ -49,7 +49,7 @@ final class Meter: Sendable {
     leaveTags(entry)
   }
 
-  /// Counts an exchange no longer in all and for its origin.
+  /// Removes an exchange from the total and its origin.
   func leaveOrigin(_ entry: Entry) {
     state.withLock { state in
       state.inside -= 1
@@ -57,7 +57,7 @@ final class Meter: Sendable {
     }
   }
 
-  /// Counts an exchange no longer for its tags.
+  /// Removes an exchange from its tags.
   func leaveTags(_ entry: Entry) {
     state.withLock { state in
       for tag in entry.tags { state.tags[tag, default: 0] -= 1 }
@@ -75,14 +75,14 @@ final class Meter: Sendable {
   }
 }
 
-/// A transport whose exchanges are counted until their content is over; those of streamed calls up to the head, and for
-/// their tags until the content is over.
+/// A transport whose exchanges are counted until their content ends; those of streamed calls up to the head, and for
+/// their tags until the content ends.
 struct MeteredTransport: Transport {
   let inner: any Transport
   let meter: Meter
 
   func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
-    // What is done for many others needs no permit.
+    // Shared work needs no permit.
     guard !context.values[SharedWorkKey.self] else { return try await inner.send(request, context: context) }
     let entry = Meter.Entry(origin: request.head.authority ?? "", tags: context.call.tags)
     meter.enter(entry)

@@ -6,13 +6,13 @@ struct PipelineInterleavingTests {
   private static let steps = 250
 
   @Test(
-    "whatever happens beside them, calls end once, limits hold at every moment, and nothing is kept",
+    "Under any disturbance calls end once, limits always hold, and nothing is left",
     arguments: UInt64(0)..<24)
   func storm(seed: UInt64) async {
     var storm = PipelineStorm(seed: seed)
     for _ in 0..<Self.steps {
       storm.step()
-      // Counted where requests arrive, whenever one does.
+      // Counted at every arrival of a request.
       let excesses = storm.parts.meter.excesses
       #expect(excesses.isEmpty, "seed \(seed): \(excesses)")
       if !excesses.isEmpty { break }
@@ -27,7 +27,7 @@ struct PipelineInterleavingTests {
     storm.parts.expectQuiet(storm.apis, "\(place), afterwards")
   }
 
-  @Test("the storms are worth their name: calls succeed, fail, are cancelled, wait, try again, join and are refused")
+  @Test("The storms are effective: calls succeed, fail, are cancelled, wait, retry, join and are refused")
   func variety() {
     let expected: Set<String> = [
       "attempt failed", "joined", "awaits credentials", "redirected", "queued: held back", "queued: the rate limit",
@@ -36,7 +36,7 @@ struct PipelineInterleavingTests {
     var met: Set<String> = []
     var codes: Set<CallError.Code> = []
     var successes = 0
-    // Six of them, and more only until all of it was met: not every one has a low rate.
+    // At least six, and more until everything has occurred: not every run has a low rate.
     for seed in UInt64(100)..<124 where seed < 106 || !met.isSuperset(of: expected) {
       var storm = PipelineStorm(seed: seed)
       for _ in 0..<Self.steps { storm.step() }

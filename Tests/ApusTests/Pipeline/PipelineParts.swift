@@ -2,20 +2,20 @@ import Apus
 import ApusTesting
 import Testing
 
-/// The whole default pipeline as an app has it, with every part of it in the test's hand.
+/// The default pipeline of an app, with all its parts controlled by the test.
 struct PipelineParts: Sendable {
   enum Step {
     case job, change, nothing
   }
 
-  /// The tag of calls that tests hold.
+  /// The tag of held calls.
   static let heldTag: Apus.Tag = "images"
 
   let executor = ManualExecutor()
   let clock = ManualClock()
   let stub = StubTransport()
   let endings = Endings()
-  /// For the calls of all clients, so that no two have one number.
+  /// Serial numbers that are unique across clients.
   private let serials = Serials()
   let connectivity = Connectivity()
   let scheduler: Scheduler
@@ -30,7 +30,7 @@ struct PipelineParts: Sendable {
     meter = Meter(limits)
   }
 
-  /// A configuration with these parts.
+  /// Returns a configuration with these parts.
   func configuration(_ baseURL: BaseURL, seed: UInt64) -> Configuration {
     var configuration = Configuration(baseURL: baseURL)
     configuration.suit(.app)
@@ -52,13 +52,14 @@ struct PipelineParts: Sendable {
 
   // MARK: Time
 
-  /// Runs the next job; where there is none, lets go what is held, and at last moves the clock to the next sleeper.
+  /// Runs the next job; if there is none, releases held calls; if there are none, advances the clock to the next
+  /// sleeper.
   func step() -> Step {
     if executor.runNext() { return .job }
     return letGo() || clock.advanceToNextWake() ? .change : .nothing
   }
 
-  /// Goes on until nothing is left to do. Work without an end is left where it stands: what it leaves open shows.
+  /// Runs until nothing is left to do. Endless work is abandoned, which later checks detect.
   func drain() {
     for _ in 0..<100_000 {
       if step() == .nothing { return }
@@ -78,7 +79,7 @@ struct PipelineParts: Sendable {
 
   // MARK: What holds afterwards
 
-  /// Nothing is left of any call: no permit, no waiter, no exchange, no task, no timer, and each has ended once.
+  /// Expects that every call ended once and left no permit, waiter, exchange, task or timer.
   func expectQuiet(_ apis: [Client], _ place: String) {
     for api in apis { #expect(api.calls.isEmpty, "registry: \(place)") }
     #expect(endings.odd.isEmpty, "ends: \(place)")
@@ -89,13 +90,13 @@ struct PipelineParts: Sendable {
     #expect(meter.inside == 0 && meter.excesses.isEmpty, "limits: \(place) \(meter.excesses)")
   }
 
-  /// One more call, some time later, goes straight through: whatever else was kept of the others would hold it up or
-  /// have it refused.
+  /// Makes another call some time later and expects it to pass immediately: anything left of the others would delay or
+  /// refuse it.
   func expectUntroubled(_ api: Client, _ place: String) {
     connectivity.report(.online)
     clock.advance(by: .seconds(60))
     for case .open(let until) in breaker.statuses.values { clock.advance(to: until) }
-    let told = Told<Result<Trace, CallError>>()
+    let told = Log<Result<Trace, CallError>>()
     let call = Task(executorPreference: executor) {
       do throws(CallError) {
         told.add(.success(try await api.response(to: Request<Void>.get("/after")).trace))

@@ -1,17 +1,17 @@
 import Apus
 import ApusTesting
 
-/// Random calls of two clients through the whole pipeline, and beside them whatever can happen to calls, servers,
-/// network and session. Everything follows from the seed.
+/// Random calls of two clients through the whole pipeline, with random disturbances of calls, servers, network and
+/// session. The seed determines everything.
 struct PipelineStorm {
   private static let paths: [RequestPath] = ["/users/\(7)", "/moved", "/quick", "/slow"]
   private static let tags: [Tag] = [PipelineParts.heldTag, "news"]
 
   let parts: PipelineParts
-  /// What became of them.
+  /// The outcomes of the calls.
   let ledger = Ledger()
   let apis: [Client]
-  private let server = TroubledServer()
+  private let server = ScenarioServer()
   private let tokens: MemoryCredentials
   private var random: SeededGenerator
   private(set) var calls: [Task<Void, Never>] = []
@@ -24,14 +24,14 @@ struct PipelineStorm {
     limits.queue = Int.random(in: 3...30, using: &random)
     limits.ageing = .seconds(Int.random(in: 0...3, using: &random))
     var breaker = BreakerPolicy.interactive
-    // The place of a call let through to see, which a call has kept, would be free again after so long only.
+    // A trial slot that is not released would become free only after this time.
     breaker.longestOpening = .seconds(600)
     let parts = PipelineParts(
       limits: limits, rate: .perSecond(Int.random(in: 1...20, using: &random)), breaker: breaker)
     let tokens = MemoryCredentials(.tokens(Tokens(access: "a0", refresh: "r1")), clock: parts.clock)
     let server = server
     parts.stub.on(where: { _, _ in true }, answer: { server.answer(to: $0) })
-    // One server that wants a token, and one that is open to all.
+    // One server requires a token, the other does not.
     var guarded = parts.configuration("https://x.test/v1", seed: seed)
     guarded.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
     let open = parts.configuration("https://open.test/v1", seed: ~seed)
@@ -47,7 +47,7 @@ struct PipelineStorm {
     case 6, 7: cancel()
     case 8: toggleTag()
     case 9: toggleEverything()
-    case 10, 11: server.turn(to: TroubledServer.Weather.allCases.randomElement(using: &random) ?? .fair)
+    case 10, 11: server.turn(to: ScenarioServer.Weather.allCases.randomElement(using: &random) ?? .fair)
     case 12: if Bool.random(using: &random) { tokens.clear() } else { tokens.set(server.signIn()) }
     case 13: parts.connectivity.report(parts.connectivity.status == .offline ? .online : .offline)
     case 14, 15: parts.clock.advance(by: .milliseconds(Int.random(in: 1...2000, using: &random)))
@@ -56,7 +56,7 @@ struct PipelineStorm {
     }
   }
 
-  /// Lets everybody go, and goes on until nothing is left to do.
+  /// Releases all held calls and runs until nothing is left to do.
   mutating func finish() {
     server.turn(to: .fair)
     parts.connectivity.report(.online)

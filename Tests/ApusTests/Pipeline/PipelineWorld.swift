@@ -2,33 +2,33 @@ import Apus
 import ApusTesting
 import Testing
 
-/// Calls that meet a trouble on their way through the whole pipeline.
+/// Calls in a scenario on their way through the whole pipeline.
 struct PipelineWorld {
-  let trouble: Trouble
+  let scenario: Scenario
   let parts: PipelineParts
   let tokens: MemoryCredentials
   let ledger = Ledger()
   let api: Client
 
-  init(_ trouble: Trouble, budget: RetryBudget = .standard) {
-    let parts = PipelineParts(limits: trouble.limits, rate: trouble.rate, breaker: trouble.breaker)
+  init(_ scenario: Scenario, budget: RetryBudget = .standard) {
+    let parts = PipelineParts(limits: scenario.limits, rate: scenario.rate, breaker: scenario.breaker)
     let tokens = MemoryCredentials(.tokens(Tokens(access: "a0", refresh: "r1")), clock: parts.clock)
-    let server = trouble.server
+    let server = scenario.server
     parts.stub.on(where: { _, _ in true }, answer: { server.answer(to: $0) })
     var configuration = parts.configuration("https://x.test/v1", seed: 5)
     configuration.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
     configuration.retry = RetryPolicy(attempts: 3, base: .milliseconds(200))
     configuration.retryBudget = budget
-    configuration.attemptTimeout = trouble.attemptTimeout
-    if trouble == .offline { configuration.connectivityPolicy = .wait }
-    (self.trouble, self.parts, self.tokens) = (trouble, parts, tokens)
+    configuration.attemptTimeout = scenario.attemptTimeout
+    if scenario == .offline { configuration.connectivityPolicy = .wait }
+    (self.scenario, self.parts, self.tokens) = (scenario, parts, tokens)
     api = parts.client(configuration)
     prepare()
   }
 
-  /// Brings about what is so before the calls are made.
+  /// Sets up the scenario before the calls are made.
   private func prepare() {
-    switch trouble {
+    switch scenario {
     case .held: parts.scheduler.hold(PipelineParts.heldTag)
     case .offline: parts.connectivity.report(.offline)
     case .halfOpen:
@@ -42,11 +42,11 @@ struct PipelineWorld {
     }
   }
 
-  /// Makes the calls, each in a task of its own that the executor holds as well.
+  /// Makes the calls, each in a task that runs on the executor.
   func start() -> [Task<Void, Never>] {
-    (0..<trouble.calls).map { number in
-      Task(executorPreference: parts.executor) { [trouble, ledger, api] in
-        ledger.add(await trouble.call(number, by: api), of: number)
+    (0..<scenario.calls).map { number in
+      Task(executorPreference: parts.executor) { [scenario, ledger, api] in
+        ledger.add(await scenario.call(number, by: api), of: number)
       }
     }
   }

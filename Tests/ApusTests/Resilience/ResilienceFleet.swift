@@ -4,12 +4,12 @@ import HTTPTypes
 
 /// What the clients of a simulated server do when a call fails.
 enum ResilienceFleet: String, Sendable, CaseIterable {
-  /// Try again a tenth of a second later, whatever the failure: ``InsistentRetry``.
+  /// Retry any failure after 0.1 seconds: ``InsistentRetry``.
   case naive
-  /// What an app's client does by default.
+  /// The default retry of an app's client.
   case ours
 
-  /// A client on a device of its own; an answer that takes more than two seconds is of no use.
+  /// Returns a client on a new device. A response that takes more than two seconds is useless.
   func client(of server: SimulatedServer, in world: SimulatedWorld) -> Client {
     var configuration = Configuration(baseURL: server.baseURL)
     configuration.suit(.app)
@@ -26,7 +26,7 @@ enum ResilienceFleet: String, Sendable, CaseIterable {
   }
 }
 
-/// Three attempts at a fixed distance, whatever the failure, as clients must not do.
+/// Three attempts with a fixed delay for any failure, as clients must not.
 struct InsistentRetry: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
@@ -36,7 +36,7 @@ struct InsistentRetry: Middleware {
         guard response.head.status.code >= 500 else { return response }
         response.discard()
       } catch is TransportError {
-        // There is another attempt.
+        // Continue with the next attempt.
       }
       try await context.clock.sleep(until: context.now.advanced(by: .milliseconds(100)))
       context.attempt += 1
@@ -45,7 +45,7 @@ struct InsistentRetry: Middleware {
   }
 }
 
-/// Limits every attempt, as `.attemptTimeout(_:)` on every request does: an answer that comes later is of no use.
+/// Limits every attempt, like `.attemptTimeout(_:)` on every request.
 private struct Patience: Middleware {
   let limit: Duration
 

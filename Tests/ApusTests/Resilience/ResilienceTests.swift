@@ -2,15 +2,15 @@ import Apus
 import ApusTesting
 import Testing
 
-/// Small and quick versions of what docs/resilience.md shows: ratios, no times.
+/// Small and quick versions of docs/resilience.md: ratios rather than times.
 @Suite("Resilience: fleets of clients and a server in trouble")
 struct ResilienceTests {
   private static let host = "api.test"
   private static let lost = Duration.seconds(10)..<Duration.seconds(50)
   private static let end = Duration.seconds(90)
 
-  /// 14 clients make a call each second, on average, of a server that can do 20, and for a while 10. Behind a full
-  /// queue nobody has an answer in time, even at full capacity.
+  /// 14 clients make a call per second on average to a server with a capacity of 20, and for a while of 10. Behind a
+  /// full queue no call gets its response in time, even at full capacity.
   private func halved(_ fleet: ResilienceFleet) async throws -> SimulationReport {
     try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
@@ -29,7 +29,7 @@ struct ResilienceTests {
     }
   }
 
-  @Test("while half the capacity is gone, and afterwards, clients that hold back get more answers from less load")
+  @Test("While half the capacity is gone, and afterwards, clients that hold back get more responses with less load")
   func halfCapacity() async throws {
     let (ours, naive) = (try await halved(.ours), try await halved(.naive))
     let after = Self.lost.upperBound..<Self.end
@@ -42,17 +42,17 @@ struct ResilienceTests {
     #expect(recovered < naiveRecovered)
   }
 
-  @Test("the same seed gives the same run, every layer of the default pipeline included")
+  @Test("The same seed yields the same run with every layer of the default pipeline")
   func reproducible() async throws {
     let (first, second) = (try await halved(.ours), try await halved(.ours))
-    // Not compared inside: they would be printed.
+    // Compared outside #expect, which would print both.
     let isSame = first == second
     #expect(isSame)
     #expect(first.answers().values == second.answers().values)
     #expect(first.load(on: Self.host).values == second.load(on: Self.host).values)
   }
 
-  /// From when on the answers are again most of those that there were before.
+  /// Returns when the goodput has recovered.
   private func recovery(of report: SimulationReport) -> Duration? {
     report.answers(every: .seconds(5)).time(ofAtLeast: 8, from: Self.lost.upperBound, steps: 2)
   }
@@ -62,8 +62,8 @@ struct ResilienceTests {
   private static let apps = 60
   private static let away = Duration.seconds(1)..<Duration.seconds(11)
 
-  /// People open an app while its server is away; each app calls again a second after an error, until it has its
-  /// answer. The server comes back with a tenth of what they ask for at once.
+  /// Users open an app while its server is down. Each app calls again a second after an error until it has its
+  /// response. The server recovers with a tenth of the capacity they need at once.
   private func storm(_ fleet: ResilienceFleet) async throws -> SimulationReport {
     try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
@@ -85,7 +85,7 @@ struct ResilienceTests {
     }
   }
 
-  @Test("after an outage all have their answers sooner, and from fewer requests, where clients come back spread out")
+  @Test("After an outage all clients get their response sooner and with fewer requests if they come back spread out")
   func retryStorm() async throws {
     let (ours, naive) = (try await storm(.ours), try await storm(.naive))
     let times = ours.times(of: "answer")
@@ -106,7 +106,7 @@ struct ResilienceTests {
     case hold
   }
 
-  /// A screen on a weak link asks for 40 images and then for the list that it shows first. Answers how long that takes.
+  /// A screen on a slow link requests 40 images and then the list it shows first. Returns how long the list takes.
   private func list(_ arrangement: Arrangement) async throws -> Duration? {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) { $0.answer = { _ in .bytes(10_000) } }
@@ -131,7 +131,7 @@ struct ResilienceTests {
     return report.times(of: "list").first
   }
 
-  @Test("a list overtakes the images that wait by its priority, and has the link to itself where they are held")
+  @Test("A list overtakes waiting images by priority, and has the link to itself while they are held")
   func heldImages() async throws {
     let (arriving, overtaking, alone) = (try await list(.none), try await list(.priorities), try await list(.hold))
     let (inOrder, ahead, first) = (try #require(arriving), try #require(overtaking), try #require(alone))
@@ -141,7 +141,7 @@ struct ResilienceTests {
 }
 
 extension SimulationReport {
-  /// When something was noted.
+  /// Returns when a note was made.
   fileprivate func times(of note: String) -> [Duration] {
     events.compactMap { event -> Duration? in
       guard case .note(note) = event.kind else { return nil }

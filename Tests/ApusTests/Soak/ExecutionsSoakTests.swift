@@ -6,14 +6,14 @@
   import Foundation
   import Testing
 
-  @Suite("A soak that counts what servers act upon")
+  @Suite("A soak test that counts what servers execute")
   struct ExecutionsSoakTests {
-    /// How many calls; `APUS_FAULTY_CALLS`, 3,000 without it.
+    /// The number of calls: `APUS_FAULTY_CALLS`, or 3,000.
     static let calls = ProcessInfo.processInfo.environment["APUS_FAULTY_CALLS"].flatMap { Int($0) } ?? 3000
     private static let atOnce = 30
 
     @Test(
-      "an order is carried out once by key and at most once elsewhere, an unsafe GET at most once, a token is refreshed once",
+      "An order is executed once per key and at most once elsewhere, an unsafe GET at most once, a token is refreshed once",
       arguments: [UInt64(1), 2])
     func executions(seed: UInt64) async throws {
       let shop = Shop(seed: seed)
@@ -30,14 +30,14 @@
       }
     }
 
-    /// Makes the calls; answers how often they ended how, `nil` being success.
+    /// Makes the calls and returns how many ended with each code; `nil` is success.
     private static func storm(_ count: Int, _ seed: UInt64, _ server: TestServer) async -> [CallError.Code?: Int] {
       let tokens = MemoryCredentials(.tokens(Tokens(access: "a1", refresh: "r1")))
       let api = server.client {
         $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
         $0.retry = RetryPolicy(attempts: 4, base: .milliseconds(1))
         $0.retryBudget = .unlimited
-        // What is counted is what gets to the servers: nothing is held back from them.
+        // Every request must reach the servers, which count them.
         $0.breaker = nil
       }
       var random = SeededGenerator(seed: ~seed)
@@ -87,10 +87,10 @@
       let refreshed = books.refreshes.filter { $0.value > 1 }
       #expect(refreshed.isEmpty, "generations refreshed more than once: \(refreshed)")
       #expect(books.strayKeys == 0)
-      // No race on the way to the token endpoint is any call's end, nor is the session over.
+      // No race at the token endpoint fails a call or ends the session.
       #expect(codes[.declined] == nil && codes[.handler] == nil, "\(codes)")
       #expect(Set(codes.keys).isSubset(of: [nil, .cancelled, .rejected, .broken]), "\(codes)")
-      // Worth its name: much of everything has happened.
+      // The soak is effective: everything has happened often.
       #expect(books.orders.count > 100 && books.tickets.count > 50)
       #expect(books.refreshes.count > 2 && books.unauthorized > 3)
       #expect((codes[nil] ?? 0) > 300 && (codes[.cancelled] ?? 0) > 10 && (codes[.rejected] ?? 0) > 10, "\(codes)")

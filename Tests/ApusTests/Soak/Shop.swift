@@ -4,37 +4,37 @@
   import Foundation
   import Synchronization
 
-  /// Two servers that count what they act upon: one that wants a token and an idempotency key, and one elsewhere that it
-  /// sends every fifth order on to. Both fail at random, before and after they have acted.
+  /// Two servers that count what they execute: one requires a token and an idempotency key and redirects every fifth
+  /// order to the other. Both fail at random, before and after execution.
   final class Shop: Sendable {
-    /// What was acted upon.
+    /// What was executed.
     struct Books {
-      /// For each order the times that it was carried out, each with the key it came with.
+      /// The executions of each order, each with its key.
       var orders: [Int: [String?]] = [:]
-      /// For each ticket the times that it was drawn.
+      /// The number of draws of each ticket.
       var tickets: [Int: Int] = [:]
-      /// For each generation of tokens the refreshes that asked for the next one.
+      /// The number of refreshes of each token generation.
       var refreshes: [Int: Int] = [:]
-      /// Keys that arrived at the other server.
+      /// Keys received by the other server.
       var strayKeys = 0
-      /// Requests that were refused for an old token.
+      /// The number of requests rejected because of an old token.
       var unauthorized = 0
     }
 
     private struct State {
       var books = Books()
       var random: SeededGenerator
-      /// The generation of tokens that is good.
+      /// The valid token generation.
       var generation = 1
-      /// How many more requests it is good for.
+      /// The number of requests it is still valid for.
       var remaining = Shop.lifetime
-      /// The orders carried out, by key.
+      /// The executed orders, by key.
       var known: [String: Int] = [:]
 
       mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
     }
 
-    /// How many requests a token is good for: many more than are made at once, so that whoever waited for it can use it.
+    /// The number of requests a token is valid for: far more than run concurrently, so that every waiter can use it.
     private static let lifetime = 400
 
     private let state: Mutex<State>
@@ -45,18 +45,18 @@
 
     var books: Books { state.withLock { $0.books } }
 
-    /// Answers at the first server.
+    /// Returns the reply of the first server.
     ///
-    /// - Parameter elsewhere: the origin of the other one.
+    /// - Parameter elsewhere: the origin of the other server.
     func reply(to request: RecordedRequest, elsewhere: String?) -> Reply {
       state.withLock { state in
         let reply = Self.reply(to: request, elsewhere, &state)
-        // A connection that ends without a word just after an answer: the next request on it may be on its way.
+        // A connection that closes unannounced after a response, perhaps with the next request in flight.
         return state.chance(8) ? Reply(steps: reply.steps + [.close]) : reply
       }
     }
 
-    /// Answers at the other server, which knows neither tokens nor keys.
+    /// Returns the reply of the other server, which needs neither tokens nor keys.
     func replyElsewhere(to request: RecordedRequest) -> Reply {
       state.withLock { state in
         if request.fields["Idempotency-Key"] != nil { state.books.strayKeys += 1 }
@@ -95,7 +95,7 @@
 
     private static func order(_ number: Int, key: String?, _ state: inout State) -> Reply {
       if state.chance(12) { return .status(503) }
-      // A key that is known stands for an order that was carried out.
+      // A known key means that the order was executed.
       if let key, state.known[key] != nil { return .status(201) }
       state.books.orders[number, default: []].append(key)
       if let key { state.known[key] = number }
@@ -109,7 +109,7 @@
       return .status(state.chance(15) ? 503 : 200)
     }
 
-    /// The number of an order or a ticket: its content, or the end of its path.
+    /// Returns the number of an order or a ticket: its content, or the end of its path.
     private static func number(in request: RecordedRequest) -> Int? {
       Int(request.text) ?? request.path.split(separator: "/").last.flatMap { Int($0) }
     }

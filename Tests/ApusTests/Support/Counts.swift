@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts by key, from any thread.
+/// Thread-safe counters by key.
 final class Counts: Sendable {
   private let counts = Mutex<[UInt64: Int]>([:])
 
@@ -12,16 +12,5 @@ final class Counts: Sendable {
 
   func count(of key: UInt64) -> Int {
     counts.withLock { $0[key, default: 0] }
-  }
-}
-
-/// A list that grows from any thread.
-final class Told<Element: Sendable>: Sendable {
-  private let elements = Mutex<[Element]>([])
-
-  var all: [Element] { elements.withLock { $0 } }
-
-  @Sendable func add(_ element: Element) {
-    elements.withLock { $0.append(element) }
   }
 }

@@ -1,4 +1,4 @@
-/// One level of percent-decoding, written for the tests: `nil` for what is malformed or not UTF-8.
+/// Removes one level of percent-encoding. Returns `nil` if the text is malformed or not UTF-8.
 func decode(_ text: some StringProtocol) -> String? {
   var bytes: [UInt8] = []
   var rest = Array(text.utf8)[...]
@@ -14,7 +14,7 @@ func decode(_ text: some StringProtocol) -> String? {
   return String(validating: bytes, as: UTF8.self)
 }
 
-/// Names and values as a server reads them (WHATWG URL §5.1).
+/// Returns the names and values of a form as a server reads them (WHATWG URL §5.1).
 func formItems(_ text: String) -> [[String]]? {
   var items: [[String]] = []
   for part in text.split(separator: "&", omittingEmptySubsequences: false) {

@@ -1,19 +1,19 @@
 import Foundation
 import Testing
 
-/// A sample of the README, and code that is the same line by line, so that what a test runs is what is shown.
+/// Compares a sample of the README with the code of a test, line by line.
 enum ReadmeSample {
-  /// The lines of a sample, without imports, comments and blank lines.
+  /// Returns the lines of a sample, without imports, comments and blank lines.
   static func lines(_ name: String) throws -> [String] {
     try lines(ofDocument: readme().components(separatedBy: "<!-- sample: \(name) -->")[1])
   }
 
-  /// The README's first lines.
+  /// Returns the README's first lines.
   static func firstLines(_ count: Int) throws -> String {
     try readme().split(separator: "\n", omittingEmptySubsequences: false).prefix(count).joined(separator: "\n")
   }
 
-  /// The lines of a test's file between `// begin` and `// end`, without what Swift needs of them here only: access.
+  /// Returns the lines of a test's file between `// begin` and `// end`, without access modifiers.
   static func marked(in file: String = #filePath) throws -> [String] {
     var isInside = false
     var marked: [String] = []

@@ -1,7 +1,7 @@
 import Apus
 import HTTPTypes
 
-/// Sends a call a second time when the server says that it cannot serve now.
+/// Retries once after a 503.
 struct RetryOnce: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     let response = try await next(request, context: context)

@@ -7,11 +7,10 @@
   #endif
 
   extension TestServer {
-    /// A client of this server, over the platform's own transport.
+    /// Returns a client of this server with the platform's own transport.
     ///
-    /// Its calls may take long, and so may what belongs to them: hundreds of tests at once on a small machine are no
-    /// reason to fail. As many run at a time as between servers, and nothing is tried again: so each test knows what
-    /// is on the wire.
+    /// Timeouts are long: hundreds of concurrent tests on a small machine must not fail. Server limits apply and
+    /// nothing is retried, so that each test knows what is on the wire.
     func client(path: String = "", configure: (inout Configuration) -> Void = { _ in }) -> Client {
       let baseURL = BaseURL(stringLiteral: origin + path)
       let patient = { (configuration: inout Configuration) in
@@ -33,7 +32,7 @@
     }
   }
 
-  /// Starts a server that gives every request one answer, and a client of it.
+  /// Starts a server with a single reply for every request, and a client of it.
   func withServer<Result>(
     answering reply: Reply = .status(204), path: String = "",
     _ body: (_ api: Client, _ server: TestServer) async throws -> Result
@@ -42,6 +41,17 @@
       reply
     } body: {
       try await body($0.client(path: path), $0)
+    }
+  }
+
+  extension CallPhase {
+    /// The phase of a call without content once its request was sent. `URLSession` reports that only with the head.
+    static var afterSending: CallPhase {
+      #if os(Linux)
+        .awaitingHead
+      #else
+        .connecting
+      #endif
     }
   }
 #endif

@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
   import Foundation
 
-  /// A program of the machine, run by a test.
+  /// A program of this machine that tests run.
   struct Tool {
     let path: String
 
@@ -16,9 +16,9 @@
     static let python = Tool("python3")
     static let compiler = Tool("swiftc")
 
-    /// What it prints, to both outputs, and how it ends.
+    /// Runs the program and returns its exit status and combined output.
     ///
-    /// Waits in a thread of its own: blocking one of the few that all tests share would hold the others up.
+    /// Waits on a separate thread: blocking a thread of the shared pool would delay other tests.
     func run(
       _ arguments: [String], input: String = "", in folder: URL? = nil
     ) async throws -> (status: Int32, output: String) {

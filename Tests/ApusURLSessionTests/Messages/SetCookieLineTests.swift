@@ -1,6 +1,6 @@
 import ApusTesting
+import TestSupport
 import Testing
-import Timing
 
 @testable import ApusURLSession
 

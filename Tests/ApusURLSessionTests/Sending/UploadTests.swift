@@ -3,8 +3,8 @@ import ApusTestServer
 import ApusURLSession
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
-import Timing
 
 @Suite("Uploads")
 struct UploadTests {

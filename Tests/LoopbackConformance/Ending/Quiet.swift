@@ -1,7 +1,7 @@
 #if NIO
   public import ApusTestServer
   import ApusTesting
-  import Timing
+  import TestSupport
 
   extension TestServer {
     /// Fails unless nothing is left once all transports are shut down: no connection, no exchange, no error that the

@@ -1,4 +1,5 @@
 import ApusCore
+import ApusWaiting
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
@@ -8,9 +9,8 @@ import HTTPTypes
 #endif
 
 extension TransportConformance {
-  /// What happens when the task is cancelled.
   static let cancellationChecks: [Check] = [
-    Check("sends nothing when the task is cancelled before the exchange begins") { bench in
+    Check("sends nothing if the task is cancelled before the exchange starts") { bench in
       await bench.server.answer("/", .status(200))
       try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
         let begin = Gate()
@@ -21,12 +21,12 @@ extension TransportConformance {
         task.cancel()
         try await requireCancelled(task)
       }
-      // A request after it: if anything had been sent before, it would have arrived by now.
+      // If anything had been sent, it would have arrived before this request.
       await bench.server.answer("/after", .status(200))
       _ = try await bench.send(ConformanceMessage("GET", "/after"))
       try require(await bench.server.requests.map(\.path), is: ["/after"], "the list of requests")
     },
-    Check("throws CancellationError while it waits for the head, and gives the exchange up") { bench in
+    Check("throws CancellationError while waiting for the head, and closes the exchange") { bench in
       await bench.server.answer("/", ConformanceReply([.hold]))
       try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
         let task = Task { try await bench.transport.send(request, context: context) }
@@ -36,12 +36,12 @@ extension TransportConformance {
         try await bench.server.waitForClose("/")
       }
     },
-    Check("throws CancellationError while content arrives, and gives the exchange up") { bench in
+    Check("throws CancellationError while receiving content, and closes the exchange") { bench in
       for delivery in [ContentDelivery.buffered, .streamed] {
         let path = "/\(delivery)"
         await bench.server.answer(path, held(after: 1000))
         try await bench.perform(ConformanceMessage("GET", path), delivery) { request, context in
-          // Whether the head comes alone or with the content is the transport's choice when it is buffered.
+          // For a buffered response the transport may return the head early or together with the content.
           let hasArrived = Gate()
           let task = Task {
             let response = try await bench.transport.send(request, context: context)
@@ -55,7 +55,7 @@ extension TransportConformance {
         }
       }
     },
-    Check("throws CancellationError while it sends content, and gives the exchange up") { bench in
+    Check("throws CancellationError while sending content, and closes the exchange") { bench in
       await bench.server.answer("/", .status(200))
       let asked = Gate()
       let never = Gate()
@@ -72,9 +72,9 @@ extension TransportConformance {
         task.cancel()
         try await requireCancelled(task)
       }
-      try require(await bench.server.requests.isEmpty, "the server took the content for complete")
+      try require(await bench.server.requests.isEmpty, "the server received the content as complete")
     },
-    Check("goes on with other exchanges when one is cancelled") { bench in
+    Check("continues other exchanges when one is cancelled") { bench in
       await bench.server.answer("/held", ConformanceReply([.hold]))
       await bench.server.answer("/free", .status(200, content: "free"))
       try await bench.perform(ConformanceMessage("GET", "/held")) { request, context in
@@ -87,7 +87,8 @@ extension TransportConformance {
       }
       try require(try await bench.send(ConformanceMessage("GET", "/free")).text, is: "free", "the content afterwards")
     },
-    Check("stands a storm of cancellations: each exchange ends, once, with an answer or CancellationError") { bench in
+    Check("withstands a storm of cancellations: each exchange ends once, with a response or CancellationError") {
+      bench in
       await bench.server.answer("/", .status(200, content: "ok"))
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<200 {
@@ -111,7 +112,7 @@ extension TransportConformance {
     },
   ]
 
-  /// A head and so many bytes; the rest, which never comes unless the server releases it, is one more byte.
+  /// Returns a reply with `count` bytes and one more, which is held until the server is released.
   static func held(after count: Int) -> ConformanceReply {
     ConformanceReply([
       .head(status: 200, fields: [.contentLength: String(count + 1)]), .content(sample(count)), .hold,
@@ -121,7 +122,7 @@ extension TransportConformance {
 
   static func requireCancelled<Value>(_ task: Task<Value, any Error>) async throws {
     switch await task.result {
-    case .success: throw ConformanceFailure("the cancelled exchange gave an answer")
+    case .success: throw ConformanceFailure("the cancelled exchange returned a response")
     case .failure(let error):
       try require(error is CancellationError, "the cancelled exchange threw \(type(of: error)): \(error)")
     }

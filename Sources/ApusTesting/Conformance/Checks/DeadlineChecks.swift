@@ -1,4 +1,5 @@
 import ApusCore
+import ApusWaiting
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
@@ -8,9 +9,8 @@ import HTTPTypes
 #endif
 
 extension TransportConformance {
-  /// What happens when a deadline passes.
   static let deadlineChecks: [Check] = [
-    Check("ends at the deadline while it waits for the head, and gives the exchange up") { bench in
+    Check("ends at the deadline while waiting for the head, and closes the exchange") { bench in
       await bench.server.answer("/", ConformanceReply([.hold]))
       let client = try limitedClient(bench)
       let call = Task { try await client.send(Request<Void>.method(.get, "/")) }
@@ -19,7 +19,7 @@ extension TransportConformance {
       try requireTimeout(await call.result, .maybeSent)
       try await bench.server.waitForClose("/")
     },
-    Check("ends at the deadline while it sends content") { bench in
+    Check("ends at the deadline while sending content") { bench in
       await bench.server.answer("/", .status(200))
       let (asked, never) = (Gate(), Gate())
       let endless = ContentStream(isReplayable: false) {
@@ -34,9 +34,9 @@ extension TransportConformance {
       try await asked.wait()
       bench.clock.advance(by: .seconds(2))
       try requireTimeout(await call.result)
-      try require(await bench.server.requests.isEmpty, "the server took the content for complete")
+      try require(await bench.server.requests.isEmpty, "the server received the content as complete")
     },
-    Check("ends at the deadline while content arrives, and gives the exchange up") { bench in
+    Check("ends at the deadline while receiving content, and closes the exchange") { bench in
       await bench.server.answer("/", held(after: 1000))
       let client = try limitedClient(bench)
       let call = Task {
@@ -49,7 +49,7 @@ extension TransportConformance {
       try requireTimeout(await call.result, .answered)
       try await bench.server.waitForClose("/")
     },
-    Check("ends at the limit of the attempt while it waits for the head, and gives the exchange up") { bench in
+    Check("ends at the attempt's deadline while waiting for the head, and closes the exchange") { bench in
       await bench.server.answer("/", ConformanceReply([.hold]))
       try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
         let limited = limitedAttempt(context)
@@ -60,7 +60,7 @@ extension TransportConformance {
         try await bench.server.waitForClose("/")
       }
     },
-    Check("takes no notice of the limit of the attempt once the head is there") { bench in
+    Check("ignores the attempt's deadline after the head") { bench in
       await bench.server.answer("/", held(after: 1000))
       let count = try await bench.perform(ConformanceMessage("GET", "/"), .streamed) { request, context in
         let response = try await bench.transport.send(request, context: limitedAttempt(context))
@@ -70,7 +70,7 @@ extension TransportConformance {
       }
       try require(count, is: 1001, "the content's length")
     },
-    Check("takes no notice of a deadline that does not pass") { bench in
+    Check("completes an exchange within its deadline") { bench in
       await bench.server.answer("/", .status(200, content: "in time"))
       let answer = try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
         let context = context.changed { $0.limit(to: $0.now.advanced(by: .seconds(1))) }
@@ -81,7 +81,7 @@ extension TransportConformance {
     },
   ]
 
-  /// A client each of whose calls has a second.
+  /// Returns a client whose calls have a deadline of a second.
   private static func limitedClient(_ bench: ConformanceBench) throws -> Client {
     try bench.client { request, context in
       let context = context.changed { $0.limit(to: $0.now.advanced(by: .seconds(1))) }
@@ -89,7 +89,8 @@ extension TransportConformance {
     }
   }
 
-  /// A context whose attempt has so little that a transport with a clock of its own comes to its end soon, too.
+  /// Returns a context with a short deadline of the attempt, so that a transport with a clock of its own reaches it
+  /// too.
   private static func limitedAttempt(_ context: ExchangeContext) -> ExchangeContext {
     context.changed { $0.limitAttempt(to: $0.now.advanced(by: .milliseconds(100))) }
   }
@@ -97,7 +98,7 @@ extension TransportConformance {
   private static func requireAttemptTimeout(_ result: Result<ResponseMessage, any Error>) throws {
     do {
       _ = try result.get()
-      throw ConformanceFailure("the exchange succeeded, though the time of its attempt was up")
+      throw ConformanceFailure("the exchange succeeded after the attempt's deadline")
     } catch let error as TransportError {
       let isNamed = error.kind == .timedOut(.awaitingHead) || error.kind == .timedOut(.connecting)
       try require(isNamed, "the error's kind is \(error.kind)")
@@ -108,7 +109,7 @@ extension TransportConformance {
   private static func requireTimeout(_ result: Result<Void, any Error>, _ state: RequestState? = nil) throws {
     do {
       try result.get()
-      throw ConformanceFailure("the exchange succeeded, though its deadline had passed")
+      throw ConformanceFailure("the exchange succeeded after its deadline")
     } catch let error as CallError {
       try require(error.code, is: .timeout, "the error's code")
       if let state { try require(error.requestState, is: state, "the request's state") }

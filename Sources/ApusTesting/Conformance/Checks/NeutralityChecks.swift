@@ -1,9 +1,9 @@
 import HTTPTypes
 
 extension TransportConformance {
-  /// What a transport leaves to others: redirects, cookies, stored responses, credentials.
+  /// What a transport leaves to middlewares: redirects, cookies, stored responses, credentials.
   static let neutralityChecks: [Check] = [
-    Check("returns redirects and follows none") { bench in
+    Check("returns redirects without following them") { bench in
       for status in [301, 302, 303, 307, 308] {
         let fields: HTTPFields = [.location: bench.server.baseURL + "/elsewhere"]
         await bench.server.answer("/\(status)", .status(status, fields: fields))
@@ -13,7 +13,7 @@ extension TransportConformance {
       }
       try require(await bench.server.requests.allSatisfy { $0.path != "/elsewhere" }, "a redirect was followed")
     },
-    Check("neither keeps nor sends cookies") { bench in
+    Check("neither stores nor sends cookies") { bench in
       await bench.server.answer("/", .status(200, fields: [.setCookie: "id=secret; Path=/"]))
       let answer = try await bench.send(ConformanceMessage("GET", "/"))
       try require(answer.head.headerFields[.setCookie], is: "id=secret; Path=/", "Set-Cookie")
@@ -30,7 +30,7 @@ extension TransportConformance {
       try require(requests.count, is: 2, "the number of requests")
       try require(requests.allSatisfy { $0.fields[.ifNoneMatch] == nil }, "a validator was added")
     },
-    Check("returns 401 whatever its challenge is, and answers no challenge") { bench in
+    Check("returns 401 for any challenge and responds to none") { bench in
       for (index, challenge) in ["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\"", "Bearer", "Negotiate"]
         .enumerated()
       {
@@ -45,7 +45,7 @@ extension TransportConformance {
       try require(requests.count, is: 4, "the number of requests")
       try require(requests.allSatisfy { $0.fields[.authorization] == nil }, "credentials were sent")
     },
-    Check("sends the credentials it is given, and returns the 401 they get") { bench in
+    Check("sends the credentials it is given and returns the 401") { bench in
       await bench.server.answer("/", .status(401, fields: [.wwwAuthenticate: "Basic realm=\"r\""]))
       let message = ConformanceMessage("GET", "/", fields: [try field("Authorization", "Basic dTpw")])
       try require(try await bench.send(message).status, is: 401, "the status")

@@ -1,0 +1,144 @@
+import ApusWaiting
+
+/// An executor that counts the jobs of a client's tasks and holds them until a test runs them.
+///
+/// ```swift
+/// let executor = ManualExecutor()
+/// settings.runtime.executor = executor
+/// let call = Task(executorPreference: executor) { try await api.send(.users) }
+/// executor.run(jobs: 2)      // two steps of the call
+/// api.calls.cancelAll()
+/// executor.runAll()
+/// ```
+///
+/// A task that prefers this executor, as above, has its jobs counted and held too. A test outside the executor can act
+/// between any two jobs.
+public final class ManualExecutor: TaskExecutor {
+  /// What the executor does with a job.
+  public enum Mode: Sendable, Hashable {
+    /// Holds the job until the test runs it.
+    case hold
+    /// Counts the job and runs it immediately on the global pool.
+    case forward
+  }
+
+  private struct State: Sendable {
+    var mode: Mode
+    var pending: [UnownedJob] = []
+    var jobCount = 0
+  }
+
+  private let monitor: Monitor<State>
+
+  /// Creates an executor. Default: it holds every job.
+  public init(_ mode: Mode = .hold) {
+    monitor = Monitor(State(mode: mode))
+  }
+
+  /// The number of jobs enqueued so far.
+  public var jobCount: Int { monitor.state.jobCount }
+
+  /// The number of held jobs.
+  public var pendingCount: Int { monitor.state.pending.count }
+
+  /// What happens with the next job. Changing it to ``Mode/forward`` runs all held jobs.
+  public var mode: Mode {
+    get { monitor.state.mode }
+    set {
+      let released = monitor.update { state -> [UnownedJob] in
+        state.mode = newValue
+        guard newValue == .forward else { return [] }
+        defer { state.pending = [] }
+        return state.pending
+      }
+      for job in released { forward(job) }
+    }
+  }
+
+  /// Enqueues a job of a task that prefers this executor. Called by the concurrency runtime.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let mode = monitor.update { state in
+      state.jobCount += 1
+      if state.mode == .hold { state.pending.append(job) }
+      return state.mode
+    }
+    if mode == .forward { forward(job) }
+  }
+
+  /// Runs the oldest held job. Returns whether there was one.
+  ///
+  /// The job runs on the calling thread until it ends or suspends.
+  @discardableResult
+  public func runNext() -> Bool {
+    run(monitor.update { $0.pending.isEmpty ? nil : $0.pending.removeFirst() })
+  }
+
+  /// Runs a held job chosen by `generator`. Returns whether there was one.
+  ///
+  /// With a ``SeededGenerator`` a random interleaving can be replayed.
+  @discardableResult
+  public func runNext(using generator: inout some RandomNumberGenerator) -> Bool {
+    let number = generator.next()
+    return run(
+      monitor.update { state in
+        state.pending.isEmpty ? nil : state.pending.remove(at: Int(number % UInt64(state.pending.count)))
+      })
+  }
+
+  /// Runs up to `count` held jobs, including those they enqueue. Returns how many ran.
+  @discardableResult
+  public func run(jobs count: Int) -> Int {
+    var done = 0
+    while done < count, runNext() { done += 1 }
+    return done
+  }
+
+  /// Runs jobs until none is held, including those enqueued meanwhile. Returns how many ran.
+  @discardableResult
+  public func runAll() -> Int {
+    run(jobs: .max)
+  }
+
+  /// Waits until at least `count` jobs are held.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled.
+  public func waitForPending(_ count: Int) async throws {
+    try await monitor.first { $0.pending.count >= count ? () : nil }
+  }
+
+  /// Runs jobs until a task has ended, and returns its result.
+  ///
+  /// Jobs enqueued later, for example when a gate opens, are waited for. Cancelling the caller does not end the wait.
+  public func finish<Success: Sendable, Failure: Error>(
+    _ task: Task<Success, Failure>
+  ) async -> Result<Success, Failure> {
+    let hasEnded = Gate()
+    let observer = Task {
+      let result = await task.result
+      hasEnded.open()
+      monitor.update { _ in }
+      return result
+    }
+    // A separate task, because the jobs must be run even if the caller is cancelled.
+    let driver = Task {
+      while !hasEnded.isOpen {
+        runAll()
+        try? await monitor.first { $0.pending.isEmpty && !hasEnded.isOpen ? nil : () }
+      }
+    }
+    await driver.value
+    return await observer.value
+  }
+
+  private func run(_ job: UnownedJob?) -> Bool {
+    guard let job else { return false }
+    job.runSynchronously(on: asUnownedTaskExecutor())
+    return true
+  }
+
+  // Not run in place: the enqueuing code may hold a lock that the job needs.
+  private func forward(_ job: UnownedJob) {
+    Task.detached { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}

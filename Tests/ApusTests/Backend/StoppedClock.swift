@@ -1,0 +1,28 @@
+import Apus
+import ApusTesting
+
+/// A manual clock, and random numbers that are always one half.
+struct StoppedClock: Sendable {
+  private let manual = ManualClock()
+
+  /// Gives a client this clock and no default timeouts, so that only the test's own timeouts sleep.
+  func stop(_ configuration: inout Configuration) {
+    configuration.settings.runtime.clock = manual
+    configuration.settings.runtime.random = { 0x8000_0000_0000_0000 }
+    configuration.timeout = nil
+    configuration.attemptTimeout = nil
+    configuration.retry = RetryPolicy(attempts: 3, base: .seconds(2))
+  }
+
+  func advance(by time: Duration) {
+    manual.advance(by: time)
+  }
+
+  func advanceToNextWake() {
+    manual.advanceToNextWake()
+  }
+
+  func waitForSleepers(_ count: Int) async throws {
+    try await manual.waitForSleepers(count)
+  }
+}

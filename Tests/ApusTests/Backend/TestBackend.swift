@@ -1,0 +1,71 @@
+import Apus
+
+#if NIO
+  import ApusTestServer
+  import TestSupport
+#endif
+
+/// Returns what a server does with a request.
+typealias ReplyMaker = @Sendable (ReceivedRequest) async -> ScriptedReply
+
+/// A server that records its requests.
+protocol RecordingServer: Sendable {
+  var baseURL: BaseURL { get }
+  /// The requests, in order of arrival.
+  var requests: [ReceivedRequest] { get }
+  /// The highest number of exchanges in flight, as counted by the server.
+  var mostInFlight: Int { get }
+
+  /// Returns a new transport to the server.
+  func transport() -> any Transport
+  /// Waits for a number of requests.
+  func waitForRequests(_ count: Int) async throws
+  /// Waits until the client closes the first exchange with a path before its response is complete.
+  func waitUntilLeft(_ path: String) async throws
+}
+
+extension RecordingServer {
+  /// Returns a client of this server with an app's pipeline.
+  ///
+  /// Timeouts are long: hundreds of concurrent tests on a small machine must not fail.
+  func client(_ configure: (inout Configuration) -> Void = { _ in }) -> Client {
+    Client(baseURL: baseURL, transport: transport()) {
+      $0.suit(.app)
+      $0.timeout = .seconds(300)
+      $0.attemptTimeout = nil
+      configure(&$0)
+    }
+  }
+
+  /// The paths of the requests, in order of arrival.
+  var paths: [String] { requests.map(\.path) }
+}
+
+/// What a capability is tested with: the stub, and the SwiftNIO transport with a loopback server.
+enum TestBackend: String, CaseIterable, Sendable {
+  case stub
+  #if NIO
+    case nio
+  #endif
+
+  /// Runs `body` with a server.
+  ///
+  /// - Parameters:
+  ///   - host: the host name of the server that the stub replaces.
+  ///   - make: returns what the server does with each request.
+  func with<Result>(
+    host: String = "one.test", _ make: @escaping ReplyMaker, body: (any RecordingServer) async throws -> Result
+  ) async throws -> Result {
+    switch self {
+    case .stub: return try await body(StubbedServer(host: host, make))
+    #if NIO
+      case .nio:
+        return try await TestServer.with { request in
+          await make(ReceivedRequest(request)).reply
+        } body: { server in
+          try await body(LoopbackRecorder(server: server))
+        }
+    #endif
+    }
+  }
+}

@@ -1,0 +1,4 @@
+// For the samples in ApusWaiting's documentation.
+import ApusTesting
+
+let stub = StubTransport()
