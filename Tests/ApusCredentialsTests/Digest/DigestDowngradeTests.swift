@@ -77,7 +77,7 @@ struct DigestDowngradeTests {
     let error = await DigestBench.failure { try await api.send(Request<Void>.get("/ping")) }
     #expect(error?.code == .declined && error?.requestState == .answered)
     #expect(error?.underlying as? DigestRefusal == .downgrade)
-    #expect(error?.detail.contains("weaker digest than it did before") == true)
+    #expect(error?.detail.contains("weaker digest than before") == true)
     #expect(stub.exchanges.count == 3)
   }
 }

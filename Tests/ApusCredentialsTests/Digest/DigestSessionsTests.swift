@@ -42,7 +42,7 @@ struct DigestSessionsTests {
 
   @Test("a nonce that is used up is used no more, and others are")
   func usedUp() {
-    var sessions = DigestSessions(mostUses: 2)
+    var sessions = DigestSessions(maximumUses: 2)
     let counts = ["n", "n", "n", "n", "m"].map { count(&sessions, key($0)) }
     #expect(counts == ["00000001", "00000002", nil, nil, "00000001"])
   }

@@ -21,7 +21,8 @@ struct FileReasonTests {
     let text = try #require(failed).description
     #expect(
       text.hasPrefix(
-        "GET /a could not be sent: the credentials could not be read: \(folder.lastPathComponent) lets others in"),
+        "GET /a could not be sent: the credentials could not be read: \(folder.lastPathComponent) is accessible to others"
+      ),
       "\(text)")
     #expect(text.contains("a folder by chmod 700"), "\(text)")
   }

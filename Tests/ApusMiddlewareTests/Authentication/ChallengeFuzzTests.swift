@@ -72,7 +72,7 @@ struct ChallengeFuzzTests {
     for _ in 0..<Self.rounds {
       let lines = (0..<Int.random(in: 1...3, using: &generator)).map { _ in line(&generator) }
       let challenges = read(lines)
-      #expect(challenges.count <= ChallengeParser.mostChallenges)
+      #expect(challenges.count <= ChallengeParser.maximumChallenges)
       for challenge in challenges {
         #expect(!challenge.scheme.isEmpty && (challenge.token == nil || challenge.parameters.isEmpty))
         #expect(challenge.token?.isEmpty != true && challenge.parameters.allSatisfy { !$0.name.isEmpty })
@@ -89,10 +89,12 @@ struct ChallengeFuzzTests {
       let piece = line(&generator)
       let count = (20 << 10) / max(1, piece.count)
       let flood = Array(repeatElement(piece, count: count).joined())
-      for lines in [[flood], [Array(flood.prefix(ChallengeParser.mostBytes))], Array(repeating: piece, count: count)] {
+      for lines in [
+        [flood], [Array(flood.prefix(ChallengeParser.maximumBytes))], Array(repeating: piece, count: count),
+      ] {
         let challenges = read(lines)
-        #expect(challenges.count <= ChallengeParser.mostChallenges)
-        #expect(challenges.allSatisfy { $0.parameters.count <= ChallengeParser.mostParameters })
+        #expect(challenges.count <= ChallengeParser.maximumChallenges)
+        #expect(challenges.allSatisfy { $0.parameters.count <= ChallengeParser.maximumParameters })
       }
     }
   }

@@ -267,7 +267,7 @@ struct BreakerStateTests {
   }
 
   @Test("256 endpoints have a circuit; the others count for the origin until one is not used any more")
-  func mostParts() throws {
+  func maximumParts() throws {
     var bench = Bench()
     for number in 0..<256 { bench.call(Bench.part("\(number)"), .answered) }
     for _ in 0..<5 { bench.call(Bench.part("more")) }

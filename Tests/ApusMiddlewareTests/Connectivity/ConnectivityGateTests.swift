@@ -71,7 +71,7 @@ struct ConnectivityGateTests {
     source.tell(.offline)
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.code == .offline && error.requestState == .notSent)
-    #expect(error.trace.description.contains("not tried, there is no network"))
+    #expect(error.trace.description.contains("not sent, the device is offline"))
     #expect(stub.exchanges.isEmpty)
     clock.advance(by: .seconds(30))
     try await api.send(.ping)

@@ -49,11 +49,11 @@ struct ConnectivityStateTests {
     #expect([refused, waiting, second] == [.refuse, .wait, .wait])
     let first = state.arrive(3, .pauseRetries, isFirst: true, now: at(0))
     #expect(first != .wait && first != .refuse)
-    #expect(state.waiters.all == [1, 2])
+    #expect(state.waiting == [1, 2])
     state.leave(1)
     let online = state.report(.online)
     #expect(online.change == .online && online.released.map(\.waiter) == [2])
-    #expect(state.waiters.isEmpty)
+    #expect(state.waiting.isEmpty)
   }
 
   @Test("a call that finds no network makes it known, and one that gets an answer the opposite, whatever a source says")
@@ -214,7 +214,7 @@ struct ConnectivityStateTests {
         #expect(probing.begins(release.permit, at: second, for: isAbandoned ? 0 : 30) == true, "seed \(seed)")
       }
       running += consequence.released.map(\.permit)
-      #expect(Set(state.waiters.all) == waiting, "seed \(seed), step \(waiter)")
+      #expect(Set(state.waiting) == waiting, "seed \(seed), step \(waiter)")
       #expect(state.status == .offline || waiting.isEmpty, "seed \(seed), step \(waiter)")
       #expect(waiting.isEmpty || state.wake != nil, "seed \(seed), step \(waiter): nothing wakes who waits")
     }

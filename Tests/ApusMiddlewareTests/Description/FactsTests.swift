@@ -84,7 +84,7 @@ struct FactsTests {
   func others() {
     #expect(line(ConnectivityGate(Connectivity(), .failFast)) == "without a network failFast")
     #expect(Credentials().facts.isEmpty)
-    #expect(line(Credentials { _ in }) == "tells of the ends of sessions")
+    #expect(line(Credentials { _ in }) == "reports ends of sessions")
     let logger = LogRecorder().logger()
     #expect(line(RequestLogging(logger)) == "level info, paths as templates")
     #expect(line(RequestLogging(logger, level: .debug, showsPaths: true)) == "level debug, paths as sent")

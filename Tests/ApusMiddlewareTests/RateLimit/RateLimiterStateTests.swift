@@ -81,11 +81,11 @@ struct RateLimiterStateTests {
       #expect(decision == .queue)
       let next = state.leave(waiter)
       #expect(next == nil)
-      #expect(state.lineLength < 100)
+      #expect(state.storageCount < 100)
     }
     #expect(state.look(0, at: at(1)) == .init(turn: .pass, next: 1))
     #expect(state.look(1, at: at(2)) == .init(turn: .pass, next: nil))
-    #expect(state.count == 0 && state.lineLength == 0)
+    #expect(state.count == 0 && state.storageCount == 0)
   }
 
   @Test("whose turn would come too late is told at once, and so is one too many")

@@ -41,7 +41,7 @@ struct RateLimiterTests {
     #expect(error.code == .declined && error.requestState == .notSent)
     #expect(error.retryAfter == .milliseconds(500))
     #expect((error.underlying as? RateLimitRejection)?.reason == .deadline)
-    #expect(error.trace.description.contains("refused by the rate limit, its turn comes in ms: 500"))
+    #expect(error.trace.description.contains("refused by the rate limit, tokens available in ms: 500"))
     #expect(stub.exchanges.count == 2)
   }
 

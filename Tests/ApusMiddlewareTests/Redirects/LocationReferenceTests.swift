@@ -115,7 +115,7 @@ struct LocationReferenceTests {
 
   @Test("a long one is followed, an absurdly long one is not")
   func length() throws {
-    let long = "/" + String(repeating: "x", count: LocationReference.longest - 1)
+    let long = "/" + String(repeating: "x", count: LocationReference.maximumLength - 1)
     #expect(try resolved(long) == "http://a" + long)
     #expect(reason(long + "x") == .malformedLocation("its Location is too long"))
   }

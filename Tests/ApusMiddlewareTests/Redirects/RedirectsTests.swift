@@ -63,7 +63,7 @@ struct RedirectsTests {
         "redirected with status 301 from https://a.example to https://a.example",
         "exchange started", "answered with status 307",
         "redirected with status 307 from https://a.example to https://b.example:8443",
-        "fields kept from the other origin: 1", "exchange started", "answered with status 200",
+        "fields not sent to the other origin: 1", "exchange started", "answered with status 200",
       ])
     #expect(response.trace.exchanges.count == 3)
     #expect(!texts(of: response.trace).contains(sentinel))

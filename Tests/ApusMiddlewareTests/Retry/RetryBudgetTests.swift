@@ -79,7 +79,7 @@ struct RetryBudgetTests {
     var budget = RetryBudgetState(capacity: 100)
     let subject = RetryState.Subject(isIdempotent: true, isKeyed: false)
     var callers = (0..<40).map { _ in Caller(state: RetryState(.server, .standard, subject)) }
-    let moment = RetryState.Moment(lot: 0.5, isReplayable: true)
+    let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
     var (spent, given, refusals) = (0, 0, 0)
     while let index = callers.indices.filter({ !callers[$0].isOver }).randomElement(using: &random) {
       if Int.random(in: 0..<5, using: &random) == 0 {

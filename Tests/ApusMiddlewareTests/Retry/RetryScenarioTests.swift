@@ -153,7 +153,7 @@ struct RetryScenarioTests {
     if scenario.spent > 0 { _ = budget.withdraw(scenario.spent, at: origin) }
     var state = RetryState(scenario.policy, .standard, RetryState.Subject(isIdempotent: true, isKeyed: false))
     // The lot that gives the longest pause.
-    let moment = RetryState.Moment(remaining: scenario.remaining, lot: 1, isReplayable: true)
+    let moment = RetryState.Moment(remaining: scenario.remaining, jitter: 1, isReplayable: true)
     for step in scenario.steps {
       if let failure = step.failure {
         let decision = state.decision(after: failure, moment) { budget.withdraw($0, at: origin) }

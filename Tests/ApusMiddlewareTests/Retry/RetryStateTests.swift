@@ -26,7 +26,7 @@ struct RetryStateTests {
     var policy = RetryPolicy.interactive
     change(&policy)
     var state = RetryState(policy, .standard, kind.subject)
-    let moment = RetryState.Moment(remaining: nil, lot: 0.5, isReplayable: isReplayable)
+    let moment = RetryState.Moment(remaining: nil, jitter: 0.5, isReplayable: isReplayable)
     return state.decision(after: failure, moment) { _ in true }
   }
 
@@ -74,7 +74,7 @@ struct RetryStateTests {
     #expect(decision(refused(421), kind) == Self.atOnce)
     #expect(decision(refused(421), kind) { $0.attempts = 1 } == Self.atOnce)
     var state = RetryState(.interactive, .standard, kind.subject)
-    let moment = RetryState.Moment(lot: 0.5, isReplayable: true)
+    let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
     let decisions = (0..<2).map { _ in state.decision(after: refused(421), moment) { _ in true } }
     #expect(decisions == [Self.atOnce, .end(.notTemporary)])
   }
@@ -125,7 +125,7 @@ struct RetryStateTests {
   @Test("what had no network costs nothing, and counts: no server is spared by that")
   func offlineIsFree() {
     var state = RetryState(.interactive, .standard, Kind.idempotent.subject)
-    let moment = RetryState.Moment(lot: 0.5, isReplayable: true)
+    let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
     var costs: [Int] = []
     let failures = [AttemptFailure.notSent(.offline), .unknown(.offline, .maybeSent), .notSent(.offline)]
     let decisions = failures.map { failure in
@@ -195,7 +195,7 @@ struct RetryStateTests {
     var policy = RetryPolicy(attempts: 100, base: .seconds(Int64.max))
     policy.longestPause = .seconds(Int64.max)
     var state = RetryState(policy, .standard, Kind.idempotent.subject)
-    let moment = RetryState.Moment(lot: 0, isReplayable: true)
+    let moment = RetryState.Moment(jitter: 0, isReplayable: true)
     for _ in 1..<100 {
       let next = state.decision(after: refused(500), moment) { _ in true }
       #expect(next == .again(after: .zero, .backOff))

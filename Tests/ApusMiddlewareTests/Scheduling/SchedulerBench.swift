@@ -20,12 +20,12 @@ struct SchedulerBench {
 
   private var now: MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-  static func newcomer(at host: String = "a") -> SchedulerState.Newcomer {
-    SchedulerState.Newcomer(origin: OriginKey(Origin(scheme: "https", host: host, port: 443)))
+  static func newcomer(at host: String = "a") -> SchedulerState.Attempt {
+    SchedulerState.Attempt(origin: OriginKey(Origin(scheme: "https", host: host, port: 443)))
   }
 
   mutating func enter(
-    _ name: String, at host: String = "a", _ change: (inout SchedulerState.Newcomer) -> Void = { _ in }
+    _ name: String, at host: String = "a", _ change: (inout SchedulerState.Attempt) -> Void = { _ in }
   ) {
     var newcomer = Self.newcomer(at: host)
     change(&newcomer)
@@ -46,7 +46,7 @@ struct SchedulerBench {
 
   mutating func giveUp(_ name: String) -> Bool {
     guard let ticket = tickets[name] else { return false }
-    let waited = state.giveUp(ticket)
+    let waited = state.cancelWaiting(ticket)
     settle()
     return waited
   }
@@ -54,7 +54,7 @@ struct SchedulerBench {
   /// Answers whether it is still counted by a tag.
   mutating func stream(_ name: String) -> Bool {
     guard let ticket = tickets[name] else { return false }
-    let isCounted = state.stream(ticket, now: now)
+    let isCounted = state.startStreaming(ticket, now: now)
     settle()
     return isCounted
   }

@@ -10,7 +10,7 @@ struct SchedulerLoadTests {
   private static let many = 100_000
   private let now = MonotonicInstant(sinceStart: .zero)
 
-  private func newcomer(_ number: Int, origins: Int) -> SchedulerState.Newcomer {
+  private func newcomer(_ number: Int, origins: Int) -> SchedulerState.Attempt {
     var newcomer = SchedulerBench.newcomer(at: "host\(number % origins)")
     newcomer.tags = number.isMultiple(of: 3) ? ["images"] : ["others"]
     newcomer.priority = CallPriority.allCases[number % 5]
@@ -39,7 +39,7 @@ struct SchedulerLoadTests {
     #expect(refused == .refused(.queueFull(limit: Self.many)))
     // Two of three move to lines of their own.
     state.hold("others")
-    let gaveUp = tickets.count { state.giveUp($0) }
+    let gaveUp = tickets.count { state.cancelWaiting($0) }
     #expect(gaveUp == Self.many)
     for ticket in tickets { state.leave(ticket, now: now) }
     state.release("others")

@@ -67,7 +67,7 @@ struct SchedulerTagsTests {
     bench.leave("image 1", "image 2", "image 3", "image 4")
     #expect(bench.started.suffix(4) == ["image 1", "image 2", "image 3", "image 4"])
     #expect(bench.state.isIdle)
-    #expect(bench.state.tagSlots.isEmpty)
+    #expect(bench.state.trackedTagCount == 0)
   }
 
   @Test("who is held keeps their place, however often a tag is held and released")
@@ -89,19 +89,19 @@ struct SchedulerTagsTests {
   func everything() {
     var bench = SchedulerBench(SchedulingLimits(total: 3))
     bench.enter("0")
-    bench.change { $0.isHeld = true }
+    bench.change { $0.holdEverything() }
     bench.change { $0.hold("images") }
     bench.enter("1")
     bench.enter("2") { $0.tags = ["images"] }
     bench.leave("0")
     #expect(bench.started == ["0"])
     #expect(bench.causes["1"] == .held)
-    bench.change { $0.isHeld = false }
+    bench.change { $0.releaseEverything() }
     #expect(bench.started == ["0", "1"])
     bench.leave("2", "1")
     #expect(bench.state.isIdle)
     bench.change { $0.release("images") }
-    #expect(bench.state.tagSlots.isEmpty)
+    #expect(bench.state.trackedTagCount == 0)
   }
 
   @Test("one that paused before its tag was held does not come back before it is released")

@@ -138,7 +138,7 @@ struct SchedulerWorld {
 
   private mutating func giveUp() {
     guard let index = pick(.waiting) else { return }
-    if !state.giveUp(callers[index].ticket) { problems.append("one that waits cannot give up") }
+    if !state.cancelWaiting(callers[index].ticket) { problems.append("one that waits cannot give up") }
     end(index)
   }
 
@@ -149,7 +149,9 @@ struct SchedulerWorld {
     let time = callers[index].started.duration(to: now)
     lastEnd[callers[index].origin] = now
     longest[callers[index].origin] = max(time, longest[callers[index].origin] ?? .zero)
-    if state.stream(callers[index].ticket, now: now) != isLimited { problems.append("tags are counted otherwise") }
+    if state.startStreaming(callers[index].ticket, now: now) != isLimited {
+      problems.append("tags are counted otherwise")
+    }
     callers[index].phase = isLimited ? .streaming : .over
   }
 
@@ -184,7 +186,7 @@ struct SchedulerWorld {
 
   private mutating func toggleEverything() {
     isHeld.toggle()
-    state.isHeld = isHeld
+    if isHeld { state.holdEverything() } else { state.releaseEverything() }
   }
 
   private mutating func pick(_ phase: Phase) -> Int? {
@@ -253,7 +255,7 @@ struct SchedulerWorld {
   private mutating func check() {
     if state.running != callers.count(where: { $0.phase == .running }) { problems.append("miscounts who runs") }
     if state.waiting != callers.count(where: { $0.phase == .waiting }) { problems.append("miscounts who waits") }
-    if state.entries.count != callers.count(where: { $0.phase != .over }) { problems.append("keeps a ticket") }
+    if state.ticketCount != callers.count(where: { $0.phase != .over }) { problems.append("keeps a ticket") }
     if Self.tags.contains(where: { state.isHolding($0) != held.contains($0) }) { problems.append("holds another tag") }
   }
 }

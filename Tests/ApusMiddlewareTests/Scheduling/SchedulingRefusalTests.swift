@@ -88,7 +88,7 @@ struct SchedulingRefusalTests {
     let error = try #require(await call.value)
     #expect(error.code == .timeout && error.phase == .waiting)
     #expect(error.underlying as? SchedulingRefusal == .late)
-    #expect(error.trace.description.contains("its turn came too late, after ms: 20000"))
+    #expect(error.trace.description.contains("too late for a permit, after ms: 20000"))
     #expect(stub.exchanges.isEmpty)
     #expect(scheduler.running == 0 && scheduler.waiting == 0)
   }
@@ -119,7 +119,7 @@ struct SchedulingRefusalTests {
     #expect(error.kind == .timedOut(.waiting))
     #expect(error.requestState == .notSent)
     #expect(error.underlying as? SchedulingRefusal == .late)
-    #expect(error.detail == "its turn came too late")
-    #expect("\(SchedulingRefusal.queueFull(limit: 3))" == "3 calls wait for their turn already")
+    #expect(error.detail == "the deadline is too near to start the call")
+    #expect("\(SchedulingRefusal.queueFull(limit: 3))" == "the scheduler's queue is full (3 calls)")
   }
 }

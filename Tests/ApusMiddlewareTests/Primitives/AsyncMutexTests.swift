@@ -1,0 +1,167 @@
+import ApusTesting
+import Synchronization
+import Testing
+
+@testable import ApusMiddleware
+
+/// Counts who is inside of a turn, and keeps the order in which they came out.
+private final class Room: Sendable {
+  struct Books: Sendable {
+    var inside = 0
+    var most = 0
+    var order: [Int] = []
+  }
+
+  private let books = Mutex(Books())
+
+  var now: Books { books.withLock { $0 } }
+
+  func visit(_ number: Int, isRefused: Bool = false) async throws {
+    books.withLock { books in
+      books.inside += 1
+      books.most = max(books.most, books.inside)
+    }
+    for _ in 0..<2 { await Task.yield() }
+    books.withLock { books in
+      books.inside -= 1
+      books.order.append(number)
+    }
+    if isRefused { throw Refused() }
+  }
+}
+
+private struct Refused: Error {}
+
+@Suite("Turns")
+struct TurnsTests {
+  /// Who gives up, and what comes of it where the first of three has the turn.
+  struct Row: Sendable, CustomTestStringConvertible {
+    let name: String
+    let ticket: UInt64
+    let waited: Bool
+    /// Whose turn it is after the first has left.
+    let next: UInt64
+
+    var testDescription: String { name }
+
+    static let all = [
+      Row(name: "who has the turn keeps it", ticket: 0, waited: false, next: 1),
+      Row(name: "the first of those who wait", ticket: 1, waited: true, next: 2),
+      Row(name: "the last of those who wait", ticket: 2, waited: true, next: 1),
+      Row(name: "who never came", ticket: 7, waited: false, next: 1),
+    ]
+  }
+
+  @Test("who gives up while they wait is passed over, anybody else is not", arguments: Row.all)
+  func givingUp(row: Row) {
+    var state = AsyncMutexState()
+    let tickets = [state.enter(), state.enter(), state.enter()]
+    #expect(tickets.map { state.position(of: $0) } == [.holds, .waits, .waits])
+    let waited = state.cancel(row.ticket)
+    #expect(waited == row.waited)
+    #expect(state.position(of: row.ticket) == (row.ticket == 0 ? .holds : .gone))
+    #expect(state.leave(0) == row.next)
+    #expect(state.position(of: 0) == .gone)
+  }
+
+  @Test("in every order of coming, leaving and giving up one has the turn, and it goes to who came first")
+  func everyOrder() {
+    var seen: Set<AsyncMutexState> = []
+    func explore(_ state: AsyncMutexState, tickets: [UInt64]) {
+      guard seen.insert(state).inserted else { return }
+      let waiting = tickets.filter { state.position(of: $0) == .waits }
+      #expect(tickets.count { state.position(of: $0) == .holds } == (state.holder == nil ? 0 : 1))
+      #expect(state.holder != nil || waiting.isEmpty)
+      #expect(state.queue == waiting.sorted())
+      if tickets.count < 4 {
+        var next = state
+        let ticket = next.enter()
+        #expect(next.position(of: ticket) == (state.holder == nil ? .holds : .waits))
+        explore(next, tickets: tickets + [ticket])
+      }
+      for ticket in tickets {
+        var left = state
+        let follower = left.leave(ticket)
+        #expect(follower == (state.holder == ticket ? waiting.min() : nil))
+        explore(left, tickets: tickets)
+        var without = state
+        let waited = without.cancel(ticket)
+        #expect(waited == waiting.contains(ticket))
+        #expect(waited || without == state)
+        explore(without, tickets: tickets)
+      }
+    }
+    explore(AsyncMutexState(), tickets: [])
+    #expect(seen.count == 31)
+  }
+
+  @Test("tasks work one after the other in the order in which they came, however one of them ends")
+  func oneAtATime() async throws {
+    let (turns, room, executor) = (Turns(), Room(), ManualExecutor())
+    let tasks = (0..<4).map { number in
+      Task(executorPreference: executor) {
+        try await turns.exclusively { try await room.visit(number, isRefused: number == 1) }
+      }
+    }
+    for (number, task) in tasks.enumerated() {
+      let result = await executor.finish(task)
+      #expect((try? result.get()) != nil || number == 1)
+    }
+    #expect(room.now.most == 1)
+    #expect(room.now.order == [0, 1, 2, 3])
+  }
+
+  @Test("a task that is cancelled at any step holds up nobody", arguments: 0..<3)
+  func cancelled(number: Int) async throws {
+    for steps in 0..<14 {
+      let (turns, room, executor) = (Turns(), Room(), ManualExecutor())
+      let tasks = (0..<3).map { number in
+        Task(executorPreference: executor) { try await turns.exclusively { try await room.visit(number) } }
+      }
+      executor.run(jobs: steps)
+      tasks[number].cancel()
+      var done: [Int] = []
+      for (number, task) in tasks.enumerated() {
+        switch await executor.finish(task) {
+        case .success: done.append(number)
+        case .failure(let error): #expect(error is CancellationError)
+        }
+      }
+      #expect(room.now.order == done, "\(steps)")
+      #expect(Set(done).union([number]).count == 3, "\(steps)")
+      #expect(room.now.most == 1, "\(steps)")
+      // The turn is free again.
+      try await turns.exclusively { try await room.visit(9) }
+    }
+  }
+
+  @Test("a cancelled task has a turn that is free, and waits for none")
+  func alreadyCancelled() async throws {
+    let (turns, gate) = (Turns(), Gate())
+    let free = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await turns.exclusively { Task.isCancelled }
+    }
+    #expect(try await free.value)
+    let holder = Task { try await turns.exclusively { try await gate.wait() } }
+    try await gate.waitForArrivals(1)
+    let waiting = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await turns.exclusively {}
+    }
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    gate.open()
+    try await holder.value
+  }
+
+  @Test("who refreshes credentials in memory does it alone")
+  func memory() async throws {
+    let (tokens, room, executor) = (MemoryCredentials(), Room(), ManualExecutor())
+    let tasks = (0..<3).map { number in
+      Task(executorPreference: executor) { try await tokens.exclusively { try await room.visit(number) } }
+    }
+    for task in tasks { try await executor.finish(task).get() }
+    #expect(room.now.most == 1)
+    #expect(room.now.order == [0, 1, 2])
+  }
+}
