@@ -230,7 +230,7 @@ extension CallPriority {
 extension SchedulerState.Attempt {
   /// The attempt with the highest priority among the calls that wait for its exchange now: the call that began it may
   /// have left.
-  fileprivate func withHighestPriority(of sharers: Sharers?) -> SchedulerState.Attempt {
+  func withHighestPriority(of sharers: Sharers?) -> SchedulerState.Attempt {
     guard let priority = sharers?.members.map({ CallPriority(of: $0) }).max() else { return self }
     var attempt = self
     attempt.priority = priority

@@ -667,28 +667,28 @@ extension SchedulerState {
     /// The number of groups with this tag.
     var uses = 0
   }
+}
 
-  /// A running median of durations, in constant space.
-  private struct TypicalTime: Sendable, Hashable {
-    /// The number of samples before the median counts.
-    private static let minimum = 8
+/// A running median of durations, in constant space.
+struct TypicalTime: Sendable, Hashable {
+  /// The number of samples before the median counts.
+  static let minimum = 8
 
-    private var count = 0
-    private var median = Duration.zero
+  private var count = 0
+  private var median = Duration.zero
 
-    /// The median; `nil` before there are enough samples.
-    var known: Duration? { count >= Self.minimum ? median : nil }
+  /// The median; `nil` before there are enough samples.
+  var known: Duration? { count >= Self.minimum ? median : nil }
 
-    /// Adds a sample: the median moves towards it by an eighth of itself, and not beyond.
-    mutating func add(_ time: Duration) {
-      count = min(count + 1, Self.minimum)
-      guard count > 1 else {
-        median = time
-        return
-      }
-      // A shift: division of durations would cost more than all the rest.
-      let step = max(Duration(attoseconds: median.attoseconds >> 3), .microseconds(100))
-      median = time > median ? min(time, median + step) : max(time, median - step)
+  /// Adds a sample: the median moves towards it by an eighth of itself, and not beyond.
+  mutating func add(_ time: Duration) {
+    count = min(count + 1, Self.minimum)
+    guard count > 1 else {
+      median = time
+      return
     }
+    // A shift: division of durations would cost more than all the rest.
+    let step = max(Duration(attoseconds: median.attoseconds >> 3), .microseconds(100))
+    median = time > median ? min(time, median + step) : max(time, median - step)
   }
 }

@@ -177,7 +177,7 @@ struct ConnectivityStateTests {
     var probing = Probing()
     var second = 0
     for waiter in 0..<400 as Range<UInt64> {
-      var consequence = State.Consequence()
+      var consequence = State.Effect()
       var isAbandoned = false
       switch random.next() % 8 {
       case 0..<3:
@@ -222,12 +222,12 @@ struct ConnectivityStateTests {
 }
 
 extension ConnectivityState {
-  fileprivate func timePassedCopy(_ now: MonotonicInstant) -> Consequence {
+  fileprivate func timePassedCopy(_ now: MonotonicInstant) -> Effect {
     var copy = self
     return copy.timePassed(now)
   }
 
-  fileprivate func abandonedCopy(_ permit: Permit) -> Consequence {
+  fileprivate func abandonedCopy(_ permit: Permit) -> Effect {
     var copy = self
     return copy.abandoned(permit)
   }

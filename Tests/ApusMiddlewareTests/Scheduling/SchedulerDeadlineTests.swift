@@ -35,7 +35,7 @@ struct SchedulerDeadlineTests {
   }
 
   /// A busy server that takes ten seconds for a call.
-  private func slow(refusing: Bool, calls: Int = TypicalTime.least) -> SchedulerBench {
+  private func slow(refusing: Bool, calls: Int = TypicalTime.minimum) -> SchedulerBench {
     var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2).with { $0.refusesHopeless = refusing })
     bench.enter("always")
     for number in 0..<calls {
@@ -63,7 +63,7 @@ struct SchedulerDeadlineTests {
 
   @Test("a few calls say nothing, nor does an origin that was idle meanwhile")
   func unknown() {
-    var few = slow(refusing: true, calls: TypicalTime.least - 1)
+    var few = slow(refusing: true, calls: TypicalTime.minimum - 1)
     let now = few.seconds
     few.enter("short") { $0.deadline = at(now + 1) }
     #expect(few.refusals.isEmpty)
@@ -124,7 +124,7 @@ struct SchedulerDeadlineTests {
   func oneAtATime() {
     var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 1))
     bench.enter("0")
-    for number in 1...TypicalTime.least {
+    for number in 1...TypicalTime.minimum {
       bench.enter("\(number)")
       bench.seconds += 10
       bench.leave("\(number - 1)")
@@ -133,7 +133,7 @@ struct SchedulerDeadlineTests {
     bench.enter("in vain") { $0.deadline = at(now + 15) }
     bench.enter("hopeful") { $0.deadline = at(now + 30) }
     bench.seconds += 10
-    bench.leave("\(TypicalTime.least)")
+    bench.leave("\(TypicalTime.minimum)")
     #expect(bench.late == ["in vain"])
     #expect(bench.started.last == "hopeful")
   }
@@ -141,7 +141,7 @@ struct SchedulerDeadlineTests {
   @Test("one that waits for an origin where none has run for long is not measured by what calls there took")
   func idleOrigin() {
     var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2))
-    for number in 0..<TypicalTime.least {
+    for number in 0..<TypicalTime.minimum {
       bench.enter("\(number)")
       // Keeps what is known of the origin.
       if number == 0 {
@@ -163,7 +163,7 @@ struct SchedulerDeadlineTests {
   @Test("the typical time is one that half of the calls keep")
   func typical() {
     var typical = TypicalTime()
-    for _ in 1..<TypicalTime.least {
+    for _ in 1..<TypicalTime.minimum {
       typical.add(.milliseconds(100))
       #expect(typical.known == nil)
     }

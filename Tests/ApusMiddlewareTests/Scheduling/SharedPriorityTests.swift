@@ -89,15 +89,15 @@ struct SharedPriorityTests {
     let sharers = Sharers()
     var newcomer = SchedulerBench.newcomer()
     newcomer.priority = .immediate
-    #expect(newcomer.forMostUrgent(of: nil).priority == .immediate)
-    #expect(newcomer.forMostUrgent(of: sharers).priority == .immediate)
+    #expect(newcomer.withHighestPriority(of: nil).priority == .immediate)
+    #expect(newcomer.withHighestPriority(of: sharers).priority == .immediate)
     var values = ContextValues()
     values[CallPriorityKey.self] = .low
     sharers.join(Sharers.Member(values: values, taskPriority: .high), serial: 1)
-    #expect(newcomer.forMostUrgent(of: sharers).priority == .low)
+    #expect(newcomer.withHighestPriority(of: sharers).priority == .low)
     sharers.join(Sharers.Member(values: ContextValues(), taskPriority: .medium), serial: 2)
-    #expect(newcomer.forMostUrgent(of: sharers).priority == .normal)
+    #expect(newcomer.withHighestPriority(of: sharers).priority == .normal)
     sharers.leave(2)
-    #expect(newcomer.forMostUrgent(of: sharers).priority == .low)
+    #expect(newcomer.withHighestPriority(of: sharers).priority == .low)
   }
 }
