@@ -25,7 +25,7 @@ struct ConnectivityStateTests {
 
   private struct Refused: Error {}
 
-  @Test("as long as nothing says that there is no network everybody passes", arguments: ConnectivityPolicy.allCases)
+  @Test("Without evidence of being offline all calls pass", arguments: ConnectivityPolicy.allCases)
   func passing(policy: ConnectivityPolicy) {
     for status in [ConnectivityStatus.unknown, .online] {
       var state = State()
@@ -38,7 +38,7 @@ struct ConnectivityStateTests {
     }
   }
 
-  @Test("offline, one is refused, one waits, and one waits from its second attempt on")
+  @Test("Offline, failFast is refused, wait waits, and pauseRetries waits from the second attempt")
   func offline() {
     var state = State()
     #expect(state.report(.offline) == .init(change: .offline))
@@ -56,7 +56,7 @@ struct ConnectivityStateTests {
     #expect(state.waiting.isEmpty)
   }
 
-  @Test("a call that finds no network makes it known, and one that gets an answer the opposite, whatever a source says")
+  @Test("A call without a network makes the status offline, a response makes it online, whatever a source says")
   func findings() throws {
     var state = State()
     let permit = try pass(&state, at: 0)
@@ -68,7 +68,7 @@ struct ConnectivityStateTests {
     #expect(state.status == .online)
   }
 
-  @Test("one after the other tries, ever more rarely, until one gets through")
+  @Test("One probe at a time is sent, at growing intervals, until one gets through")
   func probing() throws {
     var state = State()
     let permit = try pass(&state, at: 0)
@@ -94,7 +94,7 @@ struct ConnectivityStateTests {
     #expect(online.change == .online && online.released.map(\.waiter) == [8])
   }
 
-  @Test("a probe that is cancelled, or never ends, gives its place to the next")
+  @Test("A probe that is cancelled or never ends is replaced by the next one")
   func abandoned() throws {
     var state = State()
     _ = state.report(.offline)
@@ -114,7 +114,7 @@ struct ConnectivityStateTests {
     #expect(state.found(.reached, second, now: at(61)).change == .online)
   }
 
-  @Test("what breaks off after the head says nothing of the network, a whole answer does")
+  @Test("A connection that breaks off after the head is no evidence, a complete response is")
   func errors() {
     let table: [(TransportError.Kind, State.Finding)] = [
       (.offline, .unreachable), (.broken, .nothing), (.timedOut(.receiving), .nothing),
@@ -132,7 +132,7 @@ struct ConnectivityStateTests {
     #expect(State.Finding(TransportError(.declined, requestState: .notSent).about(.credentials)) == .nothing)
   }
 
-  @Test("a probe that ends otherwise has the next one pause, one that tried nothing gives it its place")
+  @Test("A probe without evidence delays the next one, a probe that was not sent is replaced at once")
   func endings() throws {
     let table: [(State.Finding, [UInt64])] = [(.nothing, []), (.untried, [1])]
     for (finding, next) in table {
@@ -167,7 +167,7 @@ struct ConnectivityStateTests {
   }
 
   @Test(
-    "in any order of events nobody waits while there is a network, and one at a time tries",
+    "In any order of events no call waits while online, and one probe at a time is under way",
     arguments: 0..<40 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -10,7 +10,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Content that the call goes on from")
+@Suite("Content of intermediate responses")
 struct IntermediateContentTests {
   private let clock = ManualClock()
   private let stub = StubTransport()
@@ -44,7 +44,7 @@ struct IntermediateContentTests {
     return .bearer(tokens) { _ in Tokens(access: "new", refresh: "r") }
   }
 
-  @Test("A redirect whose content never ends holds the call up for a second")
+  @Test("A redirect with endless content delays the call by a second")
   func redirect() async throws {
     stub.on(.get, "/1", answer: stalled(302))
     stub.on(.get, "/2", answer: .text("there"))
@@ -56,7 +56,7 @@ struct IntermediateContentTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .answered])
   }
 
-  @Test("So does a refusal of credentials that a refresh follows")
+  @Test("So does a rejection that a refresh follows")
   func refusal() async throws {
     stub.on(.get, "/1", answers: [stalled(401), .text("there")])
     let api = client(bearer())
@@ -68,7 +68,7 @@ struct IntermediateContentTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .answered])
   }
 
-  @Test("Neither holds the call beyond the limit of its attempt, which counts as answered", arguments: [302, 401])
+  @Test("Neither delays the call beyond its attempt's limit, and the error says answered", arguments: [302, 401])
   func attemptLimit(status: Int) async throws {
     stub.on(.get, "/1", answer: stalled(status))
     let request = Request<String>.get("/1").attemptTimeout(.milliseconds(500))
@@ -93,7 +93,7 @@ struct IntermediateContentTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("A refusal that goes on for ever is given up after 64 KiB")
+  @Test("The content of an endless rejection is discarded after 64 KiB")
   func bounded() async throws {
     let piece = Data(repeating: 0x78, count: 16 << 10)
     let answer = StubAnswer.pieces(
@@ -103,7 +103,7 @@ struct IntermediateContentTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .answered])
   }
 
-  @Test("A refusal keeps its content where the call ends with it, whatever its length", arguments: [true, false])
+  @Test("A rejection keeps its content of any length if it is the call's response", arguments: [true, false])
   func kept(isAnnounced: Bool) async throws {
     let fields: HTTPFields = [.wwwAuthenticate: "Bearer", .contentType: "application/json"]
     let piece = #"{"message":"no such session"}"#

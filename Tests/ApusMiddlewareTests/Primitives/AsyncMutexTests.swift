@@ -32,7 +32,7 @@ private final class Room: Sendable {
 
 private struct Refused: Error {}
 
-@Suite("Turns")
+@Suite("Async mutex")
 struct TurnsTests {
   /// Who gives up, and what comes of it where the first of three has the turn.
   struct Row: Sendable, CustomTestStringConvertible {
@@ -52,7 +52,7 @@ struct TurnsTests {
     ]
   }
 
-  @Test("who gives up while they wait is passed over, anybody else is not", arguments: Row.all)
+  @Test("A waiting ticket that is cancelled is skipped; other tickets cannot be cancelled", arguments: Row.all)
   func givingUp(row: Row) {
     var state = AsyncMutexState()
     let tickets = [state.enter(), state.enter(), state.enter()]
@@ -64,7 +64,7 @@ struct TurnsTests {
     #expect(state.position(of: 0) == .gone)
   }
 
-  @Test("in every order of coming, leaving and giving up one has the turn, and it goes to who came first")
+  @Test("In any order of events there is at most one holder, and the next is the first that waits")
   func everyOrder() {
     var seen: Set<AsyncMutexState> = []
     func explore(_ state: AsyncMutexState, tickets: [UInt64]) {
@@ -95,7 +95,7 @@ struct TurnsTests {
     #expect(seen.count == 31)
   }
 
-  @Test("tasks work one after the other in the order in which they came, however one of them ends")
+  @Test("Tasks run one after the other in order of arrival, whether they succeed or fail")
   func oneAtATime() async throws {
     let (turns, room, executor) = (Turns(), Room(), ManualExecutor())
     let tasks = (0..<4).map { number in
@@ -111,7 +111,7 @@ struct TurnsTests {
     #expect(room.now.order == [0, 1, 2, 3])
   }
 
-  @Test("a task that is cancelled at any step holds up nobody", arguments: 0..<3)
+  @Test("A task that is cancelled at any step does not block others", arguments: 0..<3)
   func cancelled(number: Int) async throws {
     for steps in 0..<14 {
       let (turns, room, executor) = (Turns(), Room(), ManualExecutor())
@@ -135,7 +135,7 @@ struct TurnsTests {
     }
   }
 
-  @Test("a cancelled task has a turn that is free, and waits for none")
+  @Test("A cancelled task gets an unlocked mutex, and does not wait for a locked one")
   func alreadyCancelled() async throws {
     let (turns, gate) = (Turns(), Gate())
     let free = Task {
@@ -154,7 +154,7 @@ struct TurnsTests {
     try await holder.value
   }
 
-  @Test("who refreshes credentials in memory does it alone")
+  @Test("Refreshes of credentials in memory are exclusive")
   func memory() async throws {
     let (tokens, room, executor) = (MemoryCredentials(), Room(), ManualExecutor())
     let tasks = (0..<3).map { number in

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("A line of those who wait")
+@Suite("Waiter queue")
 struct WaiterQueueTests {
-  @Test("stays as short as those who wait, also where it never runs empty")
+  @Test("The storage stays as short as the queue, also if it never runs empty")
   func short() {
     var line = WaiterQueue<Int>()
     for number in 0..<5 { line.append(number) }
@@ -16,7 +16,7 @@ struct WaiterQueueTests {
     }
   }
 
-  @Test("whatever comes, leaves and is let go: the order is that of coming", arguments: 0..<50 as Range<UInt64>)
+  @Test("In any order of events the order is that of arrival", arguments: 0..<50 as Range<UInt64>)
   func model(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var line = WaiterQueue<Int>()

@@ -111,7 +111,7 @@ private struct Oracle {
   static func at(_ second: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(second)) }
 }
 
-@Suite("Rate limiter: beside a model")
+@Suite("Rate limiter: comparison with a model")
 struct RateLimiterModelTests {
   /// How often something happened that does not happen often.
   private struct Rare: Equatable {
@@ -122,13 +122,13 @@ struct RateLimiterModelTests {
   }
 
   @Test(
-    "in any order of events nobody overtakes, the pace is kept, and whoever would be late is told",
+    "In any order of events the order and the rate are kept, and calls that would be late are refused",
     arguments: 0..<40 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     _ = run(seed)
   }
 
-  @Test("some come too late, or where too many wait, and others are told later that they are late")
+  @Test("Calls are refused as late or beyond the queue's limit, on arrival and while queued")
   func variety() {
     var rare = Rare()
     for seed in 0..<40 as Range<UInt64> {

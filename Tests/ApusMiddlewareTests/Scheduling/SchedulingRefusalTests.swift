@@ -6,7 +6,7 @@ import Timing
 
 @testable import ApusMiddleware
 
-@Suite("Scheduling: calls that get no turn")
+@Suite("Scheduling: refused calls")
 struct SchedulingRefusalTests {
   private let stub = StubTransport()
   private let clock = ManualClock()
@@ -29,7 +29,7 @@ struct SchedulingRefusalTests {
     stub.onAny(answer: .status(204).waiting(for: gate))
   }
 
-  @Test("one more than may wait is refused, and nothing of it is sent")
+  @Test("A call beyond the queue's limit is refused, and nothing is sent")
   func queueFull() async throws {
     answerLate()
     let scheduler = single { $0.queue = 1 }
@@ -48,7 +48,7 @@ struct SchedulingRefusalTests {
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("the deadline of the call counts the waiting, and the error says where it was")
+  @Test("The deadline of the call includes the time in the queue, and the error names the phase")
   func deadline() async throws {
     answerLate()
     let scheduler = single()
@@ -68,7 +68,7 @@ struct SchedulingRefusalTests {
     #expect(scheduler.running == 0)
   }
 
-  @Test("one that is told that it is too late says so in its trace, and for how long it waited")
+  @Test("A call that became too late in the queue has the wait in its trace")
   func toldLate() async throws {
     let scheduler = single()
     let begin = clock.now
@@ -93,7 +93,7 @@ struct SchedulingRefusalTests {
     #expect(scheduler.running == 0 && scheduler.waiting == 0)
   }
 
-  @Test("a call that is cancelled while it waits is not sent, and takes nobody's place")
+  @Test("A call that is cancelled in the queue is not sent and takes no permit")
   func cancelled() async throws {
     answerLate()
     let scheduler = single()
@@ -113,7 +113,7 @@ struct SchedulingRefusalTests {
     #expect(scheduler.running == 0 && scheduler.waiting == 0)
   }
 
-  @Test("one whose turn comes too late has timed out where it waited")
+  @Test("A call that became too late in the queue times out in the phase waiting")
   func late() {
     let error = SchedulingRefusal.late.error
     #expect(error.kind == .timedOut(.waiting))
