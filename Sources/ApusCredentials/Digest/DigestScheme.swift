@@ -8,7 +8,20 @@
     /// Authenticates with a user name and a proof of its password in `Authorization: Digest` (RFC 7616).
     ///
     /// The first message to a server has no credentials, and is sent again after the challenge; later messages answer it in
-    /// advance. See ``DigestScheme`` for the challenges that are answered.
+    /// advance.
+    ///
+    /// Of several challenges the one with the
+    /// strongest algorithm is answered: `SHA-256` and `SHA-256-sess` before `MD5` and `MD5-sess`; `SHA-512-256` is not
+    /// supported. Content is not protected (`auth-int` is not answered), so use https.
+    ///
+    /// Downgrades are refused (RFC 7616 §5.8): over plain http `MD5` is not answered unless the app allows it, and a server
+    /// that offered something stronger before is not answered with less. Such calls fail with a ``DigestRefusal``. The
+    /// strength is remembered by this authentication for the whole origin: if two parts of one server differ in strength, give each
+    /// its own authentication.
+    ///
+    /// Names and passwords are hashed in UTF-8, unchanged. Servers expect letters with marks in Unicode normalization form C,
+    /// which keyboards write (RFC 7616 §4). For servers without `charset` the standard leaves open how a name beyond ASCII is
+    /// written: it is sent in quotes in UTF-8, as browsers do and most servers accept.
     ///
     /// ```swift
     /// let operators = MemoryCredentials(.password(user: "ada", "correct horse"))
@@ -20,8 +33,9 @@
     ///   - source: the store of the user name and the password.
     ///   - origins: the origins to which responses may be sent. Default: the origin of the environment's base URL.
     ///   - realm: the protection space of the credentials. Default: any.
-    ///   - allowsMD5: whether servers are answered that offer nothing stronger than `MD5`. Default: `nil`, only over https
-    ///     and on this machine.
+    ///   - allowsMD5: whether servers are answered that offer nothing stronger than `MD5`. A weak password can be found
+    ///     from such a response with little effort. Default: `nil`: only over https and on this machine, where there are
+    ///     no eavesdroppers, since many servers support nothing else.
     public static func digest(
       _ source: any CredentialSource, origins: Set<Origin>? = nil, realm: String? = nil, allowsMD5: Bool? = nil
     ) -> Authentication {
@@ -29,33 +43,14 @@
     }
   }
 
-  /// The Digest scheme: a user name and a proof of its password in `Authorization: Digest` (RFC 7616).
-  ///
-  /// A server must send a challenge first; later messages answer it in advance. Of several challenges the one with the
-  /// strongest algorithm is answered: `SHA-256` and `SHA-256-sess` before `MD5` and `MD5-sess`; `SHA-512-256` is not
-  /// supported. Content is not protected (`auth-int` is not answered), so use https.
-  ///
-  /// Downgrades are refused (RFC 7616 §5.8): over plain http `MD5` is not answered unless the app allows it, and a server
-  /// that offered something stronger before is not answered with less. Such calls fail with a ``DigestRefusal``. The
-  /// strength is remembered by this scheme for the whole origin: if two parts of one server differ in strength, give each
-  /// its own authentication.
-  ///
-  /// Names and passwords are hashed in UTF-8, unchanged. Servers expect letters with marks in Unicode normalization form C,
-  /// which keyboards write (RFC 7616 §4). For servers without `charset` the standard leaves open how a name beyond ASCII is
-  /// written: it is sent in quotes in UTF-8, as browsers do and most servers accept.
-  public final class DigestScheme: AuthenticationScheme, CustomReflectable {
+  /// The Digest scheme of ``Authentication/digest(_:origins:realm:allowsMD5:)`` (RFC 7616).
+  final class DigestScheme: AuthenticationScheme, CustomReflectable {
     private let allowsMD5: Bool?
     private let random: @Sendable () -> UInt64
     private let sessions = Mutex(DigestSessions())
 
-    /// Makes the scheme.
-    ///
-    /// - Parameters:
-    ///   - allowsMD5: whether servers are answered that offer nothing stronger than `MD5`. A weak password can be found
-    ///     from such a response with little effort. Default: `nil`: only over https and on this machine, where there are
-    ///     no eavesdroppers, since many servers support nothing else.
-    ///   - random: returns 64 random bits, which must be unpredictable in production. Default: the system's generator.
-    public init(
+    /// - Parameter random: returns 64 random bits, which must be unpredictable in production.
+    init(
       allowsMD5: Bool? = nil, random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
     ) {
       self.allowsMD5 = allowsMD5
@@ -63,15 +58,15 @@
     }
 
     /// `Digest`
-    public var name: String? { "Digest" }
+    var name: String? { "Digest" }
     /// `Authorization`
-    public var places: [CredentialPlace] { [.field("Authorization")] }
+    var places: [CredentialPlace] { [.field("Authorization")] }
     /// Shows nothing.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The strongest challenge that can be answered, the first of several equally strong ones (RFC 7616 §3.7); `nil`: none
     /// can.
-    public func choose(among challenges: [Challenge]) -> Challenge? {
+    func choose(among challenges: [Challenge]) -> Challenge? {
       var chosen: (challenge: Challenge, strength: Int)?
       for challenge in challenges {
         guard let digest = DigestChallenge(challenge, allowsMD5: allowsMD5 ?? true) else { continue }
@@ -86,7 +81,7 @@
     /// - Returns: whether there is one: `false` without a challenge, and for a challenge that is not supported.
     /// - Throws: `TransportError` if the credentials are no name and password, or contain a control character; with a
     ///   ``DigestRefusal`` as its cause if the challenge is too weak.
-    public func authorize(
+    func authorize(
       _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
     ) throws -> Bool {
       guard let challenge = challenge.flatMap({ DigestChallenge($0, allowsMD5: allowsMD5 ?? true) }) else {

@@ -19,10 +19,10 @@ public import ApusCore
 /// | no attempt may follow, such as a POST without a key, or the last attempt | none |
 /// | the call sets a `timeout` of more than 30 seconds, or `nil` | none |
 /// | the call sets ``ApusCore/ExchangeTimeouts/firstByte`` | none |
-/// | more than ``longContent`` bytes are sent, or an unknown number | none |
+/// | more than 1 MiB of content is sent, or an unknown length | none |
 public struct AttemptDeadline: Middleware {
   /// The number of bytes of content from which on the default does not apply. 1 MiB.
-  public static let longContent: Int64 = 1 << 20
+  static let longContent: Int64 = 1 << 20
 
   /// Calls with a longer timeout expect a slow response.
   private static let longCall = Duration.seconds(30)

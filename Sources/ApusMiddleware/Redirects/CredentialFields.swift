@@ -83,17 +83,17 @@ extension UInt8 {
   }
 }
 
-/// The names of query parameters that carry secrets, by call and environment.
-///
-/// A redirect to another origin that repeats such a parameter is followed without it. The parameter of
-/// ``Authentication/apiKey(_:queryParameter:origins:)`` is included. For fields use ``RawField/isSensitive``.
-public enum SensitiveParameters: ContextKey {
+/// The names of query parameters that carry secrets.
+enum SensitiveParameters: ContextKey {
   /// None.
-  public static let defaultValue: Set<String> = []
+  static let defaultValue: Set<String> = []
 }
 
 extension Environment {
-  /// The names of query parameters that carry secrets, see ``SensitiveParameters``. Default: none.
+  /// The names of query parameters that carry secrets. Default: none.
+  ///
+  /// A redirect to another origin that repeats such a parameter is followed without it. The parameter of
+  /// ``Authentication/apiKey(_:queryParameter:origins:)`` is included. For fields use ``RawField/isSensitive``.
   public var sensitiveParameters: Set<String> {
     get { values[SensitiveParameters.self] }
     set { values[SensitiveParameters.self] = newValue }
@@ -101,7 +101,8 @@ extension Environment {
 }
 
 extension Endpoint {
-  /// Marks query parameters of this endpoint as secret, see ``SensitiveParameters``.
+  /// Marks query parameters of this endpoint as secret: they are not sent to another origin on a redirect, see
+  /// ``ApusCore/Environment/sensitiveParameters``.
   public func sensitiveParameters(_ names: String...) -> Request<Value> {
     modified { $0.options.values[SensitiveParameters.self].formUnion(names) }
   }

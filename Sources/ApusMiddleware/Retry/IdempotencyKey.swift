@@ -29,14 +29,14 @@ public struct IdempotencyKey: Sendable, Hashable {
   ///     key for each call.
   ///   - form: how the key is written. Default: `bare`.
   ///   - field: the name of the field. Default: `Idempotency-Key`.
-  public init(_ value: String? = nil, form: Form = .bare, field: String = IdempotencyKey.standardField) {
+  public init(_ value: String? = nil, form: Form = .bare, field: String = "Idempotency-Key") {
     self.value = value
     self.form = form
     self.field = field
   }
 
   /// The standard field, `Idempotency-Key`.
-  public static let standardField = "Idempotency-Key"
+  static let standardField = "Idempotency-Key"
 
   /// The field of a call.
   func rawField(_ random: () -> UInt64) -> RawField {

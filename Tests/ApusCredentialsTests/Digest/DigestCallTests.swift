@@ -1,10 +1,11 @@
 import ApusCore
-import ApusCredentials
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
+
+@testable import ApusCredentials
 
 @Suite("Calls to a server that asks for digest")
 struct DigestCallTests {

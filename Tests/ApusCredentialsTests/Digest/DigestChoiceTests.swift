@@ -1,8 +1,9 @@
 import ApusCore
-import ApusCredentials
 import ApusMiddleware
 import HTTPTypes
 import Testing
+
+@testable import ApusCredentials
 
 @Suite("Which digest challenges are answered")
 struct DigestChoiceTests {

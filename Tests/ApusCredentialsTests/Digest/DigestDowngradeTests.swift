@@ -1,9 +1,10 @@
 import ApusCore
-import ApusCredentials
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+
+@testable import ApusCredentials
 
 @Suite("Digest challenges that are too weak")
 struct DigestDowngradeTests {

@@ -1,9 +1,10 @@
 import ApusCore
-import ApusCredentials
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
+
+@testable import ApusCredentials
 
 @Suite("Answers to digest challenges")
 struct DigestSchemeTests {

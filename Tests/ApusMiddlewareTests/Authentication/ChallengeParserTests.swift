@@ -1,6 +1,7 @@
-import ApusMiddleware
 import HTTPTypes
 import Testing
+
+@testable import ApusMiddleware
 
 @Suite("The challenges that an answer holds")
 struct ChallengeParserTests {

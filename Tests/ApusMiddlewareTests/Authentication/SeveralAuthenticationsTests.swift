@@ -1,9 +1,10 @@
 import ApusCore
-import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
+
+@testable import ApusMiddleware
 
 @Suite("Authentication: several in one client")
 struct SeveralAuthenticationsTests {

@@ -103,7 +103,8 @@ struct BreakerStateTests {
       outcomes: [BreakerOutcome.answered, Bench.unreachable].repeated(10), opens: nil),
   ]
 
-  @Test("A closed circuit opens after consecutive gateway errors or at a failure ratio", arguments: BreakerStateTests.rows)
+  @Test(
+    "A closed circuit opens after consecutive gateway errors or at a failure ratio", arguments: BreakerStateTests.rows)
   func triggers(row: Row) {
     var bench = Bench()
     var opened: Int?
@@ -162,7 +163,9 @@ struct BreakerStateTests {
     #expect(bench.status("a") == .open(until: Bench.instant(60)))
   }
 
-  @Test("A 503 with Retry-After sets the open time, between a second and the limit", arguments: [(7, 7), (0, 1), (3600, 60)])
+  @Test(
+    "A 503 with Retry-After sets the open time, between a second and the limit",
+    arguments: [(7, 7), (0, 1), (3600, 60)])
   func retryAfter(asked: Int, length: Int) {
     var bench = Bench()
     for _ in 0..<4 { bench.call() }
@@ -212,7 +215,8 @@ struct BreakerStateTests {
     #expect(bench.end(third, .answered, at: 67) == [.init(part: Bench.part("a"), status: .closed)])
   }
 
-  @Test("The outcome of an exchange that began in an earlier epoch changes nothing", arguments: BreakerStateTests.outcomes)
+  @Test(
+    "The outcome of an exchange that began in an earlier epoch changes nothing", arguments: BreakerStateTests.outcomes)
   func late(outcome: BreakerOutcome) throws {
     var bench = Bench()
     let early = try bench.pass(at: 0)
@@ -224,7 +228,8 @@ struct BreakerStateTests {
     #expect(bench.status("a") == .halfOpen)
   }
 
-  @Test("An isolated circuit refuses until it is reset, whatever outcomes arrive", arguments: [nil, BreakerBench.part("a")])
+  @Test(
+    "An isolated circuit refuses until it is reset, whatever outcomes arrive", arguments: [nil, BreakerBench.part("a")])
   func isolated(part: BreakerPart?) throws {
     var bench = Bench()
     let early = try bench.pass(at: 0)

@@ -100,7 +100,8 @@ struct CircuitBreakerTests {
     return Row(name: "\(kind) (\(state)) of \(subject.rawValue)", answer: .failure(error), opens: opens)
   }
 
-  @Test("Outcomes count as failures of the endpoint, of the origin, or of neither", arguments: good + bad + errors + others)
+  @Test(
+    "Outcomes count as failures of the endpoint, of the origin, or of neither", arguments: good + bad + errors + others)
   func counted(row: Row) async throws {
     stub.onAny(answer: row.answer)
     let api = api
@@ -252,7 +253,8 @@ struct CircuitBreakerTests {
   }
 
   @Test(
-    "A timeout counts for the endpoint only after the policy's patience, and so does a stall", arguments: [0, 900, 1000])
+    "A timeout counts for the endpoint only after the policy's patience, and so does a stall",
+    arguments: [0, 900, 1000])
   func patience(milliseconds: Int) async throws {
     let gate = Gate()
     stub.onAny(answer: .failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)).waiting(for: gate))

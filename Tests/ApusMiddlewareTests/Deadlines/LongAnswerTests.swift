@@ -82,7 +82,9 @@ struct LongAnswerTests {
     .post("/ping").field("Idempotency-Key", "own"), .post("/ping").idempotent(false).idempotencyKey(),
   ]
 
-  @Test("If there can be a retry, the first attempt reserves time for it, and the second has the rest", arguments: repeatable)
+  @Test(
+    "If there can be a retry, the first attempt reserves time for it, and the second has the rest",
+    arguments: repeatable)
   func another(request: Request<Void>) async {
     answer(.stalled)
     let outcome = await outcome(of: request)

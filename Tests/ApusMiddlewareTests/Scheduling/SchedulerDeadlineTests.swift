@@ -47,7 +47,9 @@ struct SchedulerDeadlineTests {
     return bench
   }
 
-  @Test("An attempt with less time left than the typical duration is refused, if the limits say so", arguments: [true, false])
+  @Test(
+    "An attempt with less time left than the typical duration is refused, if the limits say so",
+    arguments: [true, false])
   func hopeless(refusing: Bool) {
     var bench = slow(refusing: refusing)
     let now = bench.seconds

@@ -91,7 +91,8 @@ struct SchedulerRaiseTests {
   }
 
   @Test(
-    "In any order of events the attempt with the lowest rank is next, and nothing is left over", arguments: 0..<60 as Range<UInt64>)
+    "In any order of events the attempt with the lowest rank is next, and nothing is left over",
+    arguments: 0..<60 as Range<UInt64>)
   func random(seed: UInt64) {
     var world = RaiseWorld(seed: seed)
     for _ in 0..<250 { world.step() }

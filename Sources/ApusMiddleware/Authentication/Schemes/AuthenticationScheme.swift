@@ -3,8 +3,8 @@ import HTTPTypes
 
 /// An authentication scheme: how credentials are added to a message (RFC 9110 §11.1).
 ///
-/// Apus has ``BearerScheme``, ``BasicScheme`` and ``KeyScheme``; the product `ApusCredentials` adds digest. Pass a scheme of
-/// your own, for example one that signs messages, to ``Authentication/scheme(_:_:origins:realm:)``.
+/// ``Authentication`` has bearer, basic and API keys; the product `ApusCredentials` adds digest. Pass a scheme of your own,
+/// for example one that signs messages, to ``Authentication/scheme(_:_:origins:realm:)``.
 public protocol AuthenticationScheme: Sendable {
   /// The name in `WWW-Authenticate` challenges, for example `Basic`, compared case-insensitively; `nil`: servers send no
   /// challenges for it.

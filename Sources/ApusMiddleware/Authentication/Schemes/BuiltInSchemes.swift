@@ -1,4 +1,4 @@
-public import ApusCore
+import ApusCore
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -7,17 +7,17 @@ public import ApusCore
 #endif
 
 /// The Bearer scheme: a token in `Authorization: Bearer` (RFC 6750 §2.1).
-public struct BearerScheme: AuthenticationScheme {
+struct BearerScheme: AuthenticationScheme {
   /// `Bearer`
-  public var name: String? { "Bearer" }
+  var name: String? { "Bearer" }
   /// `Authorization`
-  public var places: [CredentialPlace] { [.field("Authorization")] }
+  var places: [CredentialPlace] { [.field("Authorization")] }
 
   /// Makes the scheme.
-  public init() {}
+  init() {}
 
   /// Adds the token.
-  public func authorize(
+  func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
   ) throws -> Bool {
     request.authorize(by: "Bearer", try credential.checkedToken())
@@ -26,17 +26,17 @@ public struct BearerScheme: AuthenticationScheme {
 }
 
 /// The Basic scheme: a user name and a password in `Authorization: Basic` (RFC 7617), in UTF-8.
-public struct BasicScheme: AuthenticationScheme {
+struct BasicScheme: AuthenticationScheme {
   /// `Basic`
-  public var name: String? { "Basic" }
+  var name: String? { "Basic" }
   /// `Authorization`
-  public var places: [CredentialPlace] { [.field("Authorization")] }
+  var places: [CredentialPlace] { [.field("Authorization")] }
 
   /// Makes the scheme.
-  public init() {}
+  init() {}
 
   /// Adds the user name and the password.
-  public func authorize(
+  func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
   ) throws -> Bool {
     guard case .password(let user, let password) = credential else {
@@ -58,26 +58,26 @@ public struct BasicScheme: AuthenticationScheme {
 }
 
 /// An API key in a field or a query parameter.
-public struct KeyScheme: AuthenticationScheme {
+struct KeyScheme: AuthenticationScheme {
   private let place: CredentialPlace
 
   /// `nil`: servers send no challenges for it.
-  public var name: String? { nil }
+  var name: String? { nil }
   /// The field or the parameter.
-  public var places: [CredentialPlace] { [place] }
+  var places: [CredentialPlace] { [place] }
 
   /// Makes a scheme with a field, for example `X-Api-Key`.
-  public init(field: String) {
+  init(field: String) {
     place = .field(field)
   }
 
   /// Makes a scheme with a query parameter. URLs end up in logs: use it only if the server accepts nothing else.
-  public init(queryParameter: String) {
+  init(queryParameter: String) {
     place = .parameter(queryParameter)
   }
 
   /// Adds the key.
-  public func authorize(
+  func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
   ) throws -> Bool {
     let key = try credential.checkedToken()
