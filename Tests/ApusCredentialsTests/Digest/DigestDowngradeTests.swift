@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("Digest challenges that are too weak")
+@Suite("Weak digest challenges")
 struct DigestDowngradeTests {
   private static let sha = "qop=auth, algorithm=SHA-256"
   private static let md5 = "qop=auth, algorithm=MD5"
@@ -27,7 +27,7 @@ struct DigestDowngradeTests {
   }
 
   @Test(
-    "over plain http MD5 is answered only where the app allows it",
+    "Over plain http MD5 is answered only if the app allows it",
     arguments: [
       ("https://a.example", nil, nil), ("http://a.example", nil, .weakAlgorithm), ("http://a.example", true, nil),
       ("http://192.168.1.2", nil, .weakAlgorithm), ("http://localhost:8080", nil, nil),
@@ -43,7 +43,7 @@ struct DigestDowngradeTests {
   }
 
   @Test(
-    "a server is never answered with less than before",
+    "A server is never answered with less than before",
     arguments: [
       (sha, md5, true), (sha, oldest, true), (md5, oldest, true), (sha, sha, false), (md5, sha, false),
       (oldest, md5, false),
@@ -62,7 +62,7 @@ struct DigestDowngradeTests {
     }
   }
 
-  @Test("the call fails with the reason, and the password is proven to nobody")
+  @Test("The call fails with the reason, and no response is sent")
   func call() async throws {
     let stub = StubTransport()
     let challenge = { (rest: String) in

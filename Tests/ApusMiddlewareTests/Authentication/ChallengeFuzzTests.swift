@@ -9,7 +9,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Challenges of anything")
+@Suite("Challenge parser: random input")
 struct ChallengeFuzzTests {
   private static let rounds = ProcessInfo.processInfo.environment["APUS_FUZZ"].flatMap { Int($0) } ?? 1000
 
@@ -66,7 +66,7 @@ struct ChallengeFuzzTests {
     return String(scalars)
   }
 
-  @Test("any bytes are read to an end, and what is read of them reads back as it was", arguments: 0..<8)
+  @Test("Any bytes are read to the end, and the result reads back as it was", arguments: 0..<8)
   func bytes(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<Self.rounds {
@@ -82,7 +82,7 @@ struct ChallengeFuzzTests {
     }
   }
 
-  @Test("much of anything is read no further than its limits", arguments: 100..<104)
+  @Test("Long input is read only up to the limits", arguments: 100..<104)
   func floods(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<max(1, Self.rounds / 100) {

@@ -11,7 +11,7 @@ struct RefreshStateTests {
   private let now = MonotonicInstant(sinceStart: .zero)
 
   @Test(
-    "fresh credentials are used, ageing ones refreshed beside, expired ones waited for",
+    "Fresh credentials are used, ageing ones refreshed in the background, expired ones waited for",
     arguments: State.Freshness.allCases)
   func freshness(_ freshness: State.Freshness) {
     var state = State()
@@ -26,7 +26,7 @@ struct RefreshStateTests {
     #expect(state.waiters == (freshness == .expired ? [7] : []))
   }
 
-  @Test("any number of refusals with one generation make one refresh, and all who wait are told together")
+  @Test("Any number of rejections with one generation make one refresh, and all waiters are resumed together")
   func oneRefresh() {
     var state = State()
     let flight = State.Flight(number: 0, generation: 1)
@@ -40,7 +40,7 @@ struct RefreshStateTests {
     #expect(state.ended(flight, with: .replaced, now: now).0 == [])
   }
 
-  @Test("a late refusal with an old generation only repeats, also while the new one is refreshed")
+  @Test("A late rejection with an old generation only repeats the message, also during a refresh")
   func late() {
     var state = State()
     #expect(state.refused(1, current: 2, waiter: 0, now: now) == .go)
@@ -49,7 +49,7 @@ struct RefreshStateTests {
     #expect(state.waiters == [1])
   }
 
-  @Test("messages wait for a refresh that others need, and not for one that is only early")
+  @Test("Messages wait for a refresh that is needed, not for one in the background")
   func holding() {
     var state = State()
     _ = state.needs(1, .ageing, waiter: 0, now: now)
@@ -66,7 +66,7 @@ struct RefreshStateTests {
     #expect(state.needs(2, .fresh, waiter: 6, now: now) == .go)
   }
 
-  @Test("who leaves ends nothing")
+  @Test("A waiter that leaves does not end the refresh")
   func leaving() {
     var state = State()
     _ = state.refused(1, current: 1, waiter: 0, now: now)
@@ -75,7 +75,7 @@ struct RefreshStateTests {
     #expect(state.ended(.init(number: 0, generation: 1), with: .replaced, now: now).0 == [])
   }
 
-  @Test("what failed for good is not tried again, what failed for now after a second, then two, then four")
+  @Test("A permanent failure is not repeated; a temporary one after a second, then two, then four")
   func failing() {
     var state = State()
     var time = 0
@@ -99,7 +99,7 @@ struct RefreshStateTests {
     #expect(state.refused(2, current: 2, waiter: 0, now: at(time)) == .waitFor(.init(number: 9, generation: 2)))
   }
 
-  @Test("credentials that are refused fresh from a refresh are not refreshed again at once")
+  @Test("Freshly refreshed credentials that are rejected are not refreshed again at once")
   func loop() {
     var state = State()
     state.refusedAfterRefresh(2, current: 2, now: at(0))
@@ -109,7 +109,7 @@ struct RefreshStateTests {
     #expect(state.refused(2, current: 2, waiter: 0, now: at(1)) == .waitFor(.init(number: 0, generation: 2)))
   }
 
-  @Test("late refusals of credentials that were replaced meanwhile lengthen no cool-down", arguments: [0, 1, 3, 6])
+  @Test("Late rejections of replaced credentials do not extend a cool-down", arguments: [0, 1, 3, 6])
   func lateRefusals(count: Int) {
     var state = State()
     for generation in (0..<count).map({ UInt64($0) }) {
@@ -122,7 +122,7 @@ struct RefreshStateTests {
     #expect(state.refused(9, current: 9, waiter: 0, now: at(1)) == .waitFor(.init(number: 0, generation: 9)))
   }
 
-  @Test("an accepted call makes the next cool-down the first again, and does not end the present one")
+  @Test("An accepted call resets the next cool-down, and does not end the present one")
   func accepted() {
     var state = State()
     for incident in 0..<8 {
@@ -143,7 +143,7 @@ struct RefreshStateTests {
     }
   }
 
-  @Test("an outage of the token endpoint has a backoff of its own, which the first success resets")
+  @Test("Failures of the token endpoint have their own backoff, which the first success resets")
   func outage() {
     var state = State()
     var time = 0
@@ -165,7 +165,7 @@ struct RefreshStateTests {
     }
   }
 
-  @Test("a server that refuses whatever it gives is asked ever more rarely, until it has been well for a while")
+  @Test("The cool-down of a server that rejects its own tokens grows, until it was healthy for a while")
   func stubborn() {
     var state = State()
     var time = 0
@@ -184,7 +184,7 @@ struct RefreshStateTests {
     if case .fail = state.refused(9, current: 9, waiter: 0, now: at(time + 3601)) { Issue.record("still waiting") }
   }
 
-  @Test("a refresh whose time is up keeps nobody waiting, is not begun again while it runs, and ends as any other")
+  @Test("An overdue refresh has no waiters, is not started again while it runs, and ends like any other")
   func overdue() {
     var state = State()
     let flight = State.Flight(number: 0, generation: 1)
@@ -201,7 +201,7 @@ struct RefreshStateTests {
     #expect(state.overdue(flight) == [])
   }
 
-  @Test("a sign-in or sign-out lets everybody go, and what comes of the refresh changes nothing")
+  @Test("A sign-in or sign-out resumes all waiters, and the result of the refresh changes nothing")
   func replacing() {
     var state = State()
     let flight = State.Flight(number: 0, generation: 1)
@@ -217,7 +217,7 @@ struct RefreshStateTests {
     #expect(state.refused(1, current: 1, waiter: 1, now: now) == .waitFor(.init(number: 1, generation: 1)))
   }
 
-  @Test("an old refresh that still runs keeps its waiters apart from those of a new one")
+  @Test("An old refresh that still runs has its own waiters")
   func two() {
     var state = State()
     let (old, new) = (State.Flight(number: 0, generation: 1), State.Flight(number: 1, generation: 2))
