@@ -11,12 +11,12 @@
     ///
     /// This code is type-checked on Linux against stubs of the Keychain API; the tests that run there do not run it.
     ///
-    /// The record that was last read or written is cached, since a Keychain query takes about a millisecond. A change by
-    /// another process, such as an extension of the app with the same access group, is noticed when a refresh begins,
-    /// when credentials are replaced, and by ``reload()``. Replacing compares generations in the Keychain itself, so a
-    /// refresh never undoes a sign-out elsewhere. ``exclusively(_:)`` works within this process only: the Keychain has no
-    /// lock that ends with a process, so an app and its extension can refresh at the same time. If a server ends a session
-    /// over that, use ``FileCredentials`` in a folder of the app group.
+    /// The record that was last read or written is cached, since a Keychain query takes about a millisecond. A change
+    /// by another process, such as an extension of the app with the same access group, is noticed when a refresh
+    /// begins, when credentials are replaced, and by ``reload()``. Replacing compares generations in the Keychain
+    /// itself, so a refresh never undoes a sign-out elsewhere. ``exclusively(_:)`` works within this process only: the
+    /// Keychain has no lock that ends with a process, so an app and its extension can refresh at the same time. If a
+    /// server ends a session over that, use ``FileCredentials`` in a folder of the app group.
     public final class KeychainCredentials: RefreshableCredentialSource, CustomReflectable {
       /// How often a replacement is repeated because another process was faster.
       private static let attempts = 16
@@ -106,8 +106,8 @@
         }
       }
 
-      /// Does work while no other user of this object refreshes the credentials, first come, first served, after reading
-      /// changes by other processes. It is not reentrant: work that calls it again on this object deadlocks.
+      /// Does work while no other user of this object refreshes the credentials, first come, first served, after
+      /// reading changes by other processes. It is not reentrant: work that calls it again on this object deadlocks.
       ///
       /// - Throws: what `work` throws; `CancellationError` when the task is cancelled while it waits;
       ///   ``KeychainCredentialsError``.

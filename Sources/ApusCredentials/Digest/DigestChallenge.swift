@@ -26,8 +26,8 @@
 
     /// Parses a challenge; `nil`: it cannot be answered.
     ///
-    /// Without a `qop` there is no client nonce. That is answered with `MD5` only, as in RFC 2069: servers with a stronger
-    /// algorithm send a `qop`, too.
+    /// Without a `qop` there is no client nonce. That is answered with `MD5` only, as in RFC 2069: servers with a
+    /// stronger algorithm send a `qop`, too.
     init?(_ challenge: Challenge, allowsMD5: Bool) {
       guard challenge.asks(for: "Digest"), let realm = challenge.realm, let nonce = challenge["nonce"],
         let algorithm = DigestAlgorithm(named: challenge["algorithm"]), allowsMD5 || !algorithm.isMD5
@@ -164,8 +164,8 @@
   /// It is the cause of the ``ApusCore/CallError`` that such a call throws, with the code `declined`:
   /// `error.underlying as? DigestRefusal`.
   public enum DigestRefusal: Error, Sendable, Hashable {
-    /// The server offers nothing stronger than `MD5`, over plain http to another machine. An eavesdropper could find a weak
-    /// password from the response. Answer such servers with `allowsMD5: true`.
+    /// The server offers nothing stronger than `MD5`, over plain http to another machine. An eavesdropper could find a
+    /// weak password from the response. Answer such servers with `allowsMD5: true`.
     case weakAlgorithm
     /// The same server offered something stronger before: an attacker may have replaced its challenge.
     case downgrade

@@ -21,8 +21,8 @@
 
     /// `H(A1)`, the key made of a name and a password.
     ///
-    /// For a session algorithm it is the session's key, which includes the client nonce of the session's first message; all
-    /// messages of the session use that nonce.
+    /// For a session algorithm it is the session's key, which includes the client nonce of the session's first message;
+    /// all messages of the session use that nonce.
     func key(user: String, password: String) -> String {
       let key = algorithm.hash("\(user):\(realm):\(password)")
       guard algorithm.isOfSession, let protection else { return key }

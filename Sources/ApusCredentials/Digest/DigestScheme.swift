@@ -7,21 +7,21 @@
   extension Authentication {
     /// Authenticates with a user name and a proof of its password in `Authorization: Digest` (RFC 7616).
     ///
-    /// The first message to a server has no credentials, and is sent again after the challenge; later messages answer it in
-    /// advance.
+    /// The first message to a server has no credentials, and is sent again after the challenge; later messages answer
+    /// it in advance.
     ///
     /// Of several challenges the one with the
     /// strongest algorithm is answered: `SHA-256` and `SHA-256-sess` before `MD5` and `MD5-sess`; `SHA-512-256` is not
     /// supported. Content is not protected (`auth-int` is not answered), so use https.
     ///
-    /// Downgrades are refused (RFC 7616 §5.8): over plain http `MD5` is not answered unless the app allows it, and a server
-    /// that offered something stronger before is not answered with less. Such calls fail with a ``DigestRefusal``. The
-    /// strength is remembered by this authentication for the whole origin: if two parts of one server differ in strength, give each
-    /// its own authentication.
+    /// Downgrades are refused (RFC 7616 §5.8): over plain http `MD5` is not answered unless the app allows it, and a
+    /// server that offered something stronger before is not answered with less. Such calls fail with a
+    /// ``DigestRefusal``. The strength is remembered by this authentication for the whole origin: if two parts of one
+    /// server differ in strength, give each its own authentication.
     ///
-    /// Names and passwords are hashed in UTF-8, unchanged. Servers expect letters with marks in Unicode normalization form C,
-    /// which keyboards write (RFC 7616 §4). For servers without `charset` the standard leaves open how a name beyond ASCII is
-    /// written: it is sent in quotes in UTF-8, as browsers do and most servers accept.
+    /// Names and passwords are hashed in UTF-8, unchanged. Servers expect letters with marks in Unicode normalization
+    /// form C, which keyboards write (RFC 7616 §4). For servers without `charset` the standard leaves open how a name
+    /// beyond ASCII is written: it is sent in quotes in UTF-8, as browsers do and most servers accept.
     ///
     /// ```swift
     /// let operators = MemoryCredentials(.password(user: "ada", "correct horse"))
@@ -34,8 +34,8 @@
     ///   - origins: the origins to which responses may be sent. Default: the origin of the environment's base URL.
     ///   - realm: the protection space of the credentials. Default: any.
     ///   - allowsMD5: whether servers are answered that offer nothing stronger than `MD5`. A weak password can be found
-    ///     from such a response with little effort. Default: `nil`: only over https and on this machine, where there are
-    ///     no eavesdroppers, since many servers support nothing else.
+    ///     from such a response with little effort. Default: `nil`: only over https and on this machine, where there
+    ///     are no eavesdroppers, since many servers support nothing else.
     public static func digest(
       _ source: any CredentialSource, origins: Set<Origin>? = nil, realm: String? = nil, allowsMD5: Bool? = nil
     ) -> Authentication {
@@ -64,8 +64,8 @@
     /// Shows nothing.
     var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The strongest challenge that can be answered, the first of several equally strong ones (RFC 7616 §3.7); `nil`: none
-    /// can.
+    /// The strongest challenge that can be answered, the first of several equally strong ones (RFC 7616 §3.7); `nil`:
+    /// none can.
     func choose(among challenges: [Challenge]) -> Challenge? {
       var chosen: (challenge: Challenge, strength: Int)?
       for challenge in challenges {
@@ -152,11 +152,12 @@
 
   /// The message counts of nonces, and the strengths of origins. A pure state machine.
   ///
-  /// Of the last 256 nonces no two messages have a nonce and a count in common, which a server would take for a replay (RFC
-  /// 7616 §3.4). Beyond that the nonce that was not used for the longest time is dropped, and would be counted from 1 again.
+  /// Of the last 256 nonces no two messages have a nonce and a count in common, which a server would take for a replay
+  /// (RFC 7616 §3.4). Beyond that the nonce that was not used for the longest time is dropped, and would be counted
+  /// from 1 again.
   ///
-  /// A message takes its count when it is made. One that is only described, or never sent, leaves a gap: counts must rise,
-  /// but need not be consecutive. A server that insists sends a new nonce.
+  /// A message takes its count when it is made. One that is only described, or never sent, leaves a gap: counts must
+  /// rise, but need not be consecutive. A server that insists sends a new nonce.
   struct DigestSessions {
     /// A server's nonce. Equal nonces of different servers are different keys.
     struct Key: Hashable {

@@ -4,9 +4,9 @@
   extension FileCredentials {
     /// Replaces the credentials at a sign-in. When this returns they are on the disk.
     ///
-    /// - Throws: ``FileCredentialsError``; nothing has changed then, unless the disk failed after the last step. It also
-    ///   fails if the key that seals the file is missing or was replaced, though the credentials in memory still work.
-    ///   `CancellationError` when the task is cancelled while another process writes.
+    /// - Throws: ``FileCredentialsError``; nothing has changed then, unless the disk failed after the last step. It
+    ///   also fails if the key that seals the file is missing or was replaced, though the credentials in memory still
+    ///   work. `CancellationError` when the task is cancelled while another process writes.
     public func set(_ credential: Credential) async throws {
       let now = ways.clocks.wall
       _ = try await replace { $0.replaced(by: credential, at: now) }
@@ -32,7 +32,8 @@
       _ = try await replace(makesFile: false) { $0.replaced(by: nil, at: now) }
     }
 
-    /// Replaces or removes the credentials of a generation, if the file still holds it, whichever process wrote it last.
+    /// Replaces or removes the credentials of a generation, if the file still holds it, whichever process wrote it
+    /// last.
     ///
     /// - Throws: as ``set(_:)``.
     public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {
@@ -44,11 +45,12 @@
 
     /// Does work under the lease of these credentials: nobody else refreshes them, in this process or another one.
     ///
-    /// A waiting process polls for the lease, with pauses of up to 100 ms. The system releases the lease of a process that
-    /// dies. The folder and the file `NAME.lease` are created if they are missing, also if nothing has been stored yet.
+    /// A waiting process polls for the lease, with pauses of up to 100 ms. The system releases the lease of a process
+    /// that dies. The folder and the file `NAME.lease` are created if they are missing, also if nothing has been stored
+    /// yet.
     ///
-    /// The lease is not reentrant: work that asks for it again deadlocks, through this object or another one with the same
-    /// file. The work may use everything else.
+    /// The lease is not reentrant: work that asks for it again deadlocks, through this object or another one with the
+    /// same file. The work may use everything else.
     ///
     /// - Throws: what `work` throws; `CancellationError` when the task is cancelled while it waits;
     ///   ``FileCredentialsError``.

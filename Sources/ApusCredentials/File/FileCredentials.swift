@@ -17,13 +17,14 @@
   /// try await tokens.set(.token("mF_9.B5f-4.1JqM"))
   /// ```
   ///
-  /// The content is sealed with AES-256-GCM. The file is accessible to its owner only (mode 600), and so must its folder be
-  /// (700, also when it is created). The file is replaced atomically: after any failure or crash it holds the old content
-  /// or the new. Beside it are the empty lock files `NAME.lock` and `NAME.lease`, and during a write `NAME.new`.
+  /// The content is sealed with AES-256-GCM. The file is accessible to its owner only (mode 600), and so must its
+  /// folder be (700, also when it is created). The file is replaced atomically: after any failure or crash it holds the
+  /// old content or the new. Beside it are the empty lock files `NAME.lock` and `NAME.lease`, and during a write
+  /// `NAME.new`.
   ///
-  /// Changes by other processes count at once: each use checks whether the file has changed, with one system call on the
-  /// caller's executor. It is read only then, off the caller's actor, as are writes. A file that cannot be read is never
-  /// overwritten: remove it to start signed out. The locks work between processes of one machine, not on a shared
+  /// Changes by other processes count at once: each use checks whether the file has changed, with one system call on
+  /// the caller's executor. It is read only then, off the caller's actor, as are writes. A file that cannot be read is
+  /// never overwritten: remove it to start signed out. The locks work between processes of one machine, not on a shared
   /// network file system. Do not remove the lock files while a process runs.
   ///
   /// Reading, deriving a key and writing block a thread of the system's pool. When ``set(_:)`` or ``refresh(_:to:)``
@@ -88,8 +89,8 @@
 
     /// The current credentials: those in memory, unless the file has changed.
     ///
-    /// - Throws: ``FileCredentialsError`` if the file cannot be read or is not safe; `CancellationError` when the task is
-    ///   cancelled while another one derives the key.
+    /// - Throws: ``FileCredentialsError`` if the file cannot be read or is not safe; `CancellationError` when the task
+    ///   is cancelled while another one derives the key.
     public func current() async throws -> StoredCredential {
       if let stored = unchanged() { return stored }
       return try await read().stored(ways.clocks)

@@ -9,7 +9,8 @@
     import Musl
   #endif
 
-  /// The reason why credentials could not be read from a file or written to it. It contains nothing of the file's content.
+  /// The reason why credentials could not be read from a file or written to it. It contains nothing of the file's
+  /// content.
   public struct FileCredentialsError: LoggableError, Sendable, Hashable {
     /// The kinds of reasons.
     public enum Reason: Sendable, Hashable {

@@ -21,17 +21,17 @@
     /// A key of 256 bits in a file of its own, in Base64.
     ///
     /// If the file is missing, a random key is created when the first credentials are stored, with mode 600; several
-    /// processes that create it at once agree on one key. A file that others can read is refused. Keep it apart from copies
-    /// of the credentials file, such as backups: both together reveal the credentials. The key is read again for each
-    /// write.
+    /// processes that create it at once agree on one key. A file that others can read is refused. Keep it apart from
+    /// copies of the credentials file, such as backups: both together reveal the credentials. The key is read again for
+    /// each write.
     ///
     /// - Parameter path: the path of the key file; missing folders are created with mode 700.
     public static func file(_ path: String) -> FileKey {
       FileKey(kind: .file(FilePlace(path)))
     }
 
-    /// A passphrase from which the key is derived: PBKDF2 with HMAC-SHA-256 (RFC 8018 §5.2), 600,000 rounds and a random
-    /// salt for each file.
+    /// A passphrase from which the key is derived: PBKDF2 with HMAC-SHA-256 (RFC 8018 §5.2), 600,000 rounds and a
+    /// random salt for each file.
     ///
     /// The derivation takes most of a second of processor time, once in a process.
     public static func passphrase(_ passphrase: Secret) -> FileKey {
@@ -128,7 +128,8 @@
     /// The current key for a header: that of the key file, which is read again, or that of the passphrase.
     ///
     /// - Parameter file: the name of the file to open, for errors.
-    /// - Throws: ``FileCredentialsError``; `CancellationError` when the task is cancelled while another derives the key.
+    /// - Throws: ``FileCredentialsError``; `CancellationError` when the task is cancelled while another derives the
+    ///   key.
     func key(for header: SealHeader, _ file: String) async throws -> SymmetricKey {
       switch (kind, header) {
       case (.file(let place), .keyFile): return hold(try place.key(isNew: false), header)

@@ -11,8 +11,8 @@
 
   /// A lock between processes (`flock`). The system releases the lock of a process that dies.
   ///
-  /// Its file is never removed here. If somebody else removes it, waiters notice that when they get the lock, and wait for
-  /// the file that has its name by then; the holder does not notice.
+  /// Its file is never removed here. If somebody else removes it, waiters notice that when they get the lock, and wait
+  /// for the file that has its name by then; the holder does not notice.
   struct FileLock: Sendable {
     private let descriptor: Descriptor
 

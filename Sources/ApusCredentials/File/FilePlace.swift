@@ -114,8 +114,8 @@
 
     /// Reads the key in the file.
     ///
-    /// - Parameter isNew: whether a missing key may be created, since no file is sealed with it yet. When this returns the
-    ///   key is on the disk, whichever process has created it.
+    /// - Parameter isNew: whether a missing key may be created, since no file is sealed with it yet. When this returns
+    ///   the key is on the disk, whichever process has created it.
     func key(isNew: Bool) throws(FileCredentialsError) -> SymmetricKey {
       if let folder = try openFolder(), let key = try keptKey(in: folder) {
         if isNew { try settleKey(in: folder) }

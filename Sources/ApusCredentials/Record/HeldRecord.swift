@@ -22,8 +22,8 @@
 
     /// The record at this moment.
     ///
-    /// The remaining lifetime is measured by both clocks, and the shorter one counts: setting the wall clock back does not
-    /// extend it.
+    /// The remaining lifetime is measured by both clocks, and the shorter one counts: setting the wall clock back does
+    /// not extend it.
     func stored(_ clocks: Clocks) -> StoredCredential {
       var left: Duration?
       if let remaining, let byWall = record.remaining(at: clocks.wall) {

@@ -99,8 +99,8 @@ struct AuthenticatedExchange {
 
   /// Decides what follows a rejection.
   ///
-  /// - Throws: ``TransportError`` if the message must be sent again and its content can be sent only once; the error of a
-  ///   refresh.
+  /// - Throws: ``TransportError`` if the message must be sent again and its content can be sent only once; the error of
+  ///   a refresh.
   mutating func next(after response: ResponseMessage) async throws -> Next {
     do {
       return try await step(after: response)
@@ -245,8 +245,8 @@ struct AuthenticatedExchange {
     }
   }
 
-  /// The message once more: with the credentials of one candidate, and with those of others that need another place. All
-  /// are read again.
+  /// The message once more: with the credentials of one candidate, and with those of others that need another place.
+  /// All are read again.
   ///
   /// - Returns: `nil` if the first candidate's scheme cannot add its credentials.
   /// - Throws: if the account has changed.

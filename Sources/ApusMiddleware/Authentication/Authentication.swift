@@ -70,8 +70,8 @@ public struct Authentication: Sendable {
   ///   - scheme: adds the credentials to messages.
   ///   - source: the credentials store.
   ///   - origins: the origins to which the credentials may be sent. Default: the origin of the environment's base URL.
-  ///   - realm: the protection space of the credentials (RFC 9110 §11.5): they are sent only where a challenge has named
-  ///     it. Default: any.
+  ///   - realm: the protection space of the credentials (RFC 9110 §11.5): they are sent only where a challenge has
+  ///     named it. Default: any.
   public static func scheme(
     _ scheme: any AuthenticationScheme, _ source: any CredentialSource, origins: Set<Origin>? = nil,
     realm: String? = nil
@@ -91,12 +91,12 @@ public struct Authentication: Sendable {
     scheme(BearerScheme(), source, origins: origins, realm: realm)
   }
 
-  /// Authenticates with a token in `Authorization: Bearer` (RFC 6750 §2.1) that is refreshed, shortly before it expires if
-  /// its lifetime is known, and when a server rejects it with 401.
+  /// Authenticates with a token in `Authorization: Bearer` (RFC 6750 §2.1) that is refreshed, shortly before it expires
+  /// if its lifetime is known, and when a server rejects it with 401.
   ///
   /// However many calls are rejected with one token, `refresh` runs once, and each of them is sent again with the new
-  /// token; a call that is rejected again gets its 401. Calls that begin during a refresh wait for it. Cancelling a call
-  /// does not cancel the refresh. The new tokens are stored before any call continues.
+  /// token; a call that is rejected again gets its 401. Calls that begin during a refresh wait for it. Cancelling a
+  /// call does not cancel the refresh. The new tokens are stored before any call continues.
   ///
   /// ```swift
   /// let tokens = MemoryCredentials()
@@ -107,15 +107,15 @@ public struct Authentication: Sendable {
   ///
   /// - Parameters:
   ///   - source: the credentials store.
-  ///   - origins: the origins to which the tokens may be sent. Default: the origin of the environment's base URL; they are
-  ///     then refreshed only in environments with the origin where they were used first.
+  ///   - origins: the origins to which the tokens may be sent. Default: the origin of the environment's base URL; they
+  ///     are then refreshed only in environments with the origin where they were used first.
   ///   - realm: the protection space of the tokens. Default: any.
   ///   - limit: how long calls wait for a refresh. A refresh that takes longer goes on for the same time once more, and
   ///     its tokens are stored. Default: 30 seconds.
   ///   - refresh: gets new tokens. Its error fails all waiting calls. If the server rejects the refresh for good (401,
   ///     403, 400 with `invalid_grant`), or it throws ``RefreshRefusal``, the store is cleared and nothing is refreshed
-  ///     until the next sign-in. After any other error there is no refresh for a second, after the next for two, up to a
-  ///     minute.
+  ///     until the next sign-in. After any other error there is no refresh for a second, after the next for two, up to
+  ///     a minute.
   public static func bearer(
     _ source: any RefreshableCredentialSource, origins: Set<Origin>? = nil, realm: String? = nil,
     limit: Duration = .seconds(30), refresh: @escaping @Sendable (Refresh) async throws -> Tokens

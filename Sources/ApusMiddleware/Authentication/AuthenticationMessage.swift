@@ -42,8 +42,8 @@ extension Authentication {
 
   /// Reads the credentials, if they belong to a principal.
   ///
-  /// - Throws: ``PrincipalChanged`` as the cause of a ``TransportError`` if they belong to another one, or the error of the
-  ///   refresh that ended the principal's session; errors of ``read()``.
+  /// - Throws: ``PrincipalChanged`` as the cause of a ``TransportError`` if they belong to another one, or the error of
+  ///   the refresh that ended the principal's session; errors of ``read()``.
   func read(as principal: UInt64) async throws -> StoredCredential {
     let stored = try await read()
     guard stored.principal == principal else {
@@ -85,7 +85,8 @@ extension Authentication {
 }
 
 extension RequestMessage {
-  /// Whether the message is sent to an origin. Most messages go to that of their environment, and write it the same way.
+  /// Whether the message is sent to an origin. Most messages go to that of their environment, and write it the same
+  /// way.
   fileprivate func goes(to origin: Origin) -> Bool {
     head.scheme == origin.scheme && head.authority == origin.authority || self.origin == origin
   }

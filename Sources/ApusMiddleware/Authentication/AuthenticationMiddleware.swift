@@ -2,8 +2,8 @@ public import ApusCore
 import HTTPTypes
 import Synchronization
 
-/// A middleware that authenticates calls: it adds the environment's credentials to every attempt, answers challenges, and
-/// reports the end of a session.
+/// A middleware that authenticates calls: it adds the environment's credentials to every attempt, answers challenges,
+/// and reports the end of a session.
 ///
 /// The store is read just before a message is sent, so a new token is used at once and a removed one never again.
 /// However many calls are rejected with the same credentials, there is one ``SessionEnd``.
@@ -23,8 +23,8 @@ public final class Credentials: Middleware {
 
   /// Makes the middleware.
   ///
-  /// - Parameter onSessionEnd: called once for each session that ends, see the table of ``SessionEnd``, before the calls
-  ///   throw their errors. It must be quick. Default: `nil`.
+  /// - Parameter onSessionEnd: called once for each session that ends, see the table of ``SessionEnd``, before the
+  ///   calls throw their errors. It must be quick. Default: `nil`.
   public init(onSessionEnd: (@Sendable (SessionEnd) -> Void)? = nil) {
     self.onSessionEnd = onSessionEnd
   }
@@ -32,13 +32,13 @@ public final class Credentials: Middleware {
   /// Adds the environment's credentials, and sends a rejected message again if the credentials were refreshed or the
   /// server asked for others.
   ///
-  /// A call is bound to the accounts that are signed in when it begins. It ends with ``PrincipalChanged`` if one of them
-  /// signs out, or another one signs in, before the call is sent or sent again; during a streamed response that ends the
-  /// stream. A call that began signed out never gets credentials.
+  /// A call is bound to the accounts that are signed in when it begins. It ends with ``PrincipalChanged`` if one of
+  /// them signs out, or another one signs in, before the call is sent or sent again; during a streamed response that
+  /// ends the stream. A call that began signed out never gets credentials.
   ///
   /// - Throws: ``TransportError``, with the code `invalidRequest` if the credentials cannot be read or sent, or if the
-  ///   message must be sent again and its content can be sent only once; with `declined` if the call requires credentials
-  ///   and there are none. The error of a refresh.
+  ///   message must be sent again and its content can be sent only once; with `declined` if the call requires
+  ///   credentials and there are none. The error of a refresh.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard concerns(context) else { return try await next(request, context: context) }
     return try await first(request, context, next)
@@ -107,8 +107,8 @@ public final class Credentials: Middleware {
   /// Whether ends of sessions are reported.
   var tellsOfEnds: Bool { onSessionEnd != nil }
 
-  /// Reports that a server rejected credentials or asks for some, unless they were replaced meanwhile: a response may be
-  /// late.
+  /// Reports that a server rejected credentials or asks for some, unless they were replaced meanwhile: a response may
+  /// be late.
   ///
   /// - Parameter current: the current generation; `nil`: unknown.
   func report(_ subject: RefreshSubject, of account: AuthenticatedAccount, current: UInt64?) {

@@ -1,7 +1,7 @@
 /// The authentication of one message, rejection by rejection. A pure state machine.
 ///
-/// Each authentication is refreshed once and answers one challenge, or again if the challenge was only stale. So it ends,
-/// however often the server rejects the message.
+/// Each authentication is refreshed once and answers one challenge, or again if the challenge was only stale. So it
+/// ends, however often the server rejects the message.
 struct AuthenticationRounds {
   /// An authentication, as far as it matters here.
   struct Candidate: Hashable {
@@ -57,8 +57,8 @@ struct AuthenticationRounds {
     return count == 0 || count <= Self.staleLimit && challenge["stale"]?.lowercased() == "true"
   }
 
-  /// The candidate whose credentials the server rejected: a sent one that the challenge asks for, else the first sent one,
-  /// else the first without credentials.
+  /// The candidate whose credentials the server rejected: a sent one that the challenge asks for, else the first sent
+  /// one, else the first without credentials.
   private func blamed(_ candidates: [Candidate]) -> Int? {
     candidates.firstIndex { $0.isShown && $0.asked != nil } ?? candidates.firstIndex { $0.isShown }
       ?? candidates.firstIndex { !$0.hasCredential }

@@ -55,8 +55,8 @@ struct BoundAccount: Sendable {
   ///
   /// A call that began signed out never gets credentials.
   ///
-  /// - Throws: ``PrincipalChanged`` as the cause of a ``TransportError``, or the error that ended the session, if the account
-  ///   has changed; errors of reading.
+  /// - Throws: ``PrincipalChanged`` as the cause of a ``TransportError``, or the error that ended the session, if the
+  ///   account has changed; errors of reading.
   func current(_ authentication: Authentication) async throws -> StoredCredential {
     let bound = try stored.get()
     guard bound.credential != nil else { return bound }

@@ -12,8 +12,8 @@ public import ApusCore
 /// | there was never a sign-in, and a server asks for credentials | | ``Reason/neverSignedIn`` |
 /// | a server responds 401 to credentials that were replaced meanwhile, or to a call's own | | `nil` |
 ///
-/// The end of a session is reported once: neither a later sign-out nor calls that are rejected while signed out report it
-/// again.
+/// The end of a session is reported once: neither a later sign-out nor calls that are rejected while signed out report
+/// it again.
 public struct SessionEnd: Sendable, Hashable {
   /// The reason for the end of a session.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
@@ -68,10 +68,10 @@ extension SessionEnd.Reason {
 extension Client {
   /// Signs out of the environment: removes all its credentials.
   ///
-  /// Waiting calls are not sent any more and end with ``PrincipalChanged``: those that wait for a refresh at once, others
-  /// when they would be sent. Open streams end with it, too. The result of a refresh under way is discarded. Calls that
-  /// have been sent get their responses; to avoid that, cancel them (``ApusCore/CallRegistry/cancelAll()``). The end of
-  /// the session is reported once.
+  /// Waiting calls are not sent any more and end with ``PrincipalChanged``: those that wait for a refresh at once,
+  /// others when they would be sent. Open streams end with it, too. The result of a refresh under way is discarded.
+  /// Calls that have been sent get their responses; to avoid that, cancel them (``ApusCore/CallRegistry/cancelAll()``).
+  /// The end of the session is reported once.
   ///
   /// - Throws: the error of the first store that could not be cleared; its credentials may still be there. The other
   ///   stores are cleared all the same.
@@ -98,8 +98,8 @@ extension Client {
 }
 
 extension CallError {
-  /// The reason why the call has no session, if that is why it failed; `nil`: it failed for another reason. See the table
-  /// of ``SessionEnd``.
+  /// The reason why the call has no session, if that is why it failed; `nil`: it failed for another reason. See the
+  /// table of ``SessionEnd``.
   ///
   /// A call that shares the exchange of another one knows of a rejection by its ``status`` only.
   public var sessionEnd: SessionEnd.Reason? {

@@ -53,8 +53,8 @@ public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
 public enum BreakerUse: Sendable, Hashable {
   /// The circuit of the endpoint, by its method and path template, and that of the origin.
   ///
-  /// A path template without text of its own, such as that of a path made of `segments:`, does not identify an endpoint:
-  /// its calls count for the origin only.
+  /// A path template without text of its own, such as that of a path made of `segments:`, does not identify an
+  /// endpoint: its calls count for the origin only.
   case endpoint
   /// The circuit of a group, shared by all endpoints at the origin that name it, in place of their own; and that of the
   /// origin.

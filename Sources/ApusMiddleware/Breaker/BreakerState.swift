@@ -3,9 +3,9 @@ import ApusCore
 /// The circuits of one origin: its own, and one for each endpoint or group there. A pure state machine, driven by
 /// ``CircuitBreaker``.
 ///
-/// An exchange passes if both its circuits allow it. The endpoint's circuit counts responses; the origin's counts whether
-/// the server was reached, and consecutive gateway errors and timeouts from several endpoints. So a single failing
-/// endpoint never opens the circuit of its origin.
+/// An exchange passes if both its circuits allow it. The endpoint's circuit counts responses; the origin's counts
+/// whether the server was reached, and consecutive gateway errors and timeouts from several endpoints. So a single
+/// failing endpoint never opens the circuit of its origin.
 ///
 /// An origin that was reached but fails is overloaded: it answers some requests and not others. Its circuit then opens
 /// for a short time only, and closes after ``minimumParts`` successful trials in a row: one answer says little, and a
@@ -333,7 +333,8 @@ struct BreakerState {
     changes.append(Change(part: nil, status: origin.status))
   }
 
-  /// Closes the origin's circuit, and makes those half-open that opened with it, except one that the trial itself opened.
+  /// Closes the origin's circuit, and makes those half-open that opened with it, except one that the trial itself
+  /// opened.
   private mutating func closeOrigin(after trial: Permit, _ now: MonotonicInstant, _ changes: inout [Change]) {
     var epoch = nextEpoch()
     origin.close(now, epoch)
@@ -547,8 +548,8 @@ private struct BreakerCircuit {
 
   // MARK: Times
 
-  /// How long the circuit stays open: the server's delay, at least a second, plus up to a tenth; else twice the previous
-  /// time, plus up to a fifth. Never longer than the policy allows.
+  /// How long the circuit stays open: the server's delay, at least a second, plus up to a tenth; else twice the
+  /// previous time, plus up to a fifth. Never longer than the policy allows.
   private func openingTime(_ now: MonotonicInstant, _ jitter: Double, _ policy: BreakerPolicy) -> Duration {
     let limit = Self.longest(policy)
     if let retryInstant, retryInstant >= now {

@@ -9,30 +9,30 @@ import Synchronization
 ///
 /// Outcomes of an exchange:
 /// - *Unreachable* counts for the origin: no address, connection refused, TLS, connect timeout.
-/// - *Failed* counts for the endpoint: 500, 502, 503 and 504, a connection that broke off, and a timeout waiting for the
-///   head or for more content, after ``BreakerPolicy/patience``. Gateway errors (502, 503, 504) and timeouts count for
-///   the origin, too.
+/// - *Failed* counts for the endpoint: 500, 502, 503 and 504, a connection that broke off, and a timeout waiting for
+///   the head or for more content, after ``BreakerPolicy/patience``. Gateway errors (502, 503, 504) and timeouts count
+///   for the origin, too.
 /// - *Nothing* counts for neither: a call that was cancelled or refused by the client, found no network, waited for the
-///   transport's own pool, or failed for a reason other than the server, such as its content or a refresh that it needed
-///   (``ApusCore/TransportError/subject``).
+///   transport's own pool, or failed for a reason other than the server, such as its content or a refresh that it
+///   needed (``ApusCore/TransportError/subject``).
 /// - Anything else is *answered*, and counts for both.
 ///
 /// Circuits:
 /// - The circuit of an endpoint opens at a ratio of failures, or after consecutive gateway errors; that of an origin
 ///   after consecutive unreachable exchanges, or consecutive gateway errors or timeouts from at least three endpoints.
 ///   Any response ends a run of unreachable exchanges; an answered exchange ends both runs.
-/// - An open circuit becomes half-open when its time is over: one trial request passes, and other calls are refused until
-///   its head is there. The trial of an origin may be a request to any of its endpoints. When the circuit of an origin
-///   closes, those of endpoints that opened since its first failure become half-open.
+/// - An open circuit becomes half-open when its time is over: one trial request passes, and other calls are refused
+///   until its head is there. The trial of an origin may be a request to any of its endpoints. When the circuit of an
+///   origin closes, those of endpoints that opened since its first failure become half-open.
 /// - `Retry-After` of a 503 sets the time for which the circuit stays open.
-/// - An exchange counts when its content is complete. An exchange that began before a circuit changed does not count for
-///   that circuit.
+/// - An exchange counts when its content is complete. An exchange that began before a circuit changed does not count
+///   for that circuit.
 /// - At most 256 endpoints and groups of an origin have a circuit; calls of others count for the origin only.
 /// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), passes and is not counted.
 ///
 /// The breaker stands inside retry, so that every attempt is counted, and outside redirects, so that a call counts for
-/// the origin that it was made to. Several clients may use one breaker: endpoints with the same method and template below
-/// one origin then share a circuit, whatever the clients' base paths.
+/// the origin that it was made to. Several clients may use one breaker: endpoints with the same method and template
+/// below one origin then share a circuit, whatever the clients' base paths.
 public final class CircuitBreaker: Middleware {
   let policy: BreakerPolicy
   private let onChange: (@Sendable (BreakerChange) -> Void)?
@@ -71,8 +71,8 @@ public final class CircuitBreaker: Middleware {
     change(scope) { $0.isolate(scope.part, at: SystemClock().now) }
   }
 
-  /// Closes a circuit and discards its counts. With the circuit of an origin those of its endpoints and groups close too,
-  /// except isolated ones.
+  /// Closes a circuit and discards its counts. With the circuit of an origin those of its endpoints and groups close
+  /// too, except isolated ones.
   ///
   /// - Parameters:
   ///   - scope: the subject of the circuit.
@@ -83,7 +83,8 @@ public final class CircuitBreaker: Middleware {
 
   /// Passes the request on, unless a circuit of its call is open.
   ///
-  /// - Throws: ``TransportError`` with a ``BreakerRejection`` as its cause; its code is `declined`, and nothing is sent.
+  /// - Throws: ``TransportError`` with a ``BreakerRejection`` as its cause; its code is `declined`, and nothing is
+  ///   sent.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let pass = try admit(request, context) else { return try await next(request, context: context) }
     let response: ResponseMessage
@@ -262,7 +263,8 @@ private struct Circuits {
   private var origins: [OriginKey: OriginCircuits] = [:]
   /// The origin of the latest call, most often the next one's as well: it needs no lookup.
   private var last: (key: OriginKey, circuits: OriginCircuits)?
-  /// The number of origins at which idle ones are dropped. It doubles, so adding an origin costs constant time, amortised.
+  /// The number of origins at which idle ones are dropped. It doubles, so adding an origin costs constant time,
+  /// amortised.
   private var sweepCount = fewest
 
   var all: [OriginCircuits] { Array(origins.values) }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The connectivity of the device: whether it has a network. Make one for all clients of an app.
 ///
-/// The status follows the latest evidence, from a ``ConnectivitySource`` or from a call: a response shows that there is a
-/// network, an error of kind `offline` that there is none. Without a source, calls are the only evidence. On Linux
+/// The status follows the latest evidence, from a ``ConnectivitySource`` or from a call: a response shows that there is
+/// a network, an error of kind `offline` that there is none. Without a source, calls are the only evidence. On Linux
 /// connecting then reports that the network is unreachable; a failed name lookup, the more common sign there, does not
 /// count, nor does an unreachable IPv6 address, since many networks have no IPv6. An app that knows more calls
 /// ``report(_:)`` or supplies a source.
@@ -54,8 +54,8 @@ public final class Connectivity: Sendable {
   /// The current status.
   public var status: ConnectivityStatus { shared.withLock { $0.state.status } }
 
-  /// The current status and each change of it. A slow reader gets the latest value only. The stream ends when this object
-  /// is released.
+  /// The current status and each change of it. A slow reader gets the latest value only. The stream ends when this
+  /// object is released.
   public var statuses: AsyncStream<ConnectivityStatus> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: ConnectivityStatus.self, bufferingPolicy: .bufferingNewest(1))
@@ -77,8 +77,9 @@ public final class Connectivity: Sendable {
 
   /// Reports a status that the source does not know, for example from another library.
   ///
-  /// It holds until there is other evidence from the source or from a call. After `.offline`, calls wait or are refused,
-  /// as their ``ConnectivityPolicy`` says, for about 30 seconds after the first of them; then one is sent as a probe.
+  /// It holds until there is other evidence from the source or from a call. After `.offline`, calls wait or are
+  /// refused, as their ``ConnectivityPolicy`` says, for about 30 seconds after the first of them; then one is sent as a
+  /// probe.
   public func report(_ status: ConnectivityStatus) {
     perform { $0.report(status) }
   }

@@ -3,11 +3,11 @@ import HTTPTypes
 
 /// A middleware that makes calls wait or fail while the device is offline, see ``ConnectivityPolicy``.
 ///
-/// It stands inside retry, so that attempts can wait, and outside scheduling, so that a waiting attempt holds no permit.
-/// It reports the outcome of each attempt to its ``Connectivity``; an unreachable IPv6 address in a URL is no evidence
-/// that the device is offline. Work that other calls depend on, such as fetching a token (``SharedWorkKey``), never
-/// waits. A pipeline of one's own needs ``Retry`` further out, which removes an internal mark from the errors of calls
-/// that fail fast.
+/// It stands inside retry, so that attempts can wait, and outside scheduling, so that a waiting attempt holds no
+/// permit. It reports the outcome of each attempt to its ``Connectivity``; an unreachable IPv6 address in a URL is no
+/// evidence that the device is offline. Work that other calls depend on, such as fetching a token (``SharedWorkKey``),
+/// never waits. A pipeline of one's own needs ``Retry`` further out, which removes an internal mark from the errors of
+/// calls that fail fast.
 public struct ConnectivityGate: Middleware {
   private let connectivity: Connectivity
   let standard: ConnectivityPolicy
@@ -25,8 +25,8 @@ public struct ConnectivityGate: Middleware {
 
   /// Passes the request on, at once or when there is a network.
   ///
-  /// - Throws: ``TransportError`` of kind `offline` if the call does not wait; nothing is sent then. `CancellationError`
-  ///   when the task is cancelled while it waits, for example at the call's deadline.
+  /// - Throws: ``TransportError`` of kind `offline` if the call does not wait; nothing is sent then.
+  ///   `CancellationError` when the task is cancelled while it waits, for example at the call's deadline.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard context.delivery != .described else { return try await next(request, context: context) }
     let isShared = context.values[SharedWorkKey.self]

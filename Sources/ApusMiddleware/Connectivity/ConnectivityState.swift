@@ -3,9 +3,9 @@ import ApusCore
 /// The connectivity status, the calls that wait for a network, and the probes. A pure state machine, driven by
 /// ``Connectivity``.
 ///
-/// The latest evidence counts, from a source or from a call. While the device is offline, one call at a time is admitted
-/// as a probe, at growing intervals, so that no call waits for ever for a report that never comes. Every change begins a
-/// new epoch; a call that was admitted in an earlier epoch is no evidence that the device is offline.
+/// The latest evidence counts, from a source or from a call. While the device is offline, one call at a time is
+/// admitted as a probe, at growing intervals, so that no call waits for ever for a report that never comes. Every
+/// change begins a new epoch; a call that was admitted in an earlier epoch is no evidence that the device is offline.
 struct ConnectivityState: Hashable {
   typealias Waiter = UInt64
 
@@ -158,8 +158,8 @@ struct ConnectivityState: Hashable {
     return Effect(change: next, released: waiters.popAll().map { Release(waiter: $0, permit: permit) })
   }
 
-  /// The interval between probes: 1 second after the first call that found the device offline, doubled with each further
-  /// one up to 30 seconds; 30 seconds after the first call that asks where only a source said so.
+  /// The interval between probes: 1 second after the first call that found the device offline, doubled with each
+  /// further one up to 30 seconds; 30 seconds after the first call that asks where only a source said so.
   static func pause(after failures: Int) -> Duration {
     failures == 0 ? .seconds(30) : .seconds(min(30, 1 << min(failures - 1, 5)))
   }

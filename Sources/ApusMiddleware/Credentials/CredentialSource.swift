@@ -14,8 +14,8 @@ public protocol CredentialSource: Sendable {
   func set(_ credential: Credential) async throws
   /// Removes the credentials. No later attempt carries them.
   func clear() async throws
-  /// Notifies when ``StoredCredential/principal`` changes, so that open streams end at once at a sign-out. Default: `nil`:
-  /// the change is noticed by ``ApusCore/Client/signOut()`` and by the next call.
+  /// Notifies when ``StoredCredential/principal`` changes, so that open streams end at once at a sign-out. Default:
+  /// `nil`: the change is noticed by ``ApusCore/Client/signOut()`` and by the next call.
   var principalChanges: PrincipalChanges? { get }
 }
 
@@ -26,11 +26,11 @@ extension CredentialSource {
 
 /// A store of credentials that can be refreshed, such as ``MemoryCredentials``.
 ///
-/// Make one ``Authentication`` for a store and use it in all clients. Several authentications with one store refresh one
-/// after the other, and each reports the end of a session by itself.
+/// Make one ``Authentication`` for a store and use it in all clients. Several authentications with one store refresh
+/// one after the other, and each reports the end of a session by itself.
 public protocol RefreshableCredentialSource: CredentialSource {
-  /// Replaces or removes the credentials of a generation, if it is still the current one, in one atomic step: a sign-in or
-  /// sign-out in the meantime wins.
+  /// Replaces or removes the credentials of a generation, if it is still the current one, in one atomic step: a sign-in
+  /// or sign-out in the meantime wins.
   ///
   /// The principal stays the same unless the credentials are removed. When this returns, they are stored as durably as
   /// the store can; calls that wait for the refresh go on only then.
@@ -42,8 +42,8 @@ public protocol RefreshableCredentialSource: CredentialSource {
   /// - Throws: any error. The new tokens are kept in memory, and stored with the next refresh.
   func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool
 
-  /// Does work under the lease of these credentials: no other client refreshes them meanwhile, and no other process that
-  /// shares the store.
+  /// Does work under the lease of these credentials: no other client refreshes them meanwhile, and no other process
+  /// that shares the store.
   ///
   /// A second refresher waits, reads the generation again and finds it replaced. The lease of a process that dies ends.
   ///
@@ -60,8 +60,9 @@ public struct StoredCredential: Sendable, Hashable {
   public let credential: Credential?
   /// A number that increases each time the credentials are replaced or removed. It starts anywhere.
   public let generation: UInt64
-  /// A number that identifies the account. It changes at sign-in and sign-out, not when credentials are refreshed, and is
-  /// never used again. A call is bound to it when it begins, and is never sent with the credentials of another account.
+  /// A number that identifies the account. It changes at sign-in and sign-out, not when credentials are refreshed, and
+  /// is never used again. A call is bound to it when it begins, and is never sent with the credentials of another
+  /// account.
   public let principal: UInt64
   /// The time for which the credentials remain valid; `nil`: unknown.
   public let remaining: Duration?

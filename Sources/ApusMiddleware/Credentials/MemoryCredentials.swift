@@ -63,16 +63,16 @@ public final class MemoryCredentials: RefreshableCredentialSource, CustomReflect
 
   /// Replaces the credentials at a sign-in.
   ///
-  /// Calls that were made before and have not been sent yet end with ``PrincipalChanged``. An app that renews the tokens
-  /// of one account by itself uses ``set(_:account:)``.
+  /// Calls that were made before and have not been sent yet end with ``PrincipalChanged``. An app that renews the
+  /// tokens of one account by itself uses ``set(_:account:)``.
   public func set(_ credential: Credential) {
     signIn(with: credential)
   }
 
   /// Replaces the credentials by those of a named account.
   ///
-  /// If the current credentials were set for the same account, the principal stays the same: waiting calls are sent with
-  /// the new ones. Otherwise this is a sign-in, as with ``set(_:)``.
+  /// If the current credentials were set for the same account, the principal stays the same: waiting calls are sent
+  /// with the new ones. Otherwise this is a sign-in, as with ``set(_:)``.
   ///
   /// - Parameter account: the name of the account, for example its id.
   public func set(_ credential: Credential, account: String) {

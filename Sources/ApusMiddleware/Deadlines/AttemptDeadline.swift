@@ -1,13 +1,13 @@
 public import ApusCore
 
-/// A middleware that limits the time of each attempt to its response head, so that a server that does not respond leaves
-/// time for a retry.
+/// A middleware that limits the time of each attempt to its response head, so that a server that does not respond
+/// leaves time for a retry.
 ///
-/// It stands inside scheduling, so that the wait for a permit does not count, and outside everything that belongs to the
-/// attempt: the wait for the rate limit, a token refresh, redirects, connecting, sending and the server's work count.
-/// An attempt that exceeds the limit fails with a ``ApusCore/TransportError`` that has its phase and request state; the
-/// app gets the code `timeout` if there is no retry. An earlier deadline of the call ends the call instead. It costs no
-/// task (see ``ApusCore/CallContext/limitAttempt(to:)``).
+/// It stands inside scheduling, so that the wait for a permit does not count, and outside everything that belongs to
+/// the attempt: the wait for the rate limit, a token refresh, redirects, connecting, sending and the server's work
+/// count. An attempt that exceeds the limit fails with a ``ApusCore/TransportError`` that has its phase and request
+/// state; the app gets the code `timeout` if there is no retry. An earlier deadline of the call ends the call instead.
+/// It costs no task (see ``ApusCore/CallContext/limitAttempt(to:)``).
 ///
 /// A limit that a call sets (`.attemptTimeout(…)`) applies to each of its attempts. The default reserves time for a
 /// retry, so it applies only if there may be one:
@@ -109,7 +109,8 @@ extension Endpoint {
   ///
   /// It applies to every attempt, the last one included, unlike the client's default (``AttemptDeadline``).
   ///
-  /// - Parameter limit: the maximum time from when the attempt is admitted; not positive: nothing is sent. `nil`: no limit.
+  /// - Parameter limit: the maximum time from when the attempt is admitted; not positive: nothing is sent. `nil`: no
+  ///   limit.
   public func attemptTimeout(_ limit: Duration?) -> Request<Value> {
     setting(AttemptTimeoutKey.self, limit.map(AttemptTimeoutKey.Limit.limited) ?? .unlimited)
   }

@@ -22,8 +22,8 @@ public import Logging
 /// ```
 ///
 /// It logs JSON and forms, up to a limit, with the values of members masked whose names suggest a secret; of all other
-/// content it logs the media type and the length. A secret under another name is logged: use it in development, not in a
-/// product. It does not log content that is a file or a stream, nor fields (headers).
+/// content it logs the media type and the length. A secret under another name is logged: use it in development, not in
+/// a product. It does not log content that is a file or a stream, nor fields (headers).
 public struct ContentLogging: Middleware {
   /// The words that mark a member as secret if its name contains one, without regard to case, `_` and `-`.
   public static let standardMasked: Set<String> = [

@@ -5,9 +5,9 @@ public import Logging
 /// An observer that logs a line when a call's request is ready and one when the call ends: id, method, URL, status,
 /// duration.
 ///
-/// It is an observer, not a middleware, so that the last line tells what the app got: a middleware does not see timeouts,
-/// superseded calls and decoding errors. No client has one by default. The path is logged as its template, or as sent
-/// with the query's values masked; fields and content are never logged.
+/// It is an observer, not a middleware, so that the last line tells what the app got: a middleware does not see
+/// timeouts, superseded calls and decoding errors. No client has one by default. The path is logged as its template, or
+/// as sent with the query's values masked; fields and content are never logged.
 public struct RequestLogging: CallObserver {
   private let logger: Logger
   let level: Logger.Level
@@ -17,8 +17,8 @@ public struct RequestLogging: CallObserver {
   ///
   /// - Parameters:
   ///   - logger: the logger.
-  ///   - level: the level of ordinary lines and of cancelled calls. Failed calls are logged as `warning`, or at this level
-  ///     if it is higher. Default: `info`.
+  ///   - level: the level of ordinary lines and of cancelled calls. Failed calls are logged as `warning`, or at this
+  ///     level if it is higher. Default: `info`.
   ///   - showsPaths: whether the path is logged as sent, ids included. Default: `false`, the template.
   public init(_ logger: Logger, level: Logger.Level = .info, showsPaths: Bool = false) {
     self.logger = logger

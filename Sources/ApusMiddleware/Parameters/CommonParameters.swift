@@ -3,9 +3,9 @@ import HTTPTypes
 
 /// A middleware that adds the environment's common fields and query parameters to messages that lack them.
 ///
-/// It stands outside everything that compares messages or sends them again, as in the default pipeline: a stored or shared
-/// response then belongs to the whole message, and no parameters are added to the target of a redirect. Common fields
-/// are sent along on redirects; a secret among them is marked as sensitive and is not sent to another origin
+/// It stands outside everything that compares messages or sends them again, as in the default pipeline: a stored or
+/// shared response then belongs to the whole message, and no parameters are added to the target of a redirect. Common
+/// fields are sent along on redirects; a secret among them is marked as sensitive and is not sent to another origin
 /// (``RawField/isSensitive``).
 public struct CommonParameters: Middleware {
   /// Makes the middleware. The fields and parameters are part of the environment.
@@ -13,8 +13,8 @@ public struct CommonParameters: Middleware {
 
   /// Adds the missing fields and parameters. `Content-Type` is not added to a message without content.
   ///
-  /// - Throws: an error that fails the call with `invalidRequest` or `encoding` if a common field or parameter cannot be
-  ///   sent.
+  /// - Throws: an error that fails the call with `invalidRequest` or `encoding` if a common field or parameter cannot
+  ///   be sent.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     try await next(completed(request, context), context: context)
   }

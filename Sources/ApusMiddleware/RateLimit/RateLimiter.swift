@@ -53,8 +53,8 @@ public final class RateLimiter: Middleware {
 
   /// Waits for tokens and passes the request on.
   ///
-  /// - Throws: ``TransportError`` with a ``RateLimitRejection`` as its cause; its code is `declined`, and nothing is sent.
-  ///   `CancellationError` when the task is cancelled while it waits.
+  /// - Throws: ``TransportError`` with a ``RateLimitRejection`` as its cause; its code is `declined`, and nothing is
+  ///   sent. `CancellationError` when the task is cancelled while it waits.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard context.delivery != .described, let key = OriginKey(request.head) else {
       return try await next(request, context: context)

@@ -2,9 +2,9 @@ import ApusCore
 
 /// The token bucket of one origin and the queue behind it. A pure state machine, driven by ``RateLimitLane``.
 ///
-/// Calls are sent in order of arrival. The first in the queue watches the clock; when it is sent or leaves, the next one
-/// becomes first. A pause that the server asks for delays all calls. A call that would have to wait beyond its deadline
-/// is refused at once, also while it is queued.
+/// Calls are sent in order of arrival. The first in the queue watches the clock; when it is sent or leaves, the next
+/// one becomes first. A pause that the server asks for delays all calls. A call that would have to wait beyond its
+/// deadline is refused at once, also while it is queued.
 struct RateLimiterState: Hashable {
   typealias Waiter = UInt64
 
@@ -203,8 +203,8 @@ struct RateLimiterState: Hashable {
 
 /// A token bucket without rounding. A pure value.
 ///
-/// It keeps the instant at which the bucket is full again, not a count of tokens, so nothing is refilled as time passes.
-/// A cost above the burst needs a full bucket, and leaves it in debt.
+/// It keeps the instant at which the bucket is full again, not a count of tokens, so nothing is refilled as time
+/// passes. A cost above the burst needs a full bucket, and leaves it in debt.
 struct TokenBucket: Hashable {
   let limit: RateLimit
   /// When the bucket is full again, or since when it is full.

@@ -2,9 +2,9 @@ import ApusCore
 
 /// The target of a `Location` field, resolved against the URL of the request (RFC 9110 §10.2.2, RFC 3986 §5).
 ///
-/// Characters that a URL must escape, and that have one meaning only, are escaped: spaces, quotation marks, bytes beyond
-/// ASCII. What clients read in different ways is refused: control characters, backslashes in the path, a `%` without two
-/// hexadecimal digits, user information. A fragment is not sent; messages have none to inherit.
+/// Characters that a URL must escape, and that have one meaning only, are escaped: spaces, quotation marks, bytes
+/// beyond ASCII. What clients read in different ways is refused: control characters, backslashes in the path, a `%`
+/// without two hexadecimal digits, user information. A fragment is not sent; messages have none to inherit.
 struct LocationReference: Hashable {
   let origin: Origin
   /// The path and the query as sent.
@@ -125,8 +125,8 @@ enum ReferencePath {
   private static let dot = UInt8(ascii: ".")
   private static let slash = UInt8(ascii: "/")
 
-  /// Removes `.` and `..` segments (RFC 3986 §5.2.4), also with escaped dots: some servers, proxies and transports decode
-  /// those, and must not be led to another path.
+  /// Removes `.` and `..` segments (RFC 3986 §5.2.4), also with escaped dots: some servers, proxies and transports
+  /// decode those, and must not be led to another path.
   static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     guard path.contains(where: { $0 == dot || $0 == UInt8(ascii: "%") }) else { return path }
     var kept: [ArraySlice<UInt8>] = []

@@ -117,8 +117,8 @@ struct RedirectChain {
 }
 
 extension RequestMessage {
-  /// Changes the method as a redirect's status says (RFC 9110 §15.4): 303 redirects to another resource; after 301 and 302
-  /// all clients turn a POST into a GET. The content is removed with its method.
+  /// Changes the method as a redirect's status says (RFC 9110 §15.4): 303 redirects to another resource; after 301 and
+  /// 302 all clients turn a POST into a GET. The content is removed with its method.
   mutating func adaptMethod(to status: HTTPResponse.Status) {
     switch status.code {
     case 303: if head.method != .head { head.method = .get }
@@ -137,8 +137,8 @@ extension RequestMessage {
 
   /// Removes from a request to another origin what it says about its source.
   ///
-  /// `Referer` keeps only the origin of the page, and nothing from https to http. `Origin` becomes `null`, since the other
-  /// server cannot trust it after a redirect (RFC 6454 §7.2).
+  /// `Referer` keeps only the origin of the page, and nothing from https to http. `Origin` becomes `null`, since the
+  /// other server cannot trust it after a redirect (RFC 6454 §7.2).
   mutating func generaliseSource(to: Origin) {
     if let referer = head.headerFields[.referer] {
       let bytes = referer.utf8

@@ -3,12 +3,12 @@ import HTTPTypes
 
 /// A middleware that follows redirects (RFC 9110 §15.4), within the limits of a ``RedirectPolicy``.
 ///
-/// It stands inside retry and outside everything that belongs to one origin: each hop is an exchange of the same attempt,
-/// with its own credentials, cookies and signature. Credentials that the request itself carries are removed when the
-/// origin (scheme, host or port) changes, and do not come back when a later hop returns.
+/// It stands inside retry and outside everything that belongs to one origin: each hop is an exchange of the same
+/// attempt, with its own credentials, cookies and signature. Credentials that the request itself carries are removed
+/// when the origin (scheme, host or port) changes, and do not come back when a later hop returns.
 ///
-/// - 301 and 302 turn a POST into a GET and leave other methods unchanged; 303 turns every method but HEAD into a GET; 307
-///   and 308 change nothing. 300, 304, 305 and 306 are final responses, and so is a redirect without a `Location`.
+/// - 301 and 302 turn a POST into a GET and leave other methods unchanged; 303 turns every method but HEAD into a GET;
+///   307 and 308 change nothing. 300, 304, 305 and 306 are final responses, and so is a redirect without a `Location`.
 /// - The content of a redirect is not read, except a short one, to keep its connection.
 /// - Traces and errors show the origin of a redirect's target, not its path.
 public struct Redirects: Middleware {

@@ -34,8 +34,8 @@ public struct Refresh: Sendable {
   /// beside the refresh's limit.
   ///
   /// Where the transport supports it (`NIOTransport`), the call uses a new connection, so that a server that closes an
-  /// idle connection at that moment does not lose a refresh token. If a server accepts the same refresh token twice, mark
-  /// the endpoint with `.idempotent()`: the call is then also retried if there was no response.
+  /// idle connection at that moment does not lose a refresh token. If a server accepts the same refresh token twice,
+  /// mark the endpoint with `.idempotent()`: the call is then also retried if there was no response.
   ///
   /// - Throws: as `send` of a client.
   public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
@@ -49,8 +49,8 @@ public struct Refresh: Sendable {
 
   /// The time until a moment that the server named, such as `expires_at` or a token's `exp`.
   ///
-  /// It is measured by the server's clock, if its responses had a `Date` (RFC 9110 §6.6.1), since the device's clock may
-  /// be wrong by hours. Negative for a moment in the past; about a hundred years for one that is in no calendar.
+  /// It is measured by the server's clock, if its responses had a `Date` (RFC 9110 §6.6.1), since the device's clock
+  /// may be wrong by hours. Negative for a moment in the past; about a hundred years for one that is in no calendar.
   public func time(until moment: Date) -> Duration {
     Duration(clampingSeconds: moment.timeIntervalSince(serverClock.now))
   }

@@ -61,14 +61,14 @@ enum RefreshFailure {
   }
 }
 
-/// An error that a refresh throws if the credentials can never be refreshed again, and the server said so by other means
-/// than 401, 403 or `invalid_grant`.
+/// An error that a refresh throws if the credentials can never be refreshed again, and the server said so by other
+/// means than 401, 403 or `invalid_grant`.
 public struct RefreshRefusal: Error, Sendable, Hashable {
   /// Makes an error.
   public init() {}
 
-  /// Whether only a new sign-in helps (RFC 6749 §5.2): after 401 and 403, and after 400 only with `invalid_grant`, since it
-  /// may be about anything in the request.
+  /// Whether only a new sign-in helps (RFC 6749 §5.2): after 401 and 403, and after 400 only with `invalid_grant`,
+  /// since it may be about anything in the request.
   static func isLasting(_ error: any Error) -> Bool {
     if error is RefreshRefusal { return true }
     guard let error = error as? CallError else { return false }

@@ -4,15 +4,15 @@ import ApusCore
 /// ``Refresher``.
 ///
 /// Credentials are identified by their generation. Rules:
-/// - Each generation has at most one refresh at a time. A call that was refused with an older generation than the current
-///   one is only sent again.
+/// - Each generation has at most one refresh at a time. A call that was refused with an older generation than the
+///   current one is only sent again.
 /// - A waiter that leaves does not end the refresh.
 /// - An overdue refresh has no waiters, and is not started again while it runs: the server may have issued new tokens
 ///   already and invalidated the old ones.
 /// - A refresh that failed for good is not repeated.
 /// - A temporary failure starts a cool-down of the token endpoint, which doubles until a refresh succeeds.
-/// - A rejection of freshly refreshed credentials starts a cool-down as well, which doubles until a message with them or
-///   newer ones is accepted. Rejections of credentials that were replaced do not count.
+/// - A rejection of freshly refreshed credentials starts a cool-down as well, which doubles until a message with them
+///   or newer ones is accepted. Rejections of credentials that were replaced do not count.
 /// - After a sign-out no call waits for an older generation, and the result of a refresh under way changes nothing.
 struct RefreshState: Hashable {
   typealias Waiter = UInt64
@@ -134,8 +134,8 @@ struct RefreshState: Hashable {
     return obstacle(to: generation, now) ?? .waitFor(begin(generation, with: waiter))
   }
 
-  /// Notes that the server rejected freshly refreshed credentials: another refresh would not help soon. Several rejections
-  /// of one generation count once; one of an older generation than `current` does not count.
+  /// Notes that the server rejected freshly refreshed credentials: another refresh would not help soon. Several
+  /// rejections of one generation count once; one of an older generation than `current` does not count.
   mutating func refusedAfterRefresh(_ generation: UInt64, current: UInt64, now: MonotonicInstant) {
     guard generation == current, obstacle(to: generation, now) == nil else { return }
     // The cool-down of a server that keeps rejecting the tokens it issues grows.

@@ -77,8 +77,8 @@ final class RefreshWork: Sendable {
     self.refresher = refresher
   }
 
-  /// Whether the current task does the work of a refresher, or of another one with the same source, whose lease only one
-  /// of them can hold.
+  /// Whether the current task does the work of a refresher, or of another one with the same source, whose lease only
+  /// one of them can hold.
   static func isDone(by refresher: Refresher) -> Bool {
     guard let current, !current.isOver.load(ordering: .acquiring) else { return false }
     return SourceIdentity(current.refresher.source, elseOf: current.refresher)

@@ -146,8 +146,8 @@ final class Refresher: Sendable {
     }
   }
 
-  /// Whether calls to the call's server may refresh the tokens: a server that the app has named, else the one where they
-  /// were used first. So a refresh token is not sent to a second server because the authentication is used in two
+  /// Whether calls to the call's server may refresh the tokens: a server that the app has named, else the one where
+  /// they were used first. So a refresh token is not sent to a second server because the authentication is used in two
   /// environments.
   private func isAtHome(_ subject: RefreshSubject, isFirst: Bool) -> Bool {
     guard let origin = subject.context.environment.baseURL.origin else { return false }

@@ -2,9 +2,9 @@ public import ApusCore
 
 /// An idempotency key: a server that gets several messages with one key acts once.
 ///
-/// It is the same for all attempts of a call, and different for each call unless the app sets it, for example to repeat a
-/// call after a restart. It is a secret like a credential: it is not sent to another origin on a redirect, and is masked
-/// in every text.
+/// It is the same for all attempts of a call, and different for each call unless the app sets it, for example to repeat
+/// a call after a restart. It is a secret like a credential: it is not sent to another origin on a redirect, and is
+/// masked in every text.
 public struct IdempotencyKey: Sendable, Hashable {
   /// How the key is written into its field.
   public enum Form: Sendable, Hashable {
@@ -25,8 +25,8 @@ public struct IdempotencyKey: Sendable, Hashable {
   /// Makes a key.
   ///
   /// - Parameters:
-  ///   - value: the key; a value that is invalid in a field makes calls fail with `invalidRequest`. Default: `nil`, a new
-  ///     key for each call.
+  ///   - value: the key; a value that is invalid in a field makes calls fail with `invalidRequest`. Default: `nil`, a
+  ///     new key for each call.
   ///   - form: how the key is written. Default: `bare`.
   ///   - field: the name of the field. Default: `Idempotency-Key`.
   public init(_ value: String? = nil, form: Form = .bare, field: String = "Idempotency-Key") {
@@ -84,8 +84,8 @@ enum IdempotencyKeyKey: ContextKey {
 }
 
 extension Endpoint {
-  /// Adds an idempotency key to calls of this endpoint, so that they can be retried whatever their method. A key that the
-  /// request has as a field already is kept.
+  /// Adds an idempotency key to calls of this endpoint, so that they can be retried whatever their method. A key that
+  /// the request has as a field already is kept.
   ///
   /// ``Retry`` sets it, also if its policy retries nothing.
   public func idempotencyKey(_ key: IdempotencyKey = .minted) -> Request<Value> {

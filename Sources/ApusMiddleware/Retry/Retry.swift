@@ -3,15 +3,15 @@ import HTTPTypes
 
 /// A middleware that retries failed attempts, as a ``RetryPolicy`` decides.
 ///
-/// Middlewares further in run for each attempt: an attempt waits for its own permit, has its own timeout, counts for the
-/// circuit breaker and carries fresh credentials. During the delay between two attempts a call holds no permit,
+/// Middlewares further in run for each attempt: an attempt waits for its own permit, has its own timeout, counts for
+/// the circuit breaker and carries fresh credentials. During the delay between two attempts a call holds no permit,
 /// connection or response. The delay is part of the call: its deadline and its cancellation end it.
 ///
 /// - A streamed response is judged by its head. Once the app has it there is no retry.
 /// - Calls that share an exchange share its attempts, by the policy of the call that began it. The deadline of a single
 ///   caller does not shorten them; they end with the last caller.
-/// - The call of a token refresh is retried like any other where that is safe: with a rotating token it is a POST, and is
-///   sent again only if it was not sent. Calls whose refresh failed are not retried.
+/// - The call of a token refresh is retried like any other where that is safe: with a rotating token it is a POST, and
+///   is sent again only if it was not sent. Calls whose refresh failed are not retried.
 /// - A response is judged by its status, also if the endpoint accepts that status, and by the policy's rule
 ///   (``RetryPolicy/rule``).
 /// - A retry repeats every hop of a redirected call. If the server may have acted, each message that was sent must be
@@ -137,8 +137,8 @@ extension Endpoint {
   }
 
   /// Declares whether calls of this endpoint are idempotent (RFC 9110 §9.2.2): sending the request twice has the same
-  /// effect as sending it once. An idempotent request may be sent again when it is unknown whether it arrived, by a retry
-  /// or by a transport that finds its connection closed.
+  /// effect as sending it once. An idempotent request may be sent again when it is unknown whether it arrived, by a
+  /// retry or by a transport that finds its connection closed.
   ///
   /// Default: as the method says (``HTTPTypes/HTTPRequest/Method/isIdempotent``). A call with an idempotency key may be
   /// sent again in any case.

@@ -1,11 +1,11 @@
 import ApusCore
 import Synchronization
 
-/// A budget that limits the retries to each origin, over all calls of a client, so that retries do not multiply the load
-/// of an overloaded server.
+/// A budget that limits the retries to each origin, over all calls of a client, so that retries do not multiply the
+/// load of an overloaded server.
 ///
-/// A retry spends a part of the origin's budget. A success of a retryable call gives something back: the cost of its last
-/// retry, or ``refund`` if it succeeded at once. When the budget is exhausted, calls fail with their first error
+/// A retry spends a part of the origin's budget. A success of a retryable call gives something back: the cost of its
+/// last retry, or ``refund`` if it succeeded at once. When the budget is exhausted, calls fail with their first error
 /// (`isRetryBudgetExhausted`).
 public struct RetryBudget: Sendable, Hashable {
   /// The budget of an origin. Default: 500.

@@ -9,14 +9,16 @@ public import HTTPTypes
 
 /// A policy that decides which failures are retried, how often and after which delay.
 ///
-/// Rules that no policy changes: a cancelled call is not retried, nor is a failure that would happen again (certificates,
-/// content that is too large or cannot be made, a refusal by a middleware), nor content that can be sent only once. If the
-/// server may have acted on the request, it is retried only if that is safe: by its method, if its endpoint declares it
-/// (`.idempotent()`), or with an ``IdempotencyKey``. For a redirected call this holds for each message that was sent.
+/// Rules that no policy changes: a cancelled call is not retried, nor is a failure that would happen again
+/// (certificates, content that is too large or cannot be made, a refusal by a middleware), nor content that can be sent
+/// only once. If the server may have acted on the request, it is retried only if that is safe: by its method, if its
+/// endpoint declares it (`.idempotent()`), or with an ``IdempotencyKey``. For a redirected call this holds for each
+/// message that was sent.
 public struct RetryPolicy: Sendable, Hashable {
   /// How the delay that a server asks for (`Retry-After`, RFC 9110 §10.2.3) is treated.
   public enum ServerDelay: Sendable, Hashable {
-    /// The call waits for it. If it is longer than this limit, the call fails at once; its error's `retryAfter` says why.
+    /// The call waits for it. If it is longer than this limit, the call fails at once; its error's `retryAfter` says
+    /// why.
     case honoured(upTo: Duration)
     /// The call waits for it, but no longer than this limit.
     case clamped(to: Duration)
@@ -25,8 +27,8 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The maximum number of attempts, the first included; less than 2: no retries. One immediate retry of a request that
   /// was not sent does not count. Default: 3.
   public var attempts: Int
-  /// The upper bound of the first delay. It doubles with every retry; the actual delay is random between zero and the bound
-  /// (full jitter). Default: 200 ms.
+  /// The upper bound of the first delay. It doubles with every retry; the actual delay is random between zero and the
+  /// bound (full jitter). Default: 200 ms.
   public var base: Duration
   /// The upper bound of the first delay after status 429. Default: 1 s.
   public var throttledBase: Duration = .seconds(1)
@@ -34,14 +36,14 @@ public struct RetryPolicy: Sendable, Hashable {
   public var longestPause: Duration = .seconds(20)
   /// How the delay that a server asks for is treated. Up to a tenth is added as jitter. Default: honoured up to 60 s.
   public var serverDelay = ServerDelay.honoured(upTo: .seconds(60))
-  /// The statuses that are retried. In addition, 413 is retried with `Retry-After`, 409 with an idempotency key (the first
-  /// attempt is still in progress), and 421 once at once. Default: ``standardStatuses``.
+  /// The statuses that are retried. In addition, 413 is retried with `Retry-After`, 409 with an idempotency key (the
+  /// first attempt is still in progress), and 421 once at once. Default: ``standardStatuses``.
   public var statuses: Set<Int> = RetryPolicy.standardStatuses
-  /// A rule for responses whose status does not tell whether a retry helps, for example a 403 that enforces a rate limit
-  /// (``RetryRule/rateLimitedForbidden``). Default: `nil`.
+  /// A rule for responses whose status does not tell whether a retry helps, for example a 403 that enforces a rate
+  /// limit (``RetryRule/rateLimitedForbidden``). Default: `nil`.
   public var rule: RetryRule?
-  /// Whether calls that are not idempotent are retried after 429 and 503 with `Retry-After`, by which the server says that
-  /// it did nothing. Default: `false`.
+  /// Whether calls that are not idempotent are retried after 429 and 503 with `Retry-After`, by which the server says
+  /// that it did nothing. Default: `false`.
   public var repeatsUnsafe = false
   /// The fields in which a server says with `true` or `false` whether a rejected call should be retried. They take
   /// precedence over the status and the method. Default: ``standardVerdictFields``.
@@ -78,15 +80,15 @@ public struct RetryPolicy: Sendable, Hashable {
 /// policy.rule = quota
 /// ```
 ///
-/// A rule extends or narrows ``RetryPolicy/statuses`` and nothing else: a call is not retried if that is not safe, if no
-/// attempts, time or budget are left, or if its server says `false` in a verdict field.
+/// A rule extends or narrows ``RetryPolicy/statuses`` and nothing else: a call is not retried if that is not safe, if
+/// no attempts, time or budget are left, or if its server says `false` in a verdict field.
 public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
   /// The decision of a rule.
   public enum Judgement: Sendable, Hashable {
     /// The rule does not apply: the status decides.
     case byStatus
-    /// The rejection is temporary. With the delay; `nil`, the default: that of `Retry-After`, else the backoff. The backoff
-    /// and the cost of a retry after a status from 400 to 499 are those after 429.
+    /// The rejection is temporary. With the delay; `nil`, the default: that of `Retry-After`, else the backoff. The
+    /// backoff and the cost of a retry after a status from 400 to 499 are those after 429.
     case temporary(after: Duration? = nil)
     /// The rejection is final.
     case lasting
@@ -112,8 +114,8 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
   /// A rule for servers that enforce a rate limit with 403, as GitHub does with its primary and secondary limits: a 403
   /// with `Retry-After`, or with `x-ratelimit-remaining: 0`, is temporary.
   ///
-  /// The delay is that of `Retry-After`, else the time from the response's `Date` to `x-ratelimit-reset`, in seconds since
-  /// 1970. Without either it is the backoff.
+  /// The delay is that of `Retry-After`, else the time from the response's `Date` to `x-ratelimit-reset`, in seconds
+  /// since 1970. Without either it is the backoff.
   public static let rateLimitedForbidden = RetryRule("403 with a rate limit") { response in
     guard response.head.status == .forbidden else { return .byStatus }
     if response.retryAfter != nil { return .temporary() }

@@ -53,8 +53,8 @@ public final class Scheduler: Sendable {
   /// Whether all calls are held.
   public var isHoldingEverything: Bool { shared.withLock { $0.state.isHoldingEverything } }
 
-  /// Holds calls with a tag until ``release(_:)``: running calls go on, queued and new ones wait. Calls do not nest: one
-  /// `release(_:)` undoes any number of them.
+  /// Holds calls with a tag until ``release(_:)``: running calls go on, queued and new ones wait. Calls do not nest:
+  /// one `release(_:)` undoes any number of them.
   ///
   /// Deadlines and the limit of the queue apply to held calls as well: a call that is held for longer than its
   /// `timeout`, 30 seconds by default, fails with the code `timeout`. Set a longer timeout for calls that may be held
@@ -68,8 +68,8 @@ public final class Scheduler: Sendable {
     admitNext(nil) { $0.release(tag) }
   }
 
-  /// Holds all calls, for example while the device is offline. Work that other calls depend on, such as fetching a token
-  /// (``SharedWorkKey``), goes on. Deadlines apply as with ``hold(_:)``.
+  /// Holds all calls, for example while the device is offline. Work that other calls depend on, such as fetching a
+  /// token (``SharedWorkKey``), goes on. Deadlines apply as with ``hold(_:)``.
   public func holdEverything() {
     shared.withLock { $0.state.holdEverything() }
   }
@@ -279,8 +279,9 @@ enum AttemptPermitKey: ContextKey {
 }
 
 extension CallContext {
-  /// Does work that is no exchange of this attempt, such as waiting for fresh credentials, without the attempt's permit,
-  /// and waits for the permit again afterwards. When the work throws, the attempt is expected to fail and gets no permit.
+  /// Does work that is no exchange of this attempt, such as waiting for fresh credentials, without the attempt's
+  /// permit, and waits for the permit again afterwards. When the work throws, the attempt is expected to fail and gets
+  /// no permit.
   ///
   /// - Throws: what `work` throws; ``TransportError`` and `CancellationError` while it waits for its permit.
   func withoutPermit<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {

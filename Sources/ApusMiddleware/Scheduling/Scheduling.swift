@@ -4,8 +4,8 @@ import HTTPTypes
 /// A middleware that applies the concurrency limits of a ``Scheduler`` to each attempt.
 ///
 /// It stands inside retry, so that no permit is held during a back-off, and outside everything that belongs to the
-/// attempt itself, so that the attempt's timeout starts when it is admitted. The deadline of the whole call includes the
-/// time in the queue.
+/// attempt itself, so that the attempt's timeout starts when it is admitted. The deadline of the whole call includes
+/// the time in the queue.
 ///
 /// - A permit covers an attempt until its response is complete, redirects included: they count for the origin that the
 ///   call was made to. An attempt that waits for fresh credentials has no permit meanwhile.
@@ -15,8 +15,8 @@ import HTTPTypes
 /// - A long poll holds its permit while it waits for the response head, unless it is `.unscheduled()`.
 /// - ``CallPriority`` and ``SchedulingLimits/ageing`` order the queue. A slow origin or a held tag does not delay other
 ///   calls.
-/// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), needs no permit: calls with a permit
-///   may wait for it.
+/// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), needs no permit: calls with a
+///   permit may wait for it.
 /// - The trace records why a call waits and for how long; meanwhile its phase is `waiting`.
 public struct Scheduling: Middleware {
   let scheduler: Scheduler
@@ -93,8 +93,8 @@ enum UnscheduledKey: ContextKey {
 }
 
 extension Endpoint {
-  /// Sends calls of this endpoint without a permit of the ``Scheduler``: they are neither queued nor held, and leave all
-  /// permits to other calls.
+  /// Sends calls of this endpoint without a permit of the ``Scheduler``: they are neither queued nor held, and leave
+  /// all permits to other calls.
   ///
   /// For long polls, whose server responds when something has happened: a few of them would use all permits for their
   /// server. Their number is limited by the app and by the transport's connections.

@@ -14,8 +14,8 @@ public struct SchedulingLimits: Sendable, Hashable {
   /// The maximum number of calls with a tag that run at a time, for example 4 images. A call with several of these tags
   /// counts for each. Default: none.
   public var tags: [Tag: Int]
-  /// The maximum number of queued calls. Further calls are refused (``SchedulingRefusal/queueFull(limit:)``). 0: no call
-  /// is queued. Default: 100,000.
+  /// The maximum number of queued calls. Further calls are refused (``SchedulingRefusal/queueFull(limit:)``). 0: no
+  /// call is queued. Default: 100,000.
   public var queue = 100_000
   /// The time in the queue that makes up for one step of ``CallPriority``. Default: 10 seconds.
   ///
@@ -26,8 +26,8 @@ public struct SchedulingLimits: Sendable, Hashable {
   /// the highest priority.
   ///
   /// The order holds among calls that can run. A call whose origin or tag is at its limit, or which is held, is passed
-  /// by calls that need neither, for as long as that lasts. No capacity is reserved for a call that needs its origin and
-  /// its tags to have room at the same moment; otherwise one slow server would delay another.
+  /// by calls that need neither, for as long as that lasts. No capacity is reserved for a call that needs its origin
+  /// and its tags to have room at the same moment; otherwise one slow server would delay another.
   public var ageing = Duration.seconds(10)
   /// Whether a queued call fails with the code `timeout` at its turn if the time to its deadline is shorter than the
   /// median of recent calls to its origin, so that the permit goes to a call that can still succeed. Default: `true`.

@@ -47,7 +47,7 @@
     }
 
     @Test(
-      "A process that dies between a refresh and storing its result leaves the old tokens, and the next one refreshes at once"
+      "A process that dies before it stores new tokens leaves the old ones, and the next process refreshes at once"
     )
     func diesBeforeKeeping() async throws {
       let tokens = TokenServer()

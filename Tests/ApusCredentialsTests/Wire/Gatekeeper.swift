@@ -33,7 +33,8 @@
   }
 
   extension TestServer {
-    /// A client of this server, over a transport of its own, which closes its connections when nobody holds it any more.
+    /// A client of this server, over a transport of its own, which closes its connections when nobody holds it any
+    /// more.
     func client(configure: (inout Configuration) -> Void = { _ in }) -> Client {
       Client(baseURL: BaseURL(stringLiteral: origin), transport: NIOTransport()) {
         $0.timeout = .seconds(300)

@@ -18,7 +18,8 @@ struct BreakerStorm: Sendable {
     var requests: Int
     /// The calls that had their answer in time, or the apps that have it at the end.
     var answers: Int
-    /// The seconds after the end of the trouble until the answers keep up with the calls, or until all apps have theirs.
+    /// The seconds after the end of the trouble until the answers keep up with the calls, or until all apps have
+    /// theirs.
     var recovery: Double?
   }
 

@@ -1,7 +1,7 @@
 /// A parser of `WWW-Authenticate` lines (RFC 9110 §11.6.1), in one pass and with limits.
 ///
-/// Commas separate challenges as well as parameters: a word followed by `=` is a parameter of the challenge before it, any
-/// other word begins a challenge.
+/// Commas separate challenges as well as parameters: a word followed by `=` is a parameter of the challenge before it,
+/// any other word begins a challenge.
 struct ChallengeParser {
   static let maximumChallenges = 32
   /// For each challenge.
@@ -167,7 +167,8 @@ struct ChallengeCursor {
 
   /// Reads the value of a parameter; `nil`: there is none.
   ///
-  /// Many servers leave out required quotes, around URLs for example: an unquoted value ends at the next space or comma.
+  /// Many servers leave out required quotes, around URLs for example: an unquoted value ends at the next space or
+  /// comma.
   mutating func value() -> String? {
     if next == UInt8(ascii: "\"") { return quotedString() }
     let value = take(while: Self.isUnquotedCharacter)

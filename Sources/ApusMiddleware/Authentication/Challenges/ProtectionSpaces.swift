@@ -1,8 +1,8 @@
 import ApusCore
 import Synchronization
 
-/// The challenges that servers have sent, by protection space, so that the next message answers them in advance (RFC 7617
-/// §2.2, RFC 7616 §3.6).
+/// The challenges that servers have sent, by protection space, so that the next message answers them in advance (RFC
+/// 7617 §2.2, RFC 7616 §3.6).
 ///
 /// A space is a folder of a server with everything below it. There are few; beyond the limit the oldest are dropped,
 /// which costs an exchange.

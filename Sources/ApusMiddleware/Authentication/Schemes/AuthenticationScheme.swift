@@ -3,11 +3,11 @@ import HTTPTypes
 
 /// An authentication scheme: how credentials are added to a message (RFC 9110 §11.1).
 ///
-/// ``Authentication`` has bearer, basic and API keys; the product `ApusCredentials` adds digest. Pass a scheme of your own,
-/// for example one that signs messages, to ``Authentication/scheme(_:_:origins:realm:)``.
+/// ``Authentication`` has bearer, basic and API keys; the product `ApusCredentials` adds digest. Pass a scheme of your
+/// own, for example one that signs messages, to ``Authentication/scheme(_:_:origins:realm:)``.
 public protocol AuthenticationScheme: Sendable {
-  /// The name in `WWW-Authenticate` challenges, for example `Basic`, compared case-insensitively; `nil`: servers send no
-  /// challenges for it.
+  /// The name in `WWW-Authenticate` challenges, for example `Basic`, compared case-insensitively; `nil`: servers send
+  /// no challenges for it.
   var name: String? { get }
   /// The places where the scheme puts credentials. A call that has set one of them keeps its value, and of several
   /// authentications with a common place only one is used. Values in these places are masked in texts and not sent to
