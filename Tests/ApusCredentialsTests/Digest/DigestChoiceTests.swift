@@ -11,7 +11,7 @@ struct DigestChoiceTests {
     DigestScheme(allowsMD5: allowsMD5).choose(among: Challenge.all(in: [.wwwAuthenticate: challenges]))
   }
 
-  /// Challenges whose realms tell them apart, each with what is given for it.
+  /// Challenges with different realms, each with its expected response.
   private func list(_ rest: [String]) -> String {
     rest.enumerated().map { #"Digest realm="\#($0.offset)", nonce=n\#($0.element)"# }.joined(separator: ", ")
   }

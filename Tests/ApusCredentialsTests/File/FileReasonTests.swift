@@ -24,6 +24,6 @@ struct FileReasonTests {
         "GET /a could not be sent: the credentials could not be read: \(folder.lastPathComponent) is accessible to others"
       ),
       "\(text)")
-    #expect(text.contains("a folder by chmod 700"), "\(text)")
+    #expect(text.contains("a folder with chmod 700"), "\(text)")
   }
 }

@@ -24,7 +24,7 @@ struct FileSafetyTests {
       #expect(chmod(place.file, mode_t(mode)) == 0)
       let (read, written) = await found(in: place)
       #expect(read == .othersHaveAccess && written == .othersHaveAccess)
-      // Who has it in memory notices as well.
+      // A store that has it in memory notices as well.
       let noticed = await reason { _ = try await early.current() }
       #expect(noticed == .othersHaveAccess)
     }

@@ -110,7 +110,7 @@ struct LeaseTests {
       let lock = try await FileLock.take("credentials.lock", in: folder, place.clock)
       let waiter = Task { try await store.set(.token("lost")) }
       try await place.clock.waitForSleepers(1)
-      // Who reads waits for nobody.
+      // A reader does not wait.
       let during = try await place.store().current()
       #expect(during.credential == .token("1"))
       waiter.cancel()

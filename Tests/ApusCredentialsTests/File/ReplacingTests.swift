@@ -9,7 +9,7 @@ import Testing
 struct ReplacingTests {
   private struct DiskFull: Error {}
 
-  /// Fails at a step once it is told to.
+  /// Fails at a chosen step.
   private final class Disk: Sendable {
     private let failing = Mutex<Folder.Step?>(nil)
 

@@ -30,7 +30,7 @@
           for worker in workers { try await worker.says("ready") }
           var said: [String] = []
           for worker in workers { said.append(try await worker.line()) }
-          // All have come as far as they can: the answer to the one who asks is held up.
+          // All processes wait: the response to the one that refreshes is held.
           #expect(said.sorted() == ["asks"] + Array(repeating: "waits", count: count - 1))
           gate.open()
           for worker in workers { try await worker.says("answer for access-1") }

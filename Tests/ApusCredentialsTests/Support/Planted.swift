@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Secrets that are put wherever credentials are kept or given. Each is another, so that one which leaks tells which.
+/// Secrets in every place of credentials. Each is different, so that a leak shows its source.
 enum Planted: String, CaseIterable, Sendable {
   case access, refresh, newAccess, newRefresh, user, password, key
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What was told, in order, from any thread.
+/// The values that were recorded, in order, from any thread.
 final class Told<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
 

@@ -18,7 +18,7 @@
         }
       }
 
-      /// How often somebody was asked for new tokens.
+      /// The number of refresh requests.
       var refreshes: Int { (first.exchanges + second.exchanges).count { $0.path == Authenticator.tokenPath } }
     }
 

@@ -4,7 +4,7 @@
   import ApusTestServer
   import Synchronization
 
-  /// What a server is told only once another one runs.
+  /// The values that a server needs from one that starts later.
   final class Address: Sendable {
     private let origin = Mutex("")
 
@@ -51,7 +51,7 @@
       return "\(request.method) \(request.target)\n\(fields)\n\(request.text)"
     }
 
-    /// What it shows of who calls.
+    /// The credentials that it carries.
     var shown: Set<Planted> { Planted.leaks(in: seen) }
 
     /// Whether it shows nothing at all, nor anything that was computed.

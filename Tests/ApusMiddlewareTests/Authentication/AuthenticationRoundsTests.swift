@@ -49,7 +49,7 @@ struct AuthenticationRoundsTests {
     let key = candidate()
     #expect(rounds.step([key, candidate(refreshable: true)], isAsked: false) == .refresh(1))
     rounds = Rounds()
-    // Nobody was shown to it: it is about nobody who has something to show.
+    // No credentials were sent: the rejection concerns no candidate with credentials.
     #expect(rounds.step([candidate(shown: false)], isAsked: false) == .end(about: nil))
     rounds = Rounds()
     #expect(rounds.step([key, candidate(refreshable: true)], isAsked: true) == .end(about: 0))

@@ -27,7 +27,7 @@ struct BoundCallsTests {
         #expect(error.code == .declined && error.underlying is PrincipalChanged, "\(error)")
         #expect(error.sessionEnd == .signedOut && error.isSessionOver)
         #expect(error.requestState == before.state)
-        // It is never tried again.
+        // It is never retried.
         #expect(wait == .own || error.failedAttempts.last?.decision == .end(.notTemporary))
       }
     }
@@ -209,7 +209,7 @@ struct BoundStreamsTests {
   }
 }
 
-/// A source that tells nobody of its changes.
+/// A store without notifications.
 private struct SilentSource: CredentialSource {
   let tokens: MemoryCredentials
 

@@ -201,7 +201,7 @@ struct SeveralAuthenticationsTests {
   }
 }
 
-/// Shows who signs, and a signature.
+/// A scheme with a signer and a signature.
 private struct SigningScheme: AuthenticationScheme {
   var name: String? { nil }
   var places: [CredentialPlace] { [.field("X-Signer"), .field("X-Signature")] }

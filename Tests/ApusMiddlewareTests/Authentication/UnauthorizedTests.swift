@@ -93,7 +93,7 @@ struct UnauthorizedTests {
     #expect(told.all.count == 1)
     tokens.set(token: "two")
     #expect(await failure { try await api.send(.ping) }?.sessionEnd == .refused)
-    // Its end has been told.
+    // Its end has been reported.
     try await api.signOut()
     #expect(told.all.map(\.reason) == [.signedOut, .refused])
   }

@@ -190,7 +190,7 @@ private struct AskingSource: CredentialSource {
   func clear() {}
 }
 
-/// Answers when the gate opens.
+/// Responds when the gate opens.
 private struct WaitingSource: CredentialSource {
   let gate: Gate
 

@@ -246,7 +246,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) != .closed)
   }
 
-  /// Has so many trials of an endpoint that works, one after the other.
+  /// Makes a number of successful trials of an endpoint, one after the other.
   private func answer(_ count: Int, in bench: inout Bench, at second: Double) throws {
     for _ in 0..<count {
       let trial = try bench.pass(Bench.part("good"), at: second)

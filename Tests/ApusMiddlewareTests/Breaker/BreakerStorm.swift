@@ -14,7 +14,7 @@ struct BreakerStorm: Sendable {
 
   /// What came of it.
   struct Result: Sendable {
-    /// Requests that arrived, or found nobody, since the trouble began; after an absence those since the return.
+    /// The requests that arrived or failed to connect since the trouble began; after an absence those since the return.
     var requests: Int
     /// The calls that had their answer in time, or the apps that have it at the end.
     var answers: Int

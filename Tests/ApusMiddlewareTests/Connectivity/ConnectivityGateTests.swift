@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Timing
 
-/// A source that a test tells what to say.
+/// A source whose reports a test makes.
 private final class ToldSource: ConnectivitySource {
   private struct State {
     var report: (@Sendable (ConnectivityStatus) -> Void)?

@@ -156,7 +156,7 @@ struct ConnectivityStateTests {
       if self.permit == permit { self.permit = nil }
     }
 
-    /// Answers whether another one may begin.
+    /// Returns whether another one may begin.
     ///
     /// - Parameter time: for how long it is the only one.
     mutating func begins(_ permit: State.Permit, at second: Int, for time: Int = 30) -> Bool {
@@ -210,7 +210,7 @@ struct ConnectivityStateTests {
       waiting.subtract(consequence.released.map(\.waiter))
       if consequence.change != nil { probing.permit = nil }
       for release in consequence.released {
-        // Nobody looks at the clock for one that left: the next one's time counts from when that one's came.
+        // The timer of a call that left does not run: the next call's time counts from when that one's was due.
         #expect(probing.begins(release.permit, at: second, for: isAbandoned ? 0 : 30) == true, "seed \(seed)")
       }
       running += consequence.released.map(\.permit)

@@ -49,7 +49,7 @@ struct SentinelTests {
       for (name, text) in shown(error) { #expect(SecretPlace.leaks(in: text) == [], "\(name): \(text)") }
       for text in entries.all + lines.lines.all.map(\.text) { #expect(SecretPlace.leaks(in: text) == [], "\(text)") }
       #expect(!entries.all.isEmpty && !lines.lines.all.isEmpty)
-      // Values of the path are shown where somebody asks for paths.
+      // Path values are logged if the app asks for paths.
       for text in paths.lines.all.map(\.text) {
         #expect(SecretPlace.leaks(in: text).subtracting([.pathValue]) == [], "\(text)")
       }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// Counts who is inside of a turn, and keeps the order in which they came out.
+/// Counts the tasks that hold the mutex, and records the order in which they leave.
 private final class Room: Sendable {
   struct Books: Sendable {
     var inside = 0
@@ -34,21 +34,21 @@ private struct Refused: Error {}
 
 @Suite("Async mutex")
 struct TurnsTests {
-  /// Who gives up, and what comes of it where the first of three has the turn.
+  /// A ticket that is cancelled while the first of three holds the mutex.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let ticket: UInt64
     let waited: Bool
-    /// Whose turn it is after the first has left.
+    /// The holder after the first has left.
     let next: UInt64
 
     var testDescription: String { name }
 
     static let all = [
-      Row(name: "who has the turn keeps it", ticket: 0, waited: false, next: 1),
-      Row(name: "the first of those who wait", ticket: 1, waited: true, next: 2),
-      Row(name: "the last of those who wait", ticket: 2, waited: true, next: 1),
-      Row(name: "who never came", ticket: 7, waited: false, next: 1),
+      Row(name: "the holder", ticket: 0, waited: false, next: 1),
+      Row(name: "the first that waits", ticket: 1, waited: true, next: 2),
+      Row(name: "the last that waits", ticket: 2, waited: true, next: 1),
+      Row(name: "an unknown ticket", ticket: 7, waited: false, next: 1),
     ]
   }
 
@@ -130,7 +130,7 @@ struct TurnsTests {
       #expect(room.now.order == done, "\(steps)")
       #expect(Set(done).union([number]).count == 3, "\(steps)")
       #expect(room.now.most == 1, "\(steps)")
-      // The turn is free again.
+      // The mutex is unlocked again.
       try await turns.exclusively { try await room.visit(9) }
     }
   }

@@ -51,7 +51,7 @@ struct RateLimiterStateTests {
     #expect(state.arrive(.init(waiter: 3, cost: 2), at: at(0)) == .first)
     #expect(state.arrive(.init(waiter: 4), at: at(0)) == .queue)
     #expect(state.look(3, at: at(0)).turn == .until(at(2)))
-    // Though one token is there, it is not its turn.
+    // A token is available, but it is not first.
     #expect(state.look(4, at: at(1)).turn == .gone)
     #expect(state.look(3, at: at(2)) == .init(turn: .pass, next: 4))
     #expect(state.look(4, at: at(2)).turn == .until(at(3)))

@@ -63,7 +63,7 @@ struct RedirectChainTests {
     .get, .head, .post, .put, .patch, .delete, .options, HTTPRequest.Method("QUERY") ?? .get,
   ]
 
-  /// The method after a redirect, by status; those that are not here are answers.
+  /// The method after a redirect, by status; other statuses are final responses.
   private static func method(after status: Int, of method: HTTPRequest.Method) -> HTTPRequest.Method? {
     switch status {
     case 301, 302: method == .post ? .get : method

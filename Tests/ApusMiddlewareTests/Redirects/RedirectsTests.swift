@@ -14,7 +14,7 @@ extension StubAnswer {
 }
 
 extension StubTransport {
-  /// Answers requests of one URL, without its query.
+  /// Responds to requests of one URL, without its query.
   func on(url: String, _ answer: StubAnswer) {
     on { request, _ in
       request.url.prefix { $0 != "?" } == url
@@ -225,7 +225,7 @@ struct RedirectsTests {
     #expect(stub.exchanges.map(\.target) == ["/own?key=OWN", "/own/"])
     _ = try? await api.send(Request<Void>.get("/echo"))
     #expect(stub.exchanges.dropFirst(2).map(\.target) == ["/echo?key=t", "/echo/?page=2&key=t"])
-    // The server refused the client's key, so the client is told.
+    // The server rejected the client's key, so the client reports it.
     #expect(told.all == [true])
   }
 

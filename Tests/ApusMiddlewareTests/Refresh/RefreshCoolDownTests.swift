@@ -19,7 +19,7 @@ struct RefreshCoolDownTests {
       bench.deny(2)
       #expect(await failure { try await api.send(ping) }?.status == 401)
       #expect(bench.refreshes == 2 * incident + 1)
-      // Within the cool-down nobody asks again.
+      // There is no refresh within the cool-down.
       bench.deny(1)
       #expect(await failure { try await api.send(ping) }?.status == 401)
       #expect(bench.refreshes == 2 * incident + 1)

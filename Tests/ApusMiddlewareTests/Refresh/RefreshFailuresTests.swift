@@ -38,10 +38,10 @@ struct RefreshFailuresTests {
     }
     #expect(bench.tokens.current().credential == nil)
     #expect(bench.events.all.map(\.generation) == [0] && bench.events.all.map(\.reason) == [.expired])
-    // From now on nobody asks again.
+    // There is no further refresh.
     #expect(await failure { try await api.send(ping) }?.status == 401)
     #expect(bench.refreshes == 1)
-    // Until somebody signs in.
+    // Until the next sign-in.
     bench.tokens.set(Tokens(access: "access-0", refresh: "refresh-1"))
     let text = try await api.send(ping)
     #expect(text == "ok ")
@@ -64,7 +64,7 @@ struct RefreshFailuresTests {
     #expect(error.status == 401 && error.rejection == nil && !error.isSessionOver)
     #expect(bench.tokens.current().generation == 0)
     #expect(bench.events.all.isEmpty)
-    // Who comes in between gets the same, and the server is left alone.
+    // Calls in between get the same error, without a request to the server.
     #expect(await failure { try await api.send(hasty) }?.code == error.code)
     #expect(bench.refreshes == 1)
     bench.clock.advance(by: .seconds(1))

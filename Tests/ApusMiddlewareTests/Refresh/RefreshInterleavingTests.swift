@@ -7,7 +7,7 @@ import Testing
 struct RefreshInterleavingTests {
   typealias Disturbances = RefreshWorld.Disturbances
 
-  /// Goes through all that can follow a world, and answers how it can end; each world is looked at once.
+  /// Explores all worlds that can follow, each once, and returns the possible ends.
   private func ends(of world: RefreshWorld) -> Set<RefreshWorld> {
     var ends: Set<RefreshWorld> = []
     var seen: Set<RefreshWorld> = [world]
@@ -77,7 +77,7 @@ struct RefreshInterleavingTests {
     let ends = ends(of: world)
     for end in ends {
       check(end)
-      // Those of who signed in are there at the end; the refresh of the old ones changed nothing.
+      // The new account's tokens are there at the end; the refresh of the old ones changed nothing.
       #expect(end.stored.token != nil && end.stored.principal > 0)
     }
     #expect(ends.contains { outcomes($0).contains(.declined) })

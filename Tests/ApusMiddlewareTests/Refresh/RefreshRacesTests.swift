@@ -225,7 +225,7 @@ struct RefreshRacesTests {
   }
 }
 
-/// A source that tells what came of refreshes, and can be stuck when it is to be cleared.
+/// A store that records refreshes, and can block when it is cleared.
 private final class WatchedSource: RefreshableCredentialSource {
   struct Stuck: Error {}
 

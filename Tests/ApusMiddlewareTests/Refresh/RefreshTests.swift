@@ -93,7 +93,7 @@ struct RefreshTests {
       return tokens
     }
     _ = await failure { try await api.send(ping) }
-    // The field tells whole seconds, cut off: half of one is what it is on average.
+    // The field has whole seconds, rounded down: on average it is half a second late.
     #expect(times.all == [.milliseconds(59_500), .milliseconds(49_500)])
     // It has aged since: ten seconds went by before it was kept.
     #expect(bench.tokens.current().remaining == .milliseconds(49_500))

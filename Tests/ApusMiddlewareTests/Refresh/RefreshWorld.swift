@@ -37,7 +37,7 @@ struct RefreshWorld: Hashable {
     case answered, refused, failed, cancelled, declined
   }
 
-  /// A refresh: looks whether it is needed, asks the server, stores what it gave, tells whoever waits.
+  /// A refresh: checks that it is needed, asks the server, stores the tokens, resumes the waiters.
   enum Work: Hashable {
     case checking
     case asking
@@ -51,7 +51,7 @@ struct RefreshWorld: Hashable {
     case flight(RefreshState.Flight)
     case cancel(Int)
     case signOut
-    /// After the source was cleared the refresher is told.
+    /// The refresher is notified after the store was cleared.
     case signedOut(UInt64)
     case signIn
     case timeOut(RefreshState.Flight)

@@ -68,7 +68,7 @@ struct RetryTests {
     #expect(response.trace.failedAttempts.isEmpty && stub.exchanges.count == 1 && clock.sleepers == 0)
   }
 
-  // MARK: What is not tried again
+  // MARK: No retries
 
   @Test("A request on which the server may have acted is sent once, unless it is idempotent")
   func methods() async throws {

@@ -2,12 +2,12 @@ import ApusCore
 
 @testable import ApusMiddleware
 
-/// The state of a scheduler, with names for those that come, and what became of them.
+/// A scheduler state with named attempts and their outcomes.
 struct SchedulerBench {
   private(set) var state: SchedulerState
   /// The present instant, in seconds.
   var seconds = 0
-  /// Who got a turn, in order.
+  /// The attempts that were admitted, in order.
   private(set) var started: [String] = []
   private(set) var late: [String] = []
   private(set) var refusals: [String: SchedulingRefusal] = [:]
@@ -51,7 +51,7 @@ struct SchedulerBench {
     return waited
   }
 
-  /// Answers whether it is still counted by a tag.
+  /// Returns whether the stream counts for a tag.
   mutating func stream(_ name: String) -> Bool {
     guard let ticket = tickets[name] else { return false }
     let isCounted = state.startStreaming(ticket, now: now)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Scheduler: raising the priority of a queued attempt")
 struct SchedulerRaiseTests {
-  /// A scheduler that lets one run at a time, which somebody does; names of those that wait.
+  /// A scheduler with a limit of one and a running attempt, and the names of the queued ones.
   private struct Bench {
     private(set) var state = SchedulerState(SchedulingLimits(total: 1))
     private var tickets: [String: SchedulerState.Ticket] = [:]
@@ -27,7 +27,7 @@ struct SchedulerRaiseTests {
       if let ticket = tickets[name] { state.raise(ticket, to: priority, now: now) }
     }
 
-    /// Ends one; answers who goes then.
+    /// Ends an attempt. Returns the one that runs next.
     mutating func leave(_ name: String) -> String? {
       if let ticket = tickets.removeValue(forKey: name) { state.leave(ticket, now: now) }
       let next = state.next(now: now)?.ticket
@@ -143,7 +143,7 @@ private struct RaiseWorld {
       leave()
       settle()
     }
-    if !waiting.isEmpty || !state.isIdle { problems.append("somebody waits for ever, or something is left") }
+    if !waiting.isEmpty || !state.isIdle { problems.append("an attempt waits for ever, or the state is not idle") }
   }
 
   private func instant(of priority: CallPriority) -> MonotonicInstant {
@@ -193,6 +193,6 @@ private struct RaiseWorld {
     guard let decision else { return }
     running = decision.ticket
     waiting.removeAll { $0.ticket == decision.ticket }
-    if state.waiting != waiting.count { problems.append("miscounts who waits") }
+    if state.waiting != waiting.count { problems.append("the number of waiting attempts is wrong") }
   }
 }

@@ -88,7 +88,7 @@ struct SchedulerStateTests {
       if let last = bench.started.last { bench.leave(last) }
       if bench.started.contains("patient") { break }
     }
-    // Those that came within its forty seconds are ahead of it: of 78, 60 have had their turns.
+    // Attempts that arrived within its forty seconds are ahead of it: of 78, 60 have run.
     #expect(!bench.started.contains("patient"))
     while bench.started.last != "patient", bench.seconds < 1000 {
       bench.seconds += 1

@@ -83,7 +83,7 @@ struct SchedulingRefusalTests {
     // From here on its wait is counted.
     try await waitWhile(api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.total(limit: 1)))
     clock.advance(by: .seconds(20))
-    // The place becomes free when its time is up; nobody else tells it so, since its clock has not come so far.
+    // The permit is returned after its deadline; no timer has fired before, since its clock is behind.
     scheduler.leave(ticket, at: begin.advanced(by: .seconds(30)))
     let error = try #require(await call.value)
     #expect(error.code == .timeout && error.phase == .waiting)

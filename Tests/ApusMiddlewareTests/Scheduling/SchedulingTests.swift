@@ -228,7 +228,7 @@ struct SchedulingTests {
   }
 }
 
-/// Tells who comes and who goes.
+/// Reports when a request arrives and when it leaves.
 private struct Counted: Middleware {
   let inside: Told<Int>
 

@@ -38,7 +38,7 @@ extension StubTransport {
   }
 }
 
-/// What was told, in order.
+/// The values that were recorded, in order.
 final class Told<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
   private let gate = Gate()
@@ -50,7 +50,7 @@ final class Told<Element: Sendable>: Sendable {
     gate.open()
   }
 
-  /// Waits until something was told.
+  /// Waits until a value was recorded.
   func first() async throws {
     try await gate.wait()
   }
