@@ -268,7 +268,7 @@ struct AuthenticatedExchange {
     context.record(.unauthorized(generation: stored.generation))
     let current = try? await candidate.authentication.parts.source.current()
     if refreshed.contains(index), let current {
-      candidate.authentication.parts.refresher?.refusedAgain(stored, current: current.generation, context)
+      candidate.authentication.parts.refresher?.rejectedAgain(stored, current: current.generation, context)
     }
     let account = account(candidate.authentication)
     middleware.report(subject(stored, candidate.authentication), of: account, current: current?.generation)

@@ -25,7 +25,7 @@ enum RefreshFailure {
     case let error as CallError where error.code == .decoding || error.code == .malformedResponse:
       let place = error.place.map { " at \($0)" } ?? ""
       return TransportError(
-        .malformedResponse, requestState: .notSent, detail: "the answer to the refresh could not be read\(place)"
+        .malformedResponse, requestState: .notSent, detail: "the response to the refresh could not be read\(place)"
       ).about(.credentials)
     // The status of the token endpoint is not that of the call.
     case let error as CallError where error.code == .rejected:

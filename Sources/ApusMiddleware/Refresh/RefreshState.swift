@@ -4,7 +4,7 @@ import ApusCore
 /// ``Refresher``.
 ///
 /// Credentials are identified by their generation. Rules:
-/// - Each generation has at most one refresh at a time. A call that was refused with an older generation than the
+/// - Each generation has at most one refresh at a time. A call that was rejected with an older generation than the
 ///   current one is only sent again.
 /// - A waiter that leaves does not end the refresh.
 /// - An overdue refresh has no waiters, and is not started again while it runs: the server may have issued new tokens
@@ -40,7 +40,7 @@ struct RefreshState: Hashable {
     case passing
   }
 
-  /// What a message does before it is sent, or after it was refused.
+  /// What a message does before it is sent, or after it was rejected.
   enum Decision: Hashable {
     /// Goes on with the current credentials.
     case go
@@ -123,8 +123,8 @@ struct RefreshState: Hashable {
     }
   }
 
-  /// Decides about a message that the server refused; `current` is the current generation.
-  mutating func refused(
+  /// Decides about a message that the server rejected; `current` is the current generation.
+  mutating func rejected(
     _ generation: UInt64, current: UInt64, waiter: Waiter, now: MonotonicInstant
   ) -> Decision {
     guard generation == current else { return .go }
@@ -136,7 +136,7 @@ struct RefreshState: Hashable {
 
   /// Notes that the server rejected freshly refreshed credentials: another refresh would not help soon. Several
   /// rejections of one generation count once; one of an older generation than `current` does not count.
-  mutating func refusedAfterRefresh(_ generation: UInt64, current: UInt64, now: MonotonicInstant) {
+  mutating func rejectedAfterRefresh(_ generation: UInt64, current: UInt64, now: MonotonicInstant) {
     guard generation == current, obstacle(to: generation, now) == nil else { return }
     // The cool-down of a server that keeps rejecting the tokens it issues grows.
     let isSoon = distrust.map { now <= $0.until.advanced(by: Self.pause(after: .max)) } ?? false

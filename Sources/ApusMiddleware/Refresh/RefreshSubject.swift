@@ -17,7 +17,7 @@ protocol RefreshAccount: Sendable {
   func sessionEnded(_ subject: RefreshSubject, next: UInt64)
 }
 
-/// Credentials that a call is about to use or was refused with.
+/// Credentials that a call is about to use or was rejected with.
 struct RefreshSubject: Sendable {
   let stored: StoredCredential
   let account: any RefreshAccount
@@ -52,7 +52,7 @@ struct RefreshSubject: Sendable {
   func next(_ refresher: Refresher) async throws -> StoredCredential? {
     for rests in 0... {
       let current = try await account.read(as: stored.principal)
-      switch try await refresher.refused(self, current: current.generation, after: rests) {
+      switch try await refresher.rejected(self, current: current.generation, after: rests) {
       case .rested: continue
       case .go: return nil
       case .look:

@@ -94,10 +94,10 @@ final class Refresher: Sendable {
   ///   - rests: how often the call has waited for a cool-down already.
   /// - Returns: ``Progress/go`` if there will be none soon.
   /// - Throws: the error of the refresh; `CancellationError`.
-  func refused(_ subject: RefreshSubject, current: UInt64, after rests: Int) async throws -> Progress {
+  func rejected(_ subject: RefreshSubject, current: UInt64, after rests: Int) async throws -> Progress {
     guard isAtHome(subject, isFirst: false) else { return .go }
     let (waiter, decision, failure) = decide(subject) { shared, waiter in
-      shared.state.refused(subject.generation, current: current, waiter: waiter, now: subject.context.now)
+      shared.state.rejected(subject.generation, current: current, waiter: waiter, now: subject.context.now)
     }
     switch decision {
     case .go, .goWhile: return .look
@@ -113,9 +113,9 @@ final class Refresher: Sendable {
   /// Notes that a server rejected freshly refreshed credentials.
   ///
   /// - Parameter current: the current generation.
-  func refusedAgain(_ stored: StoredCredential, current: UInt64, _ context: CallContext) {
+  func rejectedAgain(_ stored: StoredCredential, current: UInt64, _ context: CallContext) {
     shared.withLock { shared in
-      shared.state.refusedAfterRefresh(stored.generation, current: current, now: context.now)
+      shared.state.rejectedAfterRefresh(stored.generation, current: current, now: context.now)
       awaitsAcceptance.store(shared.state.awaitsAcceptance, ordering: .relaxed)
     }
   }

@@ -15,7 +15,7 @@ struct RefreshTests {
   private let ping = Request<String>.get("/ping")
 
   @Test("A rejected call is sent again with new tokens, and the caller sees only the second response")
-  func refused() async throws {
+  func rejected() async throws {
     let bench = RefreshBench()
     bench.expire()
     let response = try await bench.client().response(to: ping)
