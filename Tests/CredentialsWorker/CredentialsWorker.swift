@@ -6,7 +6,7 @@
   import Foundation
   import Synchronization
 
-  /// A process that shares a file of credentials with a test, which talks to it in lines.
+  /// A process that shares a credentials file with a test, which controls it line by line.
   ///
   ///     CredentialsWorker call FILE KEY URL         makes one call
   ///     CredentialsWorker call-slowly FILE KEY URL  the same; before it keeps new tokens it says `asked` and waits
@@ -16,7 +16,7 @@
   ///     CredentialsWorker keep FILE KEY             keeps one token
   ///     CredentialsWorker keep-on FILE KEY          keeps one token after the other, and says the number of each
   ///
-  /// It waits for a line.
+  /// "Waits" means that it waits for a line.
   @main
   struct CredentialsWorker {
     private let source: FileCredentials
@@ -57,7 +57,7 @@
       let (isSlow, isTelling) = (verb == "call-slowly", verb == "call-together")
       let url = try BaseURL(baseURL)
       let client = Client(baseURL: url, transport: NIOTransport()) {
-        // Another process may hold the lease for long, and a test an answer.
+        // Another process may hold the lease for long, and a test a response.
         $0.attemptTimeout = nil
         $0.authentication = .bearer(source) { refresh in
           if isTelling { Self.say("asks") }
@@ -80,7 +80,7 @@
     }
   }
 
-  /// Says once that it is slept by, which happens only while another process has a lock.
+  /// A clock that reports its first sleep, which happens only while another process holds a lock.
   private final class TellingClock: MonotonicClock {
     private let clock = SystemClock()
     private let hasSaid = Mutex(false)
@@ -103,7 +103,7 @@
     }
   }
 #else
-  /// Without sockets there is nothing to work with.
+  /// Without sockets there is nothing to do.
   @main
   enum CredentialsWorker {
     static func main() {}

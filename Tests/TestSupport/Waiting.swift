@@ -6,8 +6,15 @@ public struct WaitTimeout: Error {}
 /// - Throws: ``WaitTimeout`` after three minutes; `CancellationError` if the task is cancelled; any error the condition
 ///   throws.
 public func waitWhile(_ condition: @autoclosure () throws -> Bool) async throws {
+  try await waitWhile { () async throws in try condition() }
+}
+
+/// Yields to other tasks while a condition holds that takes calls to find out.
+///
+/// - Throws: as the other function of this name.
+public func waitWhile(_ condition: () async throws -> Bool) async throws {
   let limit = ContinuousClock.now + .seconds(180)
-  while try condition() {
+  while try await condition() {
     try Task.checkCancellation()
     guard ContinuousClock.now < limit else { throw WaitTimeout() }
     await Task.yield()

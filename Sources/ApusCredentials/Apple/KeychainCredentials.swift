@@ -6,37 +6,36 @@
     import Security
     import Synchronization
 
-    /// Keeps credentials in the Keychain of Apple's systems, as a generic password that stays on this device and can be
-    /// read once it has been unlocked after its start.
+    /// A credentials store in the Keychain of Apple platforms: a generic password that stays on this device and can be
+    /// read after the first unlock.
     ///
-    /// This code is type-checked on Linux against stand-ins for the Keychain's names; the tests that run there do not run
-    /// it.
+    /// This code is type-checked on Linux against stubs of the Keychain API; the tests that run there do not run it.
     ///
-    /// What was read or written last is held in memory, since asking the Keychain takes about a millisecond. So what
-    /// another process has changed, such as an extension of the app that shares the access group, is seen when a refresh
-    /// begins and when something is replaced, and else after ``reload()``. Replacing compares generations in the Keychain
-    /// itself, so a sign-out elsewhere is never undone by a refresh here. ``exclusively(_:)`` holds within this process
-    /// alone: the Keychain knows no lock that ends with a process, so an app and its extension can ask for new tokens at
-    /// the same time. Where a server ends a session over that, use ``FileCredentials`` in a folder of the app group.
+    /// The record that was last read or written is cached, since a Keychain query takes about a millisecond. A change
+    /// by another process, such as an extension of the app with the same access group, is noticed when a refresh
+    /// begins, when credentials are replaced, and by ``reload()``. Replacing compares generations in the Keychain
+    /// itself, so a refresh never undoes a sign-out elsewhere. ``exclusively(_:)`` works within this process only: the
+    /// Keychain has no lock that ends with a process, so an app and its extension can refresh at the same time. If a
+    /// server ends a session over that, use ``FileCredentials`` in a folder of the app group.
     public final class KeychainCredentials: RefreshableCredentialSource, CustomReflectable {
-      /// How often a replacing begins anew because somebody else was quicker.
+      /// How often a replacement is repeated because another process was faster.
       private static let attempts = 16
 
       private let item: KeychainItem
       private let clocks: Clocks
-      private let turns = Turns()
-      /// Tells who wants to know of sign-ins and sign-outs: of this process at once, of others when they are noticed.
+      private let mutex = Turns()
+      /// Notifies of sign-ins and sign-outs: by this process at once, by others when they are noticed.
       public let principalChanges: PrincipalChanges? = PrincipalChanges()
       private let held = Mutex<HeldRecord?>(nil)
-      /// Held while the item is read or replaced and what came of it is taken in: what was read before is not held after
-      /// what was written since.
+      /// Held during a read or a replacement until the cache is updated, so that an older record never replaces a newer
+      /// one in the cache.
       private let steps = Mutex(())
 
-      /// Keeps credentials in one item, which is made when the first are kept.
+      /// Makes a store in one item, which is created when the first credentials are stored.
       ///
       /// - Parameters:
       ///   - service: the item's service, for example the app's bundle identifier.
-      ///   - account: the item's account; another one for each of several accounts.
+      ///   - account: the item's account; use a different one for each of several accounts.
       ///   - accessGroup: the Keychain access group or app group that shares the item. Default: the app's own.
       public convenience init(service: String, account: String, accessGroup: String? = nil) {
         self.init(
@@ -49,26 +48,26 @@
         self.clocks = clocks
       }
 
-      /// The credentials there are now, as far as this process knows.
+      /// The current credentials, as far as this process knows.
       ///
-      /// - Throws: ``KeychainCredentialsError`` where they have not been read yet and cannot be.
+      /// - Throws: ``KeychainCredentialsError`` if they have not been read yet and cannot be read.
       public func current() throws -> StoredCredential {
         if let held = held.withLock({ $0 }) { return held.stored(clocks) }
         try reload()
         return (held.withLock { $0 } ?? HeldRecord(.empty, clocks)).stored(clocks)
       }
 
-      /// Reads what other processes may have changed: call it for example when the app comes to the front.
+      /// Reads changes by other processes. Call it for example when the app becomes active.
       ///
       /// - Throws: ``KeychainCredentialsError``.
       public func reload() throws {
         try steps.withLock { _ in hold(try state(of: item.read()).record) }
       }
 
-      /// Replaces the credentials.
+      /// Replaces the credentials at a sign-in.
       ///
-      /// An item that cannot be read is removed first, since nobody can remove it by hand: one of a later version, or of
-      /// another program. One that somebody else has replaced meanwhile stays.
+      /// An item that cannot be read, of a later version or of another program, is removed first, since users cannot
+      /// remove it by hand. It stays if another process has replaced it meanwhile.
       ///
       /// - Throws: ``KeychainCredentialsError``.
       public func set(_ credential: Credential) throws {
@@ -76,19 +75,20 @@
         _ = try replace(removingUnreadable: true) { $0.replaced(by: credential, at: now) }
       }
 
-      /// Replaces the credentials by those of an account.
+      /// Replaces the credentials by those of a named account.
       ///
-      /// Where the present credentials were set for the same account, the principal stays the same: calls that wait go
-      /// out with the new ones. Otherwise somebody has signed in, as with ``set(_:)``.
+      /// If the current credentials were set for the same account, the principal stays the same: waiting calls are sent
+      /// with the new ones. Otherwise this is a sign-in, as with ``set(_:)``.
       ///
-      /// - Parameter account: names the account, for example by its id. It is kept in the item.
+      /// - Parameter account: the name of the account, for example its id. It is stored in the item.
       /// - Throws: ``KeychainCredentialsError``.
       public func set(_ credential: Credential, account: String) throws {
         let now = clocks.wall
         _ = try replace(removingUnreadable: true) { $0.replaced(by: credential, at: now, account: account) }
       }
 
-      /// Removes the credentials. The item stays and counts on; one that cannot be read is removed as by ``set(_:)``.
+      /// Removes the credentials. The item stays, so that its generations go on; an unreadable one is removed as by
+      /// ``set(_:)``.
       ///
       /// - Throws: ``KeychainCredentialsError``.
       public func clear() throws {
@@ -96,7 +96,7 @@
         _ = try replace(removingUnreadable: true) { $0.replaced(by: nil, at: now) }
       }
 
-      /// Replaces the credentials of a generation, or removes them, if it is still there.
+      /// Replaces or removes the credentials of a generation, if it is still the current one.
       ///
       /// - Throws: ``KeychainCredentialsError``.
       public func refresh(_ generation: UInt64, to credential: Credential?) throws -> Bool {
@@ -106,13 +106,13 @@
         }
       }
 
-      /// Does work while nobody else who shares this object refreshes its credentials, in the order in which they came;
-      /// reads before what other processes may have changed.
+      /// Does work while no other user of this object refreshes the credentials, first come, first served, after
+      /// reading changes by other processes. It is not reentrant: work that calls it again on this object deadlocks.
       ///
       /// - Throws: what `work` throws; `CancellationError` when the task is cancelled while it waits;
-      ///   ``KeychainCredentialsError``. Work that does further work exclusively with this object waits for ever.
+      ///   ``KeychainCredentialsError``.
       public func exclusively(_ work: @Sendable () async throws -> Void) async throws {
-        try await turns.exclusively {
+        try await mutex.exclusively {
           try reload()
           try await work()
         }
@@ -121,7 +121,7 @@
       /// Shows nothing.
       public var customMirror: Mirror { Mirror(self, children: []) }
 
-      // MARK: The item
+      // MARK: Item
 
       private func replace(
         removingUnreadable: Bool, _ next: (CredentialRecord) -> CredentialRecord?
@@ -133,7 +133,7 @@
         throw KeychainCredentialsError(errSecDuplicateItem)
       }
 
-      /// - Returns: whether it was replaced; `nil`: somebody else was quicker.
+      /// - Returns: whether the credentials were replaced; `nil`: another process was faster.
       private func attempt(
         removingUnreadable: Bool, _ next: (CredentialRecord) -> CredentialRecord?
       ) throws -> Bool? {
@@ -142,7 +142,7 @@
         do throws(KeychainCredentialsError) {
           present = try state(of: content)
         } catch {
-          // A file can be removed by hand, an item of the Keychain cannot.
+          // Users can remove a file, but not a Keychain item.
           guard removingUnreadable, let content else { throw error }
           try item.remove(content)
           return nil
@@ -162,7 +162,7 @@
         return true
       }
 
-      /// What was read says, and whether there is an item at all.
+      /// The record of an item's content, and whether there is an item.
       private func state(
         of content: KeychainItem.Content?
       ) throws(KeychainCredentialsError) -> (record: CredentialRecord, isThere: Bool) {

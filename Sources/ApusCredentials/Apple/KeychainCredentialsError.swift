@@ -4,21 +4,21 @@
     import Foundation
     import Security
 
-    /// Why the Keychain did not give credentials, or did not keep them.
+    /// An error of the Keychain.
     public struct KeychainCredentialsError: LoggableError, Sendable, Hashable {
-      /// The Keychain's own number for it (`OSStatus`).
+      /// The error's number (`OSStatus`).
       ///
-      /// `errSecInteractionNotAllowed`: the device has not been unlocked since it was started.
+      /// `errSecInteractionNotAllowed`: the device has not been unlocked since it started.
       /// `errSecMissingEntitlement`: the app may not use the access group. `errSecDecode`: the item was not written by
-      /// ``KeychainCredentials``, or by a later version. `errSecDuplicateItem`: others replaced the credentials again and
-      /// again meanwhile.
+      /// ``KeychainCredentials``, or by a later version. `errSecDuplicateItem`: other processes kept replacing the
+      /// credentials.
       public let status: Int32
 
       init(_ status: OSStatus) {
         self.status = status
       }
 
-      /// What the system says of the number.
+      /// The system's message for the number.
       public var description: String {
         "the Keychain: \((SecCopyErrorMessageString(status, nil) as String?) ?? "error \(status)")"
       }

@@ -3,13 +3,13 @@
     import Foundation
     import Security
 
-    /// One generic password of the Keychain, and the four things that are done with it.
+    /// A generic password in the Keychain.
     ///
-    /// The generation of what it holds stands in an attribute as well, by which it can be replaced on condition.
+    /// The generation of its content is an attribute as well, so that it can be replaced conditionally.
     struct KeychainItem: Sendable {
       let service: String
       let account: String
-      /// `nil`: the app's own.
+      /// `nil`: the app's own group.
       let accessGroup: String?
 
       private var query: [String: Any] {
@@ -17,22 +17,22 @@
           kSecClass as String: kSecClassGenericPassword,
           kSecAttrService as String: service,
           kSecAttrAccount as String: account,
-          // On macOS the same Keychain as on the other systems, with access groups and no questions asked.
+          // On macOS the data protection keychain, with access groups and without prompts, as on the other platforms.
           kSecUseDataProtectionKeychain as String: true,
         ]
         if let accessGroup { query[kSecAttrAccessGroup as String] = accessGroup }
         return query
       }
 
-      /// What an item held when it was read.
+      /// The content of an item.
       struct Content {
-        /// `nil`: something else than bytes, or nothing.
+        /// `nil`: no bytes.
         let bytes: Data?
-        /// The attribute that says its generation, as it is; `nil`: it has none, so it was not written here.
+        /// The generation attribute; `nil`: there is none, so another program wrote the item.
         let generation: Data?
       }
 
-      /// What the item holds; `nil`: there is none.
+      /// Reads the item; `nil`: it does not exist.
       func read() throws(KeychainCredentialsError) -> Content? {
         var query = query
         query[kSecReturnData as String] = true
@@ -47,7 +47,7 @@
           bytes: item[kSecValueData as String] as? Data, generation: item[kSecAttrGeneric as String] as? Data)
       }
 
-      /// Makes the item; whether there was none.
+      /// Adds the item. Returns `false` if it exists.
       func add(_ content: Data, generation: UInt64) throws(KeychainCredentialsError) -> Bool {
         var attributes = query
         attributes[kSecValueData as String] = content
@@ -59,7 +59,7 @@
         return true
       }
 
-      /// Replaces what the item holds if it is of a generation; whether it was.
+      /// Replaces the content if it is of a generation. Returns whether it was.
       func replace(
         _ old: UInt64, by content: Data, generation: UInt64
       ) throws(KeychainCredentialsError) -> Bool {
@@ -74,7 +74,7 @@
         return true
       }
 
-      /// Removes the item if it is still of the generation that was read; what has none is removed as it is.
+      /// Removes the item if it still has the generation that was read, or none.
       func remove(_ content: Content) throws(KeychainCredentialsError) {
         var query = query
         if let generation = content.generation { query[kSecAttrGeneric as String] = generation }

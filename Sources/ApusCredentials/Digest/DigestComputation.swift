@@ -1,13 +1,14 @@
 #if Credentials
-  /// What proves to a server that a message comes from somebody who knows the password (RFC 7616 §3.4.1 to §3.4.4).
-  ///
-  /// Pure: the same values give the same proof.
+  import ApusCore
+  import ApusMiddleware
+
+  /// The proof that the client knows the password (RFC 7616 §3.4.1 to §3.4.4). A pure value.
   struct DigestComputation {
-    /// What belongs to a message where the server asks for the protection `auth`.
+    /// The part of a response that belongs to the quality of protection `auth`.
     struct Protection: Hashable {
-      /// How many messages were sent with the server's nonce, this one included: eight hexadecimal digits.
+      /// The number of messages with the server's nonce, this one included, in eight hexadecimal digits.
       let count: String
-      /// The client's own nonce.
+      /// The client's nonce.
       let clientNonce: String
     }
 
@@ -15,13 +16,13 @@
     let realm: String
     /// The server's nonce.
     let nonce: String
-    /// `nil`: the server asks for none, which is the form of RFC 2069.
+    /// `nil`: the server asks for none, as in RFC 2069.
     let protection: Protection?
 
-    /// `H(A1)`: all that is needed of a name and a password.
+    /// `H(A1)`, the key made of a name and a password.
     ///
-    /// For a session's algorithm this is the session's key. It is made of the client's nonce of the session's first
-    /// message, so every message of a session has to have that one.
+    /// For a session algorithm it is the session's key, which includes the client nonce of the session's first message;
+    /// all messages of the session use that nonce.
     func key(user: String, password: String) -> String {
       let key = algorithm.hash("\(user):\(realm):\(password)")
       guard algorithm.isOfSession, let protection else { return key }
@@ -31,7 +32,7 @@
     /// The value of `response`.
     ///
     /// - Parameters:
-    ///   - key: what ``key(user:password:)`` gives.
+    ///   - key: the result of ``key(user:password:)``.
     ///   - method: the message's method.
     ///   - target: the message's request target, as it is sent.
     func response(key: String, method: String, target: String) -> String {
@@ -40,9 +41,55 @@
       return algorithm.hash("\(key):\(nonce):\(protection.count):\(protection.clientNonce):auth:\(message)")
     }
 
-    /// What stands for a user's name where the server does not want to see it.
+    /// The hash of a user name, for servers that ask for it.
     func userHash(_ user: String) -> String {
       algorithm.hash("\(user):\(realm)")
+    }
+  }
+
+  /// The notation of a user name (RFC 7616 §3.4, §3.4.4).
+  enum DigestUser {
+    /// In quotes: an ASCII name, or any name if the server does not say that it accepts another notation.
+    case plain(String)
+    /// In the extended notation, for a name beyond ASCII.
+    case extended(String)
+    /// Hashed, as the server asks.
+    case hashed(String)
+
+    /// Checks the name and the password, and chooses the notation.
+    ///
+    /// - Throws: `TransportError` that says what is wrong and contains neither.
+    init(_ user: String, password: Secret, for challenge: DigestChallenge) throws {
+      guard !Self.hasControls(user), !Self.hasControls(password.value) else {
+        throw Self.fault("the user name or the password holds a control character")
+      }
+      if challenge.hashesUser {
+        self = .hashed(user)
+      } else if challenge.takesUTF8, user.utf8.contains(where: { $0 >= 0x80 }) {
+        self = .extended(user)
+      } else {
+        self = .plain(user)
+      }
+    }
+
+    /// Writes the name.
+    func write(to text: inout DigestText, _ computation: DigestComputation) {
+      switch self {
+      case .plain(let user): text.add("username", quoting: user)
+      case .extended(let user): text.add("username*", DigestText.extended(user))
+      case .hashed(let user):
+        text.add("username", quoting: computation.userHash(user))
+        text.add("userhash", "true")
+      }
+    }
+
+    /// The error of a call whose credentials cannot be sent.
+    static func fault(_ detail: String) -> TransportError {
+      TransportError(.unsupported, requestState: .notSent, detail: detail)
+    }
+
+    private static func hasControls(_ text: String) -> Bool {
+      text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
   }
 #endif

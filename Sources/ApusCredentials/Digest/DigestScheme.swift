@@ -4,34 +4,53 @@
   import HTTPTypes
   import Synchronization
 
-  /// A name, and a proof of knowing its password, in `Authorization: Digest` (RFC 7616).
-  ///
-  /// A server has to ask first; from then on messages carry an answer unasked. Of several challenges the one with the
-  /// strongest algorithm is answered: `SHA-256` and `SHA-256-sess` before `MD5` and `MD5-sess`; `SHA-512-256` is not
-  /// known here. Content is not protected (`auth-int` is not answered), so use https.
-  ///
-  /// Nobody on the way can have a weaker answer than the server asks for (RFC 7616 §5.8): over plain http `MD5` is not
-  /// answered unless the app allows it, and a server that was answered with something stronger before is not answered
-  /// with less. Such calls fail with a ``DigestRefusal``. What was answered is remembered by this scheme and for the whole
-  /// origin: where two parts of one server differ in strength, give each an authentication of its own.
-  ///
-  /// Names and passwords are hashed in UTF-8 as they are given. Where they have letters with marks, servers expect them
-  /// in Unicode's normalization form C, which keyboards write (RFC 7616 §4). The standard leaves open how a name beyond
-  /// ASCII is written where the server does not say that it takes UTF-8 (`charset`): it is put between quotes in UTF-8, as
-  /// browsers do and most servers take it.
-  public final class DigestScheme: AuthenticationScheme, CustomReflectable {
+  extension Authentication {
+    /// Authenticates with a user name and a proof of its password in `Authorization: Digest` (RFC 7616).
+    ///
+    /// The first message to a server has no credentials, and is sent again after the challenge; later messages answer
+    /// it in advance.
+    ///
+    /// Of several challenges the one with the
+    /// strongest algorithm is answered: `SHA-256` and `SHA-256-sess` before `MD5` and `MD5-sess`; `SHA-512-256` is not
+    /// supported. Content is not protected (`auth-int` is not answered), so use https.
+    ///
+    /// Downgrades are refused (RFC 7616 §5.8): over plain http `MD5` is not answered unless the app allows it, and a
+    /// server that offered something stronger before is not answered with less. Such calls fail with a
+    /// ``DigestRefusal``. The strength is remembered by this authentication for the whole origin: if two parts of one
+    /// server differ in strength, give each its own authentication.
+    ///
+    /// Names and passwords are hashed in UTF-8, unchanged. Servers expect letters with marks in Unicode normalization
+    /// form C, which keyboards write (RFC 7616 §4). For servers without `charset` the standard leaves open how a name
+    /// beyond ASCII is written: it is sent in quotes in UTF-8, as browsers do and most servers accept.
+    ///
+    /// ```swift
+    /// let operators = MemoryCredentials(.password(user: "ada", "correct horse"))
+    /// var environment = Environment(baseURL: "https://camera.example")
+    /// environment.authentication = .digest(operators, allowsMD5: false)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - source: the store of the user name and the password.
+    ///   - origins: the origins to which responses may be sent. Default: the origin of the environment's base URL.
+    ///   - realm: the protection space of the credentials. Default: any.
+    ///   - allowsMD5: whether servers are answered that offer nothing stronger than `MD5`. A weak password can be found
+    ///     from such a response with little effort. Default: `nil`: only over https and on this machine, where there
+    ///     are no eavesdroppers, since many servers support nothing else.
+    public static func digest(
+      _ source: any CredentialSource, origins: Set<Origin>? = nil, realm: String? = nil, allowsMD5: Bool? = nil
+    ) -> Authentication {
+      .scheme(DigestScheme(allowsMD5: allowsMD5), source, origins: origins, realm: realm)
+    }
+  }
+
+  /// The Digest scheme of ``Authentication/digest(_:origins:realm:allowsMD5:)`` (RFC 7616).
+  final class DigestScheme: AuthenticationScheme, CustomReflectable {
     private let allowsMD5: Bool?
     private let random: @Sendable () -> UInt64
     private let sessions = Mutex(DigestSessions())
 
-    /// Makes the scheme.
-    ///
-    /// - Parameters:
-    ///   - allowsMD5: whether servers are answered that offer nothing stronger than `MD5`. A weak password can be found
-    ///     from such an answer with little effort. Default: `nil`, over https and on this machine, where nobody reads
-    ///     along, since many servers know nothing else.
-    ///   - random: 64 random bits; must be unpredictable in production. Default: the system's generator.
-    public init(
+    /// - Parameter random: returns 64 random bits, which must be unpredictable in production.
+    init(
       allowsMD5: Bool? = nil, random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
     ) {
       self.allowsMD5 = allowsMD5
@@ -39,15 +58,15 @@
     }
 
     /// `Digest`
-    public var name: String? { "Digest" }
+    var name: String? { "Digest" }
     /// `Authorization`
-    public var places: [CredentialPlace] { [.field("Authorization")] }
+    var places: [CredentialPlace] { [.field("Authorization")] }
     /// Shows nothing.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The strongest challenge that can be answered, the first of several that are as strong (RFC 7616 §3.7); `nil`: none
-    /// can.
-    public func choose(among challenges: [Challenge]) -> Challenge? {
+    /// The strongest challenge that can be answered, the first of several equally strong ones (RFC 7616 §3.7); `nil`:
+    /// none can.
+    func choose(among challenges: [Challenge]) -> Challenge? {
       var chosen: (challenge: Challenge, strength: Int)?
       for challenge in challenges {
         guard let digest = DigestChallenge(challenge, allowsMD5: allowsMD5 ?? true) else { continue }
@@ -57,12 +76,12 @@
       return chosen?.challenge
     }
 
-    /// Adds an answer to what the server asked for.
+    /// Adds the response to a challenge.
     ///
-    /// - Returns: whether there is one: `false` before a server has asked, and where it asks for what is not known here.
-    /// - Throws: `TransportError` when the credentials are no name and password, or hold a control character: whichever
-    ///   challenge was chosen; with a ``DigestRefusal`` as its cause when the challenge is too weak.
-    public func authorize(
+    /// - Returns: whether there is one: `false` without a challenge, and for a challenge that is not supported.
+    /// - Throws: `TransportError` if the credentials are no name and password, or contain a control character; with a
+    ///   ``DigestRefusal`` as its cause if the challenge is too weak.
+    func authorize(
       _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
     ) throws -> Bool {
       guard let challenge = challenge.flatMap({ DigestChallenge($0, allowsMD5: allowsMD5 ?? true) }) else {
@@ -111,7 +130,7 @@
   }
 
   extension Origin {
-    /// Whether nobody on the way can read what goes there, or replace what comes back.
+    /// Whether messages to the origin can neither be read nor replaced on the way.
     fileprivate var isPrivate: Bool {
       if scheme == "https" || host == "localhost" || host == "[::1]" { return true }
       return host.utf8.starts(with: "127.".utf8)
@@ -120,7 +139,7 @@
   }
 
   extension DigestChallenge {
-    /// What comes back to the server as it was, and what belongs to the message.
+    /// Writes what is sent back to the server unchanged, and the parameters of the message.
     fileprivate func write(to text: inout DigestText, _ protection: DigestComputation.Protection?) {
       if let algorithmName { text.add("algorithm", algorithmName) }
       if let opaque { text.add("opaque", quoting: opaque) }
@@ -128,6 +147,84 @@
       text.add("qop", "auth")
       text.add("nc", protection.count)
       text.add("cnonce", quoting: protection.clientNonce)
+    }
+  }
+
+  /// The message counts of nonces, and the strengths of origins. A pure state machine.
+  ///
+  /// Of the last 256 nonces no two messages have a nonce and a count in common, which a server would take for a replay
+  /// (RFC 7616 §3.4). Beyond that the nonce that was not used for the longest time is dropped, and would be counted
+  /// from 1 again.
+  ///
+  /// A message takes its count when it is made. One that is only described, or never sent, leaves a gap: counts must
+  /// rise, but need not be consecutive. A server that insists sends a new nonce.
+  struct DigestSessions {
+    /// A server's nonce. Equal nonces of different servers are different keys.
+    struct Key: Hashable {
+      let origin: Origin?
+      let nonce: String
+    }
+
+    private struct Session {
+      var count: UInt32 = 0
+      /// The client nonce of the first message.
+      let clientNonce: String
+      var lastUse: UInt64 = 0
+    }
+
+    private let limit: Int
+    private let maximumUses: UInt32
+    private var sessions: [Key: Session] = [:]
+    private var uses: UInt64 = 0
+    private var strengths: [Origin?: Int] = [:]
+
+    /// Makes an empty state.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum number of nonces that are kept.
+    ///   - maximumUses: the maximum number of uses of a nonce. The count has no room for more than the default.
+    init(limit: Int = 256, maximumUses: UInt32 = .max) {
+      self.limit = limit
+      self.maximumUses = maximumUses
+    }
+
+    /// Takes the next count of a nonce.
+    ///
+    /// - Parameters:
+    ///   - key: the server's nonce.
+    ///   - clientNonce: a new client nonce, which becomes the session's with its first message.
+    ///   - staysInSession: whether all messages of a session use its first client nonce.
+    /// - Returns: the protection of the message; `nil`: the nonce is used up.
+    mutating func next(_ key: Key, clientNonce: String, staysInSession: Bool) -> DigestComputation.Protection? {
+      var session = sessions[key] ?? Session(clientNonce: clientNonce)
+      guard session.count < maximumUses else { return nil }
+      uses += 1
+      session.count += 1
+      session.lastUse = uses
+      if sessions[key] == nil, sessions.count >= limit { forgetOne() }
+      sessions[key] = session
+      return DigestComputation.Protection(
+        count: DigestText.hexadecimal(session.count), clientNonce: staysInSession ? session.clientNonce : clientNonce)
+    }
+
+    /// Whether a challenge may be answered: it is at least as strong as the strongest one of the same origin before.
+    ///
+    /// - Parameters:
+    ///   - strength: the challenge's ``DigestChallenge/strength``.
+    ///   - origin: the origin of the server. Of more than 256 one is dropped.
+    mutating func admit(_ strength: Int, at origin: Origin?) -> Bool {
+      if let known = strengths[origin] {
+        guard strength >= known else { return false }
+      } else if strengths.count >= limit {
+        strengths.remove(at: strengths.startIndex)
+      }
+      strengths[origin] = strength
+      return true
+    }
+
+    private mutating func forgetOne() {
+      guard let oldest = sessions.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
+      sessions[oldest.key] = nil
     }
   }
 #endif

@@ -7,11 +7,11 @@
     import Musl
   #endif
 
-  /// An open file or folder; closed with the last who holds it.
+  /// An open file or folder. It is closed when the last reference is released.
   final class Descriptor: Sendable {
     let number: Int32
 
-    /// Opens what `call` opens.
+    /// Opens a file with a system call.
     init(_ name: String, _ call: () -> Int32) throws(FileCredentialsError) {
       number = try Descriptor.call("opened", name, call)
     }
@@ -20,12 +20,12 @@
       close(number)
     }
 
-    /// Calls the system, and again where a signal interrupted it.
+    /// Makes a system call, again if a signal interrupted it.
     ///
     /// - Parameters:
-    ///   - step: what it is to do, as a participle.
+    ///   - step: what the call does, as a participle.
     ///   - name: the last component of the path.
-    ///   - call: gives a negative number where it is refused.
+    ///   - call: returns a negative number if it fails.
     @discardableResult
     static func call<Number: SignedInteger>(
       _ step: String, _ name: String, _ call: () -> Number
@@ -38,14 +38,14 @@
       }
     }
 
-    /// What the system knows of it.
+    /// The file's status.
     func status(_ name: String) throws(FileCredentialsError) -> stat {
       var status = stat()
       try Self.call("looked at", name) { fstat(number, &status) }
       return status
     }
 
-    /// What the system knows of it, where it is what it should be and nobody else's.
+    /// The file's status, after checking its kind, owner and permissions.
     ///
     /// - Parameter kind: `S_IFREG` for a file, `S_IFDIR` for a folder.
     func privateStatus(_ name: String, _ kind: mode_t) throws(FileCredentialsError) -> stat {
@@ -56,9 +56,9 @@
       return status
     }
 
-    /// All bytes of the file, from its beginning.
+    /// Reads all bytes of the file.
     ///
-    /// - Parameter limit: the most that it may hold.
+    /// - Parameter limit: the maximum size.
     func bytes(upTo limit: Int, _ name: String) throws(FileCredentialsError) -> [UInt8] {
       var bytes: [UInt8] = []
       var piece = [UInt8](repeating: 0, count: 16 << 10)
@@ -72,7 +72,7 @@
       throw FileCredentialsError(.tooLarge, name)
     }
 
-    /// Writes all bytes, and returns when they are on the disk.
+    /// Writes all bytes. When this returns they are on the disk.
     func keep(_ bytes: [UInt8], _ name: String) throws(FileCredentialsError) {
       var start = 0
       while start < bytes.count {
@@ -83,10 +83,10 @@
       try settle(name)
     }
 
-    /// Returns when everything that was written, or renamed in a folder, is on the disk.
+    /// Flushes to the disk what was written, or renamed in a folder.
     func settle(_ name: String) throws(FileCredentialsError) {
       #if canImport(Darwin)
-        // There the plain call leaves it in the disk's own memory.
+        // A plain fsync leaves the bytes in the drive's cache on Apple platforms.
         if fcntl(number, F_FULLFSYNC) != -1 { return }
       #endif
       try Self.call("written to the disk", name) { fsync(number) }

@@ -2,30 +2,29 @@
   public import ApusMiddleware
 
   extension FileCredentials {
-    /// Replaces the credentials; when it returns they are on the disk.
+    /// Replaces the credentials at a sign-in. When this returns they are on the disk.
     ///
-    /// - Throws: ``FileCredentialsError``, and nothing has changed, unless the disk failed after the last step: also where
-    ///   the key is gone with which the file is sealed, or another one is in its place, though the credentials can still
-    ///   be used; `CancellationError` when the task is cancelled while another process writes.
+    /// - Throws: ``FileCredentialsError``; nothing has changed then, unless the disk failed after the last step. It
+    ///   also fails if the key that seals the file is missing or was replaced, though the credentials in memory still
+    ///   work. `CancellationError` when the task is cancelled while another process writes.
     public func set(_ credential: Credential) async throws {
       let now = ways.clocks.wall
       _ = try await replace { $0.replaced(by: credential, at: now) }
     }
 
-    /// Replaces the credentials by those of an account; when it returns they are on the disk.
+    /// Replaces the credentials by those of a named account. When this returns they are on the disk.
     ///
-    /// Where the present credentials were set for the same account, the principal stays the same: calls that wait go out
-    /// with the new ones. Otherwise somebody has signed in, as with ``set(_:)``.
+    /// If the current credentials were set for the same account, the principal stays the same: waiting calls are sent
+    /// with the new ones. Otherwise this is a sign-in, as with ``set(_:)``.
     ///
-    /// - Parameter account: names the account, for example by its id. It is kept in the file.
+    /// - Parameter account: the name of the account, for example its id. It is stored in the file.
     /// - Throws: as ``set(_:)``.
     public func set(_ credential: Credential, account: String) async throws {
       let now = ways.clocks.wall
       _ = try await replace { $0.replaced(by: credential, at: now, account: account) }
     }
 
-    /// Removes the credentials. The file stays and counts on, so that nobody takes the next ones for these; where there is
-    /// none, none is made.
+    /// Removes the credentials. The file stays, so that its generations go on; a missing file is not created.
     ///
     /// - Throws: as ``set(_:)``.
     public func clear() async throws {
@@ -33,8 +32,8 @@
       _ = try await replace(makesFile: false) { $0.replaced(by: nil, at: now) }
     }
 
-    /// Replaces the credentials of a generation, or removes them, if it is still there: in the file, whichever process
-    /// wrote it last.
+    /// Replaces or removes the credentials of a generation, if the file still holds it, whichever process wrote it
+    /// last.
     ///
     /// - Throws: as ``set(_:)``.
     public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {
@@ -44,13 +43,14 @@
       }
     }
 
-    /// Does work while nobody else refreshes these credentials, in this process or another one.
+    /// Does work under the lease of these credentials: nobody else refreshes them, in this process or another one.
     ///
-    /// Who waits asks for the lease again and again, with pauses of up to 100 ms. The system takes it from a process that
-    /// dies. The folder and the file `NAME.lease` are made where they are missing, also where nothing has been kept yet.
+    /// A waiting process polls for the lease, with pauses of up to 100 ms. The system releases the lease of a process
+    /// that dies. The folder and the file `NAME.lease` are created if they are missing, also if nothing has been stored
+    /// yet.
     ///
-    /// Work that does further work exclusively with the same file waits for ever, through this object or another one. It
-    /// may use everything else.
+    /// The lease is not reentrant: work that asks for it again deadlocks, through this object or another one with the
+    /// same file. The work may use everything else.
     ///
     /// - Throws: what `work` throws; `CancellationError` when the task is cancelled while it waits;
     ///   ``FileCredentialsError``.
@@ -62,7 +62,7 @@
       }
     }
 
-    /// Off the caller's actor, as everything that waits for the disk.
+    // Off the caller's actor, like everything that waits for the disk.
     @concurrent
     private func takeLease() async throws -> FileLock {
       let folder = try place.makeFolder()
@@ -78,9 +78,9 @@
     }
 
     /// - Parameters:
-    ///   - makesFile: whether a file is made where there is none; else nothing is done there.
-    ///   - next: the record to be kept in the place of the one that is there; `nil`: it stays.
-    /// - Returns: whether it was replaced.
+    ///   - makesFile: whether a missing file is created; if not, nothing is done without one.
+    ///   - next: returns the record to write in place of the present one; `nil`: none.
+    /// - Returns: whether a record was written.
     @concurrent
     private func replace(
       makesFile: Bool = true, _ next: @Sendable (CredentialRecord) -> CredentialRecord?
@@ -106,7 +106,7 @@
       try await FileLock.take(place.lockName, in: folder, ways.clocks.clock)
     }
 
-    /// Removes what a process that died while it wrote has left behind.
+    /// Removes the draft of a process that died during a write.
     private func tidy(_ folder: Folder) async throws {
       guard FilePlace(Folder.draft(of: place.path)).look() != .nothing else { return }
       try await writes.exclusively {

@@ -9,7 +9,7 @@
     public import Foundation
   #endif
 
-  /// Keeps credentials in an encrypted file, over restarts and for several processes at once.
+  /// A credentials store in an encrypted file, which survives restarts and can be shared by several processes.
   ///
   /// ```swift
   /// let tokens = FileCredentials(at: "/var/lib/app/credentials", key: .file("/etc/app/credentials.key"))
@@ -17,65 +17,63 @@
   /// try await tokens.set(.token("mF_9.B5f-4.1JqM"))
   /// ```
   ///
-  /// The content is sealed by AES-256-GCM, the file is its owner's alone (mode 600), and so must its folder be (700, as
-  /// it is made where it is missing). It is replaced in one step: whatever fails, and whenever the process dies, the old
-  /// content is there or the new. Beside it are `NAME.lock` and `NAME.lease`, empty files that stand for locks, and while
-  /// it is written `NAME.new`.
+  /// The content is sealed with AES-256-GCM. The file is accessible to its owner only (mode 600), and so must its
+  /// folder be (700, also when it is created). The file is replaced atomically: after any failure or crash it holds the
+  /// old content or the new. Beside it are the empty lock files `NAME.lock` and `NAME.lease`, and during a write
+  /// `NAME.new`.
   ///
-  /// Other processes' changes count at once: each use looks whether the file is another by now, which is one call of the
-  /// system on the caller's executor; it is read only then, off the caller's actor, as it is written. What cannot be read
-  /// is never overwritten: remove the file to begin anew, signed out. Locks work between processes of one machine; a file
-  /// that several machines share is not for this. Nor are the files that stand for the locks to be removed while a process
-  /// runs.
+  /// Changes by other processes count at once: each use checks whether the file has changed, with one system call on
+  /// the caller's executor. It is read only then, off the caller's actor, as are writes. A file that cannot be read is
+  /// never overwritten: remove it to start signed out. The locks work between processes of one machine, not on a shared
+  /// network file system. Do not remove the lock files while a process runs.
   ///
-  /// Reading, deriving a key and writing block a thread of the system's pool meanwhile, as there is no other way to wait
-  /// for a disk: what is kept is on it when ``set(_:)`` or ``refresh(_:to:)`` returns, which takes milliseconds, or much
-  /// longer where the disk is busy.
+  /// Reading, deriving a key and writing block a thread of the system's pool. When ``set(_:)`` or ``refresh(_:to:)``
+  /// returns, the credentials are on the disk; that takes milliseconds, or much longer on a busy disk.
   public final class FileCredentials: RefreshableCredentialSource, CustomReflectable {
-    /// How it does what it does, other in tests.
+    /// The dependencies that tests replace.
     struct Ways: Sendable {
       var clocks: Clocks
       var rounds = PassphraseKey.rounds
-      /// Told how far the replacing of the file has come; what it throws ends it there.
+      /// Called at each step of a replacement; an error ends it there.
       var reached: @Sendable (Folder.Step) throws -> Void = { _ in }
-      /// Told each time before a key is derived from a passphrase.
+      /// Called before each derivation of a key from a passphrase.
       var derives: @Sendable () -> Void = {}
-      /// Told when a reader has found no file, before that is taken in.
+      /// Called when a reader has found no file, before that is noted.
       var missed: @Sendable () async throws -> Void = {}
       /// 64 random bits.
       var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
     }
 
-    /// What the file held when it was last looked at.
+    /// The content of the file when it was last read or written.
     private struct Memory: Sendable {
       var held: HeldRecord?
-      /// The file it was read from; `nil`: there was none.
+      /// The identity of that file; `nil`: there was none.
       var file: FileIdentity?
-      /// Keeps that file open, so that no other gets its number.
+      /// Keeps that file open, so that its inode number is not reused.
       var descriptor: Descriptor?
     }
 
-    /// The most bytes that the file may have.
+    /// The maximum size of the file in bytes.
     private static let limit = 1 << 20
 
     let place: FilePlace
     let ways: Ways
     let writes = Turns()
     let leases = Turns()
-    /// Tells who wants to know of sign-ins and sign-outs: of this process at once, of others when the file is read.
+    /// Notifies of sign-ins and sign-outs: by this process at once, by others when the file is read.
     public let principalChanges: PrincipalChanges? = PrincipalChanges()
     private let keys: KeyHolder
     private let memory = Mutex(Memory())
 
-    /// Keeps credentials in a file; neither it nor the key is touched before the first use.
+    /// Makes a store in a file. Neither the file nor the key is accessed before the first use.
     ///
     /// - Parameters:
-    ///   - path: where; folders that are missing are made when the first credentials are kept or refreshed.
-    ///   - key: what the file is sealed with. A key file stands under another name than the credentials and the files
-    ///     beside them.
-    ///   - clock: tells how old tokens are whose lifetime is known, and is slept by while another process has a lock.
+    ///   - path: the path of the file. Missing folders are created when the first credentials are stored or refreshed.
+    ///   - key: the key that seals the file. A key file must not have the name of the credentials file or of the files
+    ///     beside it.
+    ///   - clock: measures the age of tokens whose lifetime is known, and times the waits for another process's lock.
     ///     Default: `SystemClock`.
-    ///   - now: the time of day, by which tokens age while no process runs. Default: the system's.
+    ///   - now: the wall clock, by which tokens age while no process runs. Default: the system's.
     public convenience init(
       at path: String, key: FileKey, clock: any MonotonicClock = SystemClock(),
       now: @escaping @Sendable () -> Date = { Date() }
@@ -89,10 +87,10 @@
       self.ways = ways
     }
 
-    /// The credentials there are now: those in memory, unless the file has changed.
+    /// The current credentials: those in memory, unless the file has changed.
     ///
-    /// - Throws: ``FileCredentialsError`` where the file cannot be read or must not be trusted; `CancellationError` when
-    ///   the task is cancelled while another one derives the key.
+    /// - Throws: ``FileCredentialsError`` if the file cannot be read or is not safe; `CancellationError` when the task
+    ///   is cancelled while another one derives the key.
     public func current() async throws -> StoredCredential {
       if let stored = unchanged() { return stored }
       return try await read().stored(ways.clocks)
@@ -113,7 +111,7 @@
 
     // MARK: Reading and writing
 
-    /// Reads the file, and holds what it says.
+    /// Reads the file into memory.
     @concurrent
     @discardableResult
     func read() async throws -> HeldRecord {
@@ -130,15 +128,15 @@
       }
     }
 
-    /// Refuses a folder that must not be trusted, and a key that would stand in the credentials' way there.
+    /// Refuses a folder that is not safe, and a key file that would collide with the credentials' files.
     func check(_ folder: Folder) throws(FileCredentialsError) {
       try folder.check()
       try keys.check(apartFrom: place, in: folder)
     }
 
-    /// What is kept now, and how the file is sealed; `nil`: there is none. For who holds the file's lock.
+    /// The stored record, and the seal of the file; `nil`: there is none. The caller holds the write lock.
     ///
-    /// It is opened with the key that is there now: what is written must be found by processes that start later.
+    /// The current key is used, not the one in memory: processes that start later must be able to read what is written.
     func kept(in folder: Folder) async throws -> (CredentialRecord, Seal?) {
       while true {
         let before = lastFile
@@ -181,19 +179,19 @@
       return header
     }
 
-    /// Puts a record in the file's place, and holds it.
+    /// Writes a record to the file and to memory.
     ///
-    /// - Parameter old: how the file is sealed that is there; `nil`: there is none.
+    /// - Parameter old: the seal of the present file; `nil`: there is none.
     func keep(_ record: CredentialRecord, in folder: Folder, sealedAs old: Seal?) async throws {
       let seal: Seal
       if let old { seal = old } else { seal = try await keys.newSeal() }
       let bytes = try seal.header.sealed(record.encoded(), with: seal.key)
-      // It could be written, and never be read again.
+      // A larger file could be written, but never read again.
       guard bytes.count <= Self.limit else { throw FileCredentialsError(.tooLarge, place.name) }
       hold(record, try folder.replace(place.name, by: bytes, ways.reached))
     }
 
-    /// Nothing of what it holds.
+    /// Shows nothing.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     // MARK: Memory
@@ -206,7 +204,7 @@
         defer { memory = new }
         return memory
       }
-      // Closed outside of the lock.
+      // Closed outside the lock.
       withExtendedLifetime(old) {}
       tell(of: held, after: old.held)
       return held
@@ -216,13 +214,13 @@
       if let old, old.record.principal != held.record.principal { principalChanges?.notify() }
     }
 
-    /// The file that was read or written last; `nil`: there was none.
+    /// The file that was last read or written; `nil`: there was none.
     private var lastFile: FileIdentity? { memory.withLock { $0.file } }
 
-    /// There is no file: signed out, also where there was one before.
+    /// Notes that there is no file: signed out, also if there was one before.
     ///
-    /// - Parameter before: the file that was read or written last when this was looked for.
-    /// - Returns: `nil` where another task has read or written one since: what was seen is over.
+    /// - Parameter before: the file that was last read or written before the search.
+    /// - Returns: `nil` if another task has read or written a file since: the observation is outdated.
     private func missing(since before: FileIdentity?) -> HeldRecord? {
       let (held, old) = memory.withLock { memory -> (HeldRecord?, HeldRecord?) in
         guard memory.file == before else { return (nil, nil) }

@@ -9,18 +9,18 @@
     import Musl
   #endif
 
-  /// A lock that one holder at a time has, of all processes. The system takes it from a process that dies.
+  /// A lock between processes (`flock`). The system releases the lock of a process that dies.
   ///
-  /// The file that stands for it is never removed here. Where somebody else removes it, who waited for it finds that out
-  /// when they get it, and waits for the file that has its name by then; who has the lock at that moment does not know.
+  /// Its file is never removed here. If somebody else removes it, waiters notice that when they get the lock, and wait
+  /// for the file that has its name by then; the holder does not notice.
   struct FileLock: Sendable {
     private let descriptor: Descriptor
 
     /// Waits for the lock.
     ///
     /// - Parameters:
-    ///   - name: the file that stands for it.
-    ///   - clock: what the pauses between two tries are slept by: 5 ms, then twice as long each, up to 100 ms.
+    ///   - name: the name of the lock file.
+    ///   - clock: times the pauses between attempts: 5 ms, doubled each time, up to 100 ms.
     /// - Throws: `CancellationError` when the task is cancelled while it waits.
     static func take(_ name: String, in folder: Folder, _ clock: any MonotonicClock) async throws -> FileLock {
       var descriptor = try folder.lockable(name)
@@ -36,7 +36,7 @@
       }
     }
 
-    /// Tries once; whether it was free.
+    /// Tries once. Returns whether the lock was free.
     private static func isTaken(_ descriptor: Descriptor, _ name: String) throws(FileCredentialsError) -> Bool {
       do throws(FileCredentialsError) {
         try Descriptor.call("locked", name) { flock(descriptor.number, LOCK_EX | LOCK_NB) }
@@ -47,9 +47,37 @@
       }
     }
 
-    /// Gives it back. Closing the file would not do, while a process that is about to start still has it open as well.
+    /// Releases the lock. Closing the file would not, while a child process that is about to start has it open, too.
     func release() {
       flock(descriptor.number, LOCK_UN)
+    }
+  }
+
+  /// The identity and version of a file.
+  ///
+  /// It is meaningful while the file is held open, so that its inode number is not reused.
+  struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+    private let size: Int64
+    private let seconds: Int64
+    private let nanoseconds: Int64
+    private let owner: UInt32
+    private let mode: UInt32
+
+    init(_ status: stat) {
+      device = UInt64(truncatingIfNeeded: status.st_dev)
+      number = UInt64(truncatingIfNeeded: status.st_ino)
+      size = Int64(status.st_size)
+      #if canImport(Darwin)
+        let change = status.st_mtimespec
+      #else
+        let change = status.st_mtim
+      #endif
+      seconds = Int64(change.tv_sec)
+      nanoseconds = Int64(change.tv_nsec)
+      owner = UInt32(status.st_uid)
+      mode = UInt32(status.st_mode)
     }
   }
 #endif

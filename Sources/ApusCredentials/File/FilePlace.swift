@@ -1,4 +1,6 @@
 #if Credentials
+  import Crypto
+
   #if canImport(Darwin)
     import Darwin
   #elseif canImport(Glibc)
@@ -7,13 +9,19 @@
     import Musl
   #endif
 
-  /// Where a file is: its folder, and its name there.
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  /// The path of a file, as its folder and its name.
   struct FilePlace: Sendable, Hashable {
-    /// What is in a place, without opening it.
+    /// What a path leads to, without opening it.
     enum Look: Hashable {
       case file(FileIdentity)
       case nothing
-      /// The system does not tell.
+      /// The system call failed.
       case unknown
     }
 
@@ -21,11 +29,11 @@
     let folder: String
     let name: String
 
-    /// The name of the file that stands for the lock of who writes.
+    /// The name of the write lock's file.
     var lockName: String { name + ".lock" }
-    /// The name of the file that stands for the lease of who refreshes.
+    /// The name of the lease's file.
     var leaseName: String { name + ".lease" }
-    /// The names of all files that credentials in this place need.
+    /// The names of all files that credentials at this path need.
     var names: [String] { [name, Folder.draft(of: name), lockName, leaseName] }
 
     init(_ path: String) {
@@ -39,14 +47,14 @@
       }
     }
 
-    /// Looks at the file with one call of the system.
+    /// Looks at the file with one system call.
     func look() -> Look {
       var status = stat()
       if lstat(path, &status) == 0 { return .file(FileIdentity(status)) }
       return errno == ENOENT ? .nothing : .unknown
     }
 
-    /// Opens the folder; `nil`: there is none.
+    /// Opens the folder; `nil`: it does not exist.
     func openFolder() throws(FileCredentialsError) -> Folder? {
       guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else {
         throw FileCredentialsError(.notAFile, name)
@@ -59,14 +67,14 @@
       }
     }
 
-    /// Opens the folder, and makes it first where it is missing, with the mode 700.
+    /// Opens the folder, and creates it first if it is missing, with mode 700.
     func makeFolder() throws(FileCredentialsError) -> Folder {
       if let folder = try openFolder() { return folder }
       try Self.make(folder)
       return try Folder(folder)
     }
 
-    /// Makes a folder and those above it; they are on the disk when it returns.
+    /// Creates a folder and those above it. When this returns they are on the disk.
     private static func make(_ path: String) throws(FileCredentialsError) {
       let place = FilePlace(path)
       func makeLast() throws(FileCredentialsError) {
@@ -86,17 +94,76 @@
         try makeLast()
       }
     }
-    /// A folder that was made is there after the power has failed once the folder above it is on the disk.
+
+    /// Flushes the folder above, without which a new folder would not survive a power failure.
     private static func settleParent(of place: FilePlace) throws(FileCredentialsError) {
       let parent: Folder
       do throws(FileCredentialsError) {
         parent = try Folder(place.folder)
       } catch {
-        // Things can be made in a folder that may not be read.
+        // A folder that cannot be read can still be written to.
         if error.number == EACCES { return }
         throw error
       }
       try parent.settleWhereItCan()
+    }
+  }
+
+  extension FilePlace {
+    private static let keyLength = 32
+
+    /// Reads the key in the file.
+    ///
+    /// - Parameter isNew: whether a missing key may be created, since no file is sealed with it yet. When this returns
+    ///   the key is on the disk, whichever process has created it.
+    func key(isNew: Bool) throws(FileCredentialsError) -> SymmetricKey {
+      if let folder = try openFolder(), let key = try keptKey(in: folder) {
+        if isNew { try settleKey(in: folder) }
+        return key
+      }
+      guard isNew else { throw FileCredentialsError(.keyMissing, name) }
+      let folder = try makeFolder()
+      try makeKey(in: folder)
+      guard let key = try keptKey(in: folder) else { throw FileCredentialsError(.keyMissing, name) }
+      try settleKey(in: folder)
+      return key
+    }
+
+    private func keptKey(in folder: Folder) throws(FileCredentialsError) -> SymmetricKey? {
+      guard let content = try folder.content(of: name, upTo: 1 << 10) else { return nil }
+      let text = content.bytes.filter { $0 > UInt8(ascii: " ") }
+      guard let bytes = Data(base64Encoded: String(decoding: text, as: UTF8.self)), bytes.count == Self.keyLength else {
+        throw FileCredentialsError(.malformedKey, name)
+      }
+      return SymmetricKey(data: bytes)
+    }
+
+    /// Creates the key file atomically, unless another process has been faster.
+    private func makeKey(in folder: Folder) throws(FileCredentialsError) {
+      // A unique name: other processes may do the same, and there is no lock for a file in any folder.
+      let draft = draftPrefix + String(UInt64.random(in: .min ... .max), radix: 16)
+      let made = try folder.make(draft)
+      defer { folder.remove(draft) }
+      let text = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }.base64EncodedString() + "\n"
+      try made.keep(Array(text.utf8), draft)
+      // If the name is taken, another process's key is there; that process may have removed the draft, too.
+      _ = try folder.link(draft, as: name)
+    }
+
+    /// Flushes the key to the disk, and removes drafts of processes that died: one may be a second name of the key. A
+    /// process that is still creating a key finds this one instead.
+    private func settleKey(in folder: Folder) throws(FileCredentialsError) {
+      try folder.settleWhereItCan()
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: self.folder)) ?? []
+      for draft in names where isDraft(draft) { folder.remove(draft) }
+    }
+
+    private var draftPrefix: String { "\(name).draft-" }
+
+    private func isDraft(_ other: String) -> Bool {
+      guard other.hasPrefix(draftPrefix) else { return false }
+      let number = other.dropFirst(draftPrefix.count)
+      return !number.isEmpty && number.allSatisfy(\.isHexDigit)
     }
   }
 #endif

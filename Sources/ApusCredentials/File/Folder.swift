@@ -7,14 +7,13 @@
     import Musl
   #endif
 
-  /// A folder that is open. What is in it is named from here, so that nobody can put another folder in its place
-  /// meanwhile.
+  /// An open folder. Its files are named relative to it, so that nobody can replace the folder meanwhile.
   struct Folder: Sendable {
     /// A file that was read or written.
     struct Content: Sendable {
       let bytes: [UInt8]
       let identity: FileIdentity
-      /// Held as long as the identity is kept.
+      /// Open as long as the identity is used.
       let descriptor: Descriptor
     }
 
@@ -26,18 +25,18 @@
       descriptor = try Descriptor(name) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
-    /// Refuses a folder into which others can look or put something.
+    /// Refuses a folder that others can list or write to.
     func check() throws(FileCredentialsError) {
       _ = try descriptor.privateStatus(name, S_IFDIR)
     }
 
-    /// Reads a file of ours; `nil`: there is none.
+    /// Reads a private file; `nil`: it does not exist.
     ///
-    /// - Throws: where it is somebody else's, or others may read or write it, or a link stands in its place.
+    /// - Throws: ``FileCredentialsError``, also for a file of another user, a file that others can access, and a link.
     func content(of file: String, upTo limit: Int) throws(FileCredentialsError) -> Content? {
       let opened: Descriptor
       do throws(FileCredentialsError) {
-        // Nobody who puts a pipe there makes this wait.
+        // Does not block on a pipe.
         let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         opened = try Descriptor(file) { openat(descriptor.number, file, flags) }
       } catch {
@@ -48,16 +47,16 @@
       return Content(bytes: try opened.bytes(upTo: limit, file), identity: FileIdentity(status), descriptor: opened)
     }
 
-    /// Makes a file that must not be there, for its owner alone.
+    /// Creates a file for its owner only; it must not exist.
     func make(_ file: String) throws(FileCredentialsError) -> Descriptor {
       let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
       let made = try Descriptor(file) { openat(descriptor.number, file, flags, 0o600) }
-      // The mask of the process may have taken bits away.
+      // The process's umask may have removed bits.
       try Descriptor.call("made private", file) { fchmod(made.number, 0o600) }
       return made
     }
 
-    /// Opens a file that is there to be locked, and makes it where it is missing.
+    /// Opens a lock file, and creates it if it is missing.
     ///
     /// - Throws: as ``content(of:upTo:)``.
     func lockable(_ file: String) throws(FileCredentialsError) -> Descriptor {
@@ -73,7 +72,7 @@
       return opened
     }
 
-    /// Whether a file that is open still has its name: it may have been removed, and another made since.
+    /// Whether an open file still has its name: it may have been removed and created again.
     func has(_ opened: Descriptor, as file: String) throws(FileCredentialsError) -> Bool {
       let status = try opened.status(file)
       var named = stat()
@@ -81,13 +80,13 @@
       return named.st_dev == status.st_dev && named.st_ino == status.st_ino
     }
 
-    /// Whether it is the same folder, by whatever path it was opened.
+    /// Whether two folders are the same, whatever paths they were opened by.
     func isSame(as other: Folder) throws(FileCredentialsError) -> Bool {
       let (mine, theirs) = (try descriptor.status(name), try other.descriptor.status(other.name))
       return mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino
     }
 
-    /// Gives a file a second name; whether that was free, and the file still there.
+    /// Gives a file a second name. Returns whether the name was free and the file still there.
     func link(_ file: String, as second: String) throws(FileCredentialsError) -> Bool {
       do throws(FileCredentialsError) {
         try Descriptor.call("put in place", second) { linkat(descriptor.number, file, descriptor.number, second, 0) }
@@ -98,27 +97,66 @@
       }
     }
 
-    /// Gives a file another name, in one step; what had that name is no more.
+    /// Renames a file atomically, over any other with the new name.
     func rename(_ file: String, to other: String) throws(FileCredentialsError) {
       try Descriptor.call("replaced", other) { renameat(descriptor.number, file, descriptor.number, other) }
     }
 
-    /// Removes a file, where it can be removed.
+    /// Removes a file if possible.
     func remove(_ file: String) {
       unlinkat(descriptor.number, file, 0)
     }
 
-    /// Returns when what was made and renamed here is on the disk.
+    /// Flushes new and renamed files to the disk.
     func settle() throws(FileCredentialsError) {
       try descriptor.settle(name)
     }
-    /// The same where the file system does that. One that cannot be written to does not, and need not.
+
+    /// Flushes to the disk if the file system supports it. A read-only one does not, and need not.
     func settleWhereItCan() throws(FileCredentialsError) {
       do throws(FileCredentialsError) {
         try settle()
       } catch {
         if error.number != EINVAL && error.number != EROFS { throw error }
       }
+    }
+  }
+
+  extension Folder {
+    /// The steps of a replacement.
+    enum Step: CaseIterable, Sendable {
+      /// The new file exists, empty, beside the old one.
+      case made
+      /// The new file is written and on the disk.
+      case written
+      /// The new file has replaced the old one.
+      case replaced
+    }
+
+    /// The name of a new file before the replacement. One name is enough, since there is one writer at a time.
+    static func draft(of file: String) -> String { file + ".new" }
+
+    /// Replaces a file atomically: at any moment the old one or the new one is there, complete.
+    ///
+    /// The caller holds the write lock: an existing draft was left behind by a process that died.
+    ///
+    /// - Parameter reached: called at each step; an error ends the replacement there, as a failure of the disk would.
+    func replace(_ file: String, by bytes: [UInt8], _ reached: (Step) throws -> Void) throws -> Content {
+      let draft = Self.draft(of: file)
+      remove(draft)
+      let made = try make(draft)
+      do {
+        try reached(.made)
+        try made.keep(bytes, draft)
+        try reached(.written)
+        try rename(draft, to: file)
+      } catch {
+        remove(draft)
+        throw error
+      }
+      try reached(.replaced)
+      try settle()
+      return Content(bytes: bytes, identity: FileIdentity(try made.status(file)), descriptor: made)
     }
   }
 #endif

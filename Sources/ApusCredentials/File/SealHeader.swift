@@ -7,14 +7,14 @@
     import Foundation
   #endif
 
-  /// What stands before the sealed content of a file: which version it is, and what key opens it.
+  /// The header of a sealed file: its version and the kind of its key.
   ///
   /// | bytes | |
   /// |---|---|
   /// | 8 | `ApusCred` |
   /// | 1 | the version, 1 |
   /// | 1 | the kind of key: 0 a key file, 1 a passphrase |
-  /// | 4 | rounds of the derivation, the highest byte first |
+  /// | 4 | rounds of the derivation, big-endian |
   /// | 16 | salt of the derivation |
   ///
   /// After it come a nonce of 12 bytes, the encrypted content and a tag of 16 bytes (AES-256-GCM); the tag covers the
@@ -40,7 +40,7 @@
       return bytes
     }
 
-    /// The header of a file; `nil`: the file is something else, or a later version's.
+    /// The header of a file; `nil`: the file is something else, or of a later version.
     init?(of file: [UInt8]) {
       let header = Array(file.prefix(Self.length))
       guard header.count == Self.length, header.starts(with: Self.mark), header[8] == Self.version else { return nil }
@@ -48,13 +48,13 @@
       case 0: self = .keyFile
       case 1:
         let rounds = header[10..<14].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        guard 1...PassphraseKey.mostRounds ~= rounds else { return nil }
+        guard 1...PassphraseKey.maximumRounds ~= rounds else { return nil }
         self = .passphrase(salt: Array(header[14...]), rounds: rounds)
       default: return nil
       }
     }
 
-    /// A new file: this header, and content that is sealed with a nonce of its own.
+    /// A file with this header and sealed content, with a new nonce.
     func sealed(_ content: Data, with key: SymmetricKey) throws -> [UInt8] {
       var file = bytes
       let box = try AES.GCM.seal(content, using: key, authenticating: file)
@@ -67,7 +67,7 @@
     /// The content of a file with this header; `nil`: the key does not fit or the file is damaged.
     func opened(_ file: [UInt8], with key: SymmetricKey) -> Data? {
       guard let box = try? AES.GCM.SealedBox(combined: file.dropFirst(Self.length)) else { return nil }
-      // What the file itself says, so that bits which mean nothing count too.
+      // The bytes of the file itself, so that unused bits are authenticated, too.
       return try? AES.GCM.open(box, using: key, authenticating: file.prefix(Self.length))
     }
   }

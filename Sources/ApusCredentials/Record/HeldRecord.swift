@@ -2,7 +2,13 @@
   import ApusCore
   import ApusMiddleware
 
-  /// A record in memory, and when it came there.
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
+  /// A record in memory.
   struct HeldRecord: Sendable {
     let record: CredentialRecord
     private let remaining: Duration?
@@ -14,10 +20,10 @@
       arrival = clocks.clock.now
     }
 
-    /// What it is now.
+    /// The record at this moment.
     ///
-    /// The time that is left is counted by both clocks, and the lesser counts: one that is turned back while the process
-    /// runs lengthens nothing.
+    /// The remaining lifetime is measured by both clocks, and the shorter one counts: setting the wall clock back does
+    /// not extend it.
     func stored(_ clocks: Clocks) -> StoredCredential {
       var left: Duration?
       if let remaining, let byWall = record.remaining(at: clocks.wall) {
@@ -26,5 +32,14 @@
       return StoredCredential(
         record.credential, generation: record.generation, principal: record.principal, remaining: left)
     }
+  }
+
+  /// A monotonic clock and a wall clock. The wall clock goes on over a restart, and can be set.
+  struct Clocks: Sendable {
+    var clock: any MonotonicClock
+    var date: @Sendable () -> Date
+
+    /// Seconds since 1970 by the wall clock.
+    var wall: Double { date().timeIntervalSince1970 }
   }
 #endif

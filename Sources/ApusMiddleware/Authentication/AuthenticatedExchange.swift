@@ -1,41 +1,41 @@
 import ApusCore
 import HTTPTypes
 
-/// One message, the authentications that may show their credentials on it, and what the server said to that.
+/// One message, the authentications that may add their credentials to it, and the server's challenges.
 struct AuthenticatedExchange {
-  /// What follows a refusal.
+  /// What follows a rejection.
   enum Next {
     case send(RequestMessage)
-    /// The refusal is the caller's.
+    /// The rejection is the call's response.
     case end(ResponseMessage)
   }
 
-  /// An authentication and what it has to do with the message.
+  /// An authentication and its relation to the message.
   private struct Candidate {
     let authentication: Authentication
-    /// The account that the call is bound to; `nil` before the first read where nothing has bound the call.
+    /// The account that the call is bound to; `nil` before the first read if the call was not bound when it began.
     var account: BoundAccount?
-    /// What was asked for where the message goes; how deep is the folder for which that is known.
+    /// The challenge that is known for the message's path, and the depth of the folder for which it is known.
     var challenge: Challenge?
     var depth = -1
-    /// `nil`: not looked at yet.
+    /// `nil`: not read yet.
     var stored: StoredCredential?
     var isShown = false
   }
 
   private let request: RequestMessage
   private let context: CallContext
-  private let credentials: Credentials
+  private let middleware: Credentials
   private var candidates: [Candidate]
   private var rounds = AuthenticationRounds()
-  /// What is answered by the message under way: learned once it is accepted.
+  /// The challenge that the message under way answers. It is learned when the server accepts the message.
   private var answered: (index: Int, challenge: Challenge)?
-  /// Those whose credentials a refresh has just given.
+  /// The candidates whose credentials were just refreshed.
   private var refreshed: Set<Int> = []
 
-  /// - Returns: `nil` where the message shows nothing.
-  /// - Throws: where it has to.
-  init?(_ request: RequestMessage, _ context: CallContext, _ credentials: Credentials) throws {
+  /// - Returns: `nil` if the message carries no credentials.
+  /// - Throws: ``TransportError`` if it must.
+  init?(_ request: RequestMessage, _ context: CallContext, _ middleware: Credentials) throws {
     let use = context.values[CredentialUseKey.self]
     guard use != .none else { return nil }
     let all = context.environment.authentications
@@ -45,11 +45,11 @@ struct AuthenticatedExchange {
     candidates = all.compactMap { authentication in
       guard !forgone.contains(ObjectIdentifier(authentication.parts)),
         authentication.allows(request, in: context.environment),
-        // What a server thinks of a call's own credentials says nothing about the source's.
+        // A rejection of a call's own credentials says nothing about the store's.
         !authentication.isAnticipated(by: request),
-        // A call that belongs to a refresh would wait for itself.
+        // A call that belongs to a refresh must not wait for it.
         !authentication.isAtWork,
-        // A call shows nothing but what it is bound to.
+        // A call carries only credentials of the accounts that it is bound to.
         accounts == nil || accounts?[authentication] != nil
       else { return nil }
       return Candidate(authentication: authentication, account: accounts?[authentication])
@@ -63,13 +63,14 @@ struct AuthenticatedExchange {
       }
       return nil
     }
-    (self.request, self.context, self.credentials) = (request, context, credentials)
+    // An unbound call that waited could be sent as another account.
+    guard accounts != nil else { throw Self.unbound }
+    (self.request, self.context, self.middleware) = (request, context, middleware)
   }
 
-  /// The message with the credentials there are.
+  /// The message with the current credentials.
   ///
-  /// - Throws: ``TransportError`` when they cannot be read or sent, or are required and there are none; what a refresh
-  ///   failed with.
+  /// - Throws: ``TransportError`` if they cannot be read or sent, or are required and missing; the error of a refresh.
   mutating func message() async throws -> RequestMessage {
     var message = request
     let order = order()
@@ -77,12 +78,12 @@ struct AuthenticatedExchange {
       let index = order?[place] ?? place
       let candidate = candidates[index]
       let isAsked = candidate.authentication.parts.realm == nil || candidate.challenge != nil
-      // What others have added may be in its place.
+      // Another authentication may have used its place.
       if isAsked, place == 0 || !candidate.authentication.isAnticipated(by: message) {
         candidates[index].stored = try await current(index)
         try show(index, on: &message)
       } else {
-        // What cannot be read may not be needed.
+        // An error matters only if these credentials are needed.
         candidates[index].stored = try? await bound(index).stored.get()
       }
     }
@@ -98,10 +99,10 @@ struct AuthenticatedExchange {
     return message
   }
 
-  /// What follows when the server refused the message.
+  /// Decides what follows a rejection.
   ///
-  /// - Throws: ``TransportError`` when the message would have to be sent again and can be sent once only; what a refresh
-  ///   failed with.
+  /// - Throws: ``TransportError`` if the message must be sent again and its content can be sent only once; the error of
+  ///   a refresh.
   mutating func next(after response: ResponseMessage) async throws -> Next {
     do {
       return try await step(after: response)
@@ -110,13 +111,13 @@ struct AuthenticatedExchange {
     }
   }
 
-  /// The server took the message: what it asked for is shown unasked from now on.
+  /// Notes that the server accepted the message: its challenge is answered in advance from now on.
   func accepted(_ response: ResponseMessage) {
     if let answered { learn(answered) }
     settle(response)
   }
 
-  /// Tells those that refresh that the server took what they gave. What is no success may have other reasons.
+  /// Notes that the server accepted refreshed credentials. An error status may have other reasons.
   func settle(_ response: ResponseMessage) {
     guard response.head.status.code < 400 else { return }
     for candidate in candidates where candidate.isShown {
@@ -148,7 +149,7 @@ struct AuthenticatedExchange {
     }
   }
 
-  /// Ends the content of an answer when an account signs out whose credentials were shown for it.
+  /// Ends a streamed response when an account signs out whose credentials the message carried.
   func watch(_ response: ResponseMessage) async {
     guard response.content.bytes == nil else { return }
     for candidate in candidates where candidate.isShown {
@@ -159,11 +160,15 @@ struct AuthenticatedExchange {
 
   // MARK: Before the first message
 
+  private static let unbound = TransportError(
+    .unsupported, requestState: .notSent,
+    detail: "the pipeline has no PrincipalBinding: insert one in the slot principal, or start from Pipeline()")
+
   private static let missing = TransportError(
     .declined, requestState: .notSent, detail: "the call needs credentials, and there are none"
   ).about(.credentials)
 
-  /// Who has been asked where the message goes comes first, the better that is known the earlier; `nil`: as they are.
+  /// The candidates in order: those with a known challenge first, by its depth; `nil`: as they are.
   private mutating func order() -> [Int]? {
     for index in candidates.indices {
       guard let known = candidates[index].authentication.parts.spaces.challenge(for: request) else { continue }
@@ -175,7 +180,7 @@ struct AuthenticatedExchange {
     }
   }
 
-  /// The account that the call is bound to: where nothing has bound it before, the one there is now.
+  /// The account that the call is bound to. Without an earlier binding that is the current one.
   private mutating func bound(_ index: Int) async throws -> BoundAccount {
     if let account = candidates[index].account { return account }
     let account = BoundAccount(try await candidates[index].authentication.result())
@@ -186,15 +191,17 @@ struct AuthenticatedExchange {
   private mutating func current(_ index: Int) async throws -> StoredCredential {
     let authentication = candidates[index].authentication
     let stored = try await bound(index).current(authentication)
-    // A message that is only shown is no reason to ask a server for anything.
+    // A message that is only described must not cause a refresh.
     guard let refresher = authentication.parts.refresher, context.delivery != .described else { return stored }
     return try await subject(stored, authentication).current(refresher)
   }
 
+  private func account(_ authentication: Authentication) -> AuthenticatedAccount {
+    AuthenticatedAccount(authentication: authentication, middleware: middleware)
+  }
+
   private func subject(_ stored: StoredCredential, _ authentication: Authentication) -> RefreshSubject {
-    RefreshSubject(
-      stored: stored, authentication: authentication, context: context, origin: request.origin,
-      credentials: credentials)
+    RefreshSubject(stored: stored, account: account(authentication), context: context, origin: request.origin)
   }
 
   private mutating func show(_ index: Int, on message: inout RequestMessage) throws {
@@ -205,7 +212,7 @@ struct AuthenticatedExchange {
     if candidates[index].isShown { context.record(.authorized(generation: stored.generation)) }
   }
 
-  // MARK: After a refusal
+  // MARK: After a rejection
 
   private mutating func refresh(_ index: Int, after response: ResponseMessage) async throws -> Next {
     let authentication = candidates[index].authentication
@@ -216,7 +223,7 @@ struct AuthenticatedExchange {
     let refusal = try await kept(response)
     guard let renewed = try await subject(stored, authentication).next(refresher) else {
       let current = try? await authentication.parts.source.current()
-      credentials.report(subject(stored, authentication), current: current?.generation)
+      middleware.report(subject(stored, authentication), of: account(authentication), current: current?.generation)
       return .end(refusal)
     }
     try requireReplay("the server refused the credentials; there are new ones, and content that can be sent once only")
@@ -232,7 +239,7 @@ struct AuthenticatedExchange {
     candidates[index].challenge = challenge
     answered = (index, challenge)
     let refusal = try await kept(response)
-    // The next call can show them at once.
+    // The next call can answer it in advance.
     if !request.content.isReplayable { learn((index, challenge)) }
     try requireReplay("the server asks for credentials, and the content can be sent once only")
     return try await again(first: index).map { .send($0) } ?? .end(refusal)
@@ -244,11 +251,11 @@ struct AuthenticatedExchange {
     }
   }
 
-  /// The message once more: the credentials of one go first, and those it leaves a place for go with them. They are read
-  /// anew.
+  /// The message once more: with the credentials of one candidate, and with those of others that need another place.
+  /// All are read again.
   ///
-  /// - Returns: `nil` where those of the first cannot be shown so.
-  /// - Throws: where the account is another one by now.
+  /// - Returns: `nil` if the first candidate's scheme cannot add its credentials.
+  /// - Throws: if the account has changed.
   private mutating func again(first: Int) async throws -> RequestMessage? {
     var message = request
     for index in [first] + candidates.indices.filter({ $0 != first }) {
@@ -267,18 +274,19 @@ struct AuthenticatedExchange {
     context.record(.unauthorized(generation: stored.generation))
     let current = try? await candidate.authentication.parts.source.current()
     if refreshed.contains(index), let current {
-      candidate.authentication.parts.refresher?.refusedAgain(stored, current: current.generation, context)
+      candidate.authentication.parts.refresher?.rejectedAgain(stored, current: current.generation, context)
     }
-    credentials.report(subject(stored, candidate.authentication), current: current?.generation)
+    let account = account(candidate.authentication)
+    middleware.report(subject(stored, candidate.authentication), of: account, current: current?.generation)
   }
 
-  /// What is kept of a refusal while its connection serves others.
+  /// The maximum number of bytes that are kept of a rejection.
   private static let keptLength = 64 << 10
 
-  /// A refusal that holds no connection; content that is long or slow is lost.
+  /// The rejection without its connection. Long or slow content is discarded.
   private func kept(_ response: ResponseMessage) async throws -> ResponseMessage {
     if response.content.bytes != nil { return response }
-    let content = try await PassingContent.collect(response.content, upTo: Self.keptLength, context)
+    let content = try await IntermediateContent.collect(response.content, upTo: Self.keptLength, context)
     guard let content else { return ResponseMessage(head: response.head) }
     context.record(.contentArrived(length: Int64(content.count)))
     return ResponseMessage(

@@ -1,41 +1,41 @@
-/// What follows when a server refuses a message, for all authentications that may be shown to it: pure.
+/// The authentication of one message, rejection by rejection. A pure state machine.
 ///
-/// Each of them is refreshed once and answers one challenge; one whose challenge was only out of date answers again. So
-/// it comes to an end, however often the server refuses.
+/// Each authentication is refreshed once and answers one challenge, or again if the challenge was only stale. So it
+/// ends, however often the server rejects the message.
 struct AuthenticationRounds {
-  /// An authentication as far as it matters here.
+  /// An authentication, as far as it matters here.
   struct Candidate: Hashable {
-    /// Whether the message showed its credentials.
+    /// Whether the message carried its credentials.
     var isShown: Bool
     /// Whether it has credentials.
     var hasCredential: Bool
     var isRefreshable: Bool
-    /// What it would answer of what the server asks for now.
+    /// The challenge that it would answer now.
     var asked: Challenge?
-    /// What its credentials were shown for.
+    /// The challenge that its credentials answered.
     var answered: Challenge?
   }
 
   enum Step: Hashable {
-    /// Its credentials are no good any more: others are needed.
+    /// Refreshes the credentials of a candidate.
     case refresh(Int)
-    /// It answers a challenge.
+    /// Answers a challenge with a candidate's credentials.
     case answer(Int, Challenge)
-    /// The refusal is the caller's. It is about the credentials of this one; none: nobody's.
+    /// The rejection is the call's response. It concerns the credentials of this candidate; `nil`: none.
     case end(about: Int?)
   }
 
-  /// More answers than this are a server that is never content.
+  /// The maximum number of answers to stale challenges.
   private static let staleLimit = 2
 
   private var refreshed: Set<Int> = []
   private var answers: [Int: Int] = [:]
 
-  /// What follows; ``Candidate``s keep their places from round to round.
+  /// Decides what follows a rejection. A candidate keeps its index from round to round.
   mutating func step(_ candidates: [Candidate], isAsked: Bool) -> Step {
     for (index, candidate) in candidates.enumerated() where candidate.hasCredential {
       if candidate.isShown, candidate.isRefreshable, !refreshed.contains(index),
-        // Some servers do not say what they want, or say it wrongly: where nobody else is there it must be this.
+        // Some servers send no challenge, or a wrong one: a single candidate must be meant.
         !isAsked || candidate.asked != nil || candidates.count == 1
       {
         refreshed.insert(index)
@@ -52,13 +52,13 @@ struct AuthenticationRounds {
   private func mayAnswer(_ challenge: Challenge, _ index: Int, _ candidate: Candidate) -> Bool {
     let count = answers[index] ?? 0
     guard candidate.isShown else { return count == 0 }
-    // Shown unasked, for want of a challenge: the same once more would not help.
+    // Sent without a challenge: sending the same again would not help.
     guard let answered = candidate.answered, answered != challenge else { return false }
     return count == 0 || count <= Self.staleLimit && challenge["stale"]?.lowercased() == "true"
   }
 
-  /// Whose credentials the server did not take: those that it asks for of those it was shown, else the first of these,
-  /// else those there are none of.
+  /// The candidate whose credentials the server rejected: a sent one that the challenge asks for, else the first sent
+  /// one, else the first without credentials.
   private func blamed(_ candidates: [Candidate]) -> Int? {
     candidates.firstIndex { $0.isShown && $0.asked != nil } ?? candidates.firstIndex { $0.isShown }
       ?? candidates.firstIndex { !$0.hasCredential }

@@ -1,6 +1,6 @@
 import ApusCore
 
-/// The accounts that a call is bound to: what each authentication's source held when the call began.
+/// The accounts that a call is bound to: the content of each authentication's store when the call began.
 struct BoundAccounts: Sendable {
   private struct Entry: Sendable {
     let parts: ObjectIdentifier
@@ -9,13 +9,13 @@ struct BoundAccounts: Sendable {
 
   private var entries: [Entry] = []
 
-  /// Reads the sources of all authentications that the call may show.
+  /// Reads the stores of all authentications whose credentials the call may carry.
   ///
-  /// - Throws: `CancellationError` when the call is cancelled. What cannot be read may not be needed, and is no error
-  ///   before it is.
+  /// - Throws: `CancellationError` when the call is cancelled. An error of a store matters only if its credentials are
+  ///   needed.
   init(_ authentications: [Authentication], for request: RequestMessage) async throws {
     for authentication in authentications {
-      // A call's own credentials are its own business, and what a refresh sends belongs to nobody.
+      // A call's own credentials, and those of a refresh, belong to no account.
       if authentication.isAtWork || authentication.isAnticipated(by: request) { continue }
       let account = BoundAccount(try await authentication.result())
       entries.append(Entry(parts: ObjectIdentifier(authentication.parts), account: account))
@@ -27,7 +27,7 @@ struct BoundAccounts: Sendable {
     return entries.first { $0.parts == parts }?.account
   }
 
-  /// A number for all of them together; `nil`: there are none.
+  /// A number for all accounts together; `nil`: there are none.
   var principal: UInt64? {
     guard entries.count != 1 else { return entries[0].account.principal }
     var hasher = Hasher()
@@ -38,25 +38,25 @@ struct BoundAccounts: Sendable {
 
 /// The account of one authentication that a call is bound to.
 struct BoundAccount: Sendable {
-  /// What its source held.
+  /// The content of the store, or the error of reading it.
   let stored: Result<StoredCredential, any Error>
 
   init(_ stored: Result<StoredCredential, any Error>) {
     self.stored = stored
   }
 
-  /// A call whose credentials could not be read is like no account's.
+  /// The principal; `.max` for credentials that could not be read.
   var principal: UInt64 {
     if case .success(let stored) = stored { return stored.principal }
     return .max
   }
 
-  /// The credentials that there are now, in one read with whose they are.
+  /// Reads the current credentials, if they belong to the account.
   ///
-  /// A call that began signed out stays without, whoever signs in meanwhile.
+  /// A call that began signed out never gets credentials.
   ///
-  /// - Throws: ``PrincipalChanged`` as the cause of a ``TransportError``, or what the session ended with, where the
-  ///   account is another one by now; what reading throws.
+  /// - Throws: ``PrincipalChanged`` as the cause of a ``TransportError``, or the error that ended the session, if the
+  ///   account has changed; errors of reading.
   func current(_ authentication: Authentication) async throws -> StoredCredential {
     let bound = try stored.get()
     guard bound.credential != nil else { return bound }
@@ -64,9 +64,9 @@ struct BoundAccount: Sendable {
   }
 }
 
-/// Where a call keeps whom it is bound to.
+/// The accounts that a call is bound to.
 enum BoundAccountsKey: ContextKey {
   static let defaultValue: BoundAccounts? = nil
-  /// The principal does.
+  /// The principal keeps calls of different accounts apart.
   static let tellsCallsApart = false
 }

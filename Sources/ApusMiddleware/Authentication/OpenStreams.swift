@@ -1,7 +1,7 @@
 import ApusCore
 import Synchronization
 
-/// The streamed answers of one authentication that are being read: they end when the account signs out.
+/// The open streamed responses of one authentication. They end when the account signs out.
 final class OpenStreams: Sendable {
   private struct Stream {
     let principal: UInt64
@@ -17,14 +17,14 @@ final class OpenStreams: Sendable {
 
   private let source: any CredentialSource
   private let state = Mutex(State())
-  /// How many there are, for whoever would lock for nothing.
+  /// The number of streams, readable without the lock.
   private let count = Atomic(0)
 
   init(of source: any CredentialSource) {
     self.source = source
   }
 
-  /// Ends the content of an answer when its principal signs out, until it has ended by itself.
+  /// Ends a response's content when its principal signs out, unless it has ended before.
   func add(_ content: ResponseContent, of principal: UInt64, _ context: CallContext) async {
     let number = state.withLock { state in
       state.next += 1
@@ -37,7 +37,7 @@ final class OpenStreams: Sendable {
     }
     count.add(1, ordering: .relaxed)
     content.onEnd { [weak self] _ in self?.remove(number) }
-    // Whoever signed out before it was observed.
+    // The account may have signed out before the observation began.
     await check()
   }
 
@@ -57,15 +57,15 @@ final class OpenStreams: Sendable {
     context.spawnDetached { await self.check() }
   }
 
-  /// Somebody has read the source: looks closer where streams of another account are open.
+  /// Notes a read of the store: checks the streams if some belong to another account.
   func saw(_ principal: UInt64) async {
     guard count.load(ordering: .relaxed) > 0 else { return }
     if state.withLock({ $0.streams.values.contains { $0.principal != principal } }) { await check() }
   }
 
-  /// Ends the streams of accounts that are signed in no more.
+  /// Ends the streams of accounts that are not signed in any more.
   func check() async {
-    // Those that are opened while the source is read may be of an account that it does not know yet.
+    // Streams that are opened during the read may belong to an account that it does not see yet.
     let streams = state.withLock { Array($0.streams.values) }
     guard !streams.isEmpty, let now = try? await source.current() else { return }
     for stream in streams where stream.principal != now.principal {

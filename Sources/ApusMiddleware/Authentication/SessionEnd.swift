@@ -1,48 +1,48 @@
 public import ApusCore
 
-/// The end of a session: the credentials that somebody signed in with are of no use any more.
+/// The end of a session: the credentials of a sign-in are unusable.
 ///
-/// | what happened | `onSessionEnd` is told | ``ApusCore/CallError/sessionEnd`` of the call |
+/// | event | `onSessionEnd` | ``ApusCore/CallError/sessionEnd`` of the call |
 /// |---|---|---|
-/// | a server refused a refresh for good | ``Reason/expired``, once | ``Reason/expired`` |
-/// | a server answers 401 to credentials that cannot be refreshed, or just were | ``Reason/refused``, once | ``Reason/refused`` |
+/// | a server rejected a refresh for good | ``Reason/expired``, once | ``Reason/expired`` |
+/// | a server responds 401 to credentials that cannot be refreshed, or were just refreshed | ``Reason/refused``, once | ``Reason/refused`` |
 /// | ``ApusCore/Client/signOut()`` | ``Reason/signedOut``, once | |
-/// | the source was cleared by other means, and a server wants credentials | ``Reason/signedOut``, once | ``Reason/signedOut`` |
-/// | the call waited until another account was signed in, or none | | ``Reason/signedOut`` |
-/// | nobody has ever been signed in, and a server wants credentials | | ``Reason/neverSignedIn`` |
-/// | a server answers 401 to credentials that were replaced meanwhile, or to a call's own | | `nil` |
+/// | the store was cleared by other means, and a server asks for credentials | ``Reason/signedOut``, once | ``Reason/signedOut`` |
+/// | the call waited until another account signed in, or its own signed out | | ``Reason/signedOut`` |
+/// | there was never a sign-in, and a server asks for credentials | | ``Reason/neverSignedIn`` |
+/// | a server responds 401 to credentials that were replaced meanwhile, or to a call's own | | `nil` |
 ///
-/// A session whose end was told is not told of again: neither by a sign-out that follows, nor by calls that are refused
-/// since nobody is signed in.
+/// The end of a session is reported once: neither a later sign-out nor calls that are rejected while signed out report
+/// it again.
 public struct SessionEnd: Sendable, Hashable {
-  /// The reason why there is no session.
+  /// The reason for the end of a session.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// The credentials could not be renewed: a refresh was refused for good.
+    /// A refresh was rejected for good.
     case expired
-    /// A server refused the credentials, and there was no way to refresh them, or they were fresh from a refresh.
+    /// A server rejected the credentials, and they could not be refreshed or had just been.
     case refused
-    /// Somebody has signed out.
+    /// The user signed out.
     case signedOut
-    /// There has been no session as long as the authentication exists. Only errors say so: nothing has ended.
+    /// There was never a session. Only errors have this reason: no session has ended.
     case neverSignedIn
   }
 
   /// The reason.
   public let reason: Reason
-  /// The server.
+  /// The origin of the server.
   public let origin: Origin
   /// The name of the environment.
   public let environment: String
-  /// The scheme of the authentication, for example `Bearer`; `nil` where servers do not ask for it by a name.
+  /// The scheme of the authentication, for example `Bearer`; `nil` for a scheme without a name.
   public let scheme: String?
-  /// The first call that met the end; `nil` for a sign-out.
+  /// The first call that found the end; `nil` for a sign-out.
   public let call: CallID?
   /// The generation of the session's last credentials, see ``StoredCredential/generation``.
   public let generation: UInt64
 }
 
 extension SessionEnd.Reason {
-  /// What the trace of a call says of a session whose end it met.
+  /// The trace event of a call that found the end.
   var note: StaticNote {
     switch self {
     case .expired: "session expired, generation"
@@ -52,7 +52,7 @@ extension SessionEnd.Reason {
     }
   }
 
-  /// The last that a trace says.
+  /// The reason in the latest such event of a trace.
   init?(_ trace: Trace) {
     for event in trace.events.reversed() {
       guard case .note(let note, _) = event.kind, let reason = Self.allCases.first(where: { $0.note == note }) else {
@@ -62,5 +62,74 @@ extension SessionEnd.Reason {
       return
     }
     return nil
+  }
+}
+
+extension Client {
+  /// Signs out of the environment: removes all its credentials.
+  ///
+  /// Waiting calls are not sent any more and end with ``PrincipalChanged``: those that wait for a refresh at once,
+  /// others when they would be sent. Open streams end with it, too. The result of a refresh under way is discarded.
+  /// Calls that have been sent get their responses; to avoid that, cancel them (``ApusCore/CallRegistry/cancelAll()``).
+  /// The end of the session is reported once.
+  ///
+  /// - Throws: the error of the first store that could not be cleared; its credentials may still be there. The other
+  ///   stores are cleared all the same.
+  public func signOut() async throws {
+    var failure: (any Error)?
+    for authentication in environment.authentications {
+      do {
+        let before = try? await authentication.read()
+        try await authentication.parts.source.clear()
+        authentication.parts.spaces.forget()
+        await authentication.parts.streams.check()
+        let next = try await authentication.parts.source.current().generation
+        authentication.parts.refresher?.replaced(by: next)
+        guard let before, before.credential != nil else { continue }
+        for case let middleware as Credentials in parts.pipeline.middlewares {
+          middleware.signedOut(authentication, environment, before.generation, next: next)
+        }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+}
+
+extension CallError {
+  /// The reason why the call has no session, if that is why it failed; `nil`: it failed for another reason. See the
+  /// table of ``SessionEnd``.
+  ///
+  /// A call that shares the exchange of another one knows of a rejection by its ``status`` only.
+  public var sessionEnd: SessionEnd.Reason? {
+    switch code {
+    case .declined:
+      if underlying is PrincipalChanged { return .signedOut }
+      if let underlying, RefreshRefusal.isLasting(underlying) { return .expired }
+      return SessionEnd.Reason(trace)
+    case .rejected where status == 401: return SessionEnd.Reason(trace)
+    default: return nil
+    }
+  }
+
+  /// Whether the call failed because its session is over, so that the user must sign in again.
+  public var isSessionOver: Bool { sessionEnd.map { $0 != .neverSignedIn } ?? false }
+}
+
+/// The reason why a call was not sent: the account that it was made for has signed out, or another one has signed in.
+///
+/// It is the ``ApusCore/CallError/underlying`` error of such a call, whose code is `declined`. Nothing of the call was
+/// sent for the other account. ``ApusCore/CallError/requestState`` tells whether an earlier attempt was sent.
+public struct PrincipalChanged: Error, Sendable, Hashable {
+  /// Makes an error.
+  public init() {}
+
+  /// The error of an attempt, redirect hop or replay that is not made.
+  static var error: TransportError {
+    TransportError(
+      .declined, requestState: .notSent, detail: "the account that the call was made for is not signed in any more",
+      underlying: PrincipalChanged()
+    ).about(.credentials)
   }
 }

@@ -1,33 +1,100 @@
 import ApusCore
+import HTTPTypes
 
-/// What the end of an exchange says of its endpoint and its origin.
+/// The outcome of an exchange for its circuits.
 enum BreakerOutcome: Hashable {
   /// How a server failed that was reached.
   enum Failure: Hashable {
-    /// A gateway's status: 502, 503 or 504.
+    /// Status 502, 503 or 504.
     case gateway
-    /// The time for the head or for more content was up.
+    /// A timeout waiting for the head or for more content.
     case timeout
-    /// A status by which the application itself failed.
+    /// A status of the application, such as 500.
     case status
-    /// The exchange broke off.
+    /// The connection broke off.
     case reset
   }
 
-  /// It works.
+  /// The server works.
   case answered
-  /// There was no connection: no address, refused, TLS, or the time for connecting was up.
+  /// There was no connection: no address, connection refused, TLS, or a connect timeout.
   case unreachable(FailedAttempt.Cause)
-  /// The server failed. With the time that a 503 asks to wait.
+  /// The server failed; with the delay that a 503 asks for.
   case failed(Failure, FailedAttempt.Cause, retryAfter: Duration? = nil)
-  /// Nothing: the call was cancelled, refused on this side, or failed by itself.
+  /// No evidence: the call was cancelled, refused by the client, or failed for a reason of its own.
   case nothing
 
-  /// Whether the head of a response was there.
+  /// Whether there was a response head.
   var hasResponse: Bool {
     switch self {
     case .answered, .failed(_, .answered, _), .failed(_, .failed(_, .answered), _): true
     case .unreachable, .failed, .nothing: false
+    }
+  }
+}
+
+extension BreakerOutcome {
+  /// The outcome of a response, by its status (RFC 9110 §15.6). A server that rejects a request works.
+  init(_ response: ResponseMessage, _ policy: BreakerPolicy) {
+    let status = response.head.status.code
+    let cause = FailedAttempt.Cause.answered(status: status)
+    switch status {
+    case 503: self = .failed(.gateway, cause, retryAfter: response.retryAfter)
+    case 502, 504: self = .failed(.gateway, cause)
+    case 500: self = .failed(.status, cause)
+    case 429 where policy.countsThrottling: self = .failed(.status, cause)
+    default: self = .answered
+    }
+  }
+
+  /// The outcome of an error.
+  ///
+  /// - Parameter start: when the exchange was admitted.
+  init(_ error: any Error, since start: MonotonicInstant, _ policy: BreakerPolicy, _ context: CallContext) {
+    switch error {
+    case let error as TransportError: self.init(error, since: start, policy, context)
+    case is CancellationError: self.init(cancelledSince: start, policy, context)
+    // An error of a middleware, or of another call that this one needed.
+    default: self = .nothing
+    }
+  }
+
+  private init(
+    _ error: TransportError, since start: MonotonicInstant, _ policy: BreakerPolicy, _ context: CallContext
+  ) {
+    let cause = FailedAttempt.Cause.failed(error.code, error.requestState)
+    switch error.kind {
+    // The app's content, a call that this one needed, and a refusal by the client are no evidence.
+    case _ where error.subject != .server: self = .nothing
+    case .hostNotFound, .connectionFailed, .tls: self = .unreachable(cause)
+    case .broken: self = .failed(.reset, cause)
+    case .timedOut(.connecting) where error.requestState == .notSent:
+      // A connect timeout of the transport always counts; that of an attempt may be shorter than any server needs.
+      let now = context.now
+      let isAttempts = context.attemptDeadline.map { $0 <= now } ?? false
+      self = isAttempts && start.duration(to: now) < policy.patience ? .nothing : .unreachable(cause)
+    case .timedOut(.connecting), .timedOut(.awaitingHead), .timedOut(.receiving):
+      self = start.duration(to: context.now) < policy.patience ? .nothing : .failed(.timeout, cause)
+    case .timedOut: self = .nothing
+    // Without a network no server can be judged; the others never reached one.
+    case .offline, .declined, .unsupported: self = .nothing
+    case .malformedResponse, .contentTooLarge: self = .answered
+    }
+  }
+
+  /// The outcome of a cancellation: a deadline cancels the exchange. Time that the client took does not count.
+  private init(cancelledSince start: MonotonicInstant, _ policy: BreakerPolicy, _ context: CallContext) {
+    let now = context.now
+    let isTimeout = context.remaining.map { $0 <= .zero } ?? false
+    guard isTimeout, start.duration(to: now) >= policy.patience else {
+      self = .nothing
+      return
+    }
+    switch context.call.phase {
+    // Whether there was a connection is unknown here.
+    case .connecting, .awaitingHead: self = .failed(.timeout, .failed(.timeout, .maybeSent))
+    case .receiving: self = .failed(.timeout, .failed(.timeout, .answered))
+    case .preparing, .waiting, .decoding, .handling: self = .nothing
     }
   }
 }

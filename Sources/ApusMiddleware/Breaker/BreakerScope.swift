@@ -1,28 +1,28 @@
 public import ApusCore
 public import HTTPTypes
 
-/// What one circuit of a ``CircuitBreaker`` is for: an origin, an endpoint there, or a group of endpoints there.
+/// The subject of a circuit of a ``CircuitBreaker``: an origin, an endpoint there, or a group of endpoints there.
 public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
-  /// Where the server is.
+  /// The origin of the server.
   public let origin: Origin
   let part: BreakerPart?
 
-  /// The circuit of an origin, or of a group of endpoints there.
+  /// Makes the scope of an origin, or of a group of endpoints there.
   ///
   /// - Parameters:
-  ///   - origin: where the server is.
+  ///   - origin: the origin of the server.
   ///   - group: the name that endpoints give with `breaker(.group(…))`. Default: `nil`, the origin's own circuit.
   public init(_ origin: Origin, group: String? = nil) {
     self.origin = origin
     part = group.map { .group($0) }
   }
 
-  /// The circuit of an endpoint.
+  /// Makes the scope of an endpoint.
   ///
   /// - Parameters:
-  ///   - origin: where the server is.
+  ///   - origin: the origin of the server.
   ///   - method: the endpoint's method.
-  ///   - template: its path with each value replaced by its placeholder, for example `/users/{}`.
+  ///   - template: the path template, with a placeholder for each value, for example `/users/{}`.
   public init(_ origin: Origin, _ method: HTTPRequest.Method, _ template: String) {
     self.origin = origin
     part = .endpoint(method: method.rawValue, template: template)
@@ -47,4 +47,89 @@ public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
 
   /// The origin, and in parentheses the endpoint or the group where there is one.
   public var description: String { (endpoint ?? group).map { "\(origin) (\($0))" } ?? "\(origin)" }
+}
+
+/// The circuits that calls of an endpoint count for.
+public enum BreakerUse: Sendable, Hashable {
+  /// The circuit of the endpoint, by its method and path template, and that of the origin.
+  ///
+  /// A path template without text of its own, such as that of a path made of `segments:`, does not identify an
+  /// endpoint: its calls count for the origin only.
+  case endpoint
+  /// The circuit of a group, shared by all endpoints at the origin that name it, in place of their own; and that of the
+  /// origin.
+  case group(String)
+  /// The circuit of the origin only.
+  case origin
+  /// No circuit: calls are neither refused nor counted.
+  case none
+}
+
+enum BreakerUseKey: ContextKey {
+  static let defaultValue = BreakerUse.endpoint
+}
+
+extension Endpoint {
+  /// Sets the circuits of a ``CircuitBreaker`` that calls of this endpoint count for. Default: the endpoint's own and
+  /// that of the origin.
+  public func breaker(_ use: BreakerUse) -> Request<Value> {
+    setting(BreakerUseKey.self, use)
+  }
+}
+
+/// The status of a circuit.
+public enum BreakerStatus: Sendable, Hashable {
+  /// Calls pass, and their outcomes are counted.
+  case closed
+  /// Calls are refused. From this instant on, on the client's clock, one call passes as a trial request.
+  case open(until: MonotonicInstant)
+  /// One trial request is under way or comes next; other calls are refused until its outcome is known.
+  case halfOpen
+  /// Calls are refused until ``CircuitBreaker/reset(_:at:)``, see ``CircuitBreaker/isolate(_:)``.
+  case isolated
+}
+
+/// A change of a circuit's status.
+public struct BreakerChange: Sendable, Hashable {
+  /// The subject of the circuit.
+  public let scope: BreakerScope
+  /// The new status.
+  public let status: BreakerStatus
+
+  init(_ scope: BreakerScope, _ status: BreakerStatus) {
+    self.scope = scope
+    self.status = status
+  }
+}
+
+/// The reason why the ``CircuitBreaker`` refused a call: a circuit is open.
+///
+/// It is the cause of the ``CallError`` with code `declined` that such a call throws: `error.underlying as?
+/// BreakerRejection`. The error's `retryAfter` tells when a retry makes sense.
+public struct BreakerRejection: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The circuit that is open: the endpoint's, its group's or the origin's.
+  public let scope: BreakerScope
+  /// How long it stays open; `nil`: unknown, since the circuit is isolated or a trial request is under way.
+  public let retryAfter: Duration?
+  /// The failure that opened it; `nil`: it was isolated.
+  public let failure: FailedAttempt.Cause?
+
+  init(_ scope: BreakerScope, retryAfter: Duration?, failure: FailedAttempt.Cause?) {
+    self.scope = scope
+    self.retryAfter = retryAfter
+    self.failure = failure
+  }
+
+  /// The reason in half a sentence.
+  public var description: String {
+    let cause = failure.map { "after \($0)" } ?? "since it was isolated"
+    return "the circuit of \(scope) is open \(cause)"
+  }
+
+  /// The error of the attempt, which was not sent.
+  var error: TransportError {
+    var error = TransportError(.declined, requestState: .notSent, detail: description, underlying: self)
+    (error.retryAfter, error.subject) = (retryAfter, .control)
+    return error
+  }
 }

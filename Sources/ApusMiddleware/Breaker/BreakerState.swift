@@ -1,61 +1,61 @@
 import ApusCore
 
-/// The circuits of one origin: its own, and one for each endpoint or group that is called there. A pure state machine;
-/// ``CircuitBreaker`` does what it returns.
+/// The circuits of one origin: its own, and one for each endpoint or group there. A pure state machine, driven by
+/// ``CircuitBreaker``.
 ///
-/// An exchange passes where both its circuits let it, and counts for each of them in its own way: for the endpoint by
-/// what the server answered, for the origin by whether the server was reached, and by gateway errors and timeouts in a
-/// row from several endpoints. So an endpoint that fails on its own never opens the circuit of its origin.
+/// An exchange passes if both its circuits allow it. The endpoint's circuit counts responses; the origin's counts
+/// whether the server was reached, and consecutive gateway errors and timeouts from several endpoints. So a single
+/// failing endpoint never opens the circuit of its origin.
 ///
-/// An origin that was reached, and fails because it has too much to do, answers some requests and not others. Its circuit
-/// opens for a short time only, and closes after ``fewestParts`` answered trials in a row, one after the other: one answer
-/// says little, and a long time says nothing of when the load is gone.
+/// An origin that was reached but fails is overloaded: it answers some requests and not others. Its circuit then opens
+/// for a short time only, and closes after ``minimumParts`` successful trials in a row: one answer says little, and a
+/// long pause says nothing about when the load is gone.
 ///
-/// Every change of a circuit begins an epoch of it; exchanges that began in an earlier one do not change it.
+/// Every change of a circuit begins a new epoch; exchanges that began in an earlier one do not affect it.
 struct BreakerState {
-  /// Lets an exchange through; its outcome is reported with it, once.
+  /// The admission of an exchange. It is passed back once, with the outcome.
   struct Permit: Hashable {
     fileprivate let part: BreakerPart
     /// The epoch of the origin's circuit.
     fileprivate let epoch: UInt64
     /// The circuit of the endpoint or the group; `nil`: it has none.
     fileprivate let own: Place?
-    /// Whether it is the exchange by which a circuit is closed again.
+    /// Whether the exchange is the trial request of a half-open circuit.
     let isTrial: Bool
     /// Whether the head of the response has been reported.
     fileprivate var hasResponse = false
   }
 
-  /// Where a circuit is kept, and its epoch, by which another one in the same place is told from it.
+  /// A slot and the epoch of the circuit in it, which tells it from a later circuit in the same slot.
   fileprivate struct Place: Hashable {
     var slot: Int
     var epoch: UInt64
   }
 
-  /// Why an exchange does not pass.
+  /// Why an exchange is refused.
   struct Refusal: Hashable {
-    /// Whose circuit it is; `nil`: the origin's.
+    /// The part whose circuit is open; `nil`: the origin's.
     let part: BreakerPart?
-    /// How long the circuit stays open; `nil` where that is not known.
+    /// How long the circuit stays open; `nil`: unknown.
     let delay: Duration?
     /// The failure that opened it; `nil`: it was isolated.
     let cause: FailedAttempt.Cause?
   }
 
-  /// A circuit that does something else from now on.
+  /// A change of a circuit's status.
   struct Change: Hashable {
-    /// Whose circuit it is; `nil`: the origin's.
+    /// The part whose circuit it is; `nil`: the origin's.
     let part: BreakerPart?
     let status: BreakerStatus
   }
 
   enum Admission: Hashable {
-    /// With the circuits that became half-open by it.
+    /// With the circuits that became half-open.
     case pass(Permit, [Change])
     case refuse(Refusal)
   }
 
-  /// The circuit of an endpoint or a group, and what it counts.
+  /// The circuit of an endpoint or a group, and its counts.
   private struct Own {
     /// `nil`: the slot is free.
     var part: BreakerPart?
@@ -64,27 +64,28 @@ struct BreakerState {
     var gatewayErrors = 0
   }
 
-  /// Failures in a row.
+  /// Consecutive failures.
   private struct Run {
     var count = 0
     var first = MonotonicInstant(sinceStart: .zero)
     var last = MonotonicInstant(sinceStart: .zero)
-    /// The different parts they are from, as far as it matters how many there are.
+    /// The distinct parts that failed, up to `minimumParts`.
     var parts: [BreakerPart] = []
 
     mutating func add(_ part: BreakerPart, at now: MonotonicInstant) {
       if count == 0 { first = now }
       (count, last) = (count + 1, now)
-      if parts.count < BreakerState.fewestParts, !parts.contains(part) { parts.append(part) }
+      if parts.count < BreakerState.minimumParts, !parts.contains(part) { parts.append(part) }
     }
   }
 
   private typealias Moment = BreakerCircuit.Moment
 
-  /// At most so many endpoints and groups have a circuit of their own; the others count for the origin only.
-  static let mostParts = 256
-  /// Failures in a row open the origin's circuit if they come from this many endpoints; this many answered trials close it.
-  static let fewestParts = 3
+  /// The maximum number of endpoints and groups with a circuit of their own; others count for the origin only.
+  static let maximumParts = 256
+  /// Consecutive failures open the origin's circuit if they come from this many endpoints; this many successful trials
+  /// in a row close it.
+  static let minimumParts = 3
 
   private let policy: BreakerPolicy
   private var origin = BreakerCircuit(since: MonotonicInstant(sinceStart: .zero), epoch: 0)
@@ -92,15 +93,15 @@ struct BreakerState {
   private var failures = Run()
   /// The first of the failures that opened the origin's circuit.
   private var firstFailure = MonotonicInstant(sinceStart: .zero)
-  /// Whose trial failed last since the origin's circuit opened.
+  /// The part whose trial failed last since the origin's circuit opened.
   private var lastTrial: BreakerPart?
-  /// How many more trials must be answered in a row for the origin's circuit to close.
+  /// The number of further trials that must succeed for the origin's circuit to close.
   private var trialsToClose = 1
   private var slots: [Own] = []
   private var index: [BreakerPart: Int] = [:]
-  /// The slot that was asked for last, which is often the next: it need not be looked up.
+  /// The slot of the latest exchange, often the next one's as well: it needs no lookup.
   private var lastSlot: Int?
-  /// Before this instant it makes no sense to look for circuits that can be dropped.
+  /// The earliest instant at which looking for idle circuits makes sense.
   private var nextSweep = MonotonicInstant(sinceStart: .zero)
   private var lastEpoch: UInt64 = 0
 
@@ -108,19 +109,19 @@ struct BreakerState {
     self.policy = policy
   }
 
-  /// What one circuit does; closed when it has never been used. `nil`: the origin's.
+  /// The status of a circuit; `closed` if it has never been used. `nil`: the origin's.
   func status(of part: BreakerPart?) -> BreakerStatus {
     guard let part else { return origin.status }
     return index[part].map { slots[$0].circuit.status } ?? .closed
   }
 
-  /// What all circuits do.
+  /// The statuses of all circuits.
   var statuses: [Change] {
     [Change(part: nil, status: origin.status)]
       + slots.compactMap { own in own.part.map { Change(part: $0, status: own.circuit.status) } }
   }
 
-  /// Whether nothing of use would be lost if it began anew: all that it knows is old.
+  /// Whether the state equals a new one, since everything it knows is outdated.
   func isIdle(at now: MonotonicInstant) -> Bool {
     let window = max(policy.window, .milliseconds(10))
     let isQuiet = [unreachable, failures].allSatisfy { $0.count == 0 || $0.last.advanced(by: window) <= now }
@@ -129,7 +130,7 @@ struct BreakerState {
 
   // MARK: Exchanges
 
-  /// Decides whether an exchange passes.
+  /// Passes an exchange or refuses it.
   mutating func admit(_ part: BreakerPart, at now: MonotonicInstant) -> Admission {
     var isTrial = false
     switch origin.verdict(at: now, policy) {
@@ -143,7 +144,7 @@ struct BreakerState {
     switch slots[slot].circuit.verdict(at: now, policy) {
     case .pass: return pass(part, (isTrial, false), place, now)
     case .trial: return pass(part, (isTrial, true), place, now)
-    // What opened with the origin's circuit is tried with it.
+    // A circuit that opened because of the origin's failures is tried with it.
     case .refuse where isTrial && slots[slot].circuit.isOpen && slots[slot].circuit.opened >= firstFailure:
       return pass(part, (isTrial, true), place, now)
     case .refuse(let delay):
@@ -151,7 +152,7 @@ struct BreakerState {
     }
   }
 
-  /// The head of a response that is no failure is there, and its content is on its way: its sender was reached.
+  /// Counts a successful response head whose content is still on its way: its sender was reached.
   mutating func responded(_ permit: inout Permit) {
     permit.hasResponse = true
     guard permit.epoch == origin.epoch, origin.isClosed else { return }
@@ -159,10 +160,10 @@ struct BreakerState {
     origin.forgetDelay()
   }
 
-  /// Counts an exchange that is over.
+  /// Counts the outcome of an exchange.
   ///
-  /// - Parameter jitter: a random number from 0 to 1, so that many clients do not come back at the same moment.
-  /// - Returns: the circuits that do something else from now on.
+  /// - Parameter jitter: a random number from 0 to 1, which spreads the trials of many clients.
+  /// - Returns: the circuits whose status changed.
   mutating func end(
     _ permit: Permit, _ outcome: BreakerOutcome, at now: MonotonicInstant, jitter: Double
   ) -> [Change] {
@@ -172,18 +173,18 @@ struct BreakerState {
     return changes
   }
 
-  // MARK: By hand
+  // MARK: Manual control
 
-  /// Refuses everything until ``reset(_:at:)``. `nil`: at the whole origin.
+  /// Refuses all exchanges until ``reset(_:at:)``. `nil`: of the whole origin.
   mutating func isolate(_ part: BreakerPart?, at now: MonotonicInstant) {
     let epoch = nextEpoch()
     guard let part else { return origin.isolate(epoch) }
-    // Beyond the limit, too: an app that does this by hand does not do it often.
+    // May exceed the limit: apps do this seldom.
     let slot = index[part] ?? keep(part, at: now)
     slots[slot].circuit.isolate(epoch)
   }
 
-  /// Closes a circuit and forgets what it knew. `nil`: the origin's, and all below that nobody isolated.
+  /// Closes a circuit and discards its counts. `nil`: the origin's and all below it that are not isolated.
   mutating func reset(_ part: BreakerPart?, at now: MonotonicInstant) {
     guard let part else {
       for slot in slots.indices where slots[slot].circuit.status != .isolated { drop(slot) }
@@ -197,7 +198,7 @@ struct BreakerState {
     slots[slot] = own
   }
 
-  // MARK: Steps of an exchange
+  // MARK: Exchanges, step by step
 
   private mutating func pass(
     _ part: BreakerPart, _ isTrial: (ofOrigin: Bool, ofPart: Bool), _ own: Place?, _ now: MonotonicInstant
@@ -261,11 +262,11 @@ struct BreakerState {
     }
   }
 
-  /// Counts for the origin; returns the failure by which its circuit opens.
+  /// Counts an outcome for the origin. Returns the failure that opens its circuit.
   private mutating func count(
     _ outcome: BreakerOutcome, of permit: Permit, at now: MonotonicInstant
   ) -> FailedAttempt.Cause? {
-    // Where the head has been reported it has counted when it came.
+    // A head that was reported has been counted.
     if outcome.hasResponse, !permit.hasResponse { unreachable = Run() }
     switch outcome {
     case .answered where permit.hasResponse: return nil
@@ -278,7 +279,7 @@ struct BreakerState {
     case .failed(.gateway, let cause, let asked), .failed(.timeout, let cause, let asked):
       origin.note(asked, at: now, policy)
       failures.add(permit.part, at: now)
-      if failures.count >= consecutive, failures.parts.count >= Self.fewestParts { return cause }
+      if failures.count >= consecutive, failures.parts.count >= Self.minimumParts { return cause }
     case .failed(.status, _, _), .failed(.reset, _, _), .nothing: break
     }
     return nil
@@ -288,7 +289,7 @@ struct BreakerState {
     _ permit: Permit, _ outcome: BreakerOutcome, _ moment: Moment, _ changes: inout [Change]
   ) {
     switch outcome {
-    // An application that fails by itself was reached.
+    // Status 500 means that the server was reached and the application failed.
     case .answered, .failed(.status, _, _):
       trialsToClose -= 1
       guard trialsToClose <= 0 else { return origin.abandonTrial() }
@@ -296,7 +297,7 @@ struct BreakerState {
     case .unreachable(let cause):
       lastTrial = nil
       openOrigin(cause, moment, isReached: false, &changes)
-    // An endpoint that fails on its own must not keep the others out: its second failure in a row proves nothing more.
+    // A single failing endpoint must not keep the others out: its second failure in a row is no further evidence.
     case .failed where permit.own != nil && permit.part == lastTrial: origin.abandonTrial()
     case .failed(_, let cause, let asked):
       lastTrial = permit.part
@@ -326,13 +327,14 @@ struct BreakerState {
     _ cause: FailedAttempt.Cause, _ moment: Moment, isReached: Bool, _ changes: inout [Change]
   ) {
     let epoch = nextEpoch()
-    trialsToClose = isReached ? Self.fewestParts : 1
+    trialsToClose = isReached ? Self.minimumParts : 1
     if isReached { origin.openBriefly(cause, moment, epoch, policy) } else { origin.open(cause, moment, epoch, policy) }
     (unreachable, failures) = (Run(), Run())
     changes.append(Change(part: nil, status: origin.status))
   }
 
-  /// What opened with the origin's circuit is tried at once, but for what the trial itself has opened again.
+  /// Closes the origin's circuit, and makes those half-open that opened with it, except one that the trial itself
+  /// opened.
   private mutating func closeOrigin(after trial: Permit, _ now: MonotonicInstant, _ changes: inout [Change]) {
     var epoch = nextEpoch()
     origin.close(now, epoch)
@@ -360,7 +362,7 @@ struct BreakerState {
 
   // MARK: Slots
 
-  /// The slot of an endpoint's or a group's circuit, which is made where there is room.
+  /// The slot of a part's circuit, made if there is room; `nil`: it has none.
   private mutating func slot(of part: BreakerPart, at now: MonotonicInstant) -> Int? {
     if let lastSlot, slots[lastSlot].part == part { return lastSlot }
     guard part.hasCircuit else { return nil }
@@ -368,13 +370,13 @@ struct BreakerState {
     return lastSlot
   }
 
-  /// Whether there may be one more circuit. Those that know nothing of late are dropped for it.
+  /// Whether there is room for a circuit, after dropping idle ones.
   private mutating func hasRoom(_ now: MonotonicInstant) -> Bool {
-    if index.count < Self.mostParts { return true }
+    if index.count < Self.maximumParts { return true }
     guard now >= nextSweep else { return false }
     nextSweep = now.advanced(by: max(policy.window, .milliseconds(10)) / 10)
     for slot in slots.indices where slots[slot].part != nil && isIdle(slots[slot], now) { drop(slot) }
-    return index.count < Self.mostParts
+    return index.count < Self.maximumParts
   }
 
   private mutating func keep(_ part: BreakerPart, at now: MonotonicInstant) -> Int {
@@ -388,7 +390,7 @@ struct BreakerState {
   private mutating func drop(_ slot: Int) {
     guard let part = slots[slot].part else { return }
     index[part] = nil
-    // An epoch that no exchange has: what was under way changes nothing any more.
+    // A new epoch, so that exchanges under way no longer affect the slot.
     let free = made(nil, at: MonotonicInstant(sinceStart: .zero))
     slots[slot] = free
   }
@@ -396,5 +398,233 @@ struct BreakerState {
   private mutating func made(_ part: BreakerPart?, at now: MonotonicInstant) -> Own {
     Own(
       part: part, circuit: BreakerCircuit(since: now, epoch: nextEpoch()), window: BreakerWindow(policy.window))
+  }
+}
+
+/// The part of an origin that an exchange belongs to.
+enum BreakerPart: Hashable, Sendable {
+  /// The circuit of an endpoint.
+  case endpoint(method: String, template: String)
+  /// The circuit of a group, in place of those of its endpoints.
+  case group(String)
+  /// No circuit but the origin's. The text tells endpoints apart in a run of failures.
+  case other(String)
+
+  /// Whether the part has a circuit of its own.
+  var hasCircuit: Bool {
+    if case .other = self { return false }
+    return true
+  }
+}
+
+/// One circuit. A pure value.
+private struct BreakerCircuit {
+  enum Phase {
+    case closed(since: MonotonicInstant)
+    case open(until: MonotonicInstant)
+    /// The start of the latest trial, and whether it is still under way.
+    case halfOpen(MonotonicInstant, isUnderWay: Bool)
+    case isolated
+  }
+
+  /// An instant, and a random number from 0 to 1.
+  typealias Moment = (now: MonotonicInstant, jitter: Double)
+
+  enum Verdict {
+    case pass
+    case trial
+    case refuse(Duration?)
+  }
+
+  private(set) var phase: Phase
+  private(set) var epoch: UInt64
+  /// When the circuit last opened.
+  private(set) var opened = MonotonicInstant(sinceStart: .zero)
+  /// The failure that opened the circuit.
+  private(set) var cause: FailedAttempt.Cause?
+  /// How often the circuit opened without a healthy time in between.
+  private var strength = 0
+  /// The end of the delay that the server asked for.
+  private var retryInstant: MonotonicInstant?
+
+  /// Makes a closed circuit.
+  init(since now: MonotonicInstant, epoch: UInt64) {
+    phase = .closed(since: now)
+    self.epoch = epoch
+  }
+
+  var status: BreakerStatus {
+    switch phase {
+    case .closed: .closed
+    case .open(let until): .open(until: until)
+    case .halfOpen: .halfOpen
+    case .isolated: .isolated
+    }
+  }
+
+  var isClosed: Bool {
+    if case .closed = phase { return true }
+    return false
+  }
+
+  /// Whether the circuit is open, also if its time is over.
+  var isOpen: Bool {
+    if case .open = phase { return true }
+    return false
+  }
+
+  /// Decides about an exchange that begins.
+  func verdict(at now: MonotonicInstant, _ policy: BreakerPolicy) -> Verdict {
+    switch phase {
+    case .closed: return .pass
+    case .open(let until): return now < until ? .refuse(now.duration(to: until)) : .trial
+    case .halfOpen(let since, let isUnderWay):
+      // A trial that never ends must not keep the circuit open for ever.
+      return isUnderWay && now < since.advanced(by: Self.longest(policy)) ? .refuse(nil) : .trial
+    case .isolated: return .refuse(nil)
+    }
+  }
+
+  /// Whether the circuit equals a new one, since everything it knows is outdated.
+  func isIdle(at now: MonotonicInstant, _ policy: BreakerPolicy) -> Bool {
+    switch phase {
+    case .closed(let since): strength <= Self.healthyIntervals(since, now, policy)
+    // A trial would have been due long ago.
+    case .open(let until): until.advanced(by: Self.longest(policy)) <= now
+    case .halfOpen(let since, _): since.advanced(by: Self.longest(policy) * 2) <= now
+    case .isolated: false
+    }
+  }
+
+  // MARK: Changes
+
+  mutating func isolate(_ epoch: UInt64) {
+    (phase, self.epoch, cause) = (.isolated, epoch, nil)
+  }
+
+  /// Makes the circuit half-open: a trial begins now, or with the next exchange.
+  mutating func halfOpen(_ now: MonotonicInstant, isUnderWay: Bool, _ epoch: UInt64) {
+    (phase, self.epoch) = (.halfOpen(now, isUnderWay: isUnderWay), epoch)
+  }
+
+  /// Ends a trial without a result: the next exchange is a trial.
+  mutating func abandonTrial() {
+    if case .halfOpen(let since, _) = phase { phase = .halfOpen(since, isUnderWay: false) }
+  }
+
+  mutating func close(_ now: MonotonicInstant, _ epoch: UInt64) {
+    (phase, self.epoch, retryInstant, cause) = (.closed(since: now), epoch, nil, nil)
+  }
+
+  /// Opens the circuit for the policy's first time, or twice that after a failed trial. Only the server can ask for a
+  /// longer time.
+  mutating func openBriefly(
+    _ cause: FailedAttempt.Cause, _ moment: Moment, _ epoch: UInt64, _ policy: BreakerPolicy
+  ) {
+    strength = isClosed ? 0 : 1
+    open(cause, moment, epoch, policy)
+  }
+
+  mutating func open(_ cause: FailedAttempt.Cause, _ moment: Moment, _ epoch: UInt64, _ policy: BreakerPolicy) {
+    let now = moment.now
+    if case .closed(let since) = phase { strength = max(0, strength - Self.healthyIntervals(since, now, policy)) }
+    let time = openingTime(now, moment.jitter, policy)
+    strength = min(strength + 1, 20)
+    (phase, self.epoch, retryInstant) = (.open(until: now.advanced(by: time)), epoch, nil)
+    (opened, self.cause) = (now, cause)
+  }
+
+  /// Takes note of the delay that the server asked for.
+  mutating func note(_ asked: Duration?, at now: MonotonicInstant, _ policy: BreakerPolicy) {
+    guard let asked else { return }
+    let until = now.advanced(by: min(asked, Self.longest(policy)))
+    retryInstant = retryInstant.map { max($0, until) } ?? until
+  }
+
+  /// Discards the delay that the server asked for.
+  mutating func forgetDelay() {
+    retryInstant = nil
+  }
+
+  // MARK: Times
+
+  /// How long the circuit stays open: the server's delay, at least a second, plus up to a tenth; else twice the
+  /// previous time, plus up to a fifth. Never longer than the policy allows.
+  private func openingTime(_ now: MonotonicInstant, _ jitter: Double, _ policy: BreakerPolicy) -> Duration {
+    let limit = Self.longest(policy)
+    if let retryInstant, retryInstant >= now {
+      return min(limit, max(.seconds(1), now.duration(to: retryInstant)) * (1 + 0.1 * jitter))
+    }
+    // Leaves room for the jitter, so that the longest times differ, too.
+    let longest = limit * 5 / 6
+    var time = max(.zero, policy.firstOpening)
+    for _ in 0..<strength where time < longest { time = time * 2 }
+    return min(limit, min(time, longest) * (1 + 0.2 * jitter))
+  }
+
+  /// A negative time is none at all.
+  private static func longest(_ policy: BreakerPolicy) -> Duration { max(.zero, policy.longestOpening) }
+
+  /// The number of windows that have passed since the circuit closed.
+  private static func healthyIntervals(
+    _ since: MonotonicInstant, _ now: MonotonicInstant, _ policy: BreakerPolicy
+  ) -> Int {
+    Int(min(max(since.duration(to: now) / max(policy.window, .milliseconds(10)), 0), 1000))
+  }
+}
+
+/// The numbers of exchanges and failures in a sliding window of ten buckets. A pure value.
+private struct BreakerWindow: Hashable {
+  private struct Bucket: Hashable {
+    var total = 0
+    var failed = 0
+  }
+
+  private static let count = 10
+
+  private let width: Duration
+  private var buckets = [Bucket](repeating: Bucket(), count: Self.count)
+  /// The number of the newest bucket, counted from the clock's start.
+  private var newest: Int64 = 0
+  /// The end of the newest bucket.
+  private var end: MonotonicInstant
+
+  init(_ window: Duration) {
+    width = max(window / Self.count, .milliseconds(1))
+    end = MonotonicInstant(sinceStart: width)
+  }
+
+  /// The number of exchanges in the window, and how many of them failed.
+  func counts(at now: MonotonicInstant) -> (total: Int, failed: Int) {
+    var copy = self
+    copy.roll(to: now)
+    return copy.buckets.reduce((0, 0)) { ($0.0 + $1.total, $0.1 + $1.failed) }
+  }
+
+  mutating func add(isFailure: Bool, at now: MonotonicInstant) {
+    roll(to: now)
+    let index = Int(newest % Int64(Self.count))
+    buckets[index].total += 1
+    if isFailure { buckets[index].failed += 1 }
+  }
+
+  mutating func clear() {
+    buckets = [Bucket](repeating: Bucket(), count: Self.count)
+  }
+
+  /// Drops the buckets that have left the window.
+  private mutating func roll(to now: MonotonicInstant) {
+    // Avoids the division below, which costs more than all the rest.
+    guard now >= end else { return }
+    // An absurd instant of a clock must not trap.
+    let step = Int64(min(max(now.sinceStart / width, 0), 1e15))
+    guard step > newest else { return }
+    if step - newest >= Int64(Self.count) {
+      clear()
+    } else {
+      for passed in (newest + 1)...step { buckets[Int(passed % Int64(Self.count))] = Bucket() }
+    }
+    newest = step
+    end = MonotonicInstant(sinceStart: width * (step + 1))
   }
 }

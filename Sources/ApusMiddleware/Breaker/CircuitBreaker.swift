@@ -2,53 +2,54 @@ public import ApusCore
 import HTTPTypes
 import Synchronization
 
-/// Stops sending to an endpoint or a server that keeps failing: calls are refused at once, which spares the app the wait
-/// and the server the load, until a trial request shows that it works again.
+/// A circuit breaker: refuses calls to an endpoint or an origin that keeps failing, until a trial request succeeds.
 ///
-/// Each endpoint, by its method and path template, has a circuit of its own, and so has each origin, so that an endpoint
-/// that fails takes no other down with it. A group of endpoints (`.breaker(.group("search"))`) has one in their place.
+/// Each endpoint, by its method and path template, has a circuit of its own, and so has each origin: a failing endpoint
+/// does not affect others. A group of endpoints (`.breaker(.group("search"))`) has one circuit in place of theirs.
 ///
+/// Outcomes of an exchange:
 /// - *Unreachable* counts for the origin: no address, connection refused, TLS, connect timeout.
-/// - *Failed* counts for the endpoint: 500, 502, 503 and 504, a connection that broke off, and a timeout waiting for the
-///   head or for more content, after ``BreakerPolicy/patience``. Gateway errors (502, 503, 504) and timeouts count for
-///   the origin, too.
-/// - *Nothing* counts for neither: a call that was cancelled or refused on this side, one that found no network or waited
-///   for the transport's own pool, and one at which something else failed than the server, such as its content or a
-///   refresh that it needed (``ApusCore/TransportError/subject``).
+/// - *Failed* counts for the endpoint: 500, 502, 503 and 504, a connection that broke off, and a timeout waiting for
+///   the head or for more content, after ``BreakerPolicy/patience``. Gateway errors (502, 503, 504) and timeouts count
+///   for the origin, too.
+/// - *Nothing* counts for neither: a call that was cancelled or refused by the client, found no network, waited for the
+///   transport's own pool, or failed for a reason other than the server, such as its content or a refresh that it
+///   needed (``ApusCore/TransportError/subject``).
 /// - Anything else is *answered*, and counts for both.
 ///
-/// - The circuit of an endpoint opens by a ratio of failures, or after gateway errors in a row; that of an origin after
-///   so many unreachable exchanges in a row, or gateway errors or timeouts in a row from at least three endpoints. Any
-///   response ends the first of these runs, an answered exchange both.
-/// - An open circuit becomes half-open when its time is over: one trial request passes, and the others are refused until
-///   its head is there. Of an origin it may be any endpoint's. When the circuit of an origin closes, those of endpoints
-///   that opened since its first failure become half-open.
-/// - `Retry-After` of a 503 sets the time of the circuit that opens by it.
-/// - An exchange counts when its content is complete; the result of one that began before a circuit changed does not
-///   count for that circuit.
+/// Circuits:
+/// - The circuit of an endpoint opens at a ratio of failures, or after consecutive gateway errors; that of an origin
+///   after consecutive unreachable exchanges, or consecutive gateway errors or timeouts from at least three endpoints.
+///   Any response ends a run of unreachable exchanges; an answered exchange ends both runs.
+/// - An open circuit becomes half-open when its time is over: one trial request passes, and other calls are refused
+///   until its head is there. The trial of an origin may be a request to any of its endpoints. When the circuit of an
+///   origin closes, those of endpoints that opened since its first failure become half-open.
+/// - `Retry-After` of a 503 sets the time for which the circuit stays open.
+/// - An exchange counts when its content is complete. An exchange that began before a circuit changed does not count
+///   for that circuit.
 /// - At most 256 endpoints and groups of an origin have a circuit; calls of others count for the origin only.
-/// - Calls that do work for many others, such as fetching a token (``SharedWorkKey``), pass and are not counted.
+/// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), passes and is not counted.
 ///
-/// The breaker stands inside retry, so that every attempt is counted, and outside of redirects, so that a call counts for
-/// the origin it was meant for. Use one for several clients to have them share what they know: then endpoints with the
-/// same method and template below one origin share a circuit, whatever the clients' base paths.
+/// The breaker stands inside retry, so that every attempt is counted, and outside redirects, so that a call counts for
+/// the origin that it was made to. Several clients may use one breaker: endpoints with the same method and template
+/// below one origin then share a circuit, whatever the clients' base paths.
 public final class CircuitBreaker: Middleware {
   let policy: BreakerPolicy
   private let onChange: (@Sendable (BreakerChange) -> Void)?
   private let circuits = Mutex(Circuits())
 
-  /// Makes a breaker whose circuits are all closed.
+  /// Makes a breaker with closed circuits.
   ///
   /// - Parameters:
-  ///   - policy: when circuits open, and for how long. Default: ``BreakerPolicy/interactive``.
+  ///   - policy: decides when circuits open, and for how long. Default: ``BreakerPolicy/interactive``.
   ///   - onChange: called when a circuit opens, becomes half-open or closes; from any thread. Default: `nil`.
   public init(_ policy: BreakerPolicy = .interactive, onChange: (@Sendable (BreakerChange) -> Void)? = nil) {
     self.policy = policy
     self.onChange = onChange
   }
 
-  /// The state of every circuit in use: those of origins, endpoints and groups. Where there are hundreds, those that have
-  /// not been used for some time are left out, unless they are isolated.
+  /// The status of every circuit in use: of origins, endpoints and groups. Beyond a few hundred, idle circuits are left
+  /// out unless they are isolated.
   public var statuses: [BreakerScope: BreakerStatus] {
     var statuses: [BreakerScope: BreakerStatus] = [:]
     for circuits in circuits.withLock({ $0.all }) {
@@ -59,31 +60,31 @@ public final class CircuitBreaker: Middleware {
     return statuses
   }
 
-  /// Returns the state of one circuit; closed when it has never been used.
+  /// Returns the status of a circuit; `closed` if it has never been used.
   public func status(of scope: BreakerScope) -> BreakerStatus {
     let circuits = circuits.withLock { $0.circuits(OriginKey(scope.origin)) }
     return circuits?.state.withLock { $0.status(of: scope.part) } ?? .closed
   }
 
-  /// Refuses all calls of a circuit until it is ``reset(_:at:)``, for example while a server is being replaced.
+  /// Refuses all calls of a circuit until ``reset(_:at:)``, for example while a server is replaced.
   public func isolate(_ scope: BreakerScope) {
     change(scope) { $0.isolate(scope.part, at: SystemClock().now) }
   }
 
-  /// Closes a circuit in whatever state, and forgets what it knew. With the circuit of an origin those of its endpoints
-  /// and groups close too, but for those that are isolated.
+  /// Closes a circuit and discards its counts. With the circuit of an origin those of its endpoints and groups close
+  /// too, except isolated ones.
   ///
   /// - Parameters:
-  ///   - scope: whose circuit.
-  ///   - now: the present instant of the clients' clock. Default: the system's.
+  ///   - scope: the subject of the circuit.
+  ///   - now: the present instant of the clients' clock. Default: the system clock's.
   public func reset(_ scope: BreakerScope, at now: MonotonicInstant = SystemClock().now) {
     change(scope) { $0.reset(scope.part, at: now) }
   }
 
-  /// Passes the message on, unless a circuit of its call is open.
+  /// Passes the request on, unless a circuit of its call is open.
   ///
-  /// - Throws: ``TransportError`` with a ``BreakerRejection`` as its cause, which becomes `declined`; nothing is sent
-  ///   then.
+  /// - Throws: ``TransportError`` with a ``BreakerRejection`` as its cause; its code is `declined`, and nothing is
+  ///   sent.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let pass = try admit(request, context) else { return try await next(request, context: context) }
     let response: ResponseMessage
@@ -99,14 +100,14 @@ public final class CircuitBreaker: Middleware {
 
   // MARK: Calls
 
-  /// One call on its way through the circuits.
+  /// An exchange on its way through the circuits.
   private struct Pass {
     let circuits: OriginCircuits
     var permit: BreakerState.Permit
     let start: MonotonicInstant
   }
 
-  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
   private func admit(_ request: RequestMessage, _ context: CallContext) throws -> Pass? {
     guard context.delivery != .described, !context.values[SharedWorkKey.self],
       let part = BreakerPart(context.values[BreakerUseKey.self], request, context),
@@ -116,8 +117,8 @@ public final class CircuitBreaker: Middleware {
     switch circuits.state.withLock({ $0.admit(part, at: now) }) {
     case .pass(let permit, let changes):
       if permit.isTrial {
-        context.record(.note("circuit lets this call through to see, attempt", Int64(context.attempt)))
-        tell(changes, of: circuits.origin)
+        context.record(.note("trial request of a half-open circuit, attempt", Int64(context.attempt)))
+        notify(changes, of: circuits.origin)
       }
       return Pass(circuits: circuits, permit: permit, start: now)
     case .refuse(let refusal):
@@ -127,7 +128,7 @@ public final class CircuitBreaker: Middleware {
     }
   }
 
-  @inline(never)  // As above, here and below.
+  @inline(never)  // As above.
   private func failed(_ error: any Error, _ pass: Pass, _ context: CallContext) {
     end(pass, BreakerOutcome(error, since: pass.start, policy, context), context)
   }
@@ -135,7 +136,7 @@ public final class CircuitBreaker: Middleware {
   @inline(never)
   private func observe(_ response: ResponseMessage, _ pass: Pass, _ context: CallContext) {
     let outcome = BreakerOutcome(response, policy)
-    // Content in memory is over, and needs no closure to be made.
+    // Content in memory has ended: no closure need be allocated.
     guard outcome == .answered, !pass.permit.isTrial, response.content.bytes == nil else {
       return end(pass, outcome, context)
     }
@@ -146,7 +147,7 @@ public final class CircuitBreaker: Middleware {
       case .finished, .discarded: self.end(pass, .answered, context)
       case .failed(let error):
         let outcome = BreakerOutcome(error, since: pass.start, policy, context)
-        // The head had come: a reader that went away says no less.
+        // The head was there: a reader that goes away does not change that.
         self.end(pass, outcome == .nothing ? .answered : outcome, context)
       }
     }
@@ -168,7 +169,7 @@ public final class CircuitBreaker: Middleware {
       case .halfOpen, .isolated: break
       }
     }
-    tell(changes, of: pass.circuits.origin)
+    notify(changes, of: pass.circuits.origin)
   }
 
   // MARK: Circuits
@@ -199,22 +200,22 @@ public final class CircuitBreaker: Middleware {
     onChange?(BreakerChange(scope, status))
   }
 
-  private func tell(_ changes: [BreakerState.Change], of origin: Origin) {
+  private func notify(_ changes: [BreakerState.Change], of origin: Origin) {
     guard let onChange else { return }
     for change in changes { onChange(BreakerChange(BreakerScope(origin, change.part), change.status)) }
   }
 }
 
 extension BreakerPart {
-  /// What a call counts for; `nil`: nothing.
+  /// The part that a call counts for; `nil`: it counts for nothing.
   fileprivate init?(_ use: BreakerUse, _ request: RequestMessage, _ context: CallContext) {
     switch use {
     case .endpoint:
       let endpoint = context.call.endpoint
-      if Self.tellsEndpointsApart(endpoint.template) {
+      if Self.identifiesEndpoint(endpoint.template) {
         self = .endpoint(method: endpoint.method.rawValue, template: endpoint.template)
       } else {
-        // Each path is an endpoint of its own, as far as anybody can tell.
+        // Each path counts as an endpoint.
         self = .other(String(request.target.prefix { $0 != "?" }))
       }
     case .group(let name): self = .group(name)
@@ -223,8 +224,67 @@ extension BreakerPart {
     }
   }
 
-  /// Whether a template holds any text, or a named value, beside slashes and values.
-  private static func tellsEndpointsApart(_ template: String) -> Bool {
+  /// Whether a template holds text or a named value, beside slashes and placeholders.
+  private static func identifiesEndpoint(_ template: String) -> Bool {
     template.utf8.contains { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") }
+  }
+}
+
+extension CircuitBreaker: SelfDescribing {
+  /// The policy, as `describe()` shows it.
+  public var facts: [Fact] {
+    var facts: [Fact] = [
+      .failureRatio(policy.ratio, minimum: max(1, policy.minimum), window: policy.window),
+      .failuresInARow(max(1, policy.consecutive)),
+      .setting("a circuit for each endpoint and one for each origin", ""),
+      .time("stays open", policy.firstOpening), .time("at most", policy.longestOpening),
+    ]
+    if policy.countsThrottling { facts.append(.setting("counts 429", "")) }
+    return facts
+  }
+}
+
+/// The circuits of one origin, shared by the calls to it.
+private final class OriginCircuits: Sendable {
+  let origin: Origin
+  let state: Mutex<BreakerState>
+
+  init(_ origin: Origin, _ policy: BreakerPolicy) {
+    self.origin = origin
+    state = Mutex(BreakerState(policy))
+  }
+}
+
+/// The circuits of a breaker, by origin. Idle origins are dropped when there are many.
+private struct Circuits {
+  /// The number of origins that are kept without looking for idle ones.
+  private static let fewest = 256
+
+  private var origins: [OriginKey: OriginCircuits] = [:]
+  /// The origin of the latest call, most often the next one's as well: it needs no lookup.
+  private var last: (key: OriginKey, circuits: OriginCircuits)?
+  /// The number of origins at which idle ones are dropped. It doubles, so adding an origin costs constant time,
+  /// amortised.
+  private var sweepCount = fewest
+
+  var all: [OriginCircuits] { Array(origins.values) }
+
+  mutating func circuits(_ key: OriginKey) -> OriginCircuits? {
+    if let last, last.key == key { return last.circuits }
+    guard let circuits = origins[key] else { return nil }
+    last = (key, circuits)
+    return circuits
+  }
+
+  /// Adds the circuits of an origin.
+  ///
+  /// - Parameter now: `nil`: unknown; no origin is dropped.
+  mutating func insert(_ circuits: OriginCircuits, _ key: OriginKey, at now: MonotonicInstant?) {
+    if let now, origins.count >= sweepCount {
+      last = nil
+      origins = origins.filter { !$0.value.state.withLock { $0.isIdle(at: now) } }
+      sweepCount = max(Self.fewest, origins.count * 2)
+    }
+    origins[key] = circuits
   }
 }

@@ -1,33 +1,24 @@
 import ApusCore
 import Synchronization
 
-/// Whether the device has a network: made once, shared by all clients of an app, and observable.
+/// The connectivity of the device: whether it has a network. Make one for all clients of an app.
 ///
-/// What a source tells counts, and what calls find out: an answer shows that there is a network, whatever a source
-/// says, and an error that says there is none shows that. Without a source it is known from calls alone: on Linux, where
-/// connecting says that the network cannot be reached, and not where a name cannot be resolved, which is what a missing
-/// network mostly looks like there. An IPv6 address that cannot be reached is no evidence: many networks have no IPv6. An
-/// app that knows more tells it (``report(_:)``) or brings a ``ConnectivitySource``.
+/// The status follows the latest evidence, from a ``ConnectivitySource`` or from a call: a response shows that there is
+/// a network, an error of kind `offline` that there is none. Without a source, calls are the only evidence. On Linux
+/// connecting then reports that the network is unreachable; a failed name lookup, the more common sign there, does not
+/// count, nor does an unreachable IPv6 address, since many networks have no IPv6. An app that knows more calls
+/// ``report(_:)`` or supplies a source.
 public final class Connectivity: Sendable {
   typealias Waiter = ConnectivityState.Waiter
   typealias Permit = ConnectivityState.Permit
 
-  /// One who waits.
-  private enum Wait {
-    /// It has not come to wait yet.
-    case expected
-    case waiting(CheckedContinuation<Permit, any Error>)
-    /// It was let through before it came.
-    case told(Permit)
-  }
-
   private struct Shared {
     var state = ConnectivityState()
-    var waits: [Waiter: Wait] = [:]
+    var waiters = WaiterTable<Waiter, Permit>()
     var nextWaiter: Waiter = 0
     var observers: [UInt64: AsyncStream<ConnectivityStatus>.Continuation] = [:]
     var nextObserver: UInt64 = 0
-    /// Lets a probe through when its time has come.
+    /// Admits the next probe at `timerInstant`.
     var timer: Task<Void, Never>?
     var timerInstant: MonotonicInstant?
   }
@@ -35,12 +26,21 @@ public final class Connectivity: Sendable {
   private let shared = Mutex(Shared())
   private let source: (any ConnectivitySource)?
 
-  /// Begins to observe.
+  /// Starts to observe.
   ///
-  /// - Parameter source: what the platform knows. Default: `nil`, what calls find out alone; see ``system()``.
+  /// - Parameter source: what the platform reports. Default: `nil`, calls are the only evidence; see ``system()``.
   public init(_ source: (any ConnectivitySource)? = nil) {
     self.source = source
     source?.start { [weak self] status in self?.report(status) }
+  }
+
+  /// Makes one with the source of this platform: `NWPathMonitor` on Apple platforms, none elsewhere.
+  public static func system() -> Connectivity {
+    #if canImport(Network)
+      return Connectivity(PathMonitorSource())
+    #else
+      return Connectivity()
+    #endif
   }
 
   deinit {
@@ -51,10 +51,11 @@ public final class Connectivity: Sendable {
     }
   }
 
-  /// What is known now.
+  /// The current status.
   public var status: ConnectivityStatus { shared.withLock { $0.state.status } }
 
-  /// What is known now, and each change; whoever is slow sees only the latest. It ends with this object.
+  /// The current status and each change of it. A slow reader gets the latest value only. The stream ends when this
+  /// object is released.
   public var statuses: AsyncStream<ConnectivityStatus> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: ConnectivityStatus.self, bufferingPolicy: .bufferingNewest(1))
@@ -71,22 +72,23 @@ public final class Connectivity: Sendable {
     return stream
   }
 
-  /// How many calls wait for a network.
-  public var waiting: Int { shared.withLock { $0.state.waiters.count } }
+  /// The number of calls that wait for a network.
+  public var waiting: Int { shared.withLock { $0.state.waitingCount } }
 
-  /// Tells what a source does not know, for example what another library has found out.
+  /// Reports a status that the source does not know, for example from another library.
   ///
-  /// It counts until something else is heard, from the source or from a call. After `.offline`, calls that do not want
-  /// to be tried are refused or wait for about 30 s after the first that asks; then one is tried.
+  /// It holds until there is other evidence from the source or from a call. After `.offline`, calls wait or are
+  /// refused, as their ``ConnectivityPolicy`` says, for about 30 seconds after the first of them; then one is sent as a
+  /// probe.
   public func report(_ status: ConnectivityStatus) {
     perform { $0.report(status) }
   }
 
   // MARK: Calls
 
-  /// Decides about a call.
+  /// Admits an attempt, at once or when there is a network.
   ///
-  /// - Returns: how it may go, at once or after waiting; `nil`: it is refused.
+  /// - Returns: its permit; `nil`: it is refused.
   /// - Throws: `CancellationError` when the task is cancelled while it waits.
   func admit(_ policy: ConnectivityPolicy, isFirst: Bool, _ context: CallContext) async throws -> Permit? {
     let now = context.now
@@ -94,7 +96,7 @@ public final class Connectivity: Sendable {
       let waiter = shared.nextWaiter
       shared.nextWaiter += 1
       let decision = shared.state.arrive(waiter, policy, isFirst: isFirst, now: now)
-      if decision == .wait { shared.waits[waiter] = .expected }
+      if decision == .wait { shared.waiters.register(waiter) }
       return (waiter, decision)
     }
     switch decision {
@@ -102,7 +104,7 @@ public final class Connectivity: Sendable {
     case .refuse: return nil
     case .wait:
       context.record(.note("waits for a network, calls that wait", Int64(waiting)))
-      // Last: this is what the call's phase, and the error of a deadline, go by.
+      // The last event: the call's phase and the error of a deadline depend on it.
       context.record(.queued(.network))
       setTimer(context)
       let permit = try await self.permit(waiter)
@@ -111,7 +113,7 @@ public final class Connectivity: Sendable {
     }
   }
 
-  /// A call that was let through has ended.
+  /// Reports what an admitted attempt found out.
   func found(_ finding: ConnectivityState.Finding, _ permit: Permit, _ context: CallContext) {
     if finding == .reached, !permit.isProbe, status == .online { return }
     let now = context.now
@@ -120,61 +122,42 @@ public final class Connectivity: Sendable {
   }
 
   private func permit(_ waiter: Waiter) async throws -> Permit {
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let outcome: Result<Permit, any Error>? = shared.withLock { shared in
-          switch shared.waits[waiter] {
-          case .expected:
-            shared.waits[waiter] = .waiting(continuation)
-            return nil
-          case .told(let permit):
-            shared.waits[waiter] = nil
-            return .success(permit)
-          case .waiting, nil: return .failure(CancellationError())
-          }
-        }
-        if let outcome { continuation.resume(with: outcome) }
-      }
+    try await withWaiter { continuation in
+      shared.withLock { $0.waiters.suspend(waiter, continuation) }
     } onCancel: {
       leave(waiter)
     }
   }
 
   private func leave(_ waiter: Waiter) {
-    let wait = shared.withLock { shared -> Wait? in
+    let cancelled = shared.withLock { shared in
       shared.state.leave(waiter)
       if shared.state.wake == nil { Self.stopTimer(&shared) }
-      return shared.waits.removeValue(forKey: waiter)
+      return shared.waiters.cancel(waiter)
     }
-    switch wait {
-    case .waiting(let continuation)?: continuation.resume(throwing: CancellationError())
-    case .told(let permit)?: perform { $0.abandoned(permit) }
-    case .expected?, nil: break
+    switch cancelled {
+    case .suspended(let continuation)?: continuation.resume(throwing: CancellationError())
+    case .resolved(let permit)?: perform { $0.abandoned(permit) }
+    case .registered?, nil: break
     }
   }
 
-  // MARK: Consequences
+  // MARK: Effects
 
-  private func perform(_ change: (inout ConnectivityState) -> ConnectivityState.Consequence) {
-    let resumptions = shared.withLock { shared -> [@Sendable () -> Void] in
-      let consequence = change(&shared.state)
-      if let status = consequence.change {
-        // Under the lock, so that they hear of it in order.
+  private func perform(_ change: (inout ConnectivityState) -> ConnectivityState.Effect) {
+    let resumptions = shared.withLock { shared in
+      let effect = change(&shared.state)
+      if let status = effect.change {
+        // Under the lock, so that all observers see the changes in order.
         for observer in shared.observers.values { observer.yield(status) }
       }
       if shared.state.wake == nil { Self.stopTimer(&shared) }
-      return consequence.released.compactMap { release -> (@Sendable () -> Void)? in
-        guard case .waiting(let continuation)? = shared.waits.removeValue(forKey: release.waiter) else {
-          shared.waits[release.waiter] = .told(release.permit)
-          return nil
-        }
-        return { continuation.resume(returning: release.permit) }
-      }
+      return effect.released.compactMap { shared.waiters.resolve($0.waiter, with: $0.permit) }
     }
-    for resume in resumptions { resume() }
+    for resumption in resumptions { resumption.resume() }
   }
 
-  /// Has the next probe let through in time: one task, and only while somebody waits.
+  /// Schedules the next probe: one task, and only while calls wait.
   private func setTimer(_ context: CallContext) {
     shared.withLock { shared in
       guard let instant = shared.state.wake, instant != shared.timerInstant else { return }
@@ -196,7 +179,7 @@ public final class Connectivity: Sendable {
     }
     guard isDue else { return }
     perform { $0.timePassed(instant) }
-    // The others wait for the probe, and not for ever.
+    // Calls that wait for the probe need the timer in case it never ends.
     setTimer(context)
   }
 

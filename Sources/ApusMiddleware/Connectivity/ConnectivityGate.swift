@@ -1,13 +1,13 @@
 public import ApusCore
 import HTTPTypes
 
-/// Has calls take notice of whether the device has a network, see ``ConnectivityPolicy``.
+/// A middleware that makes calls wait or fail while the device is offline, see ``ConnectivityPolicy``.
 ///
-/// It stands inside retry, so that attempts can wait, and outside of scheduling, so that none holds a permit meanwhile.
-/// What each call finds out it tells the ``Connectivity`` it was given; that an IPv6 address in a URL has no way to it is
-/// no evidence that there is no network. Calls that do work for many others, such as
-/// fetching a token (``SharedWorkKey``), are never held up. In a pipeline of one's own it needs ``Retry`` further out,
-/// which takes an internal mark off the errors of calls that fail fast.
+/// It stands inside retry, so that attempts can wait, and outside scheduling, so that a waiting attempt holds no
+/// permit. It reports the outcome of each attempt to its ``Connectivity``; an unreachable IPv6 address in a URL is no
+/// evidence that the device is offline. Work that other calls depend on, such as fetching a token (``SharedWorkKey``),
+/// never waits. A pipeline of one's own needs ``Retry`` further out, which removes an internal mark from the errors of
+/// calls that fail fast.
 public struct ConnectivityGate: Middleware {
   private let connectivity: Connectivity
   let standard: ConnectivityPolicy
@@ -15,24 +15,24 @@ public struct ConnectivityGate: Middleware {
   /// Makes the middleware.
   ///
   /// - Parameters:
-  ///   - connectivity: what is known; one for all clients of an app.
-  ///   - standard: for calls that say nothing else (`.connectivity(…)`). Default:
-  ///     ``ConnectivityPolicy/pauseRetries``, with which nothing is ever refused wrongly.
+  ///   - connectivity: the connectivity; share one among all clients of an app.
+  ///   - standard: the policy of calls that set none (`.connectivity(…)`). Default:
+  ///     ``ConnectivityPolicy/pauseRetries``, which never refuses a call on outdated evidence.
   public init(_ connectivity: Connectivity, _ standard: ConnectivityPolicy = .pauseRetries) {
     self.connectivity = connectivity
     self.standard = standard
   }
 
-  /// Passes the message on, at once or when there is a network.
+  /// Passes the request on, at once or when there is a network.
   ///
-  /// - Throws: ``TransportError`` of kind `offline` where the call does not wait; nothing is sent then.
-  ///   `CancellationError` when the task is cancelled while it waits, as by the call's deadline.
+  /// - Throws: ``TransportError`` of kind `offline` if the call does not wait; nothing is sent then.
+  ///   `CancellationError` when the task is cancelled while it waits, for example at the call's deadline.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard context.delivery != .described else { return try await next(request, context: context) }
     let isShared = context.values[SharedWorkKey.self]
     let policy = isShared ? .pauseRetries : context.values[ConnectivityPolicyKey.self] ?? standard
     var hasWaited = false
-    // How often others reached what they called, and this one still did not: by such news alone it would try and try.
+    // The number of times that other calls found a network and this one still did not. Without a delay it would loop.
     var misled = 0
     while true {
       let permit = try await admit(policy, isFirst: isShared || context.attempt == 1, context)
@@ -57,10 +57,10 @@ public struct ConnectivityGate: Middleware {
     _ policy: ConnectivityPolicy, isFirst: Bool, _ context: CallContext
   ) async throws -> Connectivity.Permit {
     if let permit = try await connectivity.admit(policy, isFirst: isFirst, context) {
-      if permit.isProbe { context.record(.note("tries whether there is a network, attempt", Int64(context.attempt))) }
+      if permit.isProbe { context.record(.note("probes the network, attempt", Int64(context.attempt))) }
       return permit
     }
-    context.record(.note("not tried, there is no network, attempt", Int64(context.attempt)))
+    context.record(.note("not sent, the device is offline, attempt", Int64(context.attempt)))
     let error = TransportError(.offline, requestState: .notSent, detail: "there was no network when last heard of")
     throw OfflineRefusal.lasting(error)
   }
@@ -71,7 +71,7 @@ public struct ConnectivityGate: Middleware {
     try Task.checkCancellation()
   }
 
-  /// What a call found out. That one IPv6 address has no way to it says nothing of the network: most have no IPv6.
+  /// What an attempt found out. Many networks have no IPv6, so an unreachable IPv6 address is no evidence.
   private static func finding(of error: any Error, from request: RequestMessage) -> ConnectivityState.Finding {
     let finding = ConnectivityState.Finding(error)
     let isIPv6 = request.head.authority?.utf8.first == UInt8(ascii: "[")
@@ -84,7 +84,7 @@ public struct ConnectivityGate: Middleware {
 }
 
 extension ConnectivityState.Finding {
-  /// What an error says of the network, whatever it says of the server.
+  /// What an error says about the network, whatever it says about the server.
   init(_ error: any Error) {
     guard let error = error as? TransportError else {
       self = error is CancellationError ? .untried : .nothing
@@ -94,9 +94,63 @@ extension ConnectivityState.Finding {
     switch error.kind {
     case .offline: self = .unreachable
     case _ where isRefused && error.requestState == .notSent: self = .untried
-    // Also after the head: the network may have gone since.
+    // The network may have gone after the head, too.
     case .broken, .timedOut: self = .nothing
     default: self = error.requestState == .answered ? .reached : .nothing
     }
+  }
+}
+
+extension ConnectivityGate: SelfDescribing {
+  /// The standard policy, as `describe()` shows it.
+  public var facts: [Fact] { [.setting("without a network", standard.rawValue)] }
+}
+
+/// A policy for calls that are made while the device is offline.
+public enum ConnectivityPolicy: String, Sendable, Hashable, CaseIterable {
+  /// The call fails at once with the code `offline`.
+  ///
+  /// From time to time a call is sent as a probe, so that outdated evidence does not last.
+  case failFast
+  /// The call waits for a network, within its deadline, also if the attempt itself found the device offline.
+  ///
+  /// A request that was not sent is then sent as part of the same attempt, unless its content can be read only once.
+  case wait
+  /// The first attempt is sent; retries wait for a network, so that none is wasted.
+  case pauseRetries
+}
+
+enum ConnectivityPolicyKey: ContextKey {
+  /// `nil`: the client's.
+  static let defaultValue: ConnectivityPolicy? = nil
+}
+
+extension Endpoint {
+  /// Sets the policy of calls of this endpoint while the device is offline. Default: the client's policy.
+  public func connectivity(_ policy: ConnectivityPolicy) -> Request<Value> {
+    setting(ConnectivityPolicyKey.self, policy)
+  }
+}
+
+/// A mark on an `offline` error that must not be retried, since its call does not wait for a network.
+struct OfflineRefusal: Error, CustomStringConvertible {
+  /// The error's own cause, such as that of the platform.
+  private let underlying: (any Error)?
+
+  var description: String { "there is no network" }
+
+  /// The error, marked if it is of kind `offline`.
+  static func lasting(_ error: any Error) -> any Error {
+    guard var error = error as? TransportError, error.kind == .offline else { return error }
+    error.underlying = OfflineRefusal(underlying: error.underlying)
+    return error
+  }
+
+  /// The error without the mark, for the app.
+  static func unmarked(_ error: TransportError) -> TransportError {
+    guard let mark = error.underlying as? OfflineRefusal else { return error }
+    var error = error
+    error.underlying = mark.underlying
+    return error
   }
 }

@@ -1,12 +1,22 @@
-/// Tells whether the device has a network: a seam, for what a platform knows.
+/// A source of the connectivity status, such as a platform's network monitor.
 ///
-/// What calls find out counts besides, so a source may be coarse, late or missing.
+/// Calls are evidence as well, so a source may be coarse, late or missing.
 public protocol ConnectivitySource: Sendable {
-  /// Begins to tell: what is so now, and each change, in order, from any thread.
+  /// Starts to report the current status and each change, in order, on any thread.
   ///
-  /// Called once. Nothing that `report` refers to is kept alive by it.
+  /// Called once. `report` keeps nothing alive.
   func start(_ report: @escaping @Sendable (ConnectivityStatus) -> Void)
 
-  /// Ends it. Nothing is told any more soon after.
+  /// Stops reporting, soon.
   func stop()
+}
+
+/// The connectivity status of the device.
+public enum ConnectivityStatus: String, Sendable, Hashable {
+  /// The device has a network.
+  case online
+  /// The device has no network.
+  case offline
+  /// There is no evidence, or the network comes up on demand.
+  case unknown
 }

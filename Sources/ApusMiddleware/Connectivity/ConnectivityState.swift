@@ -1,30 +1,31 @@
 import ApusCore
 
-/// Whether there is a network, who waits for it, and who tries: pure; ``Connectivity`` does what it answers.
+/// The connectivity status, the calls that wait for a network, and the probes. A pure state machine, driven by
+/// ``Connectivity``.
 ///
-/// What was heard last counts, from a source or from a call. While there is none, one call after the other is let
-/// through as a probe, ever more rarely: so nobody waits for ever for news that do not come. Every change begins a new
-/// epoch, and a call that began in an earlier one cannot tell that there is no network.
+/// The latest evidence counts, from a source or from a call. While the device is offline, one call at a time is
+/// admitted as a probe, at growing intervals, so that no call waits for ever for a report that never comes. Every
+/// change begins a new epoch; a call that was admitted in an earlier epoch is no evidence that the device is offline.
 struct ConnectivityState: Hashable {
   typealias Waiter = UInt64
 
-  /// Lets a call through; how it went is told with it.
+  /// The admission of a call. It is passed back with what the call found out.
   struct Permit: Hashable {
     fileprivate let epoch: UInt64
-    /// The number of a probe; `nil`: a call like any other.
+    /// The number of a probe; `nil` for other calls.
     fileprivate let probe: UInt64?
     var isProbe: Bool { probe != nil }
   }
 
-  /// What a call found out.
+  /// What an admitted call found out about the network.
   enum Finding: Hashable {
-    /// A server answered.
+    /// A server responded.
     case reached
-    /// There is no network.
+    /// The device is offline.
     case unreachable
-    /// Nothing of that.
+    /// No evidence.
     case nothing
-    /// Nothing, since it came to no try: it was cancelled, or refused on this side.
+    /// No evidence, since nothing was sent: the call was cancelled, or refused by the client.
     case untried
   }
 
@@ -34,34 +35,37 @@ struct ConnectivityState: Hashable {
     case refuse
   }
 
-  /// Somebody waits no longer.
+  /// The end of a call's wait.
   struct Release: Hashable {
     let waiter: Waiter
     let permit: Permit
   }
 
-  /// What follows from something that happened.
-  struct Consequence: Hashable {
-    /// The status, if it is another one now.
+  /// What follows from an event.
+  struct Effect: Hashable {
+    /// The new status, if it changed.
     var change: ConnectivityStatus?
-    /// Who waits no longer, in their order.
+    /// The calls to resume, in order.
     var released: [Release] = []
   }
 
   private(set) var status = ConnectivityStatus.unknown
-  /// Those who wait, in order.
-  private(set) var waiters = WaitingLine<Waiter>()
+  private var waiters = WaiterQueue<Waiter>()
   private var epoch: UInt64 = 0
   private var probe: UInt64?
   private var nextProbe: UInt64 = 0
-  /// Until when the others leave it to the probe.
+  /// Until when other calls wait for the probe.
   private var probeUntil = MonotonicInstant(sinceStart: .zero)
-  /// When the next probe may go; `nil` until somebody asks.
+  /// When the next probe may start; `nil` until a call asks.
   private var probeAt: MonotonicInstant?
-  /// How often in a row it was found that there is none.
+  /// The number of calls in a row that found the device offline.
   private var failures = 0
 
-  /// When one of those who wait is to be let through as a probe; `nil`: nobody waits.
+  /// The calls that wait, in order.
+  var waiting: [Waiter] { waiters.all }
+  var waitingCount: Int { waiters.count }
+
+  /// When ``timePassed(_:)`` is due; `nil`: no call waits.
   var wake: MonotonicInstant? {
     guard status == .offline, !waiters.isEmpty else { return nil }
     return probe == nil ? probeAt : probeUntil
@@ -69,7 +73,7 @@ struct ConnectivityState: Hashable {
 
   // MARK: Calls
 
-  /// A call wants through.
+  /// Decides about a call.
   mutating func arrive(_ waiter: Waiter, _ policy: ConnectivityPolicy, isFirst: Bool, now: MonotonicInstant)
     -> Decision
   {
@@ -81,50 +85,50 @@ struct ConnectivityState: Hashable {
     return .wait
   }
 
-  /// A call that was let through has found something out.
-  mutating func found(_ finding: Finding, _ permit: Permit, now: MonotonicInstant) -> Consequence {
+  /// A call that was admitted has found something out.
+  mutating func found(_ finding: Finding, _ permit: Permit, now: MonotonicInstant) -> Effect {
     let wasProbe = permit.probe != nil && permit.probe == probe
     if wasProbe { probe = nil }
     switch finding {
     case .reached: return become(.online)
     case .unreachable where permit.epoch == epoch:
       guard status == .offline else { return become(.offline, failures: 1, now: now) }
-      guard wasProbe else { return Consequence() }
-      // Where a source said so, it stays at its pace.
+      guard wasProbe else { return Effect() }
+      // While only a source says so, the interval stays the same.
       if failures > 0 { failures += 1 }
       probeAt = now.advanced(by: Self.pause(after: failures))
-      return Consequence()
+      return Effect()
     case .unreachable, .nothing:
-      // Else all who wait would go in the same instant, one after the other.
+      // Otherwise all waiting calls would be sent one after the other at the same instant.
       if wasProbe { probeAt = now.advanced(by: Self.pause(after: failures)) }
-      return Consequence()
-    case .untried: return wasProbe ? timePassed(now) : Consequence()
+      return Effect()
+    case .untried: return wasProbe ? timePassed(now) : Effect()
     }
   }
 
-  /// A call that was let through was cancelled before it heard of it: the next one takes its place.
-  mutating func abandoned(_ permit: Permit) -> Consequence {
-    guard permit.probe != nil, permit.probe == probe, let probeAt else { return Consequence() }
+  /// A call that was admitted was cancelled before it resumed: the next one takes its place.
+  mutating func abandoned(_ permit: Permit) -> Effect {
+    guard permit.probe != nil, permit.probe == probe, let probeAt else { return Effect() }
     probe = nil
     return timePassed(probeAt)
   }
 
-  /// Somebody waits no longer.
+  /// Removes a call that waits no longer.
   mutating func leave(_ waiter: Waiter) {
     waiters.remove(waiter)
   }
 
-  /// The time for a probe may have come: the first of those who wait is it.
-  mutating func timePassed(_ now: MonotonicInstant) -> Consequence {
-    guard !waiters.isEmpty, let permit = beginProbe(now), let first = waiters.popFirst() else { return Consequence() }
-    return Consequence(released: [Release(waiter: first, permit: permit)])
+  /// Admits the first waiting call as a probe, if one is due.
+  mutating func timePassed(_ now: MonotonicInstant) -> Effect {
+    guard !waiters.isEmpty, let permit = beginProbe(now), let first = waiters.popFirst() else { return Effect() }
+    return Effect(released: [Release(waiter: first, permit: permit)])
   }
 
-  // MARK: A source
+  // MARK: Sources
 
-  /// A source told something.
-  mutating func report(_ status: ConnectivityStatus) -> Consequence {
-    status == self.status ? Consequence() : become(status)
+  /// A source or the app has reported a status.
+  mutating func report(_ status: ConnectivityStatus) -> Effect {
+    status == self.status ? Effect() : become(status)
   }
 
   // MARK: Steps
@@ -142,20 +146,20 @@ struct ConnectivityState: Hashable {
 
   private mutating func become(
     _ next: ConnectivityStatus, failures: Int = 0, now: MonotonicInstant? = nil
-  ) -> Consequence {
-    guard next != status else { return Consequence() }
+  ) -> Effect {
+    guard next != status else { return Effect() }
     status = next
     epoch += 1
     probe = nil
     self.failures = failures
     probeAt = now?.advanced(by: Self.pause(after: failures))
-    guard next != .offline else { return Consequence(change: next) }
+    guard next != .offline else { return Effect(change: next) }
     let permit = plain
-    return Consequence(change: next, released: waiters.popAll().map { Release(waiter: $0, permit: permit) })
+    return Effect(change: next, released: waiters.popAll().map { Release(waiter: $0, permit: permit) })
   }
 
-  /// 1 s after the first call that found no network, twice as long after each further one, up to 30 s; where a
-  /// source said so, 30 s after the first call that asks.
+  /// The interval between probes: 1 second after the first call that found the device offline, doubled with each
+  /// further one up to 30 seconds; 30 seconds after the first call that asks where only a source said so.
   static func pause(after failures: Int) -> Duration {
     failures == 0 ? .seconds(30) : .seconds(min(30, 1 << min(failures - 1, 5)))
   }

@@ -1,15 +1,17 @@
-/// What proves to a server who is calling.
+public import ApusCore
+
+/// A credential that proves to a server who is calling.
 public enum Credential: Sendable, Hashable {
   /// A token (RFC 6750 §2.1), or an API key.
   case token(Secret)
-  /// A token that ends, and what buys the next.
+  /// An access token that expires, with its refresh token.
   case tokens(Tokens)
-  /// A name and a password (RFC 7617).
+  /// A user name and a password (RFC 7617).
   case password(user: String, Secret)
 }
 
 extension Credential {
-  /// The token that is shown; `nil` for a name and a password.
+  /// The token to send; `nil` for a user name and a password.
   var token: Secret? {
     switch self {
     case .token(let token): token
@@ -17,10 +19,21 @@ extension Credential {
     case .password: nil
     }
   }
+
+  /// The token to send, which must be of visible ASCII characters. RFC 6750 §2.1 allows fewer, but servers issue tokens
+  /// with `|` and `:`.
+  func checkedToken() throws -> String {
+    guard let token else { throw TransportError.unusable("a name and a password need basic authentication") }
+    guard !token.value.isEmpty else { throw TransportError.unusable("the token is empty") }
+    guard token.value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+      throw TransportError.unusable("the token holds a character that is not allowed")
+    }
+    return token.value
+  }
 }
 
 extension Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The kind alone: a user's name is nobody's business either.
+  /// The kind only; a user name is private, too.
   public var description: String {
     switch self {
     case .token: "token ██"
@@ -32,4 +45,61 @@ extension Credential: CustomStringConvertible, CustomDebugStringConvertible, Cus
   public var debugDescription: String { description }
   /// Shows nothing.
   public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension TransportError {
+  /// The error of a call whose credentials cannot be sent.
+  static func unusable(_ detail: String, underlying: (any Error)? = nil) -> TransportError {
+    TransportError(.unsupported, requestState: .notSent, detail: detail, underlying: underlying)
+  }
+}
+
+/// A secret string. It prints as `██` everywhere.
+///
+/// It is not `Encodable`, so that no model or log stores it by accident. Use ``value`` to store it.
+public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible,
+  CustomDebugStringConvertible, CustomReflectable
+{
+  /// The secret itself.
+  public let value: String
+
+  /// Wraps a secret.
+  public init(_ value: String) {
+    self.value = value
+  }
+
+  /// Wraps a literal, for tests and examples.
+  public init(stringLiteral value: String) {
+    self.init(value)
+  }
+
+  /// `██`
+  public var description: String { "██" }
+  /// `██`
+  public var debugDescription: String { description }
+  /// Shows nothing.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Whether calls of an endpoint carry credentials.
+public enum CredentialUse: Sendable, Hashable {
+  /// The call carries credentials if there are any.
+  case optional
+  /// The call must carry credentials. Without any for the environment's server it is not sent and fails with the code
+  /// `declined`. A redirect to another server is followed without credentials.
+  case required
+  /// The call carries no credentials: sign-in, sign-up, public resources. A 401 does not end the session
+  /// (``SessionEnd``).
+  case none
+}
+
+enum CredentialUseKey: ContextKey {
+  static let defaultValue = CredentialUse.optional
+}
+
+extension Endpoint {
+  /// Sets whether calls of this endpoint carry credentials. Default: ``CredentialUse/optional``.
+  public func credentials(_ use: CredentialUse) -> Request<Value> {
+    setting(CredentialUseKey.self, use)
+  }
 }

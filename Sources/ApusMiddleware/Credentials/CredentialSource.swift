@@ -1,22 +1,135 @@
-/// Keeps the credentials of one account: read for every attempt, replaced at sign-in, cleared at sign-out.
+import Synchronization
+
+/// A store of the credentials of one account. They are read for every attempt, replaced at sign-in and removed at
+/// sign-out.
 ///
-/// ``MemoryCredentials`` is one. A source of your own that keeps them in a file or a key chain should hold
-/// them in memory as well: a call waits for the answer before each of its attempts.
+/// ``MemoryCredentials`` keeps them in memory. A store of your own that keeps them elsewhere should cache them: a call
+/// waits for ``current()`` before each of its attempts.
 public protocol CredentialSource: Sendable {
-  /// The credentials there are now, and their generation.
+  /// Returns the current credentials and their generation.
   ///
-  /// - Throws: any error. The call then throws `invalidRequest` with that error as its cause, and nothing is sent.
+  /// - Throws: any error. The call then fails with `invalidRequest` and that error as its cause; nothing is sent.
   func current() async throws -> StoredCredential
-  /// Replaces the credentials: the next attempt of any call carries the new ones.
+  /// Replaces the credentials. The next attempt of any call carries the new ones.
   func set(_ credential: Credential) async throws
-  /// Removes the credentials: no later attempt carries them.
+  /// Removes the credentials. No later attempt carries them.
   func clear() async throws
-  /// Tells who wants to know when ``StoredCredential/principal`` changes, so that streams end at once where somebody
-  /// signs out. Default: `nil`. The change is noticed then by ``ApusCore/Client/signOut()``, and by the next call.
+  /// Notifies when ``StoredCredential/principal`` changes, so that open streams end at once at a sign-out. Default:
+  /// `nil`: the change is noticed by ``ApusCore/Client/signOut()`` and by the next call.
   var principalChanges: PrincipalChanges? { get }
 }
 
 extension CredentialSource {
-  /// Nobody is told.
+  /// `nil`.
   public var principalChanges: PrincipalChanges? { nil }
+}
+
+/// A store of credentials that can be refreshed, such as ``MemoryCredentials``.
+///
+/// Make one ``Authentication`` for a store and use it in all clients. Several authentications with one store refresh
+/// one after the other, and each reports the end of a session by itself.
+public protocol RefreshableCredentialSource: CredentialSource {
+  /// Replaces or removes the credentials of a generation, if it is still the current one, in one atomic step: a sign-in
+  /// or sign-out in the meantime wins.
+  ///
+  /// The principal stays the same unless the credentials are removed. When this returns, they are stored as durably as
+  /// the store can; calls that wait for the refresh go on only then.
+  ///
+  /// - Parameters:
+  ///   - generation: the generation that was refreshed.
+  ///   - credential: the new credentials; `nil`: the refresh failed for good.
+  /// - Returns: whether the generation was current; if not, nothing has changed.
+  /// - Throws: any error. The new tokens are kept in memory, and stored with the next refresh.
+  func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool
+
+  /// Does work under the lease of these credentials: no other client refreshes them meanwhile, and no other process
+  /// that shares the store.
+  ///
+  /// A second refresher waits, reads the generation again and finds it replaced. The lease of a process that dies ends.
+  ///
+  /// The lease is not reentrant: work that asks for it again deadlocks. The work may read, replace and remove the
+  /// credentials.
+  ///
+  /// - Throws: what `work` throws; `CancellationError` when the task is cancelled while it waits; errors of the store.
+  func exclusively(_ work: @Sendable () async throws -> Void) async throws
+}
+
+/// The content of a credentials store at one moment.
+public struct StoredCredential: Sendable, Hashable {
+  /// The credentials; `nil` when signed out.
+  public let credential: Credential?
+  /// A number that increases each time the credentials are replaced or removed. It starts anywhere.
+  public let generation: UInt64
+  /// A number that identifies the account. It changes at sign-in and sign-out, not when credentials are refreshed, and
+  /// is never used again. A call is bound to it when it begins, and is never sent with the credentials of another
+  /// account.
+  public let principal: UInt64
+  /// The time for which the credentials remain valid; `nil`: unknown.
+  public let remaining: Duration?
+
+  /// Makes a stored credential, for stores of your own.
+  ///
+  /// - Parameters:
+  ///   - credential: the credentials; `nil`: signed out.
+  ///   - generation: the number of the current credentials.
+  ///   - principal: the number of the account. A store whose credentials are never refreshed may pass the generation:
+  ///     calls that wait then end with ``PrincipalChanged`` when the credentials are replaced.
+  ///   - remaining: the time for which they remain valid. Default: `nil`, unknown.
+  public init(_ credential: Credential?, generation: UInt64, principal: UInt64, remaining: Duration? = nil) {
+    self.credential = credential
+    self.generation = generation
+    self.principal = principal
+    self.remaining = remaining
+  }
+}
+
+/// Notifications of sign-ins and sign-outs. A ``CredentialSource`` of your own returns one as its
+/// ``CredentialSource/principalChanges`` and calls ``notify()``.
+public final class PrincipalChanges: Sendable {
+  typealias Action = @Sendable () -> Void
+
+  private struct State {
+    var actions: [UInt64: Action] = [:]
+    var next: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Makes an instance without observers.
+  public init() {}
+
+  /// Notifies all observers that the store's principal has changed. Call it once the store returns the new principal,
+  /// outside its locks. Extra calls are harmless.
+  public func notify() {
+    let actions = state.withLock { Array($0.actions.values) }
+    for action in actions { action() }
+  }
+
+  /// Adds an observer, which must be quick.
+  ///
+  /// - Returns: a number for ``remove(_:)``.
+  func observe(_ action: @escaping Action) -> UInt64 {
+    state.withLock { state in
+      state.next += 1
+      state.actions[state.next] = action
+      return state.next
+    }
+  }
+
+  func remove(_ number: UInt64) {
+    let removed = state.withLock { $0.actions.removeValue(forKey: number) }
+    // Released outside the lock.
+    withExtendedLifetime(removed) {}
+  }
+}
+
+/// The identity of a credentials store: two authentications may share one.
+struct SourceIdentity: Hashable {
+  private let object: ObjectIdentifier
+
+  /// - Parameter owner: stands for a store that is a value, which no other owner has. The identity is valid as long as
+  ///   the owner and the store live.
+  init(_ source: any CredentialSource, elseOf owner: AnyObject) {
+    object = ObjectIdentifier(type(of: source) is AnyClass ? source as AnyObject : owner)
+  }
 }

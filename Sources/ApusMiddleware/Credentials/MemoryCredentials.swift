@@ -1,25 +1,25 @@
 public import ApusCore
 import Synchronization
 
-/// Keeps credentials in memory, as long as the process runs.
+/// A credentials store in memory.
 ///
 /// ```swift
 /// let tokens = MemoryCredentials()
 /// var environment = Environment(baseURL: "https://api.example.com/v1")
 /// environment.authentication = .bearer(tokens)
-/// tokens.set(token: "mF_9.B5f-4.1JqM")  // signed in: the next call carries it
-/// tokens.clear()                        // signed out: none does, see also `client.signOut()`
+/// tokens.set(token: "mF_9.B5f-4.1JqM")  // sign-in: the next call carries it
+/// tokens.clear()                        // sign-out: no call does, see also `client.signOut()`
 /// ```
 public final class MemoryCredentials: RefreshableCredentialSource, CustomReflectable {
   private struct State {
     var credential: Credential?
-    /// Whose they are, where the app has said so.
+    /// The account, if the app has named it.
     var account: String?
     var generation: UInt64 = 0
     var principal: UInt64 = 0
     var since: MonotonicInstant
 
-    /// - Parameter keepsPrincipal: whether they belong to whom the old ones did.
+    /// - Parameter keepsPrincipal: whether the new credentials are of the same account.
     mutating func replace(by credential: Credential?, since now: MonotonicInstant, keepsPrincipal: Bool) {
       self.credential = credential
       generation += 1
@@ -33,23 +33,23 @@ public final class MemoryCredentials: RefreshableCredentialSource, CustomReflect
   private let state: Mutex<State>
   private let clock: any MonotonicClock
   private let turns = Turns()
-  /// Tells who wants to know of sign-ins and sign-outs.
+  /// Notifies of sign-ins and sign-outs.
   public let principalChanges: PrincipalChanges? = PrincipalChanges()
 
-  /// Starts with credentials, or signed out.
+  /// Makes a store with credentials; `nil`, the default: signed out.
   ///
-  /// - Parameter clock: tells how old tokens are whose lifetime is known. Default: ``SystemClock``.
+  /// - Parameter clock: measures the age of tokens whose lifetime is known. Default: ``SystemClock``.
   public init(_ credential: Credential? = nil, clock: any MonotonicClock = SystemClock()) {
     state = Mutex(State(credential: credential, since: clock.now))
     self.clock = clock
   }
 
-  /// Starts with a token.
+  /// Makes a store with a token.
   public convenience init(token: String) {
     self.init(.token(Secret(token)))
   }
 
-  /// The credentials there are now.
+  /// The current credentials.
   public func current() -> StoredCredential {
     state.withLock { state in
       var remaining: Duration?
@@ -61,30 +61,30 @@ public final class MemoryCredentials: RefreshableCredentialSource, CustomReflect
     }
   }
 
-  /// Replaces the credentials: somebody has signed in.
+  /// Replaces the credentials at a sign-in.
   ///
-  /// Calls that were made before and have not been sent yet end with ``PrincipalChanged``. An app that renews the tokens
-  /// of one account by itself uses ``set(_:account:)``.
+  /// Calls that were made before and have not been sent yet end with ``PrincipalChanged``. An app that renews the
+  /// tokens of one account by itself uses ``set(_:account:)``.
   public func set(_ credential: Credential) {
     signIn(with: credential)
   }
 
-  /// Replaces the credentials by those of an account.
+  /// Replaces the credentials by those of a named account.
   ///
-  /// Where the present credentials were set for the same account, the principal stays the same: calls that wait go out
-  /// with the new ones. Otherwise somebody has signed in, as with ``set(_:)``.
+  /// If the current credentials were set for the same account, the principal stays the same: waiting calls are sent
+  /// with the new ones. Otherwise this is a sign-in, as with ``set(_:)``.
   ///
-  /// - Parameter account: names the account, for example by its id.
+  /// - Parameter account: the name of the account, for example its id.
   public func set(_ credential: Credential, account: String) {
     signIn(with: credential, account: account)
   }
 
-  /// Replaces the credentials by a token.
+  /// Replaces the credentials by a token, at a sign-in.
   public func set(token: String) {
     signIn(with: .token(Secret(token)))
   }
 
-  /// Replaces the credentials by tokens that can be refreshed.
+  /// Replaces the credentials by tokens that can be refreshed, at a sign-in.
   public func set(_ tokens: Tokens) {
     signIn(with: .tokens(tokens))
   }
@@ -94,7 +94,7 @@ public final class MemoryCredentials: RefreshableCredentialSource, CustomReflect
     signIn(with: nil)
   }
 
-  /// Replaces the credentials of a generation, or removes them, if it is still there.
+  /// Replaces or removes the credentials of a generation, if it is still the current one.
   public func refresh(_ generation: UInt64, to credential: Credential?) -> Bool {
     let isReplaced = state.withLock { state in
       guard state.generation == generation else { return false }
@@ -105,7 +105,7 @@ public final class MemoryCredentials: RefreshableCredentialSource, CustomReflect
     return isReplaced
   }
 
-  /// Does work while nobody else who shares this object refreshes its credentials, in the order in which they came.
+  /// Does work while no other user of this object refreshes the credentials, first come, first served.
   ///
   /// - Throws: what `work` throws; `CancellationError` when the task is cancelled while it waits.
   public func exclusively(_ work: @Sendable () async throws -> Void) async throws {

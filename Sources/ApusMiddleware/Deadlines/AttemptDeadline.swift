@@ -1,13 +1,13 @@
 public import ApusCore
 
-/// Limits each attempt of a call up to the head of its answer, so that a server that does not answer leaves time to try
-/// again.
+/// A middleware that limits the time of each attempt to its response head, so that a server that does not respond
+/// leaves time for a retry.
 ///
-/// It stands inside of scheduling, so that waiting for a permit does not count, and outside of all that belongs to the
-/// attempt: its turn by the rate limit, a refresh, redirects, getting a connection, sending and the server's work do.
-/// Whatever passes it throws a ``ApusCore/TransportError`` with the phase the attempt was in and whether the request
-/// had left, which the app gets with the code `timeout` where nothing tries again. Where the call's own deadline is
-/// nearer, that one ends the call. It costs no task (see ``ApusCore/CallContext/limitAttempt(to:)``).
+/// It stands inside scheduling, so that the wait for a permit does not count, and outside everything that belongs to
+/// the attempt: the wait for the rate limit, a token refresh, redirects, connecting, sending and the server's work
+/// count. An attempt that exceeds the limit fails with a ``ApusCore/TransportError`` that has its phase and request
+/// state; the app gets the code `timeout` if there is no retry. An earlier deadline of the call ends the call instead.
+/// It costs no task (see ``ApusCore/CallContext/limitAttempt(to:)``).
 ///
 /// A limit that a call sets (`.attemptTimeout(…)`) applies to each of its attempts. The default reserves time for a
 /// retry, so it applies only if there may be one:
@@ -19,17 +19,17 @@ public import ApusCore
 /// | no attempt may follow, such as a POST without a key, or the last attempt | none |
 /// | the call sets a `timeout` of more than 30 seconds, or `nil` | none |
 /// | the call sets ``ApusCore/ExchangeTimeouts/firstByte`` | none |
-/// | more than ``longContent`` bytes are sent, or an unknown number | none |
+/// | more than 1 MiB of content is sent, or an unknown length | none |
 public struct AttemptDeadline: Middleware {
-  /// The most bytes of content that are expected to be sent within the default. 1 MiB.
-  public static let longContent: Int64 = 1 << 20
+  /// The number of bytes of content from which on the default does not apply. 1 MiB.
+  static let longContent: Int64 = 1 << 20
 
-  /// Calls that may take longer than this expect a slow answer.
+  /// Calls with a longer timeout expect a slow response.
   private static let longCall = Duration.seconds(30)
 
   let standard: Duration?
 
-  /// Makes the deadline.
+  /// Makes the middleware.
   ///
   /// - Parameter standard: the limit of attempts of calls that set none (`.attemptTimeout(…)`); `nil`: no limit.
   ///   Default: 10 seconds.
@@ -37,10 +37,9 @@ public struct AttemptDeadline: Middleware {
     self.standard = standard
   }
 
-  /// Sets the deadline and passes the message on.
+  /// Sets the deadline and passes the request on.
   ///
-  /// - Throws: ``ApusCore/TransportError``, which becomes `timeout`, when there is no time at all: nothing is sent
-  ///   then.
+  /// - Throws: ``ApusCore/TransportError`` with the code `timeout` if no time is left; nothing is sent.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let limit = limit(for: request, context) else { return try await next(request, context: context) }
     do {
@@ -50,7 +49,7 @@ public struct AttemptDeadline: Middleware {
     }
   }
 
-  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
   private func limited(_ context: CallContext, to limit: Duration) throws -> CallContext {
     guard limit > .zero else { throw Self.timeout }
     var context = context
@@ -77,7 +76,7 @@ public struct AttemptDeadline: Middleware {
 
   private static let timeout = TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)
 
-  /// Whoever obeys the limit knows the instant alone: the error says which limit it was and how to change it.
+  // Lower layers know the instant only: the error names the limit and how to change it.
   @inline(never)
   private func named(_ error: any Error, _ limit: Duration) -> any Error {
     guard var error = error as? TransportError, error.detail.hasPrefix(Self.timeout.detail) else { return error }
@@ -85,5 +84,34 @@ public struct AttemptDeadline: Middleware {
     let more = error.detail.dropFirst(Self.timeout.detail.count)
     error.detail = "no response within the \(limit); change it with .attemptTimeout(_:)\(more)"
     return error
+  }
+}
+
+extension AttemptDeadline: SelfDescribing {
+  /// The default limit, as `describe()` shows it.
+  public var facts: [Fact] { [.attemptLimit(standard)] }
+}
+
+enum AttemptTimeoutKey: ContextKey {
+  enum Limit: Sendable, Hashable {
+    case standard
+    case unlimited
+    case limited(Duration)
+  }
+
+  /// `standard`: the client's.
+  static let defaultValue = Limit.standard
+}
+
+extension Endpoint {
+  /// Limits the time of each attempt of calls of this endpoint, up to the response head. The limit of the whole call is
+  /// `timeout`.
+  ///
+  /// It applies to every attempt, the last one included, unlike the client's default (``AttemptDeadline``).
+  ///
+  /// - Parameter limit: the maximum time from when the attempt is admitted; not positive: nothing is sent. `nil`: no
+  ///   limit.
+  public func attemptTimeout(_ limit: Duration?) -> Request<Value> {
+    setting(AttemptTimeoutKey.self, limit.map(AttemptTimeoutKey.Limit.limited) ?? .unlimited)
   }
 }

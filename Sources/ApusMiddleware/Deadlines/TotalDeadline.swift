@@ -1,6 +1,6 @@
 public import ApusCore
 
-/// Limits a whole call.
+/// A middleware that sets the deadline of a whole call.
 ///
 /// | call | limit |
 /// |---|---|
@@ -9,27 +9,27 @@ public import ApusCore
 /// | sets none | the default, which does not count time in which content moves |
 /// | sets none, and streams its response | the default, up to the response head |
 ///
-/// While content moves under the default, the call ends after 20 seconds without a byte, or below 1 KiB/s over 60 seconds
-/// (``ApusCore/CallContext/limitUntilContentMoves(_:)``). An inherited deadline (``ApusCore/withDeadline(_:on:_:)``)
-/// covers everything and stays in force where it is nearer. Neither costs a task.
+/// While content moves under the default, the call ends after 20 seconds without a byte, or below 1 KiB/s over 60
+/// seconds (``ApusCore/CallContext/limitUntilContentMoves(_:)``). An inherited deadline
+/// (``ApusCore/withDeadline(_:on:_:)``) covers everything and applies where it is earlier. Neither costs a task.
 public struct TotalDeadline: Middleware {
   let standard: Duration?
 
-  /// Makes the deadline.
+  /// Makes the middleware.
   ///
   /// - Parameter standard: the limit of calls that set none; `nil`: no limit. Default: 30 seconds.
   public init(standard: Duration? = .seconds(30)) {
     self.standard = standard
   }
 
-  /// Sets the deadline and passes the message on.
+  /// Sets the deadline and passes the request on.
   ///
-  /// - Throws: ``TransportError``, which becomes `timeout`, when there is no time at all: nothing is sent then.
+  /// - Throws: ``TransportError`` with the code `timeout` if no time is left; nothing is sent.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     try await next(request, context: limited(context))
   }
 
-  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
   private func limited(_ context: CallContext) throws -> CallContext {
     var context = context
     if let own = context.call.timeout {
@@ -46,5 +46,13 @@ public struct TotalDeadline: Middleware {
     let limit = Fact.time("a limit of", limit)
     return TransportError(
       .timedOut(.waiting), requestState: .notSent, detail: "\(limit) leaves no time; change it with .timeout(_:)")
+  }
+}
+
+extension TotalDeadline: SelfDescribing {
+  /// The default limit, as `describe()` shows it.
+  public var facts: [Fact] {
+    guard standard != nil else { return [.totalLimit(nil)] }
+    return [.totalLimit(standard), .setting("not while content moves", "")]
   }
 }

@@ -8,9 +8,9 @@ public import Logging
   import Foundation
 #endif
 
-/// Writes the content (body) of each request and of its response into a log, for debugging.
+/// A middleware that logs the content (body) of each request and response, for debugging.
 ///
-/// Off unless a pipeline is given one, innermost, where the content is what is sent:
+/// It is not part of the default pipeline. Insert it innermost, where the content is what is sent:
 ///
 /// <!-- sample: content-logging -->
 /// ```swift
@@ -21,12 +21,11 @@ public import Logging
 /// }
 /// ```
 ///
-/// Only JSON and forms are written, up to a limit, with the values of members whose names tell of a secret masked; of
-/// all other content the media type and the length. Masking goes by names: a secret under another name is written. So it
-/// is for development, and not for the logs of a product. Content that is a file, or that is read as a stream, is not
-/// written, and fields (headers) never are.
+/// It logs JSON and forms, up to a limit, with the values of members masked whose names suggest a secret; of all other
+/// content it logs the media type and the length. A secret under another name is logged: use it in development, not in
+/// a product. It does not log content that is a file or a stream, nor fields (headers).
 public struct ContentLogging: Middleware {
-  /// Words that tell of a secret where the name of a member contains one, without regard to case, `_` and `-`.
+  /// The words that mark a member as secret if its name contains one, without regard to case, `_` and `-`.
   public static let standardMasked: Set<String> = [
     "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
     "authorization", "credential", "cookie", "sessionid", "signature", "cvv", "cardnumber", "iban",
@@ -40,10 +39,10 @@ public struct ContentLogging: Middleware {
   /// Makes the middleware.
   ///
   /// - Parameters:
-  ///   - logger: where the lines go.
-  ///   - level: of the lines. Default: `debug`; nothing is done where the logger does not log it.
-  ///   - limit: the most bytes of a content that are written. Default: 4 KiB.
-  ///   - masked: words that tell of a secret in the name of a member. Default: ``standardMasked``.
+  ///   - logger: the logger.
+  ///   - level: the level of the lines. Default: `debug`. Nothing is done if the logger's level is higher.
+  ///   - limit: the maximum number of bytes that are logged of a content. Default: 4 KiB.
+  ///   - masked: the words that mark a member as secret. Default: ``standardMasked``.
   public init(
     _ logger: Logger, level: Logger.Level = .debug, limit: Int = 4 << 10,
     masked: Set<String> = ContentLogging.standardMasked
@@ -52,7 +51,7 @@ public struct ContentLogging: Middleware {
     masker = ContentMasker(words: masked.map { Array($0.utf8) })
   }
 
-  /// Writes a line for the request and one for its response.
+  /// Logs a line for the request and one for its response.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard logger.logLevel <= level, context.delivery != .described else {
       return try await next(request, context: context)
@@ -78,7 +77,7 @@ public struct ContentLogging: Middleware {
   }
 }
 
-/// Content as far as it can be written.
+/// Content, as far as it can be logged.
 private enum ShownContent {
   case none
   case bytes(Data)

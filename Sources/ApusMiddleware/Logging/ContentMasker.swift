@@ -6,8 +6,8 @@ import ApusCore
   import Foundation
 #endif
 
-/// Writes JSON and forms with the values of some members masked: one pass over the bytes, which stops at its limit.
-/// What is no JSON after all is read as if it were.
+/// A formatter of JSON and forms that masks the values of secret members, in one pass that stops at a limit. Malformed
+/// JSON is treated as JSON.
 struct ContentMasker: Sendable {
   /// In lower case, without `_` and `-`.
   let words: [[UInt8]]
@@ -16,12 +16,12 @@ struct ContentMasker: Sendable {
 
   private static func isForm(_ type: MediaType) -> Bool { type.essence == "application/x-www-form-urlencoded" }
 
-  /// The text of content; `nil`: it is of a type that is not written.
+  /// The text of content; `nil`: its type is not logged.
   func text(of content: Data, _ type: MediaType, limit: Int) -> String? {
     guard isReadable(type) else { return nil }
     var output: [UInt8] = []
     let isComplete = Self.isForm(type) ? maskForm(content, limit, &output) : maskJSON(content, limit, &output)
-    // Control characters could start a line of their own, or steer a terminal.
+    // Control characters could begin a new line or control a terminal.
     let text = String(String.UnicodeScalarView(String(decoding: output, as: UTF8.self).unicodeScalars.map(Self.shown)))
     return isComplete ? text : text + "…"
   }
@@ -33,7 +33,7 @@ struct ContentMasker: Sendable {
     }
   }
 
-  /// Whether the name of a member tells of a secret.
+  /// Whether the name of a member suggests a secret.
   func masks(_ name: some Sequence<UInt8>) -> Bool {
     let plain = name.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
       .map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
@@ -61,7 +61,7 @@ struct ContentMasker: Sendable {
     return true
   }
 
-  /// A name without its escapes (RFC 3986 §2.1).
+  /// Decodes percent-encoding (RFC 3986 §2.1).
   private func decoded(_ name: Data) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = name[...]
@@ -79,7 +79,7 @@ struct ContentMasker: Sendable {
 
   // MARK: JSON
 
-  /// So many bytes more than are written are read, since masked values can be long.
+  /// The number of bytes that are read beyond the limit, since masked values can be long.
   private static let readAhead = 64 << 10
 
   private func maskJSON(_ content: Data, _ limit: Int, _ output: inout [UInt8]) -> Bool {
@@ -95,7 +95,7 @@ struct ContentMasker: Sendable {
         guard bytes.count <= room else { return false }
         guard isName else { continue }
         output += [UInt8(ascii: ":")]
-        // What a name with escapes means is not asked.
+        // A name with escapes is masked unseen.
         if masks(bytes) || bytes.contains(UInt8(ascii: "\\")) {
           scanner.skipValue()
           output += Array("\"\(Redaction.mask)\"".utf8)
@@ -107,7 +107,7 @@ struct ContentMasker: Sendable {
   }
 }
 
-/// Walks over JSON by bytes: strings as a whole, everything else byte by byte.
+/// A scanner of JSON by bytes: strings as a whole, everything else byte by byte.
 private struct JSONScanner {
   enum Token {
     /// A string with its quotation marks.
@@ -129,7 +129,7 @@ private struct JSONScanner {
     return .byte(bytes[index - 1])
   }
 
-  /// Takes the colon that makes the string before it a name; `false` where there is none.
+  /// Skips the colon that makes the string before it a name; `false`: there is none.
   mutating func skipsToColon() -> Bool {
     var colon = index
     while colon < bytes.count, Self.isSpace(bytes[colon]) { colon += 1 }
@@ -138,7 +138,7 @@ private struct JSONScanner {
     return true
   }
 
-  /// Steps over the value that begins here, however deep it is.
+  /// Skips a value of any depth.
   mutating func skipValue() {
     while index < bytes.count, Self.isSpace(bytes[index]) { index += 1 }
     var depth = 0

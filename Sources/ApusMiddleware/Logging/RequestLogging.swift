@@ -2,11 +2,12 @@ public import ApusCore
 import HTTPTypes
 public import Logging
 
-/// Writes one line when a call's request is ready and one when the call ends: id, method, URL, status, duration.
+/// An observer that logs a line when a call's request is ready and one when the call ends: id, method, URL, status,
+/// duration.
 ///
-/// An observer and not a middleware, so that the last line tells what the app got: a timeout, a superseded call
-/// or an answer that could not be decoded is none a middleware sees. Off unless a client is given one. The path is
-/// shown as its template, or as sent with the query's values masked; fields and content are never logged.
+/// It is an observer, not a middleware, so that the last line tells what the app got: a middleware does not see
+/// timeouts, superseded calls and decoding errors. No client has one by default. The path is logged as its template, or
+/// as sent with the query's values masked; fields and content are never logged.
 public struct RequestLogging: CallObserver {
   private let logger: Logger
   let level: Logger.Level
@@ -15,10 +16,10 @@ public struct RequestLogging: CallObserver {
   /// Makes the observer.
   ///
   /// - Parameters:
-  ///   - logger: where the lines go.
-  ///   - level: of ordinary lines and of cancelled calls. Calls that fail are logged as `warning`, or at this
-  ///     level where it is higher. Default: `info`.
-  ///   - showsPaths: whether the path is shown as sent, ids included. Default: the template.
+  ///   - logger: the logger.
+  ///   - level: the level of ordinary lines and of cancelled calls. Failed calls are logged as `warning`, or at this
+  ///     level if it is higher. Default: `info`.
+  ///   - showsPaths: whether the path is logged as sent, ids included. Default: `false`, the template.
   public init(_ logger: Logger, level: Logger.Level = .info, showsPaths: Bool = false) {
     self.logger = logger
     self.level = level
@@ -58,5 +59,12 @@ public struct RequestLogging: CallObserver {
     guard showsPaths, let head = call.request else { return call.urlTemplate }
     let message = RequestMessage(head: head)
     return (message.origin.map { "\($0)" } ?? "") + Redaction().target(message.target)
+  }
+}
+
+extension RequestLogging: SelfDescribing {
+  /// The settings, as `describe()` shows them.
+  public var facts: [Fact] {
+    [.setting("level", level.rawValue), .setting("paths", showsPaths ? "as sent" : "as templates")]
   }
 }

@@ -1,33 +1,75 @@
-/// How many requests may be sent within a time: a bucket that fills steadily, and of which each request takes its part.
+import ApusCore
+
+/// A rate limit: a token bucket, given by its refill rate and its burst.
 public struct RateLimit: Sendable, Hashable {
-  /// The time in which one request's worth comes back.
+  /// The time in which one token is refilled.
   let interval: Duration
-  /// How many may be sent at once after a quiet time.
+  /// The capacity of the bucket.
   let burst: Int
 
-  /// No more tokens are there, or taken, at once.
-  static let most = 1 << 20
+  /// The upper bound of a burst and of a cost.
+  static let maximum = 1 << 20
 
   /// Makes a limit.
   ///
   /// - Parameters:
-  ///   - count: how many requests; at least 1.
-  ///   - time: within which time; from a nanosecond to a year for each.
-  ///   - burst: how many of them may be sent at once, at least 1. Default: `count`.
+  ///   - count: the number of requests, at least 1.
+  ///   - time: the time in which that many requests are allowed; 1 nanosecond to 366 days for each.
+  ///   - burst: the number of requests that can be sent at once after a quiet time, at least 1. Default: `count`.
   public init(_ count: Int, per time: Duration, burst: Int? = nil) {
     let count = max(1, count)
-    // Bounded, so that what is counted stays within the range of a clock.
+    // Bounded, so that instants stay within the range of a clock.
     interval = min(max(time / count, .nanoseconds(1)), .seconds(366 * 24 * 60 * 60))
-    self.burst = min(max(burst ?? count, 1), Self.most)
+    self.burst = min(max(burst ?? count, 1), Self.maximum)
   }
 
-  /// So many a second.
+  /// A limit of a number of requests a second.
   public static func perSecond(_ count: Int, burst: Int? = nil) -> RateLimit {
     RateLimit(count, per: .seconds(1), burst: burst)
   }
 
-  /// So many a minute.
+  /// A limit of a number of requests a minute.
   public static func perMinute(_ count: Int, burst: Int? = nil) -> RateLimit {
     RateLimit(count, per: .seconds(60), burst: burst)
+  }
+}
+
+/// The reason why the ``RateLimiter`` refused a call.
+///
+/// It is the cause of the ``CallError`` with code `declined` that such a call throws: `error.underlying as?
+/// RateLimitRejection`.
+public struct RateLimitRejection: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kinds of reasons.
+  public enum Reason: String, Sendable, Hashable {
+    /// Tokens would have been available only after the deadline of the call, or of the attempt (10 seconds by default):
+    /// `attemptTimeout(_:)` of an endpoint, or the client's `attemptTimeout`, allows a longer wait.
+    case deadline
+    /// The queue is full.
+    case queueFull
+  }
+
+  /// The kind of reason.
+  public let reason: Reason
+  /// How long the call would have had to wait.
+  public let retryAfter: Duration
+
+  init(_ reason: Reason, retryAfter: Duration) {
+    self.reason = reason
+    self.retryAfter = retryAfter
+  }
+
+  /// The reason in half a sentence.
+  public var description: String {
+    switch reason {
+    case .deadline: "the rate limit allows the call only after its deadline"
+    case .queueFull: "the rate limiter's queue is full"
+    }
+  }
+
+  /// The error of the attempt, which was not sent.
+  var error: TransportError {
+    var error = TransportError(.declined, requestState: .notSent, detail: description, underlying: self)
+    (error.retryAfter, error.subject) = (retryAfter, .control)
+    return error
   }
 }

@@ -1,29 +1,38 @@
 import ApusCore
 import Synchronization
 
-/// One server's line: does what a ``RateLimiterState`` answers.
+/// The rate limit of one origin: drives a ``RateLimiterState``.
 final class RateLimitLane: Sendable {
   typealias Waiter = RateLimiterState.Waiter
 
-  /// What somebody in the line is told.
-  private enum Told: Sendable {
+  /// How the wait of a queued call ends.
+  private enum Outcome: Sendable {
+    /// It is first in the queue, and now watches the clock.
     case first
     case refused(RateLimitRejection)
   }
 
-  /// One in the line.
-  private enum Wait {
-    /// It has not come to wait yet, or watches the clock.
-    case expected
-    case waiting(CheckedContinuation<Told, any Error>)
-    /// It was told before it came.
-    case told(Told)
-  }
+  private typealias Resumption = WaiterTable<Waiter, Outcome>.Resumption
 
   private struct Shared {
     var state: RateLimiterState
-    var waits: [Waiter: Wait] = [:]
+    /// The queued calls. One that is first stays registered while it watches the clock, since it can be refused then.
+    var waiters = WaiterTable<Waiter, Outcome>()
     var nextWaiter: Waiter = 0
+
+    mutating func resolve(_ waiter: Waiter, with outcome: Outcome) -> Resumption? {
+      guard let resumption = waiters.resolve(waiter, with: outcome) else { return nil }
+      if case .first = outcome { waiters.register(waiter) }
+      return resumption
+    }
+
+    mutating func suspend(
+      _ waiter: Waiter, _ continuation: CheckedContinuation<Outcome, any Error>
+    ) -> Result<Outcome, any Error>? {
+      let result = waiters.suspend(waiter, continuation)
+      if case .success(.first) = result { waiters.register(waiter) }
+      return result
+    }
   }
 
   private let shared: Mutex<Shared>
@@ -32,7 +41,7 @@ final class RateLimitLane: Sendable {
     shared = Mutex(Shared(state: RateLimiterState(limit, capacity: capacity)))
   }
 
-  /// Whether it may be forgotten.
+  /// Whether the lane can be dropped without effect.
   func isIdle(at now: MonotonicInstant) -> Bool {
     shared.withLock { $0.state.isIdle(at: now) }
   }
@@ -42,31 +51,31 @@ final class RateLimitLane: Sendable {
     delay(at: now) { $0.force(cost, at: now) }
   }
 
-  /// The server asks for a pause.
+  /// Pauses the lane, as its server asked.
   func pause(for time: Duration, at now: MonotonicInstant) {
     delay(at: now) { $0.pause(until: now.advanced(by: time), at: now) }
   }
 
-  /// Tells those whose turn comes too late now, and who is first then.
+  /// Resumes the calls that are too late after a change, and the one that is first then.
   private func delay(at now: MonotonicInstant, _ change: (inout RateLimiterState) -> RateLimiterState.Delay) {
-    let resumptions = shared.withLock { shared -> [@Sendable () -> Void] in
+    let resumptions = shared.withLock { shared -> [Resumption] in
       let delay = change(&shared.state)
-      var resumptions = delay.late.sorted { $0.key < $1.key }.compactMap { waiter, turn -> (@Sendable () -> Void)? in
+      var resumptions = delay.late.sorted { $0.key < $1.key }.compactMap { waiter, turn in
         let rejection = RateLimitRejection(.deadline, retryAfter: now.duration(to: turn))
-        return Self.tell(waiter, .refused(rejection), &shared)
+        return shared.resolve(waiter, with: .refused(rejection))
       }
-      if let next = delay.next, let resumption = Self.tell(next, .first, &shared) { resumptions.append(resumption) }
+      if let next = delay.next, let resumption = shared.resolve(next, with: .first) { resumptions.append(resumption) }
       return resumptions
     }
-    for resume in resumptions { resume() }
+    for resumption in resumptions { resumption.resume() }
   }
 
-  /// Waits for the turn.
+  /// Waits until the call may be sent, and takes its tokens.
   ///
   /// - Parameters:
-  ///   - deadline: when it makes no sense any more to go.
-  ///   - onWait: called once, where it has to wait.
-  /// - Returns: whether it had to wait.
+  ///   - deadline: the latest instant at which sending makes sense.
+  ///   - onWait: called once if the call must wait.
+  /// - Returns: whether the call had to wait.
   /// - Throws: ``RateLimitRejection``; `CancellationError`.
   func pass(
     cost: Int, deadline: MonotonicInstant?, clock: any MonotonicClock, onWait: () -> Void
@@ -77,7 +86,7 @@ final class RateLimitLane: Sendable {
       shared.nextWaiter += 1
       let claim = RateLimiterState.Claim(waiter: waiter, cost: cost, deadline: deadline)
       let decision = shared.state.arrive(claim, at: now)
-      if decision == .first || decision == .queue { shared.waits[waiter] = .expected }
+      if decision == .first || decision == .queue { shared.waiters.register(waiter) }
       return (waiter, decision)
     }
     switch decision {
@@ -87,23 +96,23 @@ final class RateLimitLane: Sendable {
     case .first: onWait()
     case .queue:
       onWait()
-      if case .refused(let rejection) = try await told(waiter) { throw rejection }
+      if case .refused(let rejection) = try await outcome(of: waiter) { throw rejection }
     }
     try await watch(waiter, clock)
     return true
   }
 
-  // MARK: In the line
+  // MARK: Queue
 
-  /// The first in line watches the clock until it may go.
+  /// Sleeps until the first call in the queue may be sent.
   private func watch(_ waiter: Waiter, _ clock: any MonotonicClock) async throws {
     while true {
-      let (turn, told, resume) = look(waiter, at: clock.now)
-      resume?()
+      let (turn, outcome, next) = look(waiter, at: clock.now)
+      next?.resume()
       switch turn {
       case .pass: return
       case .gone:
-        if case .refused(let rejection)? = told { throw rejection }
+        if case .refused(let rejection)? = outcome { throw rejection }
         throw CancellationError()
       case .until(let instant):
         do {
@@ -116,60 +125,30 @@ final class RateLimitLane: Sendable {
     }
   }
 
-  private func look(
-    _ waiter: Waiter, at now: MonotonicInstant
-  ) -> (RateLimiterState.Turn, Told?, (@Sendable () -> Void)?) {
+  private func look(_ waiter: Waiter, at now: MonotonicInstant) -> (RateLimiterState.Turn, Outcome?, Resumption?) {
     shared.withLock { shared in
       let look = shared.state.look(waiter, at: now)
       if case .until = look.turn { return (look.turn, nil, nil) }
-      var told: Told?
-      if case .told(let what)? = shared.waits.removeValue(forKey: waiter) { told = what }
-      return (look.turn, told, look.next.flatMap { Self.tell($0, .first, &shared) })
+      var outcome: Outcome?
+      if case .resolved(let resolved)? = shared.waiters.cancel(waiter) { outcome = resolved }
+      return (look.turn, outcome, look.next.flatMap { shared.resolve($0, with: .first) })
     }
   }
 
-  private func told(_ waiter: Waiter) async throws -> Told {
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let outcome: Result<Told, any Error>? = shared.withLock { shared in
-          switch shared.waits[waiter] {
-          case .expected:
-            shared.waits[waiter] = .waiting(continuation)
-            return nil
-          case .told(let told):
-            // The first in line goes on to watch the clock; who was refused is done.
-            if case .first = told { shared.waits[waiter] = .expected } else { shared.waits[waiter] = nil }
-            return .success(told)
-          case .waiting, nil: return .failure(CancellationError())
-          }
-        }
-        if let outcome { continuation.resume(with: outcome) }
-      }
+  private func outcome(of waiter: Waiter) async throws -> Outcome {
+    try await withWaiter { continuation in
+      shared.withLock { $0.suspend(waiter, continuation) }
     } onCancel: {
       leave(waiter)
     }
   }
 
   private func leave(_ waiter: Waiter) {
-    let (wait, resume) = shared.withLock { shared -> (Wait?, (@Sendable () -> Void)?) in
+    let (cancelled, next) = shared.withLock { shared in
       let next = shared.state.leave(waiter)
-      let wait = shared.waits.removeValue(forKey: waiter)
-      return (wait, next.flatMap { Self.tell($0, .first, &shared) })
+      return (shared.waiters.cancel(waiter), next.flatMap { shared.resolve($0, with: .first) })
     }
-    if case .waiting(let continuation)? = wait { continuation.resume(throwing: CancellationError()) }
-    resume?()
-  }
-
-  /// Tells somebody in the line. Answers how to resume them, outside of the lock, where they have come to wait.
-  private static func tell(_ waiter: Waiter, _ told: Told, _ shared: inout Shared) -> (@Sendable () -> Void)? {
-    switch shared.waits[waiter] {
-    case .waiting(let continuation)?:
-      if case .first = told { shared.waits[waiter] = .expected } else { shared.waits[waiter] = nil }
-      return { continuation.resume(returning: told) }
-    case .expected?, .told?:
-      shared.waits[waiter] = .told(told)
-      return nil
-    case nil: return nil
-    }
+    if case .suspended(let continuation)? = cancelled { continuation.resume(throwing: CancellationError()) }
+    next?.resume()
   }
 }

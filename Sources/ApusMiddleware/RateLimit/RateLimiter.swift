@@ -2,29 +2,28 @@ public import ApusCore
 import HTTPTypes
 import Synchronization
 
-/// Keeps the pace that servers ask for: calls wait for their turn, in the order in which they came.
+/// A middleware with a token bucket for each origin. It also pauses an origin for the `Retry-After` of a 429 response
+/// (RFC 6585 §4, RFC 9110 §10.2.3), with or without a limit.
 ///
-/// It stands inside retry, so that every attempt takes its part, and of each origin it keeps count apart. A server that
-/// answers 429 with `Retry-After` (RFC 6585 §4, RFC 9110 §10.2.3) is left alone for that long, also where there is no
-/// limit of one's own; calls then wait as for any other turn.
+/// It stands inside retry, so that every attempt takes its tokens. Calls to one origin are sent in order of arrival.
 ///
-/// - A call whose turn would come after its deadline, or after that of its attempt (10 seconds by default), is refused
-///   at once; one that waits already, when something holds up the line so that it would be late. What may wait for
-///   longer says so with `attemptTimeout(_:)`, or has a client with another ``AttemptDeadline``.
-/// - Calls that do work for many others, such as fetching a token (``SharedWorkKey``), take their part and never wait.
-/// - It starts no tasks: the first in line watches the clock, and the others wait for it.
+/// - A call that would have to wait beyond its deadline, or beyond that of its attempt (10 seconds by default), is
+///   refused at once; a queued call is refused as soon as a delay makes it too late. Use `attemptTimeout(_:)` of an
+///   endpoint, or another ``AttemptDeadline``, for calls that may wait for longer.
+/// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), takes its tokens and never waits.
+/// - It starts no tasks: the first call in the queue watches the clock.
 ///
-/// Use one for several clients to have them share a limit.
+/// Several clients may use one limiter and then share its limits.
 public final class RateLimiter: Middleware {
-  /// Says how many requests' worth a request takes.
+  /// Returns the cost of a request in tokens.
   public typealias Cost = @Sendable (RequestMessage, CallContext) -> Int
 
   private struct Lanes {
-    /// So many are always kept, more only while there is something to remember.
+    /// The number of lanes that are kept without looking for idle ones.
     static let fewest = 256
 
     var all: [OriginKey: RateLimitLane] = [:]
-    /// Above this many they are looked through, which is seldom enough to cost little for each that is added.
+    /// The number of lanes at which idle ones are dropped. It doubles, so adding a lane costs constant time, amortised.
     var sweepCount = fewest
   }
 
@@ -37,11 +36,11 @@ public final class RateLimiter: Middleware {
   /// Makes a limiter.
   ///
   /// - Parameters:
-  ///   - limit: of each origin. Default: `nil`, none but what servers ask for.
-  ///   - capacity: how many calls may wait for one origin; more are refused. Default: 1,000.
-  ///   - longestPause: the longest that a server's `Retry-After` holds calls up. Default: 60 seconds.
-  ///   - cost: how many requests' worth a request takes, where its endpoint does not say so itself; 0 and less: it
-  ///     never waits. Default: 1.
+  ///   - limit: the limit of each origin. Default: `nil`, no limit but what servers ask for.
+  ///   - capacity: the maximum number of queued calls to one origin; further calls are refused. Default: 1,000.
+  ///   - longestPause: the upper bound of a pause that a server asks for. Default: 60 seconds.
+  ///   - cost: the cost of a request in tokens, unless its endpoint sets one; a request with a cost of 0 or less never
+  ///     waits. Default: 1.
   public init(
     _ limit: RateLimit? = nil, capacity: Int = 1000, longestPause: Duration = .seconds(60),
     cost: @escaping Cost = { _, _ in 1 }
@@ -52,10 +51,10 @@ public final class RateLimiter: Middleware {
     self.cost = cost
   }
 
-  /// Waits for the call's turn, and passes the message on.
+  /// Waits for tokens and passes the request on.
   ///
-  /// - Throws: ``TransportError`` with a ``RateLimitRejection`` as its cause, which becomes `declined`; nothing is sent
-  ///   then. `CancellationError` when the task is cancelled while it waits.
+  /// - Throws: ``TransportError`` with a ``RateLimitRejection`` as its cause; its code is `declined`, and nothing is
+  ///   sent. `CancellationError` when the task is cancelled while it waits.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard context.delivery != .described, let key = OriginKey(request.head) else {
       return try await next(request, context: context)
@@ -78,12 +77,12 @@ public final class RateLimiter: Middleware {
       guard hasWaited else { return }
       context.record(.note("waited for the rate limit, ms", begin.duration(to: context.now).milliseconds))
     } catch let rejection as RateLimitRejection {
-      context.record(.note("refused by the rate limit, its turn comes in ms", rejection.retryAfter.milliseconds))
+      context.record(.note("refused by the rate limit, tokens available in ms", rejection.retryAfter.milliseconds))
       throw rejection.error
     }
   }
 
-  @inline(never)  // Hardly any answer is one of these.
+  @inline(never)  // Rare.
   private func pause(_ key: OriginKey, _ response: ResponseMessage, _ context: CallContext) {
     guard let asked = response.retryAfter, asked > .zero else { return }
     let time = min(asked, longestPause)
@@ -91,7 +90,7 @@ public final class RateLimiter: Middleware {
     lane(of: key, isNeeded: true, context)?.pause(for: time, at: context.now)
   }
 
-  /// The line of an origin; `nil` where there is none and none is needed.
+  /// The lane of an origin; `nil`: there is none, and none is needed.
   private func lane(of key: OriginKey, isNeeded: Bool, _ context: CallContext) -> RateLimitLane? {
     lanes.withLock { lanes in
       if let lane = lanes.all[key] { return lane }
@@ -105,5 +104,27 @@ public final class RateLimiter: Middleware {
       lanes.all[key] = lane
       return lane
     }
+  }
+}
+
+extension RateLimiter: SelfDescribing {
+  /// The limits, as `describe()` shows them.
+  public var facts: [Fact] {
+    let pace = limit.map { Fact.rate(interval: $0.interval, burst: $0.burst) } ?? .setting("what servers ask for", "")
+    return [pace, .setting("queue", "\(capacity)"), .time("a server's pause up to", longestPause)]
+  }
+}
+
+enum RateLimitCostKey: ContextKey {
+  /// `nil`: the limiter decides.
+  static let defaultValue: Int? = nil
+}
+
+extension Endpoint {
+  /// Sets the cost of calls of this endpoint in tokens of the ``RateLimiter``.
+  ///
+  /// - Parameter cost: the number of tokens; a call with 0 never waits. Default: the limiter's cost, usually 1.
+  public func rateLimit(cost: Int) -> Request<Value> {
+    setting(RateLimitCostKey.self, cost)
   }
 }

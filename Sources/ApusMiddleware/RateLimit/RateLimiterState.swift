@@ -1,14 +1,14 @@
 import ApusCore
 
-/// Who may send when to one server: pure; ``RateLimiter`` does what it answers.
+/// The token bucket of one origin and the queue behind it. A pure state machine, driven by ``RateLimitLane``.
 ///
-/// Calls go in the order in which they came. The first in line watches the clock; when it goes or leaves, the next one
-/// is told that it is first. A server that asks for a pause holds up everybody. Whoever would have to wait beyond its
-/// deadline is told at once: then it has not waited for nothing.
+/// Calls are sent in order of arrival. The first in the queue watches the clock; when it is sent or leaves, the next
+/// one becomes first. A pause that the server asks for delays all calls. A call that would have to wait beyond its
+/// deadline is refused at once, also while it is queued.
 struct RateLimiterState: Hashable {
   typealias Waiter = UInt64
 
-  /// One that wants to send.
+  /// A call that wants to be sent.
   struct Claim: Hashable {
     let waiter: Waiter
     var cost = 1
@@ -17,55 +17,56 @@ struct RateLimiterState: Hashable {
 
   enum Decision: Hashable {
     case pass
-    /// Is the first in line.
+    /// It is first in the queue.
     case first
-    /// Others are before it.
+    /// It is queued behind others.
     case queue
-    /// Its turn would come at this instant, which is too late.
+    /// It could be sent at this instant, which is too late.
     case late(MonotonicInstant)
-    /// Too many wait.
+    /// The queue is full.
     case full(MonotonicInstant)
   }
 
-  /// What the first in line does.
+  /// What the first call in the queue does.
   enum Turn: Hashable {
     case pass
-    /// Looks again at this instant.
+    /// It looks again at this instant.
     case until(MonotonicInstant)
-    /// Is not in the line any more: somebody has told it why.
+    /// It was refused or has left.
     case gone
   }
 
-  /// What the first in line does, and who is first then if that is somebody else.
+  /// What the first call does, and the next first call, if it changed.
   struct Look: Hashable {
     let turn: Turn
     var next: Waiter?
   }
 
-  /// What follows when everybody goes later than before.
+  /// The calls that a delay affects.
   struct Delay: Hashable {
-    /// Those whose turn comes too late now, with when it would have come.
+    /// The calls that are too late now, with the instants at which they could have been sent.
     var late: [Waiter: MonotonicInstant] = [:]
-    /// Who is first in line, if that is somebody else than before.
+    /// The first call in the queue, if it changed.
     var next: Waiter?
   }
 
   private let capacity: Int
   private var bucket: TokenBucket?
-  /// Until when the server asked for a pause.
+  /// The end of the pause that the server asked for.
   private var pausedUntil = MonotonicInstant(sinceStart: .zero)
   private var claims: [Waiter: Claim] = [:]
-  /// In order; some have left.
+  /// In order from `start` on; calls that have left are still in it.
   private var line: [Waiter] = []
   private var start = 0
-  /// What the bucket will be after everybody in the line, and when the last of them goes; `nil`: to be worked out anew.
+  /// The forecast behind the last call in the queue; `nil`: to be computed again.
   private var outlook: Outlook?
 
+  /// The bucket after a number of calls, and when the last of them is sent.
   private struct Outlook: Hashable {
     var bucket: TokenBucket?
     var last: MonotonicInstant
 
-    /// One more at the end of the line: when it goes.
+    /// Adds a call at the end. Returns when it is sent.
     mutating func add(_ claim: Claim, at now: MonotonicInstant) -> MonotonicInstant {
       let turn = max(last, bucket?.availability(of: claim.cost, at: now) ?? now)
       bucket?.take(claim.cost, at: turn)
@@ -74,27 +75,27 @@ struct RateLimiterState: Hashable {
     }
   }
 
-  /// Makes a state in which nobody waits.
+  /// Makes a state with a full bucket and an empty queue.
   ///
   /// - Parameters:
-  ///   - limit: `nil`: no limit but what the server asks for.
-  ///   - capacity: how many may wait.
+  ///   - limit: `nil`: only what the server asks for.
+  ///   - capacity: the maximum number of queued calls.
   init(_ limit: RateLimit?, capacity: Int) {
     bucket = limit.map(TokenBucket.init)
     self.capacity = capacity
   }
 
-  /// How many wait.
+  /// The number of queued calls.
   var count: Int { claims.count }
-  /// How many places the line has, those included of some who have gone.
-  var lineLength: Int { line.count }
+  /// The length of the queue's storage, for tests.
+  var storageCount: Int { line.count }
 
-  /// Whether nothing would be lost if it began anew.
+  /// Whether the state equals a new one.
   func isIdle(at now: MonotonicInstant) -> Bool {
     claims.isEmpty && pausedUntil <= now && bucket?.isFull(at: now) ?? true
   }
 
-  /// Somebody wants to send.
+  /// Passes a call, queues it or refuses it.
   mutating func arrive(_ claim: Claim, at now: MonotonicInstant) -> Decision {
     let ahead = forecast(at: now)
     var next = ahead
@@ -104,7 +105,7 @@ struct RateLimiterState: Hashable {
       outlook = nil
       return .pass
     }
-    // Whoever is refused changes nothing for the next, who need not work it out again.
+    // A refused call leaves the forecast unchanged for the next one.
     if !claims.isEmpty { outlook = ahead }
     if let deadline = claim.deadline, deadline <= turn { return .late(turn) }
     guard claims.count < capacity else { return .full(turn) }
@@ -115,7 +116,7 @@ struct RateLimiterState: Hashable {
     return isFirst ? .first : .queue
   }
 
-  /// Somebody sends without waiting: what it takes is missing to the others.
+  /// Takes tokens for a call that does not wait.
   @discardableResult
   mutating func force(_ cost: Int, at now: MonotonicInstant) -> Delay {
     bucket?.take(cost, at: now)
@@ -123,32 +124,32 @@ struct RateLimiterState: Hashable {
     return claims.isEmpty ? Delay() : delayed(until: pausedUntil, at: now)
   }
 
-  /// The first in line looks whether it may go.
+  /// Asks whether the first call in the queue may be sent now.
   mutating func look(_ waiter: Waiter, at now: MonotonicInstant) -> Look {
     guard let claim = claims[waiter], first == waiter else { return Look(turn: .gone) }
     let turn = earliest(claim, at: now)
     guard turn <= now else { return Look(turn: .until(turn)) }
-    // The others go when they were to go before, unless this one is late.
+    // The forecast for the others holds unless this call is late.
     if claims.count == 1 || bucket.map({ $0.fullAt < now }) ?? false { outlook = nil }
     bucket?.take(claim.cost, at: now)
     return Look(turn: .pass, next: remove(waiter))
   }
 
-  /// Somebody waits no longer. With who is first in line then, if that is somebody else than before.
+  /// Removes a call. Returns the first call in the queue, if it changed.
   mutating func leave(_ waiter: Waiter) -> Waiter? {
     guard claims[waiter] != nil else { return nil }
     outlook = nil
     return remove(waiter)
   }
 
-  /// The server asks for a pause.
+  /// Pauses all calls, as the server asked.
   mutating func pause(until instant: MonotonicInstant, at now: MonotonicInstant) -> Delay {
     guard instant > pausedUntil else { return Delay() }
     pausedUntil = instant
     return delayed(until: instant, at: now)
   }
 
-  /// Everybody goes later than before: those leave the line who would go too late now.
+  /// Delays all calls, and removes those that are too late then.
   private mutating func delayed(until instant: MonotonicInstant, at now: MonotonicInstant) -> Delay {
     let before = first
     var late: [Waiter: MonotonicInstant] = [:]
@@ -165,7 +166,7 @@ struct RateLimiterState: Hashable {
     return Delay(late: late, next: first == before ? nil : first)
   }
 
-  // MARK: The line
+  // MARK: Queue
 
   private var first: Waiter? { start < line.count ? line[start] : nil }
 
@@ -178,8 +179,8 @@ struct RateLimiterState: Hashable {
 
   private mutating func skipGone() {
     while start < line.count, claims[line[start]] == nil { start += 1 }
-    // Those who left from the middle, too: while the first one waits for long, any number may come and go. So seldom
-    // that it costs little for each.
+    // Calls leave from the middle as well, any number of them while the first one waits. Compacting costs constant time
+    // for each, amortised.
     guard start == line.count || line.count > 2 * claims.count + 64 else { return }
     let present = claims
     line.removeAll { present[$0] == nil }
@@ -198,4 +199,33 @@ struct RateLimiterState: Hashable {
     }
     return ahead
   }
+}
+
+/// A token bucket without rounding. A pure value.
+///
+/// It keeps the instant at which the bucket is full again, not a count of tokens, so nothing is refilled as time
+/// passes. A cost above the burst needs a full bucket, and leaves it in debt.
+struct TokenBucket: Hashable {
+  let limit: RateLimit
+  /// When the bucket is full again, or since when it is full.
+  private(set) var fullAt = MonotonicInstant(sinceStart: .zero)
+
+  /// Makes a full bucket.
+  init(_ limit: RateLimit) {
+    self.limit = limit
+  }
+
+  /// The earliest instant, not before `now`, at which there are enough tokens for a cost.
+  func availability(of cost: Int, at now: MonotonicInstant) -> MonotonicInstant {
+    let needed = limit.interval * (min(max(cost, 0), limit.burst) - limit.burst)
+    return max(now, fullAt.advanced(by: needed))
+  }
+
+  /// Takes tokens, whether they are there or not.
+  mutating func take(_ cost: Int, at now: MonotonicInstant) {
+    fullAt = max(now, fullAt).advanced(by: limit.interval * min(max(cost, 0), RateLimit.maximum))
+  }
+
+  /// Whether the bucket is full.
+  func isFull(at now: MonotonicInstant) -> Bool { fullAt <= now }
 }

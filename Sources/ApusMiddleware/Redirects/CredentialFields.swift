@@ -1,11 +1,11 @@
-import ApusCore
+public import ApusCore
 import HTTPTypes
 
-/// Which fields and parameters of a request must not reach another origin than the one they were meant for.
+/// The fields and parameters of a request that must not be sent to another origin than the one they are for.
 struct CredentialFields {
-  /// The fields in which the environment's authentications show credentials, in lower case.
+  /// The fields that the environment's authentications use, in lower case.
   var keyFields: Set<String> = []
-  /// Names of query parameters that hold secrets.
+  /// The names of query parameters with secrets.
   var parameters: Set<String> = []
 
   init(keyFields: Set<String> = [], parameters: Set<String> = []) {
@@ -13,7 +13,7 @@ struct CredentialFields {
     self.parameters = parameters
   }
 
-  /// What a call and its environment say.
+  /// The fields and parameters of a call and its environment.
   init(of context: CallContext) {
     parameters = context.values[SensitiveParameters.self].union(context.environment.sensitiveParameters)
     for authentication in context.environment.authentications {
@@ -22,28 +22,28 @@ struct CredentialFields {
     }
   }
 
-  /// Whether a field stays behind.
+  /// Whether a field must be removed.
   ///
-  /// Beside the fields that are marked these are the ones that the standards know, and those whose name says what they
-  /// are for: an app that forgot a mark should not pay for it with its key.
+  /// Beside fields that are marked as sensitive these are the standard ones, and those whose names suggest a secret, in
+  /// case an app forgot the mark.
   func contain(_ field: HTTPField) -> Bool {
     if field.indexingStrategy == .disallow { return true }
     let name = field.name.canonicalName
     if keyFields.contains(name) || name.utf8.starts(with: "x-amz-".utf8) { return true }
     return name.utf8.split { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }.contains { word in
-      Self.tellingWords.contains { word.elementsEqual($0.utf8) }
+      Self.revealingWords.contains { word.elementsEqual($0.utf8) }
     }
   }
 
   /// `Proxy-Authorization`, `WWW-Authenticate`, `Cookie2`, `X-Api-Key`, `X-CSRF-Token`, `Idempotency-Key` and so on.
-  private static let tellingWords: [String] = [
+  private static let revealingWords: [String] = [
     "authorization", "authenticate", "authentication", "auth", "cookie", "cookie2", "key", "apikey", "token",
     "accesstoken", "secret", "password", "passwd", "credential", "credentials", "session", "sessionid", "signature",
     "csrf", "csrftoken", "xsrf", "dpop", "jwt", "otp", "bearer", "authtoken", "apitoken", "accesskey", "secretkey",
     "sessiontoken", "jsessionid", "phpsessid",
   ]
 
-  /// A target without the parameters that must not go along.
+  /// The target without the parameters.
   func removed(from target: String) -> String {
     guard !parameters.isEmpty, let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return target }
     let items = target[target.utf8.index(after: mark)...].utf8.split(
@@ -55,7 +55,7 @@ struct CredentialFields {
 }
 
 extension Substring.UTF8View {
-  /// One level of percent-encoding undone, with spaces for plus signs.
+  /// Decodes one level of percent-encoding, and plus signs as spaces.
   fileprivate var formDecoded: String {
     var bytes: [UInt8] = []
     var rest = self
@@ -80,5 +80,30 @@ extension UInt8 {
     case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
     default: nil
     }
+  }
+}
+
+/// The names of query parameters that carry secrets.
+enum SensitiveParameters: ContextKey {
+  /// None.
+  static let defaultValue: Set<String> = []
+}
+
+extension Environment {
+  /// The names of query parameters that carry secrets. Default: none.
+  ///
+  /// A redirect to another origin that repeats such a parameter is followed without it. The parameter of
+  /// ``Authentication/apiKey(_:queryParameter:origins:)`` is included. For fields use ``RawField/isSensitive``.
+  public var sensitiveParameters: Set<String> {
+    get { values[SensitiveParameters.self] }
+    set { values[SensitiveParameters.self] = newValue }
+  }
+}
+
+extension Endpoint {
+  /// Marks query parameters of this endpoint as secret: they are not sent to another origin on a redirect, see
+  /// ``ApusCore/Environment/sensitiveParameters``.
+  public func sensitiveParameters(_ names: String...) -> Request<Value> {
+    modified { $0.options.values[SensitiveParameters.self].formUnion(names) }
   }
 }

@@ -1,28 +1,26 @@
 import ApusCore
 
-/// Where a `Location` field points: a reference, resolved against the URL of the message that it answers (RFC 9110
-/// §10.2.2, RFC 3986 §5).
+/// The target of a `Location` field, resolved against the URL of the request (RFC 9110 §10.2.2, RFC 3986 §5).
 ///
-/// What a URL cannot hold but what can only mean one thing is written as a URL has it: spaces, quotation marks, bytes
-/// beyond ASCII. What clients read in different ways is refused: control characters, backslashes in the path, a `%` that
-/// begins no escape, user information. A fragment is for whoever shows the answer and is not sent; messages have none
-/// that could be handed down.
+/// Characters that a URL must escape, and that have one meaning only, are escaped: spaces, quotation marks, bytes
+/// beyond ASCII. What clients read in different ways is refused: control characters, backslashes in the path, a `%`
+/// without two hexadecimal digits, user information. A fragment is not sent; messages have none to inherit.
 struct LocationReference: Hashable {
   let origin: Origin
-  /// Path and query as sent.
+  /// The path and the query as sent.
   let target: String
 
-  /// Longer ones than this are refused.
-  static let longest = 16 << 10
+  /// The maximum length in bytes.
+  static let maximumLength = 16 << 10
 
   /// - Throws: ``RedirectRefusal``.
   init(_ bytes: some Collection<UInt8>, at base: Origin, _ baseTarget: String) throws(RedirectRefusal) {
     let text = Array(bytes).trimmed
-    guard text.count <= Self.longest else { throw .malformedLocation("its Location is too long") }
+    guard text.count <= Self.maximumLength else { throw .malformedLocation("its Location is too long") }
     guard !text.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
       throw .malformedLocation("its Location holds a control character")
     }
-    // Some transports join what a server sent as several fields.
+    // Some transports join several fields into one.
     guard !text.contains([UInt8(ascii: ","), UInt8(ascii: " ")]) else {
       throw .malformedLocation("it has several Locations")
     }
@@ -50,7 +48,7 @@ struct LocationReference: Hashable {
   private static let doubleSlash: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "/")]
   private static let slash: ArraySlice<UInt8> = [UInt8(ascii: "/")]
 
-  /// Takes `http:` or `https:` off the front; `nil` for a relative reference.
+  /// Removes a leading `http:` or `https:`; `nil` for a relative reference.
   private static func takeScheme(from rest: inout ArraySlice<UInt8>) throws(RedirectRefusal) -> String? {
     guard let end = rest.firstIndex(where: { "/?:".utf8.contains($0) }), rest[end] == UInt8(ascii: ":") else {
       return nil
@@ -61,13 +59,13 @@ struct LocationReference: Hashable {
     return scheme
   }
 
-  /// Takes `//host:port` off the front, strictly: what is not clearly a host is refused.
+  /// Removes a leading `//host:port`. An ambiguous host is refused.
   private static func takeOrigin(
     from rest: inout ArraySlice<UInt8>, scheme: String
   ) throws(RedirectRefusal) -> Origin {
     let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
     rest = rest[authority.endIndex...]
-    // A colon without a port says no more than none (RFC 3986 §3.2.3).
+    // A colon without a port is allowed (RFC 3986 §3.2.3).
     let written = authority.last == UInt8(ascii: ":") ? authority.dropLast() : authority
     guard let text = String(validating: written, as: UTF8.self) else {
       throw .malformedLocation("its Location cannot be used: its host is not text")
@@ -80,7 +78,7 @@ struct LocationReference: Hashable {
     throw .malformedLocation("its Location names no host")
   }
 
-  /// Path and query in their written form.
+  /// The path and the query as sent.
   private static func target(
     path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?
   ) throws(RedirectRefusal) -> String {
@@ -97,27 +95,104 @@ struct LocationReference: Hashable {
 }
 
 extension ArraySlice<UInt8> {
-  /// What stands before the query.
+  /// The part before the query.
   fileprivate var path: ArraySlice { prefix { $0 != UInt8(ascii: "?") } }
 
-  /// What stands behind the first question mark; `nil` without one.
+  /// The part behind the first question mark; `nil`: there is none.
   fileprivate var query: ArraySlice? {
     firstIndex(of: UInt8(ascii: "?")).map { self[($0 + 1)...] }
   }
 
-  /// Everything up to and including the last of a byte.
+  /// The part up to and including the last occurrence of a byte.
   fileprivate func prefix(upToLast byte: UInt8) -> ArraySlice {
     lastIndex(of: byte).map { self[...$0] } ?? [UInt8(ascii: "/")]
   }
 }
 
 extension [UInt8] {
-  /// Without spaces and tabs at either end.
+  /// The bytes without leading and trailing spaces and tabs.
   fileprivate var trimmed: ArraySlice<UInt8> {
     let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
     guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
       return []
     }
     return self[first...last]
+  }
+}
+
+/// The normalisation of a path that a server wrote.
+enum ReferencePath {
+  private static let dot = UInt8(ascii: ".")
+  private static let slash = UInt8(ascii: "/")
+
+  /// Removes `.` and `..` segments (RFC 3986 §5.2.4), also with escaped dots: some servers, proxies and transports
+  /// decode those, and must not be led to another path.
+  static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard path.contains(where: { $0 == dot || $0 == UInt8(ascii: "%") }) else { return path }
+    var kept: [ArraySlice<UInt8>] = []
+    var segments = path.split(separator: slash, omittingEmptySubsequences: false)[...]
+    if path.first == slash { segments = segments.dropFirst() }
+    for (index, segment) in segments.enumerated() {
+      let isLast = index == segments.count - 1
+      switch dots(in: segment) {
+      case 1: if isLast { kept.append([]) }
+      case 2:
+        _ = kept.popLast()
+        if isLast { kept.append([]) }
+      default: kept.append(segment)
+      }
+    }
+    return [slash] + kept.joined(separator: [slash])
+  }
+
+  /// The number of dots of a segment that consists of one or two dots; `nil` for any other.
+  private static func dots(in segment: ArraySlice<UInt8>) -> Int? {
+    guard segment.count <= 6 else { return nil }
+    var (rest, count) = (segment, 0)
+    while !rest.isEmpty {
+      if rest.first == dot {
+        rest = rest.dropFirst()
+      } else if rest.starts(with: Array("%2e".utf8)) || rest.starts(with: Array("%2E".utf8)) {
+        rest = rest.dropFirst(3)
+      } else {
+        return nil
+      }
+      count += 1
+    }
+    return (1...2).contains(count) ? count : nil
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Whether every `%` is followed by two hexadecimal digits.
+  var hasValidEscapes: Bool {
+    indices.allSatisfy { index in
+      guard self[index] == UInt8(ascii: "%") else { return true }
+      return self[(index + 1)...].prefix(2).count { $0.hexValue != nil } == 2
+    }
+  }
+
+  /// Escapes everything that a path or query cannot contain (RFC 3986 §3.3, §3.4). Existing escapes stay.
+  func escaped(keepingQuestionMarks: Bool) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity(count)
+    for byte in self {
+      if Self.isPathText(byte) || (keepingQuestionMarks && byte == UInt8(ascii: "?")) {
+        result.append(byte)
+      } else {
+        result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private static func isPathText(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-._~!$&'()*+,;=:@/%".utf8.contains(byte)
+    }
   }
 }

@@ -1,24 +1,24 @@
 import ApusCore
 import HTTPTypes
 
-/// The redirects of one attempt, one after the other: a pure state machine that says what follows from an answer.
+/// The redirects of one attempt. A pure state machine that decides what follows from a response.
 struct RedirectChain {
-  /// What follows from an answer.
+  /// What follows from a response.
   enum Step {
-    /// It is no redirect, but what the call gets.
+    /// The response is final.
     case answer
-    /// The call goes on with another request.
+    /// The next request.
     case follow(Hop)
-    /// It is a redirect that must not be followed.
+    /// The redirect must not be followed.
     case refuse(RedirectRefusal)
   }
 
-  /// A request that a redirect led to.
+  /// A request that follows a redirect.
   struct Hop {
     let request: RequestMessage
     let from: Origin
     let to: Origin
-    /// How many fields were not carried along since they are nobody's business at the other origin.
+    /// The number of fields that were removed because the origin changed.
     var droppedFields = 0
   }
 
@@ -35,7 +35,7 @@ struct RedirectChain {
   private let limits: RedirectPolicy.Limits
   private let firstHost: String?
   private var count = 0
-  /// Where the call has been since a cookie was set the last time: with a new one the same place may answer otherwise.
+  /// The requests since a cookie was last set: a new cookie may change the response to the same request.
   private var visits: Set<Visit> = []
 
   init(_ limits: RedirectPolicy.Limits, from request: RequestMessage) {
@@ -44,9 +44,9 @@ struct RedirectChain {
   }
 
   /// - Parameters:
-  ///   - head: the answer.
-  ///   - request: the request that it answers, as it was before anything further in changed it.
-  ///   - credentials: what must not reach another origin.
+  ///   - head: the response.
+  ///   - request: its request, before middlewares further in changed it.
+  ///   - credentials: what must not be sent to another origin.
   mutating func step(
     after head: HTTPResponse, to request: RequestMessage, without credentials: CredentialFields
   ) -> Step {
@@ -95,7 +95,7 @@ struct RedirectChain {
     return found
   }
 
-  /// A request on its way to another origin: without what was meant for the first one alone.
+  /// A request to another origin, without what was meant for the first one only.
   private static func leaving(
     _ from: Origin, with request: RequestMessage, to: Origin, _ credentials: CredentialFields
   ) -> Hop {
@@ -113,5 +113,41 @@ struct RedirectChain {
   ) throws(RedirectRefusal) {
     if head.headerFields[.setCookie] != nil { visits = [] } else { visits.insert(Visit(request)) }
     guard !visits.contains(Visit(next)) else { throw .loop }
+  }
+}
+
+extension RequestMessage {
+  /// Changes the method as a redirect's status says (RFC 9110 §15.4): 303 redirects to another resource; after 301 and
+  /// 302 all clients turn a POST into a GET. The content is removed with its method.
+  mutating func adaptMethod(to status: HTTPResponse.Status) {
+    switch status.code {
+    case 303: if head.method != .head { head.method = .get }
+    case 301 where head.method == .post, 302 where head.method == .post: head.method = .get
+    default: return
+    }
+    content = .empty
+    head.headerFields.removeAll { field in
+      let name = field.name.canonicalName
+      return name.utf8.starts(with: "content-".utf8) || Self.contentFields.contains(name)
+    }
+  }
+
+  /// Fields that describe the content and do not begin with `content-`.
+  private static let contentFields: Set<String> = ["digest", "repr-digest", "last-modified", "expect"]
+
+  /// Removes from a request to another origin what it says about its source.
+  ///
+  /// `Referer` keeps only the origin of the page, and nothing from https to http. `Origin` becomes `null`, since the
+  /// other server cannot trust it after a redirect (RFC 6454 §7.2).
+  mutating func generaliseSource(to: Origin) {
+    if let referer = head.headerFields[.referer] {
+      let bytes = referer.utf8
+      let authority = bytes.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
+      let end = authority.firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+      let source = (try? BaseURL(String(referer[..<end])))?.origin
+      let isDowngrade = source?.scheme == "https" && to.scheme == "http"
+      head.headerFields[.referer] = isDowngrade ? nil : source.map { "\($0)/" }
+    }
+    if head.headerFields[.origin] != nil { head.headerFields[.origin] = "null" }
   }
 }

@@ -1,22 +1,21 @@
 public import ApusCore
 
-/// Which redirects are followed (RFC 9110 §15.4).
+/// A policy that decides which redirects are followed (RFC 9110 §15.4).
 ///
-/// A redirect that is not followed because a limit forbids it is an error; without following at all, ``none``, the
-/// redirect itself is the answer.
+/// A redirect that a limit forbids is an error. With ``none`` the redirect itself is the response.
 public struct RedirectPolicy: Sendable, Hashable {
-  /// What a policy that follows allows.
+  /// The limits of a policy that follows redirects.
   struct Limits: Sendable, Hashable {
     var hops: Int
     var allowsInsecure: Bool
-    /// As on the wire; `nil`: any.
+    /// In the form in which hosts are compared; `nil`: any.
     var hosts: Set<String>?
   }
 
   /// `nil`: redirects are not followed.
   let limits: Limits?
 
-  /// Redirects are not followed: a call gets the answer that has the redirect's status.
+  /// Redirects are not followed: the redirect is the call's response.
   public static let none = RedirectPolicy(limits: nil)
 
   /// Up to 10 redirects in a row are followed, to any host, never from https to http.
@@ -25,28 +24,68 @@ public struct RedirectPolicy: Sendable, Hashable {
   /// Redirects are followed within limits.
   ///
   /// - Parameters:
-  ///   - limit: how many in a row; one more is an error. Default: 10.
-  ///   - allowsInsecure: whether one may lead from https to http, where everybody on the way can read along.
-  ///     Default: no.
-  ///   - hosts: names of hosts that one may lead to, beside the one that the call began at; an empty set keeps calls
-  ///     at that host. Default: `nil`, any host.
+  ///   - limit: the maximum number of redirects in a row. Default: 10.
+  ///   - allowsInsecure: whether a redirect may lead from https to http, where the content can be read on the way.
+  ///     Default: `false`.
+  ///   - hosts: the hosts to which a redirect may lead, beside the host of the call itself. Default: `nil`, any host.
   public static func follow(
     limit: Int = 10, allowsInsecure: Bool = false, hosts: Set<String>? = nil
   ) -> RedirectPolicy {
-    // As they are compared: lower case, in other alphabets their ASCII form. What is no host is equal to none.
+    // The form in which hosts are compared: lower case, ASCII. An invalid name matches no host.
     let hosts = hosts.map { Set($0.map { (try? BaseURL("https://\($0)"))?.origin?.host ?? $0.lowercased() }) }
     return RedirectPolicy(limits: Limits(hops: max(0, limit), allowsInsecure: allowsInsecure, hosts: hosts))
   }
 }
 
 enum RedirectPolicyKey: ContextKey {
-  /// The client's.
+  /// `nil`: the client's.
   static let defaultValue: RedirectPolicy? = nil
 }
 
 extension Endpoint {
-  /// Says which redirects calls of this endpoint follow. Default: what the client says.
+  /// Sets the redirect policy of calls of this endpoint. Default: the client's policy.
   public func redirects(_ policy: RedirectPolicy) -> Request<Value> {
     setting(RedirectPolicyKey.self, policy)
+  }
+}
+
+/// The reason why a redirect was not followed.
+///
+/// It is the cause of the ``CallError`` that such a call throws: `error.underlying as? RedirectRefusal`.
+public enum RedirectRefusal: Error, Sendable, Hashable {
+  /// The limit of redirects in a row was reached.
+  case tooMany(limit: Int)
+  /// The call has sent the same request before, and no cookie has been set since that could change the response.
+  case loop
+  /// The redirect leads from https to http.
+  case insecure
+  /// The redirect leads to a scheme other than http and https.
+  case otherScheme
+  /// The redirect leads to a host that is not allowed.
+  case hostNotAllowed
+  /// The content must be sent again, and can be sent only once.
+  case contentNotReplayable
+  /// The `Location` is invalid; with the reason in half a sentence, without its text.
+  case malformedLocation(String)
+}
+
+extension RedirectRefusal: CustomStringConvertible {
+  /// The reason in half a sentence, without anything that came from the server.
+  public var description: String {
+    switch self {
+    case .tooMany(let limit): "a redirect was not followed: the limit is \(limit)"
+    case .loop: "a redirect was not followed: it leads in a circle"
+    case .insecure: "a redirect was not followed: it leads from https to http"
+    case .otherScheme: "a redirect was not followed: its scheme is neither http nor https"
+    case .hostNotAllowed: "a redirect was not followed: it leads to a host that is not allowed"
+    case .contentNotReplayable: "a redirect was not followed: the content can be sent only once"
+    case .malformedLocation(let reason): "a redirect was not followed: \(reason)"
+    }
+  }
+
+  /// The error of the attempt.
+  var error: TransportError {
+    let kind: TransportError.Kind = self == .contentNotReplayable ? .unsupported : .malformedResponse
+    return TransportError(kind, requestState: .answered, detail: description, underlying: self)
   }
 }

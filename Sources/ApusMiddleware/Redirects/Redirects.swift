@@ -1,30 +1,30 @@
 public import ApusCore
 import HTTPTypes
 
-/// Follows redirects (RFC 9110 §15.4), within the limits of a ``RedirectPolicy``.
+/// A middleware that follows redirects (RFC 9110 §15.4), within the limits of a ``RedirectPolicy``.
 ///
-/// It stands inside retry and outside of whatever belongs to one origin: each hop is an exchange of the same attempt,
-/// with credentials, cookies and a signature of its own. What a request carries itself to prove who is calling stays
-/// behind when the origin changes (scheme, host or port), and does not come back when a later hop returns.
+/// It stands inside retry and outside everything that belongs to one origin: each hop is an exchange of the same
+/// attempt, with its own credentials, cookies and signature. Credentials that the request itself carries are removed
+/// when the origin (scheme, host or port) changes, and do not come back when a later hop returns.
 ///
-/// - 301 and 302 turn a POST into a GET and leave other methods alone, 303 turns everything but HEAD into a GET; 307
-///   and 308 change nothing. 300, 304, 305 and 306 are answers, and so is a redirect without a `Location`.
-/// - Content of a redirect is not read, beyond a little that comes at once, to keep its connection.
-/// - Nothing in the trace or an error tells where to but the origin.
+/// - 301 and 302 turn a POST into a GET and leave other methods unchanged; 303 turns every method but HEAD into a GET;
+///   307 and 308 change nothing. 300, 304, 305 and 306 are final responses, and so is a redirect without a `Location`.
+/// - The content of a redirect is not read, except a short one, to keep its connection.
+/// - Traces and errors show the origin of a redirect's target, not its path.
 public struct Redirects: Middleware {
   let standard: RedirectPolicy
 
   /// Makes the middleware.
   ///
-  /// - Parameter standard: for calls that say nothing else (`.redirects(…)`). Default: ``RedirectPolicy/follow``.
+  /// - Parameter standard: the policy of calls that set none (`.redirects(…)`). Default: ``RedirectPolicy/follow``.
   public init(_ standard: RedirectPolicy = .follow) {
     self.standard = standard
   }
 
-  /// Passes the message on, and on again for every redirect.
+  /// Passes the request on, again for every redirect.
   ///
-  /// - Throws: ``TransportError`` with a ``RedirectRefusal`` as its cause, which becomes `malformedResponse`, or
-  ///   `invalidRequest` where content would have to be sent again that can be sent once only.
+  /// - Throws: ``TransportError`` with a ``RedirectRefusal`` as its cause; its code is `malformedResponse`, or
+  ///   `invalidRequest` if content must be sent again that can be sent only once.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     let context = prepared(context)
     let response = try await next(request, context: context)
@@ -32,7 +32,7 @@ public struct Redirects: Middleware {
     return try await follow(response, to: request, context: context, next: next)
   }
 
-  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
   private func prepared(_ context: CallContext) -> CallContext {
     guard limits(for: context) != nil, context.delivery != .described else { return context }
     var context = context
@@ -44,7 +44,7 @@ public struct Redirects: Middleware {
     (context.values[RedirectPolicyKey.self] ?? standard).limits
   }
 
-  @inline(never)  // A call that is not redirected makes no room for what this needs.
+  @inline(never)  // Keeps its temporaries out of the frame of a call that is not redirected.
   private func follow(
     _ redirect: ResponseMessage, to request: RequestMessage, context: CallContext, next: Next
   ) async throws -> ResponseMessage {
@@ -54,16 +54,16 @@ public struct Redirects: Middleware {
   }
 }
 
-/// One attempt that is redirected: performs what a ``RedirectChain`` decides.
+/// An attempt that is redirected: drives a ``RedirectChain``.
 private struct Journey {
   private var chain: RedirectChain
   private var request: RequestMessage
   private var context: CallContext
   private let next: Next
-  /// The client's authentications in whose places the call carries credentials of its own.
+  /// The environment's authentications in whose places the call carries credentials of its own.
   private let anticipated: [Authentication]
 
-  /// What is read of a redirect so that its connection can be used again.
+  /// The maximum number of bytes that are read of a redirect's content to keep its connection.
   private static let drainedLength = 4 << 10
 
   init(_ limits: RedirectPolicy.Limits, from request: RequestMessage, _ context: CallContext, _ next: Next) {
@@ -92,13 +92,13 @@ private struct Journey {
 
   private mutating func go(_ hop: RedirectChain.Hop, status: Int) {
     context.record(.redirected(status: status, from: hop.from, to: hop.to))
-    if hop.droppedFields > 0 { context.record(.note("fields kept from the other origin", Int64(hop.droppedFields))) }
+    if hop.droppedFields > 0 { context.record(.note("fields not sent to the other origin", Int64(hop.droppedFields))) }
     request = hop.request
-    // What the call has lost of its own it must not go on with from somebody else.
+    // A call that has lost its own credentials must not go on with the environment's.
     let lost = anticipated.filter { !$0.isAnticipated(by: request) }
     context.values[ForgoneAuthentications.self].formUnion(lost.map { ObjectIdentifier($0.parts) })
     guard context.values[CredentialUseKey.self] != .none else { return }
-    // What the server repeated of the client's key is not the call's: the key is added afresh where it belongs.
+    // A key that the server repeats in the target is not the call's own: authentication adds it where it belongs.
     let own = Set(anticipated.flatMap(\.parameterNames))
     let names = Set(context.environment.authentications.flatMap(\.parameterNames)).subtracting(own)
     if !names.isEmpty { request.target = CredentialFields(parameters: names).removed(from: request.target) }
@@ -108,19 +108,33 @@ private struct Journey {
     do {
       return try await next(request, context: context)
     } catch let error as TransportError where error.requestState == .notSent {
-      // What this hop did not send, the first one did: it may have been acted upon.
+      // An earlier hop was sent, and its server may have acted on it.
       var error = error
       error.requestState = .maybeSent
       throw error
     }
   }
 
-  /// Reads a short content to its end and gives up any other.
+  /// Reads short content to its end and discards any other.
   private func drain(_ response: ResponseMessage) async throws {
     defer { response.discard() }
     guard let length = response.content.expectedLength, length <= Self.drainedLength else {
       return try Task.checkCancellation()
     }
-    _ = try await PassingContent.collect(response.content, upTo: Self.drainedLength, context)
+    _ = try await IntermediateContent.collect(response.content, upTo: Self.drainedLength, context)
+  }
+}
+
+extension Redirects: SelfDescribing {
+  /// The standard policy, as `describe()` shows it.
+  public var facts: [Fact] {
+    guard let limits = standard.limits else { return [.setting("none", "")] }
+    let descent = limits.allowsInsecure ? "also" : "never"
+    var facts: [Fact] = [.setting("up to", "\(limits.hops)"), .setting(descent, "from https to http")]
+    if let hosts = limits.hosts {
+      let names = hosts.sorted().joined(separator: " ")
+      facts.append(names.isEmpty ? .setting("to no other host", "") : .setting("to other hosts only", names))
+    }
+    return facts
   }
 }

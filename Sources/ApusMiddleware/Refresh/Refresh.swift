@@ -6,9 +6,9 @@ public import ApusCore
   public import Foundation
 #endif
 
-/// What a refresh has to work with: the credentials that are to be replaced, and a way to the server.
+/// The input of a refresh: the credentials to replace, and a way to the server.
 public struct Refresh: Sendable {
-  /// The credentials that are no good any more.
+  /// The credentials to replace.
   public let credential: Credential
   private let client: Client
   private let serverClock: ServerClock
@@ -19,7 +19,7 @@ public struct Refresh: Sendable {
     self.serverClock = serverClock
   }
 
-  /// What buys new tokens: the refresh token where there is one, else the token itself.
+  /// The refresh token, or the token itself if there is none.
   public var token: Secret {
     switch credential {
     case .tokens(let tokens): tokens.refresh ?? tokens.access
@@ -29,13 +29,13 @@ public struct Refresh: Sendable {
 
   /// Sends an endpoint with the client whose call needs the tokens, in that call's environment.
   ///
-  /// It carries no credentials of the client's and waits for no refresh: it is one. It follows no redirects, since its
-  /// content is secret. What cancels many calls at once (``ApusCore/CallRegistry/cancelAll()``) leaves it alone. An own
-  /// limit of the endpoint holds beside the refresh's.
+  /// The call carries none of the client's credentials and waits for no refresh. It follows no redirects, since its
+  /// content is secret. ``ApusCore/CallRegistry/cancelAll()`` does not cancel it. The endpoint's own timeout applies
+  /// beside the refresh's limit.
   ///
-  /// It goes out on a connection of its own where the transport can do that (`NIOTransport`), so that a server which closes
-  /// an idle connection at that moment loses no refresh token. Where a server takes the same refresh token twice, mark
-  /// the endpoint with `.idempotent()`: then it is also repeated where nothing was answered.
+  /// Where the transport supports it (`NIOTransport`), the call uses a new connection, so that a server that closes an
+  /// idle connection at that moment does not lose a refresh token. If a server accepts the same refresh token twice,
+  /// mark the endpoint with `.idempotent()`: the call is then also retried if there was no response.
   ///
   /// - Throws: as `send` of a client.
   public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
@@ -43,15 +43,31 @@ public struct Refresh: Sendable {
     let request = endpoint.credentials(.none).redirects(.none).setting(SharedWorkKey.self, true)
       .setting(NewConnectionKey.self, true)
     let response = try await client.response(to: request)
-    if let date = ResponseMessage(head: response.head).date { serverClock.told(date, askedAt: asked) }
+    if let date = ResponseMessage(head: response.head).date { serverClock.update(date, sentAt: asked) }
     return response.value
   }
 
-  /// How long it is until a moment of which the server spoke, such as `expires_at` or a token's `exp`.
+  /// The time until a moment that the server named, such as `expires_at` or a token's `exp`.
   ///
-  /// It is counted by the server's clock, as far as its answers told the time (RFC 9110 §6.6.1): the device's own may
-  /// be wrong by hours. Negative: that moment is over. A moment that is in no calendar is a hundred years away.
+  /// It is measured by the server's clock, if its responses had a `Date` (RFC 9110 §6.6.1), since the device's clock
+  /// may be wrong by hours. Negative for a moment in the past; about a hundred years for one that is in no calendar.
   public func time(until moment: Date) -> Duration {
     Duration(clampingSeconds: moment.timeIntervalSince(serverClock.now))
+  }
+}
+
+extension Refresh {
+  /// Requests new tokens from an OAuth 2.0 token endpoint (RFC 6749 §6): a form with `grant_type=refresh_token` and the
+  /// refresh token.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the token endpoint, below the environment's base URL.
+  ///   - parameters: further parameters, such as `client_id`. Default: none.
+  /// - Throws: as `send` of a client; ``RefreshRefusal`` if there is no refresh token.
+  public func tokens(from path: RequestPath, adding parameters: Query = [:]) async throws -> Tokens {
+    guard case .tokens(let old) = credential, let token = old.refresh else { throw RefreshRefusal() }
+    var form: Query = ["grant_type": "refresh_token", "refresh_token": token.value]
+    form.append(parameters)
+    return try await send(Request<Tokens>.post(path, content: .form(form)))
   }
 }

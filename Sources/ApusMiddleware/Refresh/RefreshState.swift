@@ -1,81 +1,85 @@
 import ApusCore
 
-/// When credentials are refreshed, who waits for that, and what came of it: pure; ``Refresher`` does what it answers.
+/// The refreshes of one source's credentials and the calls that wait for them. A pure state machine, driven by
+/// ``Refresher``.
 ///
-/// Credentials are told apart by their generation, as their source counts it. Rules: of one generation there is one
-/// refresh at a time, whoever asks and however many. Who was refused with another generation than the present one only
-/// repeats. A waiter that leaves ends nothing. A refresh whose time is up keeps nobody waiting and is not begun again
-/// while it runs: the server may have given new tokens already, and take the old ones no more. What failed for good is
-/// not tried again. What failed for now begins a cool-down of the token endpoint, which doubles until a refresh succeeds.
-/// Credentials that are refused fresh from a refresh begin a cool-down as well, which doubles until a message with them
-/// or newer ones is accepted; refusals of credentials that were replaced already count nothing. Once it is told that
-/// somebody signed out, nobody waits for what was before, and what comes of a refresh under way changes nothing.
+/// Credentials are identified by their generation. Rules:
+/// - Each generation has at most one refresh at a time. A call that was rejected with an older generation than the
+///   current one is only sent again.
+/// - A waiter that leaves does not end the refresh.
+/// - An overdue refresh has no waiters, and is not started again while it runs: the server may have issued new tokens
+///   already and invalidated the old ones.
+/// - A refresh that failed for good is not repeated.
+/// - A temporary failure starts a cool-down of the token endpoint, which doubles until a refresh succeeds.
+/// - A rejection of freshly refreshed credentials starts a cool-down as well, which doubles until a message with them
+///   or newer ones is accepted. Rejections of credentials that were replaced do not count.
+/// - After a sign-out no call waits for an older generation, and the result of a refresh under way changes nothing.
 struct RefreshState: Hashable {
   typealias Waiter = UInt64
 
-  /// A refresh that has begun; its end is told by ``ended(_:with:now:)``, before that perhaps that it is ``overdue(_:)``.
+  /// A refresh under way, until ``ended(_:with:now:)``; before that it may become ``overdue(_:)``.
   struct Flight: Hashable {
     let number: UInt64
-    /// The generation that is refreshed.
+    /// The generation to refresh.
     let generation: UInt64
   }
 
-  /// How fresh the credentials are that a message is about to carry.
+  /// The freshness of the credentials that a message is about to carry.
   enum Freshness: CaseIterable {
     case fresh
-    /// Still good, and soon not.
+    /// Valid, but about to expire.
     case ageing
     case expired
   }
 
   /// Why there are no fresh credentials.
   enum Failure: Hashable {
-    /// The server takes these credentials for a refresh no more: somebody has to sign in.
+    /// The token endpoint rejected the credentials: the user must sign in.
     case lasting
-    /// It could not be done now.
+    /// A later refresh may succeed.
     case passing
   }
 
-  /// What a message does that is about to leave, or was refused.
+  /// What a message does before it is sent, or after it was rejected.
   enum Decision: Hashable {
-    /// Goes on, with the credentials there are now.
+    /// Goes on with the current credentials.
     case go
-    /// The same; the refresh is begun beside.
+    /// Goes on with the current credentials; a refresh starts in the background.
     case goWhile(Flight)
     /// Waits for a refresh under way.
     case wait
-    /// Waits for the refresh, which is begun.
+    /// Waits for a refresh that starts now.
     case waitFor(Flight)
-    /// The token endpoint failed, and is left alone until then.
+    /// Waits for the end of the token endpoint's cool-down.
     case rest(until: MonotonicInstant)
-    /// Does not go on: there is nothing to wait for.
+    /// Fails: no refresh is possible.
     case fail(Failure)
   }
 
   /// How a refresh ended.
   enum End: Hashable {
-    /// There are other credentials than before, whoever put them there.
+    /// The credentials were replaced, by the refresh or otherwise.
     case replaced
     case failed(Failure)
   }
 
-  /// What whoever waits is told.
+  /// How a wait ends.
   enum Outcome: Hashable {
-    /// To look at the credentials again.
+    /// The waiter reads the credentials again.
     case look
     case failed(Failure)
   }
 
   private struct Refresh: Hashable {
     let flight: Flight
-    /// Whether messages wait for it: the credentials are no good as they are.
+    /// Whether calls wait for it, since the credentials are unusable.
     var isNeeded: Bool
-    /// Whether its time is up: nobody waits for it any more.
+    /// Whether it took longer than its limit.
     var isOverdue = false
     var waiters: Set<Waiter> = []
   }
 
-  /// Something is left alone for a while, longer each time.
+  /// A pause that grows with each failure.
   private struct CoolDown: Hashable {
     let generation: UInt64
     var count: Int
@@ -88,28 +92,28 @@ struct RefreshState: Hashable {
     }
   }
 
-  /// Those under way, by their generations: an old one may still run when there are other credentials already.
+  /// The refreshes under way, by generation: one of an old generation may still run.
   private var refreshes: [UInt64: Refresh] = [:]
-  /// The last generation with which a refresh was refused for good.
+  /// The latest generation whose refresh failed for good.
   private var lasting: UInt64?
-  /// The token endpoint has failed.
+  /// The cool-down of the token endpoint.
   private var outage: CoolDown?
-  /// Credentials were refused that were fresh from a refresh.
+  /// The cool-down after a rejection of freshly refreshed credentials.
   private var distrust: CoolDown?
   private var nextNumber: UInt64 = 0
 
   /// The refreshes under way.
   var flights: Set<Flight> { Set(refreshes.values.map(\.flight)) }
-  /// Who waits.
+  /// The calls that wait.
   var waiters: Set<Waiter> { refreshes.values.reduce(into: []) { $0.formUnion($1.waiters) } }
 
-  /// A message is about to leave with credentials of a generation.
+  /// Decides about a message that is about to be sent with credentials of a generation.
   mutating func needs(
     _ generation: UInt64, _ freshness: Freshness, waiter: Waiter, now: MonotonicInstant
   ) -> Decision {
     if let refresh = refreshes[generation] {
       if refresh.isOverdue { return freshness == .expired ? .fail(.passing) : .go }
-      // Where a server refused them they are no good however fresh they look.
+      // Once a server has rejected them they are unusable, however fresh they look.
       return freshness == .expired || refresh.isNeeded ? wait(waiter, for: generation) : .go
     }
     switch freshness {
@@ -119,8 +123,8 @@ struct RefreshState: Hashable {
     }
   }
 
-  /// The server refused a message with credentials of a generation; `current` is the one there is by now.
-  mutating func refused(
+  /// Decides about a message that the server rejected; `current` is the current generation.
+  mutating func rejected(
     _ generation: UInt64, current: UInt64, waiter: Waiter, now: MonotonicInstant
   ) -> Decision {
     guard generation == current else { return .go }
@@ -130,35 +134,35 @@ struct RefreshState: Hashable {
     return obstacle(to: generation, now) ?? .waitFor(begin(generation, with: waiter))
   }
 
-  /// The server refused credentials that are fresh from a refresh: another would not help soon. However many are refused
-  /// with them, it counts once; `current` is the generation there is by now, and a refusal of an older one counts nothing.
-  mutating func refusedAfterRefresh(_ generation: UInt64, current: UInt64, now: MonotonicInstant) {
+  /// Notes that the server rejected freshly refreshed credentials: another refresh would not help soon. Several
+  /// rejections of one generation count once; one of an older generation than `current` does not count.
+  mutating func rejectedAfterRefresh(_ generation: UInt64, current: UInt64, now: MonotonicInstant) {
     guard generation == current, obstacle(to: generation, now) == nil else { return }
-    // A server that takes nothing of what it gives is left alone ever longer.
+    // The cool-down of a server that keeps rejecting the tokens it issues grows.
     let isSoon = distrust.map { now <= $0.until.advanced(by: Self.pause(after: .max)) } ?? false
     distrust = CoolDown(generation, count: (isSoon ? distrust?.count ?? 0 : 0) + 1, at: now)
   }
 
-  /// Whether an acceptance would change anything.
+  /// Whether ``accepted(_:)`` would change the state.
   var awaitsAcceptance: Bool { distrust.map { $0.count > 0 } ?? false }
 
-  /// The server accepted a message with credentials of a generation. A cool-down that has begun goes on, and the next one
-  /// is the first again.
+  /// Notes that the server accepted credentials of a generation. A running cool-down goes on; the next one starts small
+  /// again.
   mutating func accepted(_ generation: UInt64) {
     if let distrust, distrust.generation <= generation { self.distrust?.count = 0 }
   }
 
-  /// Until when the token endpoint is left alone that failed for a generation; `nil`: it may be asked.
+  /// The end of the token endpoint's cool-down for a generation; `nil`: there is none.
   func rest(of generation: UInt64, now: MonotonicInstant) -> MonotonicInstant? {
     outage.flatMap { $0.generation == generation && now < $0.until ? $0.until : nil }
   }
 
-  /// Somebody stops waiting.
+  /// Removes a waiter.
   mutating func left(_ waiter: Waiter) {
     for generation in refreshes.keys { refreshes[generation]?.waiters.remove(waiter) }
   }
 
-  /// The time of a refresh is up: who is told that it has failed for now. It goes on.
+  /// Marks a refresh as overdue. Returns its waiters, which fail for now; the refresh goes on.
   mutating func overdue(_ flight: Flight) -> Set<Waiter> {
     guard let refresh = refreshes[flight.generation], refresh.flight == flight else { return [] }
     refreshes[flight.generation]?.isOverdue = true
@@ -166,7 +170,7 @@ struct RefreshState: Hashable {
     return refresh.waiters
   }
 
-  /// A refresh has ended: who is told, and what. Of one that is not under way any more nothing follows.
+  /// Ends a refresh. Returns its waiters and their outcome; nothing follows from a refresh that is not under way.
   mutating func ended(_ flight: Flight, with end: End, now: MonotonicInstant) -> (Set<Waiter>, Outcome) {
     guard let refresh = refreshes[flight.generation], refresh.flight == flight else { return ([], .look) }
     refreshes[flight.generation] = nil
@@ -181,16 +185,16 @@ struct RefreshState: Hashable {
     return (refresh.waiters, .failed(failure))
   }
 
-  /// Somebody signed in or out, and `generation` is the one there is now: who waits for an older one is told to look
-  /// again.
+  /// Notes that another account signed in or out; `generation` is the current one. Returns the waiters of older ones,
+  /// which read the credentials again.
   mutating func replaced(by generation: UInt64) -> Set<Waiter> {
-    var told: Set<Waiter> = []
+    var waiters: Set<Waiter> = []
     for old in refreshes.keys where old < generation {
-      told.formUnion(refreshes.removeValue(forKey: old)?.waiters ?? [])
+      waiters.formUnion(refreshes.removeValue(forKey: old)?.waiters ?? [])
     }
     if let outage, outage.generation < generation { self.outage = nil }
     if let distrust, distrust.generation < generation { self.distrust = nil }
-    return told
+    return waiters
   }
 
   // MARK: Steps
@@ -208,7 +212,7 @@ struct RefreshState: Hashable {
     return .wait
   }
 
-  /// What keeps a refresh of a generation from beginning now.
+  /// Why a refresh of a generation cannot start now; `nil`: it can.
   private func obstacle(to generation: UInt64, _ now: MonotonicInstant) -> Decision? {
     if lasting == generation { return .fail(.lasting) }
     if let until = rest(of: generation, now: now) { return .rest(until: until) }
@@ -217,14 +221,38 @@ struct RefreshState: Hashable {
   }
 
   private mutating func failed(_ generation: UInt64, _ now: MonotonicInstant) {
-    // What becomes of old credentials says nothing of later ones.
+    // The fate of old credentials does not concern newer ones.
     if let outage, outage.generation > generation { return }
     let count = outage?.generation == generation ? outage?.count ?? 0 : 0
     outage = CoolDown(generation, count: count + 1, at: now)
   }
 
-  /// 1 s after the first failure, twice as long after each further one, up to a minute.
+  /// The duration of a cool-down: 1 second after the first failure, doubled with each further one, up to a minute.
   static func pause(after count: Int) -> Duration {
     .seconds(min(60, 1 << min(max(count, 1) - 1, 6)))
+  }
+}
+
+/// Decides when credentials are ageing: shortly before they expire, at a different moment in each process.
+struct RefreshWindow {
+  /// The jitter of a generation. With a new one for each message the earliest moment would always win.
+  private var jitter: (generation: UInt64, share: Double)?
+
+  /// The freshness of credentials, by their lifetime and what remains of it.
+  ///
+  /// They are ageing in the last tenth of their lifetime, at most a minute, extended by up to a half (jitter).
+  mutating func freshness(of stored: StoredCredential, random: () -> UInt64) -> RefreshState.Freshness {
+    guard let remaining = stored.remaining else { return .fresh }
+    if remaining <= .zero { return .expired }
+    guard case .tokens(let tokens)? = stored.credential, let lifetime = tokens.lifetime else { return .fresh }
+    let margin = min(.seconds(60), lifetime / 10)
+    return remaining <= margin * (1 + share(of: stored.generation, random) / 2) ? .ageing : .fresh
+  }
+
+  private mutating func share(of generation: UInt64, _ random: () -> UInt64) -> Double {
+    if let jitter, jitter.generation == generation { return jitter.share }
+    let share = Double(random() >> 11) / Double(1 << 53 as UInt64)
+    jitter = (generation, share)
+    return share
   }
 }

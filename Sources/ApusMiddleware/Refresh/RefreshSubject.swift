@@ -1,48 +1,40 @@
 import ApusCore
+import Synchronization
 
-/// Credentials that a call is about to show or was refused with, and where that was: what it brings to a ``Refresher``.
+/// The account whose credentials a ``Refresher`` replaces, as a call uses it.
+protocol RefreshAccount: Sendable {
+  /// The origins whose calls may refresh; `nil`: the origin where the credentials were used first.
+  var origins: Set<Origin>? { get }
+
+  /// Reads the credentials.
+  ///
+  /// - Throws: if they belong to another principal by now, or cannot be read.
+  func read(as principal: UInt64) async throws -> StoredCredential
+
+  /// Tells the app of the call's client that the session is over.
+  ///
+  /// - Parameter next: the current generation.
+  func sessionEnded(_ subject: RefreshSubject, next: UInt64)
+}
+
+/// Credentials that a call is about to use or was rejected with.
 struct RefreshSubject: Sendable {
   let stored: StoredCredential
-  let authentication: Authentication
+  let account: any RefreshAccount
   let context: CallContext
-  /// Where the message goes.
+  /// The origin of the message.
   let origin: Origin?
-  /// Tells the app of the call's client.
-  let credentials: Credentials
 
   var generation: UInt64 { stored.generation }
 
-  /// The same with other credentials.
-  func with(_ stored: StoredCredential) -> RefreshSubject {
-    RefreshSubject(
-      stored: stored, authentication: authentication, context: context, origin: origin, credentials: credentials)
+  private func with(_ stored: StoredCredential) -> RefreshSubject {
+    RefreshSubject(stored: stored, account: account, context: context, origin: origin)
   }
 
-  /// The session is over.
-  ///
-  /// - Parameter next: the generation there is since.
-  func ended(next: UInt64) {
-    credentials.announce(end(.expired), upTo: next, of: authentication)
-  }
-
-  /// What the app is told of the end of the session; `nil`: the message goes nowhere.
-  ///
-  /// - Parameter session: its generation. Default: that of the credentials.
-  func end(_ reason: SessionEnd.Reason, _ session: UInt64? = nil) -> SessionEnd? {
-    origin.map { origin in
-      SessionEnd(
-        reason: reason, origin: origin, environment: context.environment.name,
-        scheme: authentication.parts.scheme.name, call: context.call.id,
-        generation: session ?? generation)
-    }
-  }
-}
-
-extension RefreshSubject {
-  /// What a refresh gives may have ended on arrival: then it is asked for once more, and not for ever.
+  /// The maximum number of refreshes before a message is sent: new tokens may have expired on arrival.
   private static let limit = 2
 
-  /// The credentials to go out with: waits while those there are are no good.
+  /// The credentials to send. Waits while the current ones are unusable.
   func current(_ refresher: Refresher) async throws -> StoredCredential {
     var (now, looks, rests) = (self, 0, 0)
     while looks < Self.limit, now.stored.credential != nil {
@@ -51,23 +43,52 @@ extension RefreshSubject {
       case .look: looks += 1
       case .rested: rests += 1
       }
-      now = now.with(try await authentication.read(as: stored.principal))
+      now = now.with(try await account.read(as: stored.principal))
     }
     return now.stored
   }
 
-  /// The credentials to go out with again after a refusal; `nil`: there are no others.
+  /// The credentials to send after a rejection; `nil`: there are no others.
   func next(_ refresher: Refresher) async throws -> StoredCredential? {
     for rests in 0... {
-      let current = try await authentication.read(as: stored.principal)
-      switch try await refresher.refused(self, current: current.generation, after: rests) {
+      let current = try await account.read(as: stored.principal)
+      switch try await refresher.rejected(self, current: current.generation, after: rests) {
       case .rested: continue
       case .go: return nil
       case .look:
-        let renewed = try await authentication.read(as: stored.principal)
+        let renewed = try await account.read(as: stored.principal)
         return renewed.credential != nil && renewed.generation != generation ? renewed : nil
       }
     }
     return nil
+  }
+}
+
+/// A mark on the tasks that do the work of a refresh: a call that they make must not wait for the refresh.
+///
+/// The mark has no effect on a task that outlives the work.
+final class RefreshWork: Sendable {
+  @TaskLocal private static var current: RefreshWork?
+
+  private let refresher: Refresher
+  private let isOver = Atomic(false)
+
+  private init(of refresher: Refresher) {
+    self.refresher = refresher
+  }
+
+  /// Whether the current task does the work of a refresher, or of another one with the same source, whose lease only
+  /// one of them can hold.
+  static func isDone(by refresher: Refresher) -> Bool {
+    guard let current, !current.isOver.load(ordering: .acquiring) else { return false }
+    return SourceIdentity(current.refresher.source, elseOf: current.refresher)
+      == SourceIdentity(refresher.source, elseOf: refresher)
+  }
+
+  /// Does work with the mark.
+  static func mark<Value: Sendable>(_ refresher: Refresher, _ work: () async throws -> Value) async throws -> Value {
+    let mark = RefreshWork(of: refresher)
+    defer { mark.isOver.store(true, ordering: .releasing) }
+    return try await $current.withValue(mark) { try await work() }
   }
 }

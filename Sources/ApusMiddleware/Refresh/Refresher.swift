@@ -1,48 +1,38 @@
 import ApusCore
 import Synchronization
 
-/// Refreshes the credentials of one authentication, for all calls of all clients that use it: does what a
-/// ``RefreshState`` decides.
+/// The refreshes of one authentication's credentials, for all calls of all its clients: drives a ``RefreshState``.
 final class Refresher: Sendable {
   typealias Work = @Sendable (Refresh) async throws -> Tokens
   typealias Waiter = RefreshState.Waiter
 
-  /// What whoever waits is told, with the reason of a failure.
-  enum Told: Sendable {
+  /// How the wait for a refresh ends.
+  enum Outcome: Sendable {
     case look
     case failed(Failure)
   }
 
-  /// Why there are no other credentials than those of a generation.
+  /// Why the credentials of a generation could not be replaced.
   struct Failure: Sendable {
     let generation: UInt64
-    /// Whose credentials they were; `nil`: nobody's in particular.
+    /// The principal of the credentials; `nil`: unknown.
     var principal: UInt64?
     let error: any Error
-    /// The session is over; the generation there is since.
+    /// The current generation, if the session is over.
     var next: UInt64?
   }
 
-  /// How far a call has come with its credentials.
+  /// What a call does next with its credentials.
   enum Progress {
-    /// There is nothing to wait for.
+    /// Goes on: there is nothing to wait for.
     case go
-    /// There may be others by now.
+    /// Reads the credentials again.
     case look
-    /// The token endpoint may be asked again.
+    /// Asks again: the token endpoint's cool-down is over.
     case rested
   }
 
-  /// One who waits, from the decision on.
-  enum Wait {
-    /// It has not come to wait yet.
-    case expected
-    case waiting(CheckedContinuation<Told, any Error>)
-    /// It was told before it came.
-    case told(Told)
-  }
-
-  /// What the last refresh failed with, and how often a call has waited for the next one.
+  /// The error of the last refresh, and how often a call has waited for the next one.
   private struct Patience {
     let failure: Failure?
     let rests: Int
@@ -50,25 +40,25 @@ final class Refresher: Sendable {
 
   struct Shared {
     var state = RefreshState()
-    var waits: [Waiter: Wait] = [:]
+    var waiters = WaiterTable<Waiter, Outcome>()
     var nextWaiter: Waiter = 0
     var window = RefreshWindow()
-    /// What the last refresh failed with; what was refused fresh from a refresh has no reason.
+    /// The last refresh's failure; a rejection of freshly refreshed credentials is none.
     var failure: Failure?
-    /// What a server gave in the place of this generation, and when, until it is stored.
+    /// Tokens that were issued in place of this generation and are not stored yet, and when.
     var unstored: (generation: UInt64, tokens: Tokens, since: MonotonicInstant)?
-    /// Where the tokens of this principal were used first, in that generation: there they are refreshed.
+    /// The origin where this principal's tokens were used first, in that generation. Only its calls refresh them.
     var home: (principal: UInt64, generation: UInt64, origin: Origin)?
   }
 
-  /// How often a call waits until a token endpoint that failed may be asked again, and how long at most each time.
+  /// How often a call waits for the end of a cool-down, and for how long at most each time.
   private static let rests = (count: 3, longest: Duration.seconds(5))
 
   let source: any RefreshableCredentialSource
   let limit: Duration
   let work: Work
   let shared = Mutex(Shared())
-  /// ``RefreshState/awaitsAcceptance``, for whoever would lock for nothing.
+  /// A copy of ``RefreshState/awaitsAcceptance`` that needs no lock.
   private let awaitsAcceptance = Atomic(false)
 
   init(_ source: any RefreshableCredentialSource, limit: Duration, _ work: @escaping Work) {
@@ -77,12 +67,12 @@ final class Refresher: Sendable {
     self.work = work
   }
 
-  // MARK: For a call
+  // MARK: Calls
 
-  /// Before a message leaves: waits where its credentials are no good any more until there are others.
+  /// Waits, before a message is sent, until there are usable credentials.
   ///
-  /// - Parameter rests: how often it has waited already for a token endpoint that failed.
-  /// - Throws: what the refresh failed with; `CancellationError`.
+  /// - Parameter rests: how often the call has waited for a cool-down already.
+  /// - Throws: the error of the refresh; `CancellationError`.
   func prepare(_ subject: RefreshSubject, after rests: Int) async throws -> Progress {
     guard isAtHome(subject, isFirst: true) else { return .go }
     let (waiter, decision, failure) = decide(subject) { shared, waiter in
@@ -97,40 +87,40 @@ final class Refresher: Sendable {
     return try await act(on: decision, as: waiter, subject, Patience(failure: failure, rests: rests))
   }
 
-  /// After a server refused a message: waits until there are other credentials.
+  /// Waits, after a server rejected a message, until there are other credentials.
   ///
   /// - Parameters:
-  ///   - current: the generation there is by now.
-  ///   - rests: how often it has waited already for a token endpoint that failed.
-  /// - Returns: ``Progress/go`` where there will be no others soon.
-  /// - Throws: what the refresh failed with; `CancellationError`.
-  func refused(_ subject: RefreshSubject, current: UInt64, after rests: Int) async throws -> Progress {
+  ///   - current: the current generation.
+  ///   - rests: how often the call has waited for a cool-down already.
+  /// - Returns: ``Progress/go`` if there will be none soon.
+  /// - Throws: the error of the refresh; `CancellationError`.
+  func rejected(_ subject: RefreshSubject, current: UInt64, after rests: Int) async throws -> Progress {
     guard isAtHome(subject, isFirst: false) else { return .go }
     let (waiter, decision, failure) = decide(subject) { shared, waiter in
-      shared.state.refused(subject.generation, current: current, waiter: waiter, now: subject.context.now)
+      shared.state.rejected(subject.generation, current: current, waiter: waiter, now: subject.context.now)
     }
     switch decision {
     case .go, .goWhile: return .look
     case .wait, .waitFor, .rest:
       return try await act(on: decision, as: waiter, subject, Patience(failure: failure, rests: rests))
     case .fail:
-      // What was refused fresh from a refresh is simply refused.
+      // A rejection of freshly refreshed credentials is the call's result.
       guard let failure else { return .go }
       throw failed(failure, subject)
     }
   }
 
-  /// A server refused what a refresh had just given.
+  /// Notes that a server rejected freshly refreshed credentials.
   ///
-  /// - Parameter current: the generation there is by now.
-  func refusedAgain(_ stored: StoredCredential, current: UInt64, _ context: CallContext) {
+  /// - Parameter current: the current generation.
+  func rejectedAgain(_ stored: StoredCredential, current: UInt64, _ context: CallContext) {
     shared.withLock { shared in
-      shared.state.refusedAfterRefresh(stored.generation, current: current, now: context.now)
+      shared.state.rejectedAfterRefresh(stored.generation, current: current, now: context.now)
       awaitsAcceptance.store(shared.state.awaitsAcceptance, ordering: .relaxed)
     }
   }
 
-  /// A server accepted credentials.
+  /// Notes that a server accepted credentials.
   func accepted(_ stored: StoredCredential) {
     guard awaitsAcceptance.load(ordering: .relaxed) else { return }
     shared.withLock { shared in
@@ -139,16 +129,16 @@ final class Refresher: Sendable {
     }
   }
 
-  /// Somebody signed out, and `generation` is the one there is since: nobody waits for an older one any more.
+  /// Notes a sign-out; `generation` is the current one. No call waits for an older one any longer.
   func replaced(by generation: UInt64) {
-    tell { shared in
+    resolve { shared in
       if let failure = shared.failure, failure.generation < generation { shared.failure = nil }
       if let unstored = shared.unstored, unstored.generation < generation { shared.unstored = nil }
       return (shared.state.replaced(by: generation), .look)
     }
   }
 
-  /// What a principal's session ended with; `nil`: no refresh ended it, as far as is known.
+  /// The error that ended a principal's session; `nil`: no refresh is known to have ended it.
   func sessionEnd(of principal: UInt64) -> (any Error)? {
     shared.withLock { shared in
       guard let failure = shared.failure, failure.next != nil, failure.principal == principal else { return nil }
@@ -156,14 +146,15 @@ final class Refresher: Sendable {
     }
   }
 
-  /// Whether a call's server may refresh the tokens: one of those that the app has named, else the one where they were
-  /// used first. So a refresh token is shown to no other because the authentication stands in a second environment.
+  /// Whether calls to the call's server may refresh the tokens: a server that the app has named, else the one where
+  /// they were used first. So a refresh token is not sent to a second server because the authentication is used in two
+  /// environments.
   private func isAtHome(_ subject: RefreshSubject, isFirst: Bool) -> Bool {
     guard let origin = subject.context.environment.baseURL.origin else { return false }
-    if let origins = subject.authentication.parts.origins { return origins.contains(origin) }
+    if let origins = subject.account.origins { return origins.contains(origin) }
     let stored = subject.stored
     return shared.withLock { shared in
-      // Generations go up: what a late call has seen makes nothing its home.
+      // A late call with an old generation does not change it.
       if isFirst, shared.home.map({ $0.principal != stored.principal && $0.generation < stored.generation }) ?? true {
         shared.home = (stored.principal, stored.generation, origin)
       }
@@ -173,7 +164,7 @@ final class Refresher: Sendable {
 
   // MARK: Waiting
 
-  /// - Returns: the decision, and why the credentials could not be refreshed the last time.
+  /// - Returns: the decision, and why the last refresh failed.
   private func decide(
     _ subject: RefreshSubject, _ decision: (inout Shared, Waiter) -> RefreshState.Decision
   ) -> (Waiter, RefreshState.Decision, Failure?) {
@@ -182,7 +173,7 @@ final class Refresher: Sendable {
       shared.nextWaiter += 1
       let decision = decision(&shared, waiter)
       switch decision {
-      case .wait, .waitFor: shared.waits[waiter] = .expected
+      case .wait, .waitFor: shared.waiters.register(waiter)
       case .go, .goWhile, .rest, .fail: break
       }
       let failure = shared.failure.flatMap { $0.generation == subject.generation ? $0 : nil }
@@ -190,9 +181,9 @@ final class Refresher: Sendable {
     }
   }
 
-  /// The error of a call that a failure keeps from its credentials. Each client tells its own app of a session's end.
+  /// The error of a call that a failure keeps from its credentials. Each client tells its own app of the session's end.
   private func failed(_ failure: Failure, _ subject: RefreshSubject) -> any Error {
-    if let next = failure.next { subject.ended(next: next) }
+    if let next = failure.next { subject.account.sessionEnded(subject, next: next) }
     return failure.error
   }
 
@@ -208,19 +199,19 @@ final class Refresher: Sendable {
     case .waitFor(let flight): begin(flight, for: subject)
     }
     subject.context.record(.awaitingCredentials(generation: subject.generation))
-    // Others run meanwhile: the refresh may need what this call has.
+    // The refresh may need the permit that this call holds.
     return try await subject.context.withoutPermit {
       if case .rest(let instant) = decision { return try await rest(until: instant, subject, patience) }
-      guard case .failed(let failure) = try await told(waiter, subject.context) else { return .look }
+      guard case .failed(let failure) = try await outcome(of: waiter, subject.context) else { return .look }
       let instant = shared.withLock { $0.state.rest(of: subject.generation, now: subject.context.now) }
       guard let instant else { throw failed(failure, subject) }
       return try await rest(until: instant, subject, Patience(failure: failure, rests: patience.rests))
     }
   }
 
-  /// Waits until the token endpoint may be asked again, where that is soon and within the call's time.
+  /// Waits for the end of the token endpoint's cool-down, if it is soon and within the call's deadline.
   ///
-  /// - Throws: what the last refresh failed with where it is not; `CancellationError`.
+  /// - Throws: the error of the last refresh if it is not; `CancellationError`.
   private func rest(
     until instant: MonotonicInstant, _ subject: RefreshSubject, _ patience: Patience
   ) async throws -> Progress {
@@ -234,63 +225,51 @@ final class Refresher: Sendable {
     return .rested
   }
 
-  private func told(_ waiter: Waiter, _ context: CallContext) async throws -> Told {
+  private func outcome(of waiter: Waiter, _ context: CallContext) async throws -> Outcome {
     let alarm = context.alarm(for: RefreshPatience(of: waiter, with: self))
     defer { alarm?.cancel() }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let told: Result<Told, any Error>? = shared.withLock { shared in
-          switch shared.waits[waiter] {
-          case .expected:
-            shared.waits[waiter] = .waiting(continuation)
-            return nil
-          case .told(let told):
-            shared.waits[waiter] = nil
-            return .success(told)
-          case .waiting, nil: return .failure(CancellationError())
-          }
-        }
-        if let told { continuation.resume(with: told) }
-      }
+    return try await withWaiter { continuation in
+      shared.withLock { $0.waiters.suspend(waiter, continuation) }
     } onCancel: {
-      let wait = shared.withLock { shared in
+      let cancelled = shared.withLock { shared in
         shared.state.left(waiter)
-        return shared.waits.removeValue(forKey: waiter)
+        return shared.waiters.cancel(waiter)
       }
-      if case .waiting(let continuation) = wait { continuation.resume(throwing: CancellationError()) }
+      if case .suspended(let continuation) = cancelled { continuation.resume(throwing: CancellationError()) }
     }
   }
 
-  /// The time of a waiter's attempt is up. The refresh goes on, for whoever else waits.
-  func giveUp(_ waiter: Waiter) {
-    let told = Told.failed(Failure(generation: 0, error: RefreshFailure.attemptOver))
-    let continuation = shared.withLock { shared -> CheckedContinuation<Told, any Error>? in
-      switch shared.waits[waiter] {
-      case .waiting(let continuation)?:
-        shared.state.left(waiter)
-        shared.waits[waiter] = nil
-        return continuation
-      case .expected?:
-        shared.state.left(waiter)
-        shared.waits[waiter] = .told(told)
-        return nil
-      case .told?, nil: return nil
-      }
+  /// Ends the wait of a call whose attempt's limit has passed. The refresh goes on for other calls.
+  fileprivate func giveUp(_ waiter: Waiter) {
+    let resumption = shared.withLock { shared -> WaiterTable<Waiter, Outcome>.Resumption? in
+      guard shared.waiters.isPending(waiter) else { return nil }
+      shared.state.left(waiter)
+      return shared.waiters.resolve(
+        waiter, with: .failed(Failure(generation: 0, error: RefreshFailure.attemptOver)))
     }
-    continuation?.resume(returning: told)
+    resumption?.resume()
   }
 
-  /// Tells waiters what came of what they wait for.
-  func tell(_ whom: (inout Shared) -> (Set<Waiter>, Told)) {
-    let (continuations, told) = shared.withLock { shared in
-      let (waiters, told) = whom(&shared)
-      let continuations = waiters.sorted().compactMap { waiter -> CheckedContinuation<Told, any Error>? in
-        if case .waiting(let continuation)? = shared.waits.removeValue(forKey: waiter) { return continuation }
-        shared.waits[waiter] = .told(told)
-        return nil
-      }
-      return (continuations, told)
+  /// Takes a step of the state machine, and ends the waits that it resolves.
+  func resolve(_ step: (inout Shared) -> (Set<Waiter>, Outcome)) {
+    let resumptions = shared.withLock { shared in
+      let (waiters, outcome) = step(&shared)
+      return waiters.sorted().compactMap { shared.waiters.resolve($0, with: outcome) }
     }
-    for continuation in continuations { continuation.resume(returning: told) }
+    for resumption in resumptions { resumption.resume() }
+  }
+}
+
+/// Ends a call's wait for a refresh when its attempt's limit passes.
+private final class RefreshPatience: DeadlineTarget {
+  private let waiter: Refresher.Waiter
+  private let refresher: Refresher
+
+  init(of waiter: Refresher.Waiter, with refresher: Refresher) {
+    (self.waiter, self.refresher) = (waiter, refresher)
+  }
+
+  func deadlinePassed() {
+    refresher.giveUp(waiter)
   }
 }

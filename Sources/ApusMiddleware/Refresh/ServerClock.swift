@@ -7,10 +7,9 @@ import Synchronization
   import Foundation
 #endif
 
-/// What time it is for the server, by the last of its answers that told it.
+/// The server's clock, by the latest response that had a `Date`.
 ///
-/// It goes on with the client's monotonic clock, which nobody sets: how wrong the device's calendar is does not matter
-/// once the server has been heard.
+/// It advances with the client's monotonic clock, so the device's calendar does not matter once a server has responded.
 final class ServerClock: Sendable {
   private struct Reading {
     let date: Date
@@ -24,15 +23,15 @@ final class ServerClock: Sendable {
     self.clock = clock
   }
 
-  /// An answer told the time. It was made somewhen between `sent` and now; the field has whole seconds, cut off.
-  func told(_ date: Date, askedAt sent: MonotonicInstant) {
+  /// Sets the clock by a response's `Date`, which was made between `sent` and now, in whole seconds, rounded down.
+  func update(_ date: Date, sentAt sent: MonotonicInstant) {
     let now = clock.now
     let half = sent.duration(to: now) / 2
     let reading = Reading(date: date.addingTimeInterval(0.5), instant: sent.advanced(by: half))
     self.reading.withLock { $0 = reading }
   }
 
-  /// The server's time; before it told one, the device's.
+  /// The server's time; the device's before there was a response.
   var now: Date {
     guard let reading = reading.withLock({ $0 }) else { return Date() }
     return reading.date.addingTimeInterval(reading.instant.duration(to: clock.now).seconds)
@@ -40,7 +39,7 @@ final class ServerClock: Sendable {
 }
 
 extension Duration {
-  /// The same as a number of seconds.
+  /// The duration as a number of seconds.
   fileprivate var seconds: Double {
     Double(components.seconds) + Double(components.attoseconds) / 1e18
   }

@@ -1,19 +1,19 @@
 import ApusCore
 import HTTPTypes
 
-/// How an attempt failed, as far as it matters for whether there is another: pure.
+/// How an attempt failed, as far as a retry depends on it.
 enum AttemptFailure: Hashable {
-  /// What an answer says.
+  /// A response with a status of 400 or more.
   struct Answer: Hashable {
     var status: Int
-    /// How long the server asks to wait.
+    /// The delay that the server or the policy's rule asks for.
     var delay: Duration?
-    /// Whether the server says that it should be tried again.
+    /// Whether the server says, in a verdict field, that the call should be retried.
     var verdict: Bool?
-    /// What the policy's rule says.
+    /// What the policy's rule decides.
     var judgement = RetryRule.Judgement.byStatus
 
-    /// Whether the server had too many requests.
+    /// Whether the server limits the rate of calls.
     var isThrottled: Bool {
       if case .temporary = judgement { return (400..<500).contains(status) }
       return status == 429
@@ -22,14 +22,14 @@ enum AttemptFailure: Hashable {
 
   /// The server cannot have seen the request.
   case notSent(CallError.Code)
-  /// The server may have acted on it; nobody knows, or its answer broke off.
+  /// The server may have acted on the request; the response is missing or incomplete.
   case unknown(CallError.Code, RequestState)
-  /// The server refused.
+  /// The server responded with an error status.
   case answered(Answer)
-  /// It would fail again, or was refused on this side.
+  /// A retry would fail again, or the client refused the attempt.
   case lasting(CallError.Code, RequestState)
 
-  /// As a trace and an error tell it.
+  /// The cause, for traces and errors.
   var cause: FailedAttempt.Cause {
     switch self {
     case .notSent(let code): .failed(code, .notSent)
@@ -45,12 +45,15 @@ enum AttemptFailure: Hashable {
     case .unknown, .lasting, .answered: true
     }
   }
+
+  /// Whether the request was sent and its response did not come in time.
+  var isUnanswered: Bool { self == .unknown(.timeout, .maybeSent) }
 }
 
 extension AttemptFailure {
-  /// What became of an attempt that got no whole answer.
+  /// The failure of an attempt without a complete response.
   init(_ error: TransportError) {
-    // Content that cannot be made is no better at a second attempt.
+    // Content that cannot be made would fail again.
     if !Self.isTemporary(error.kind) || error.subject == .content || error.underlying is OfflineRefusal {
       self = .lasting(error.code, error.requestState)
     } else if error.requestState == .notSent {
@@ -60,7 +63,7 @@ extension AttemptFailure {
     }
   }
 
-  /// What became of one whose answer has a status of 400 or more.
+  /// The failure of an attempt whose response has a status of 400 or more.
   init(_ response: ResponseMessage, _ policy: RetryPolicy) {
     let fields = response.head.headerFields
     let verdict = policy.verdictFields.compactMap { name in fields[name].flatMap { Self.verdict($0) } }.first
@@ -83,9 +86,9 @@ extension AttemptFailure {
   private static func isTemporary(_ kind: TransportError.Kind) -> Bool {
     switch kind {
     case .offline, .hostNotFound, .connectionFailed, .broken: true
-    // What waited too long on this side would only wait again.
+    // A wait in the client would only take as long again.
     case .timedOut(let phase): phase != .preparing && phase != .waiting
-    // A certificate does not get better; a breaker, a queue or a transport that takes nothing has its reason.
+    // A certificate stays invalid; a breaker, a full queue or an unsupported request is refused for a reason.
     case .tls, .malformedResponse, .contentTooLarge, .declined, .unsupported: false
     }
   }

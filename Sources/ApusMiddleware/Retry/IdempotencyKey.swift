@@ -1,44 +1,44 @@
 public import ApusCore
 
-/// A key by which a server knows that several messages are one call, and acts once.
+/// An idempotency key: a server that gets several messages with one key acts once.
 ///
-/// It is the same on all attempts of a call and another one for each call, unless the app gives it, which it does where
-/// one call may follow another, for example after a restart. It is a secret like a credential: it does not go along to
-/// another origin, and no text shows it.
+/// It is the same for all attempts of a call, and different for each call unless the app sets it, for example to repeat
+/// a call after a restart. It is a secret like a credential: it is not sent to another origin on a redirect, and is
+/// masked in every text.
 public struct IdempotencyKey: Sendable, Hashable {
-  /// How a key is written.
+  /// How the key is written into its field.
   public enum Form: Sendable, Hashable {
-    /// As it is.
+    /// Without quotation marks.
     case bare
-    /// In quotation marks, as a structured field (RFC 9651 §3.3.3) has it.
+    /// In quotation marks, as a string of a structured field (RFC 9651 §3.3.3).
     case quoted
   }
 
-  /// The app's own key; `nil`: one is made for each call.
+  /// The app's own key; `nil`: a new key for each call.
   let value: String?
   let form: Form
   let field: String
 
-  /// A key for each call: 122 random bits, written bare as a UUID (RFC 9562 §5.4).
+  /// A new key for each call: 122 random bits, written as a UUID (RFC 9562 §5.4) without quotation marks.
   public static let minted = IdempotencyKey()
 
   /// Makes a key.
   ///
   /// - Parameters:
-  ///   - value: the key; what cannot stand in a field makes calls fail with `invalidRequest`. Default: `nil`, one is
-  ///     made for each call.
-  ///   - form: how it is written. Default: bare.
-  ///   - field: the field that has it. Default: `Idempotency-Key`.
-  public init(_ value: String? = nil, form: Form = .bare, field: String = IdempotencyKey.standardField) {
+  ///   - value: the key; a value that is invalid in a field makes calls fail with `invalidRequest`. Default: `nil`, a
+  ///     new key for each call.
+  ///   - form: how the key is written. Default: `bare`.
+  ///   - field: the name of the field. Default: `Idempotency-Key`.
+  public init(_ value: String? = nil, form: Form = .bare, field: String = "Idempotency-Key") {
     self.value = value
     self.form = form
     self.field = field
   }
 
-  /// `Idempotency-Key`
-  public static let standardField = "Idempotency-Key"
+  /// The standard field, `Idempotency-Key`.
+  static let standardField = "Idempotency-Key"
 
-  /// The field of one call.
+  /// The field of a call.
   func rawField(_ random: () -> UInt64) -> RawField {
     let text = value ?? Self.uuid(random)
     return RawField(field, form == .bare ? text : Self.quoted(text), isSensitive: true)
@@ -47,7 +47,7 @@ public struct IdempotencyKey: Sendable, Hashable {
   private static func quoted(_ text: String) -> String {
     let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
     var bytes = [quote]
-    // Byte by byte: with a mark behind it, a quote is no character of its own, but ends the string all the same.
+    // By bytes: a quote with a combining mark is no character of its own, but ends the string all the same.
     for byte in text.utf8 {
       if byte == quote || byte == backslash { bytes.append(backslash) }
       bytes.append(byte)
@@ -55,7 +55,7 @@ public struct IdempotencyKey: Sendable, Hashable {
     return String(decoding: bytes + [quote], as: UTF8.self)
   }
 
-  /// Random but for version and variant.
+  /// A random UUID, version 4.
   private static func uuid(_ random: () -> UInt64) -> String {
     let high = (random() & 0xFFFF_FFFF_FFFF_0FFF) | 0x4000
     let low = (random() & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
@@ -70,7 +70,7 @@ public struct IdempotencyKey: Sendable, Hashable {
 }
 
 extension IdempotencyKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The name of its field.
+  /// The name of the field.
   public var description: String { field }
   /// The same as ``description``.
   public var debugDescription: String { description }
@@ -79,15 +79,15 @@ extension IdempotencyKey: CustomStringConvertible, CustomDebugStringConvertible,
 }
 
 enum IdempotencyKeyKey: ContextKey {
-  /// Calls carry none of the client's.
+  /// `nil`: no key.
   static let defaultValue: IdempotencyKey? = nil
 }
 
 extension Endpoint {
-  /// Gives calls of this endpoint an idempotency key, so that they can be tried again whatever their method. A key that
-  /// the call has as a field already stays.
+  /// Adds an idempotency key to calls of this endpoint, so that they can be retried whatever their method. A key that
+  /// the request has as a field already is kept.
   ///
-  /// It is set by ``Retry``, also where nothing is tried again.
+  /// ``Retry`` sets it, also if its policy retries nothing.
   public func idempotencyKey(_ key: IdempotencyKey = .minted) -> Request<Value> {
     let keyed = setting(IdempotencyKeyKey.self, key)
     return key.field == IdempotencyKey.standardField ? keyed : keyed.setting(IdempotencyFieldKey.self, key.field)

@@ -1,29 +1,30 @@
 import ApusCore
 import HTTPTypes
+import Synchronization
 
-/// One call whose first attempt failed, or may have: performs what a ``RetryState`` decides.
+/// A call whose first attempt may be retried: drives a ``RetryState``.
 struct RetriedCall {
-  /// What an attempt gave.
+  /// The outcome of an attempt.
   enum Outcome {
     case answered(ResponseMessage)
     case failed(TransportError)
   }
 
-  /// What follows from it.
+  /// What follows from an attempt.
   enum Step {
     case end(ResponseMessage)
     case again(after: Duration)
   }
 
   let message: RequestMessage
-  /// Where the content can be sent only once.
+  /// `nil`: the content is replayable.
   let content: OneTimeContent?
   let budgets: RetryBudgets
   let next: Next
   var context: CallContext
   var state: RetryState
 
-  /// Goes on until an attempt is the last.
+  /// Makes attempts until one is the last.
   mutating func goOn(with first: Step) async throws -> ResponseMessage {
     var step = first
     while true {
@@ -36,9 +37,9 @@ struct RetriedCall {
     }
   }
 
-  /// What follows from an attempt. A refusal that is not the last is given up.
+  /// Decides about the outcome of an attempt. Discards a response that is retried.
   ///
-  /// - Throws: an error that is the last.
+  /// - Throws: the error of the last attempt.
   mutating func step(after outcome: Outcome, since start: MonotonicInstant) throws -> Step {
     switch outcome {
     case .answered(let response):
@@ -52,7 +53,7 @@ struct RetriedCall {
       return .again(after: pause)
     case .failed(var error):
       guard case .again(let pause, _)? = decide(on: AttemptFailure(error), since: start) else {
-        // What this attempt did not send, an earlier one did: it may have been acted upon.
+        // An earlier attempt was sent, and the server may have acted on it.
         if error.requestState == .notSent, state.wasSent { error.requestState = .maybeSent }
         throw OfflineRefusal.unmarked(error)
       }
@@ -60,7 +61,7 @@ struct RetriedCall {
     }
   }
 
-  /// Nothing is held meanwhile: no answer, no permit, no connection.
+  /// Waits for the next attempt, without holding a response, permit or connection.
   private func rest(_ pause: Duration) async throws {
     if pause > .zero { try await context.clock.sleep(until: context.now.advanced(by: pause)) }
     try Task.checkCancellation()
@@ -68,7 +69,7 @@ struct RetriedCall {
 
   private mutating func attempt() async throws -> Step {
     context.attempt += 1
-    context.leavesTimeForRetry = state.leavesTime(for: message)
+    context.leavesTimeForRetry = state.reservesTime(isReplayable: message.content.isReplayable)
     context.record(.attemptStarted)
     let start = context.now
     let outcome: Outcome
@@ -81,12 +82,12 @@ struct RetriedCall {
     return try step(after: outcome, since: start)
   }
 
-  /// - Returns: `nil` for a call that is over anyway.
+  /// - Returns: `nil` for a call that was cancelled.
   private mutating func decide(on failure: AttemptFailure, since start: MonotonicInstant) -> RetryDecision? {
     guard !Task.isCancelled else { return nil }
     let now = context.now
     let moment = RetryState.Moment(
-      remaining: context.remaining, lot: Double(context.random() >> 11) * 0x1p-53,
+      remaining: context.remaining, jitter: Double(context.random() >> 11) * 0x1p-53,
       isReplayable: content.map(\.isUntouched) ?? message.content.isReplayable, sent: context.sentMessages)
     let (budgets, origin) = (budgets, message.origin)
     let decision = state.decision(after: failure, moment) { budgets.withdraw($0, at: origin) }
@@ -94,4 +95,30 @@ struct RetriedCall {
       .attemptFailed(FailedAttempt(context.attempt, in: start...max(start, now), failure.cause, decision)))
     return decision
   }
+}
+
+/// Content that can be read only once. It can still be sent as long as no attempt has begun to read it.
+struct OneTimeContent {
+  private final class Use: Sendable {
+    let hasBegun = Atomic(false)
+  }
+
+  /// The content to send in its place.
+  let content: MessageContent
+  private let use: Use
+
+  /// - Returns: `nil` for replayable content.
+  init?(_ content: MessageContent) {
+    guard case .stream(let stream) = content, !stream.isReplayable else { return nil }
+    let use = Use()
+    self.use = use
+    self.content = .stream(
+      ContentStream(length: stream.length, isReplayable: false) {
+        use.hasBegun.store(true, ordering: .releasing)
+        return try stream.makePieces()
+      })
+  }
+
+  /// Whether no attempt has begun to read the content.
+  var isUntouched: Bool { !use.hasBegun.load(ordering: .acquiring) }
 }

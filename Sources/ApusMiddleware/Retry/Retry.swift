@@ -1,46 +1,45 @@
 public import ApusCore
 import HTTPTypes
 
-/// Tries again what failed for now, as a ``RetryPolicy`` says.
+/// A middleware that retries failed attempts, as a ``RetryPolicy`` decides.
 ///
-/// Whatever stands further in runs for each attempt, so an attempt waits for its turn, has its own limit, counts for a
-/// breaker and carries fresh credentials; between two attempts a call holds nothing of that, and no answer. The pause
-/// is part of the call: its deadline and its cancellation end it.
+/// Middlewares further in run for each attempt: an attempt waits for its own permit, has its own timeout, counts for
+/// the circuit breaker and carries fresh credentials. During the delay between two attempts a call holds no permit,
+/// connection or response. The delay is part of the call: its deadline and its cancellation end it.
 ///
-/// - A streamed answer is judged by its head. Once the app has it nothing is tried again.
-/// - Calls that share an exchange share its attempts, by the policy of the one that began it. No single caller's
-///   deadline shortens them; they end with the last who waits.
-/// - A refresh's own call is tried again like any other where that is safe: with a token that is good for once it is a
-///   POST, and goes out again only where it was not sent. Calls whose refresh failed are not tried again.
-/// - A response is judged by its status, also where the endpoint accepts that status, and by the policy's rule
+/// - A streamed response is judged by its head. Once the app has it there is no retry.
+/// - Calls that share an exchange share its attempts, by the policy of the call that began it. The deadline of a single
+///   caller does not shorten them; they end with the last caller.
+/// - The call of a token refresh is retried like any other where that is safe: with a rotating token it is a POST, and
+///   is sent again only if it was not sent. Calls whose refresh failed are not retried.
+/// - A response is judged by its status, also if the endpoint accepts that status, and by the policy's rule
 ///   (``RetryPolicy/rule``).
-/// - A retry repeats every hop of a redirected call. What the server may have acted on is retried only where each message
-///   that was sent is idempotent or carries an idempotency key: a key that stayed behind at another origin protects
-///   nothing there.
+/// - A retry repeats every hop of a redirected call. If the server may have acted, each message that was sent must be
+///   idempotent or carry an idempotency key; a key that was not sent along to another origin does not count there.
 public struct Retry: Middleware {
   let standard: RetryPolicy
   let budgets: RetryBudgets
 
-  /// Makes the middleware, with a budget of its own.
+  /// Makes the middleware, with its own retry budget.
   ///
   /// - Parameters:
-  ///   - standard: for calls that say nothing else (`.retry(…)`). Default: ``RetryPolicy/interactive``.
-  ///   - budget: how much is tried again at one server. Default: ``RetryBudget/standard``.
+  ///   - standard: the policy of calls that set none (`.retry(…)`). Default: ``RetryPolicy/interactive``.
+  ///   - budget: the retry budget of each origin. Default: ``RetryBudget/standard``.
   public init(_ standard: RetryPolicy = .interactive, budget: RetryBudget = .standard) {
     self.standard = standard
     budgets = RetryBudgets(budget)
   }
 
-  /// Passes the message on, and on again as long as it fails for now.
+  /// Passes the request on, again after each failure that is retried.
   ///
-  /// - Throws: what the last attempt threw; `CancellationError` when the call is cancelled between two attempts.
+  /// - Throws: the error of the last attempt; `CancellationError` when the call is cancelled between two attempts.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     let isRepeated = policy(context).attempts > 1 && context.delivery != .described
     let (message, content) = try prepared(request, context, isRepeated: isRepeated)
     let start = context.now
     let first: RetriedCall.Outcome
     do {
-      let response = try await next(message, context: isRepeated ? leavingTime(context, message) : context)
+      let response = try await next(message, context: isRepeated ? reservingTime(context, message) : context)
       if response.head.status.code < 400 {
         if isRepeated { budgets.succeeded(message) }
         return response
@@ -57,7 +56,7 @@ public struct Retry: Middleware {
         state: RetryState(policy(context), budgets.budget, RetryState.Subject(message, context))), after: first, start)
   }
 
-  /// A function of its own, so that calls whose first attempt succeeds keep no room for it.
+  /// A function of its own, so that its temporaries are not in the frame of calls that succeed at once.
   @inline(never)
   private func goOn(
     _ call: consuming RetriedCall, after first: RetriedCall.Outcome, _ start: MonotonicInstant
@@ -70,7 +69,7 @@ public struct Retry: Middleware {
     context.values[RetryPolicyKey.self] ?? standard
   }
 
-  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
   private func prepared(
     _ request: RequestMessage, _ context: CallContext, isRepeated: Bool
   ) throws -> (RequestMessage, OneTimeContent?) {
@@ -80,13 +79,70 @@ public struct Retry: Middleware {
     message.content = content.content
     return (message, content)
   }
+
+  /// The context of a first attempt, which reserves time for a retry if there can be one.
+  @inline(never)  // As above.
+  private func reservingTime(_ context: CallContext, _ message: RequestMessage) -> CallContext {
+    guard message.content.isReplayable, context.isRepeatable(message.head) else { return context }
+    var context = context
+    context.leavesTimeForRetry = true
+    return context
+  }
 }
 
 extension RetryState.Subject {
-  /// What a call's message and its endpoint say.
+  /// The properties of a call's message, unless its endpoint declares otherwise.
   init(_ message: RequestMessage, _ context: CallContext) {
     self.init(
       isIdempotent: context.values[IdempotenceKey.self] ?? message.head.method.isIdempotent,
       isKeyed: context.hasIdempotencyKey(message.head))
+  }
+}
+
+extension Retry: SelfDescribing {
+  /// The standard policy and the budget, as `describe()` shows them.
+  public var facts: [Fact] {
+    guard standard.attempts > 1 else { return [.attempts(1)] }
+    let budget = budgets.budget
+    var facts: [Fact] = [
+      .attempts(standard.attempts), .pauses(first: standard.base, longest: standard.longestPause),
+      .time("after status 429 from", standard.throttledBase), serverDelay,
+      .budget(capacity: budget.capacity, cost: max(0, budget.cost)),
+    ]
+    if standard.statuses != RetryPolicy.standardStatuses {
+      facts.append(.setting("statuses", standard.statuses.sorted().map { "\($0)" }.joined(separator: " ")))
+    }
+    if let rule = standard.rule { facts.append(.setting("rule", rule.name)) }
+    if standard.repeatsUnsafe { facts.append(.setting("unsafe calls where a server asks for it", "")) }
+    return facts
+  }
+
+  private var serverDelay: Fact {
+    switch standard.serverDelay {
+    case .honoured(let limit): .serverDelay(upTo: limit, isClamped: false)
+    case .clamped(let limit): .serverDelay(upTo: limit, isClamped: true)
+    }
+  }
+}
+
+enum RetryPolicyKey: ContextKey {
+  /// `nil`: the client's.
+  static let defaultValue: RetryPolicy? = nil
+}
+
+extension Endpoint {
+  /// Sets the retry policy of calls of this endpoint. Default: the client's policy.
+  public func retry(_ policy: RetryPolicy) -> Request<Value> {
+    setting(RetryPolicyKey.self, policy)
+  }
+
+  /// Declares whether calls of this endpoint are idempotent (RFC 9110 §9.2.2): sending the request twice has the same
+  /// effect as sending it once. An idempotent request may be sent again when it is unknown whether it arrived, by a
+  /// retry or by a transport that finds its connection closed.
+  ///
+  /// Default: as the method says (``HTTPTypes/HTTPRequest/Method/isIdempotent``). A call with an idempotency key may be
+  /// sent again in any case.
+  public func idempotent(_ isIdempotent: Bool = true) -> Request<Value> {
+    setting(IdempotenceKey.self, isIdempotent)
   }
 }

@@ -1,29 +1,93 @@
-/// How much is tried again at one server, all calls of a client together: who tries everything again three times makes
-/// a server that has too much to do three times as busy.
+import ApusCore
+import Synchronization
+
+/// A budget that limits the retries to each origin, over all calls of a client, so that retries do not multiply the
+/// load of an overloaded server.
 ///
-/// There is so much to spend at each origin. Each further attempt takes something out, and what succeeds of the calls
-/// that may be tried again gives it back: after a further attempt what that one took, else ``refund``. Where it is used up calls fail with their first error
+/// A retry spends a part of the origin's budget. A success of a retryable call gives something back: the cost of its
+/// last retry, or ``refund`` if it succeeded at once. When the budget is exhausted, calls fail with their first error
 /// (`isRetryBudgetExhausted`).
 public struct RetryBudget: Sendable, Hashable {
-  /// How much there is to spend at one origin. Default: 500.
+  /// The budget of an origin. Default: 500.
   public var capacity = 500
-  /// What an attempt costs; nothing after one that had no network. Default: 14.
+  /// The cost of a retry. A retry after an attempt without a network is free. Default: 14.
   public var cost = 14
-  /// What an attempt costs after the server said that there are too many requests (429): then it is known to live.
+  /// The cost of a retry after status 429, which shows that the server is alive.
   /// Default: 5.
   public var throttledCost = 5
-  /// What a call that may be tried again gives back when it succeeds at once. Default: 1.
+  /// What a retryable call gives back when it succeeds at once. Default: 1.
   public var refund = 1
 
-  /// The defaults.
+  /// Makes a budget with the defaults.
   public init() {}
 
-  /// The defaults.
+  /// The default budget.
   public static let standard = RetryBudget()
-  /// Further attempts cost nothing.
+  /// A budget that limits nothing: retries are free.
   public static let unlimited: RetryBudget = {
     var budget = RetryBudget()
     (budget.cost, budget.throttledCost) = (0, 0)
     return budget
   }()
+}
+
+/// The retry budgets of one client: drives a ``RetryBudgetState``.
+final class RetryBudgets: Sendable {
+  let budget: RetryBudget
+  private let state: Mutex<RetryBudgetState>
+
+  init(_ budget: RetryBudget) {
+    self.budget = budget
+    state = Mutex(RetryBudgetState(capacity: budget.capacity))
+  }
+
+  /// Spends the cost of a retry. Without an origin it is free, since no server is reached.
+  func withdraw(_ cost: Int, at origin: Origin?) -> Bool {
+    guard let origin else { return true }
+    return state.withLock { $0.withdraw(cost, at: origin) }
+  }
+
+  /// Gives back what the success of a call is worth.
+  func succeeded(_ request: RequestMessage, lastCost: Int? = nil) {
+    // While nothing is spent, the origin is not needed.
+    guard !state.withLock({ $0.isUntouched }), let origin = request.origin else { return }
+    state.withLock { $0.deposit(lastCost ?? budget.refund, at: origin) }
+  }
+}
+
+/// What is spent of the retry budget of each origin. A pure state machine.
+struct RetryBudgetState: Hashable {
+  /// The maximum number of origins that are kept. Beyond it, the one that has spent least is dropped.
+  static let limit = 1024
+
+  let capacity: Int
+  /// By origin; only those that have spent something.
+  private(set) var spent: [Origin: Int] = [:]
+
+  init(capacity: Int) {
+    self.capacity = max(0, capacity)
+  }
+
+  /// Whether nothing is spent anywhere.
+  var isUntouched: Bool { spent.isEmpty }
+
+  /// The remaining budget of an origin.
+  func rest(at origin: Origin) -> Int { capacity - (spent[origin] ?? 0) }
+
+  /// Spends a cost. Returns `false`, and spends nothing, if the remaining budget is lower.
+  mutating func withdraw(_ cost: Int, at origin: Origin) -> Bool {
+    guard cost > 0 else { return true }
+    guard cost <= rest(at: origin) else { return false }
+    if spent[origin] == nil, spent.count >= Self.limit, let least = spent.min(by: { $0.value < $1.value })?.key {
+      spent[least] = nil
+    }
+    spent[origin, default: 0] += cost
+    return true
+  }
+
+  /// Gives back an amount, up to the capacity.
+  mutating func deposit(_ amount: Int, at origin: Origin) {
+    guard amount > 0, let debt = spent[origin] else { return }
+    spent[origin] = amount < debt ? debt - amount : nil
+  }
 }

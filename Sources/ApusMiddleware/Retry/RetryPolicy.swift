@@ -1,63 +1,142 @@
+public import ApusCore
 public import HTTPTypes
 
-/// Which failures are tried again, how often and after what time.
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A policy that decides which failures are retried, how often and after which delay.
 ///
-/// The rules that no policy changes: what was cancelled, what would fail again (certificates, content that is too
-/// large or cannot be made, what a middleware refuses) and content that can be sent only once are never tried again;
-/// what the server may have acted on is tried again only where it may act twice: by its method, where its endpoint says
-/// so (`.idempotent()`), or with an ``IdempotencyKey``. Of a redirected call that must hold for each message that was sent.
+/// Rules that no policy changes: a cancelled call is not retried, nor is a failure that would happen again
+/// (certificates, content that is too large or cannot be made, a refusal by a middleware), nor content that can be sent
+/// only once. If the server may have acted on the request, it is retried only if that is safe: by its method, if its
+/// endpoint declares it (`.idempotent()`), or with an ``IdempotencyKey``. For a redirected call this holds for each
+/// message that was sent.
 public struct RetryPolicy: Sendable, Hashable {
-  /// What becomes of the time that a server asks to wait (RFC 9110 §10.2.3).
+  /// How the delay that a server asks for (`Retry-After`, RFC 9110 §10.2.3) is treated.
   public enum ServerDelay: Sendable, Hashable {
-    /// It is waited, and where it is longer than this the call fails at once; its error's `retryAfter` says how long.
+    /// The call waits for it. If it is longer than this limit, the call fails at once; its error's `retryAfter` says
+    /// why.
     case honoured(upTo: Duration)
-    /// It is waited, but never longer than this.
+    /// The call waits for it, but no longer than this limit.
     case clamped(to: Duration)
   }
 
-  /// How many attempts there are, the first included; less than 2: nothing is tried again. One more attempt after a
-  /// message that was not sent at all does not count. Default: 3.
+  /// The maximum number of attempts, the first included; less than 2: no retries. One immediate retry of a request that
+  /// was not sent does not count. Default: 3.
   public var attempts: Int
-  /// The longest pause after the first attempt; it doubles with each. How long it is is drawn by lot, evenly from zero
-  /// on, so that clients do not come back all at once. Default: 200 ms.
+  /// The upper bound of the first delay. It doubles with every retry; the actual delay is random between zero and the
+  /// bound (full jitter). Default: 200 ms.
   public var base: Duration
-  /// The same after status 429. Default: 1 s.
+  /// The upper bound of the first delay after status 429. Default: 1 s.
   public var throttledBase: Duration = .seconds(1)
-  /// No pause drawn by lot is longer. Default: 20 s.
+  /// The limit of the upper bound. Default: 20 s.
   public var longestPause: Duration = .seconds(20)
-  /// What becomes of the time that a server asks to wait. Up to a tenth more is waited, for the same reason as above.
-  /// Default: honoured up to 60 s.
+  /// How the delay that a server asks for is treated. Up to a tenth is added as jitter. Default: honoured up to 60 s.
   public var serverDelay = ServerDelay.honoured(upTo: .seconds(60))
-  /// The statuses that are tried again. Beside them these are: 413 with `Retry-After`, 409 with an idempotency key (the
-  /// first attempt is still at work), 421 once at once. Default: ``standardStatuses``.
+  /// The statuses that are retried. In addition, 413 is retried with `Retry-After`, 409 with an idempotency key (the
+  /// first attempt is still in progress), and 421 once at once. Default: ``standardStatuses``.
   public var statuses: Set<Int> = RetryPolicy.standardStatuses
-  /// Decides about a rejection where its status does not tell, for example a 403 that is a rate limit
-  /// (``RetryRule/rateLimitedForbidden``). Default: `nil`.
+  /// A rule for responses whose status does not tell whether a retry helps, for example a 403 that enforces a rate
+  /// limit (``RetryRule/rateLimitedForbidden``). Default: `nil`.
   public var rule: RetryRule?
-  /// Whether 429 and 503 with `Retry-After` are tried again for calls that are not idempotent: the server says that it
-  /// did nothing. Default: no.
+  /// Whether calls that are not idempotent are retried after 429 and 503 with `Retry-After`, by which the server says
+  /// that it did nothing. Default: `false`.
   public var repeatsUnsafe = false
-  /// Fields in which a server says with `true` or `false` whether a refused call should be tried again. That counts
-  /// more than the status, and than the method. Default: ``standardVerdictFields``.
+  /// The fields in which a server says with `true` or `false` whether a rejected call should be retried. They take
+  /// precedence over the status and the method. Default: ``standardVerdictFields``.
   public var verdictFields: [HTTPField.Name] = RetryPolicy.standardVerdictFields
 
-  /// Makes a policy; what is not given has its default.
+  /// Makes a policy; the other properties have their defaults.
   public init(attempts: Int = 3, base: Duration = .milliseconds(200)) {
     self.attempts = attempts
     self.base = base
   }
 
-  /// For somebody who waits: 3 attempts, pauses of up to 200 and 400 ms.
+  /// For calls that a user waits for: 3 attempts, delays of up to 200 and 400 ms.
   public static let interactive = RetryPolicy()
-  /// Between servers, near each other: 3 attempts, pauses of up to 50 and 100 ms.
+  /// For calls between nearby servers: 3 attempts, delays of up to 50 and 100 ms.
   public static let server = RetryPolicy(base: .milliseconds(50))
-  /// Nothing is tried again.
+  /// No retries.
   public static let none = RetryPolicy(attempts: 1)
 
-  /// 408, 425, 429, 500, 502, 503, 504.
+  /// 408, 425, 429, 500, 502, 503 and 504.
   public static let standardStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
   /// `x-should-retry` and `stripe-should-retry`.
   public static let standardVerdictFields = ["x-should-retry", "stripe-should-retry"].compactMap {
     HTTPField.Name($0)
   }
+}
+
+/// A rule that decides whether a rejected call is retried if the status alone does not tell.
+///
+/// ```swift
+/// let quota = RetryRule("quota of the billing API") { response in
+///   response.head.status.code == 402 && response.retryAfter != nil ? .temporary() : .byStatus
+/// }
+/// var policy = RetryPolicy.interactive
+/// policy.rule = quota
+/// ```
+///
+/// A rule extends or narrows ``RetryPolicy/statuses`` and nothing else: a call is not retried if that is not safe, if
+/// no attempts, time or budget are left, or if its server says `false` in a verdict field.
+public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
+  /// The decision of a rule.
+  public enum Judgement: Sendable, Hashable {
+    /// The rule does not apply: the status decides.
+    case byStatus
+    /// The rejection is temporary. With the delay; `nil`, the default: that of `Retry-After`, else the backoff. The
+    /// backoff and the cost of a retry after a status from 400 to 499 are those after 429.
+    case temporary(after: Duration? = nil)
+    /// The rejection is final.
+    case lasting
+  }
+
+  /// The name, for `describe()`. Rules with the same name are equal: calls whose policies differ in nothing else may be
+  /// coalesced.
+  public let name: String
+  let judge: @Sendable (ResponseMessage) -> Judgement
+
+  /// Makes a rule.
+  ///
+  /// - Parameters:
+  ///   - name: the name. Give different rules different names.
+  ///   - judge: decides about a response with a status of 400 or more, by its head, and by its content if that is in
+  ///     memory (`response.content.bytes`; `nil` for a streamed call). Called for each such response of an attempt, on
+  ///     any thread; it must not block.
+  public init(_ name: String, judge: @escaping @Sendable (ResponseMessage) -> Judgement) {
+    self.name = name
+    self.judge = judge
+  }
+
+  /// A rule for servers that enforce a rate limit with 403, as GitHub does with its primary and secondary limits: a 403
+  /// with `Retry-After`, or with `x-ratelimit-remaining: 0`, is temporary.
+  ///
+  /// The delay is that of `Retry-After`, else the time from the response's `Date` to `x-ratelimit-reset`, in seconds
+  /// since 1970. Without either it is the backoff.
+  public static let rateLimitedForbidden = RetryRule("403 with a rate limit") { response in
+    guard response.head.status == .forbidden else { return .byStatus }
+    if response.retryAfter != nil { return .temporary() }
+    guard field("x-ratelimit-remaining", of: response) == 0 else { return .byStatus }
+    guard let reset = field("x-ratelimit-reset", of: response), let date = response.date else { return .temporary() }
+    let now = Int64(date.timeIntervalSince1970)
+    return .temporary(after: .seconds(min(max(0, reset.subtractingReportingOverflow(now).partialValue), 1 << 31)))
+  }
+
+  private static func field(_ name: String, of response: ResponseMessage) -> Int64? {
+    guard let name = HTTPField.Name(name), let text = response.head.headerFields[name] else { return nil }
+    let isNumber = !text.isEmpty && text.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    return isNumber ? Int64(text) : nil
+  }
+
+  /// The name.
+  public var description: String { name }
+
+  /// Whether two rules have the same name.
+  public static func == (lhs: RetryRule, rhs: RetryRule) -> Bool { lhs.name == rhs.name }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }

@@ -1,33 +1,35 @@
 import ApusCore
 
-/// What follows from an attempt that failed.
+/// The decision after a failed attempt.
 typealias RetryDecision = FailedAttempt.Decision
 
-/// Whether there is another attempt of one call, and when: pure; ``RetriedCall`` does what it answers.
+/// The attempts of one call. A pure state machine, driven by ``RetriedCall``: it decides whether a failed attempt is
+/// retried, and after which delay.
 ///
-/// What was not sent goes out once more at once, whatever its method: that counts as no attempt and costs nothing. What
-/// had no network goes out after a pause, which counts and costs nothing: no server had anything to do with it. What
-/// the server may have acted on is repeated only where it may act twice. What it refused is repeated by its status,
-/// unless the server itself says otherwise. Then everything that speaks against it is asked, and last of all the
-/// budget, so that nothing is spent on what does not happen.
+/// - A request that was not sent is retried once at once, whatever its method; that counts as no attempt and is free.
+/// - An attempt without a network is retried after a delay, which counts and is free: it cost no server anything.
+/// - If the server may have acted, the request is retried only if it may be sent twice.
+/// - A rejection is retried by its status, unless the server says otherwise.
+///
+/// The budget is asked last, so that nothing is spent on a retry that does not happen.
 struct RetryState: Hashable {
-  /// What is known of a call.
+  /// The properties of a call that matter to retries.
   struct Subject: Hashable {
-    /// Whether a server does the same however often it gets the message.
+    /// Whether sending the message several times has the effect of sending it once.
     var isIdempotent: Bool
-    /// Whether the message has an idempotency key.
+    /// Whether the message carries an idempotency key.
     var isKeyed: Bool
   }
 
-  /// What is true when an attempt has failed.
+  /// The circumstances in which an attempt failed.
   struct Moment {
-    /// How long it is to the deadline; `nil`: there is none.
+    /// The time to the deadline; `nil`: there is none.
     var remaining: Duration?
-    /// A number drawn by lot, from 0 to less than 1.
-    var lot: Double
-    /// Whether the same content can be sent again.
+    /// A random number from 0 to less than 1.
+    var jitter: Double
+    /// Whether the content can be sent again.
     var isReplayable: Bool
-    /// What the attempt has sent, with all its hops.
+    /// What the attempt has sent, redirects included.
     var sent = SentMessages.repeatable
   }
 
@@ -40,26 +42,35 @@ struct RetryState: Hashable {
   let policy: RetryPolicy
   let budget: RetryBudget
   let subject: Subject
-  /// Attempts that count.
+  /// The number of attempts that count.
   private(set) var count = 1
-  private(set) var hasGoneAtOnce = false
-  /// Whether the server can have seen the message in any attempt.
+  /// Whether the immediate retry is used up.
+  private var hasGoneAtOnce = false
+  /// Whether the server can have seen the message of any attempt.
   private(set) var wasSent = false
-  /// Whether an attempt ended while its answer was awaited.
-  private(set) var hasWaited = false
-  /// What the last attempt took out of the budget; `nil`: none has.
+  /// Whether an attempt timed out waiting for its response.
+  private var hasTimedOut = false
+  /// The cost of the last retry; `nil`: there was none.
   private(set) var lastCost: Int?
 
   init(_ policy: RetryPolicy, _ budget: RetryBudget, _ subject: Subject) {
     (self.policy, self.budget, self.subject) = (policy, budget, subject)
   }
 
-  /// An attempt has failed.
+  /// Whether the next attempt reserves time for another one, in case it gets no response.
   ///
-  /// - Parameter spend: takes so much out of the budget, if there is so much.
+  /// After an attempt that timed out waiting for its response the server may just be slow. Another attempt that ends as
+  /// early would fail the same way, so the next one gets all the remaining time.
+  func reservesTime(isReplayable: Bool) -> Bool {
+    isReplayable && !hasTimedOut && count < policy.attempts && (subject.isIdempotent || subject.isKeyed)
+  }
+
+  /// Decides about a failed attempt.
+  ///
+  /// - Parameter spend: spends a cost from the retry budget; returns `false` if the budget is too low.
   mutating func decision(after failure: AttemptFailure, _ moment: Moment, spend: (Int) -> Bool) -> RetryDecision {
     wasSent = wasSent || failure.wasSent
-    hasWaited = hasWaited || failure.isUnanswered
+    hasTimedOut = hasTimedOut || failure.isUnanswered
     switch proposal(after: failure, moment.sent) {
     case .end(let reason): return .end(reason)
     case .atOnce:
@@ -82,9 +93,9 @@ struct RetryState: Hashable {
   private func proposal(after failure: AttemptFailure, _ sent: SentMessages) -> Proposal {
     switch failure {
     case .lasting: .end(.notTemporary)
-    // An earlier message was sent all the same.
+    // An earlier hop was sent all the same.
     case .notSent where sent != .repeatable: .end(.notIdempotent)
-    // Without a network there is none a moment later either, and no server is spared.
+    // An immediate retry would find no network either, and the retry costs no server anything.
     case .notSent(.offline): .later(isThrottled: false, serverDelay: nil, isFree: true)
     case .notSent: hasGoneAtOnce ? .later(isThrottled: false, serverDelay: nil) : .atOnce
     case .unknown: isRepeatable(sent) ? .later(isThrottled: false, serverDelay: nil) : .end(.notIdempotent)
@@ -94,10 +105,10 @@ struct RetryState: Hashable {
 
   private func proposal(after answer: AttemptFailure.Answer, _ sent: SentMessages) -> Proposal {
     if let verdict = answer.verdict, !verdict { return .end(.refusedByServer) }
-    // The server did nothing: the message came to the wrong place (RFC 9110 §15.5.20).
+    // 421: the server did not process the misdirected request (RFC 9110 §15.5.20).
     let isAtOnce = answer.status == 421 && !hasGoneAtOnce
     guard isAtOnce || answer.verdict == true || isTemporary(answer) else { return .end(.notTemporary) }
-    // What a server says of its message says nothing of an earlier hop.
+    // The response to the last message says nothing about an earlier hop.
     guard sent != .unrepeatable else { return .end(.notIdempotent) }
     if isAtOnce { return .atOnce }
     let later = Proposal.later(isThrottled: answer.isThrottled, serverDelay: answer.delay)
@@ -128,15 +139,15 @@ struct RetryState: Hashable {
   private func later(_ isThrottled: Bool, _ serverDelay: Duration?, _ moment: Moment) -> RetryDecision {
     guard count < policy.attempts else { return .end(.attemptsUsedUp) }
     guard moment.isReplayable else { return .end(.contentNotReplayable) }
-    var pause = longestPause(isThrottled) * moment.lot
+    var pause = longestPause(isThrottled) * moment.jitter
     var reason = isThrottled ? FailedAttempt.PauseReason.throttled : .backOff
     if var delay = serverDelay {
       switch policy.serverDelay {
       case .honoured(let limit): if delay > limit { return .end(.serverDelayTooLong) }
       case .clamped(let limit): delay = min(delay, max(.zero, limit))
       }
-      // At least so long, and not all at once.
-      delay += delay / 10 * moment.lot
+      // The full delay at least; the jitter spreads the clients.
+      delay += delay / 10 * moment.jitter
       if delay >= pause { (pause, reason) = (delay, .serverDelay) }
     }
     if let remaining = moment.remaining, pause >= remaining { return .end(.deadlineTooNear) }

@@ -1,22 +1,22 @@
 public import ApusCore
 
-/// Which of the calls that wait go first, see ``SchedulingLimits/ageing``.
+/// The priority of a call. It decides which queued call is admitted first, see ``SchedulingLimits/ageing``.
 ///
-/// A call that sets none has that of the task that makes it (``init(_:)``).
+/// A call without one has the priority of the task that makes it (``init(_:)``).
 public enum CallPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
-  /// Nobody waits for it: a prefetch, statistics.
+  /// Nothing waits for the result: a prefetch, statistics.
   case background
-  /// It may come later: an image below the fold.
+  /// The result may come later: an image below the fold.
   case low
-  /// Everything else.
+  /// The default of most calls.
   case normal
-  /// Somebody looks at the place where it will be shown.
+  /// The user looks at the place where the result will be shown.
   case high
-  /// Somebody can do nothing else before it is there. No task's priority makes a call that urgent.
+  /// The user can do nothing else before the result is there. No task priority maps to it.
   case immediate
 
-  /// The priority of calls that a task makes: `background`, `low` for utility work, `normal` for the middle one and
-  /// `high` for whatever a person has asked for.
+  /// Maps the priority of the task that makes a call: `background`, `low` for utility tasks, `normal` for medium ones
+  /// and `high` for tasks that the user initiated.
   public init(_ priority: TaskPriority) {
     switch priority.rawValue {
     case ...TaskPriority.background.rawValue: self = .background
@@ -26,21 +26,23 @@ public enum CallPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
     }
   }
 
-  /// Whether `lhs` goes after `rhs`.
+  /// Whether `lhs` is less urgent than `rhs`.
   public static func < (lhs: CallPriority, rhs: CallPriority) -> Bool { lhs.rawValue < rhs.rawValue }
 
-  /// How many steps it is below the most urgent.
+  /// The number of steps below `immediate`.
   var steps: Int { CallPriority.immediate.rawValue - rawValue }
 }
 
 enum CallPriorityKey: ContextKey {
-  /// That of the task.
+  /// `nil`: the task's priority.
   static let defaultValue: CallPriority? = nil
+  /// A shared exchange has the highest priority of its calls.
+  static var tellsCallsApart: Bool { false }
 }
 
 extension Endpoint {
-  /// Says how urgent calls of this endpoint are when they have to wait for their turn. Default: as urgent as the task
-  /// that makes them.
+  /// Sets the priority of calls of this endpoint in the ``Scheduler``'s queue. Default: the priority of the task that
+  /// makes the call.
   public func priority(_ priority: CallPriority) -> Request<Value> {
     setting(CallPriorityKey.self, priority)
   }

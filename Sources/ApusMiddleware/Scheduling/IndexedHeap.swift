@@ -1,7 +1,8 @@
-/// A priority queue of numbers, whose ranks can change and which can leave from the middle: pure.
+/// A priority queue of small numbers, such as slots of an array, whose ranks can change and which can be removed from
+/// the middle. A pure value.
 ///
-/// Numbers are small and used again, such as places in an array: where each one stands is kept in an array as well. So
-/// nothing is hashed, and a steady load allocates nothing. Every change takes time in the logarithm of the count.
+/// The position of each number is kept in an array, so nothing is hashed and a steady load allocates nothing. Every
+/// change takes time in the logarithm of the count.
 struct IndexedHeap<Rank: Comparable & Sendable>: Sendable {
   struct Entry: Sendable {
     var rank: Rank
@@ -9,15 +10,15 @@ struct IndexedHeap<Rank: Comparable & Sendable>: Sendable {
   }
 
   private var entries: [Entry] = []
-  /// Where each number stands; -1: nowhere.
+  /// The position of each number in `entries`; -1: it is not in the heap.
   private var positions: [Int] = []
 
   var count: Int { entries.count }
 
-  /// The one with the lowest rank.
+  /// The entry with the lowest rank.
   var first: Entry? { entries.first }
 
-  /// Puts a number in, or gives the one that is in another rank.
+  /// Inserts a number, or changes its rank.
   mutating func set(_ id: Int, to rank: Rank) {
     if id >= positions.count {
       positions.append(contentsOf: repeatElement(-1, count: id + 1 - positions.count))
@@ -32,7 +33,7 @@ struct IndexedHeap<Rank: Comparable & Sendable>: Sendable {
     siftDown(from: positions[id])
   }
 
-  /// Takes a number out, if it is in.
+  /// Removes a number that is in the heap; others are ignored.
   mutating func remove(_ id: Int) {
     guard id < positions.count, positions[id] >= 0 else { return }
     let position = positions[id]
@@ -72,5 +73,26 @@ struct IndexedHeap<Rank: Comparable & Sendable>: Sendable {
     entries.swapAt(first, second)
     positions[entries[first].id] = first
     positions[entries[second].id] = second
+  }
+}
+
+/// An array whose elements are reused, so that a steady load allocates nothing.
+struct Slots<Item: Sendable>: Sendable {
+  /// All elements, the free ones included.
+  var items: [Item] = []
+  private var free: [Int] = []
+
+  /// The number of elements in use.
+  var count: Int { items.count - free.count }
+
+  /// Takes a free element as it was left, or adds one.
+  mutating func take(orMake make: @autoclosure () -> Item) -> Int {
+    if let slot = free.popLast() { return slot }
+    items.append(make())
+    return items.count - 1
+  }
+
+  mutating func giveBack(_ slot: Int) {
+    free.append(slot)
   }
 }

@@ -1,9 +1,10 @@
 public import ApusCore
 import Synchronization
 
-/// Gives calls permits to run: the handle on what runs, what waits and what is held back.
+/// A scheduler with concurrency limits globally, per origin and per tag, and a queue by priority.
 ///
-/// One can serve several clients, which then share its limits; they need to have the same clock, as they do by default.
+/// Several clients may use one scheduler and then share its limits; they must have the same clock, as they do by
+/// default.
 ///
 /// ```swift
 /// let scheduler = Scheduler(.apps)
@@ -18,78 +19,276 @@ public final class Scheduler: Sendable {
   typealias Ticket = SchedulerState.Ticket
   typealias Verdict = SchedulerState.Verdict
 
-  /// Where the task of one that waits is, from the decision on.
-  enum Wait: Sendable {
-    case nobody
-    /// It has not come to wait yet.
-    case expected
-    case waiting(CheckedContinuation<Verdict, any Error>)
-    /// It was told before it came.
-    case told(Verdict)
-  }
-
-  /// One that is told.
-  struct Resumption: Sendable {
-    let continuation: CheckedContinuation<Verdict, any Error>
-    let verdict: Verdict
-
-    func resume() { continuation.resume(returning: verdict) }
-  }
-
   struct Shared: Sendable {
     var state: SchedulerState
-    /// By the place in the ticket, which stays taken until its owner has left.
-    var waits: [Wait] = []
-    /// That of the clients, once one has come.
+    /// By the slot of the ticket, which stays taken until its attempt has left.
+    var waiters = WaiterTable<Int, Verdict>()
+    /// The clients' clock; `nil` before the first attempt.
     var clock: (any MonotonicClock)?
   }
 
   let shared: Mutex<Shared>
 
-  /// Makes a scheduler that nobody uses yet.
+  /// Makes a scheduler.
   ///
-  /// - Parameter limits: how many run at a time. Default: as for an app.
+  /// - Parameter limits: the concurrency limits. Default: ``SchedulingLimits/apps``.
   public init(_ limits: SchedulingLimits = .apps) {
     shared = Mutex(Shared(state: SchedulerState(limits)))
   }
 
-  /// How many may run at a time, and how those that wait take turns.
+  /// The concurrency limits.
   public var limits: SchedulingLimits { shared.withLock { $0.state.limits } }
 
-  /// How many calls have a permit now.
+  /// The number of calls that have a permit.
   public var running: Int { shared.withLock { $0.state.running } }
 
-  /// How many calls wait for one, those included that are held.
+  /// The number of queued calls, held ones included.
   public var waiting: Int { shared.withLock { $0.state.waiting } }
+
+  // MARK: Holding
 
   /// Whether calls with a tag are held.
   public func isHolding(_ tag: Tag) -> Bool { shared.withLock { $0.state.isHolding(tag) } }
 
   /// Whether all calls are held.
-  public var isHoldingEverything: Bool { shared.withLock { $0.state.isHeld } }
+  public var isHoldingEverything: Bool { shared.withLock { $0.state.isHoldingEverything } }
 
-  /// Holds calls with a tag: those that run go on, none gets its turn until ``release(_:)``. To hold twice is to hold
-  /// once.
+  /// Holds calls with a tag until ``release(_:)``: running calls go on, queued and new ones wait. Calls do not nest:
+  /// one `release(_:)` undoes any number of them.
   ///
-  /// Their deadlines hold all the same, and so does the limit of those that wait: one that is held for longer than its
-  /// `timeout`, by default 30 seconds, fails with the code `timeout`. Give those that are held for longer a longer one.
+  /// Deadlines and the limit of the queue apply to held calls as well: a call that is held for longer than its
+  /// `timeout`, 30 seconds by default, fails with the code `timeout`. Set a longer timeout for calls that may be held
+  /// for longer.
   public func hold(_ tag: Tag) {
     shared.withLock { $0.state.hold(tag) }
   }
 
-  /// Lets calls with a tag go again.
+  /// Stops holding calls with a tag.
   public func release(_ tag: Tag) {
-    settle(nil) { $0.release(tag) }
+    admitNext(nil) { $0.release(tag) }
   }
 
-  /// Holds all calls, for example while the device is offline. Work for many others, such as fetching a token
-  /// (``SharedWorkKey``), goes on. Deadlines hold as with ``hold(_:)``.
+  /// Holds all calls, for example while the device is offline. Work that other calls depend on, such as fetching a
+  /// token (``SharedWorkKey``), goes on. Deadlines apply as with ``hold(_:)``.
   public func holdEverything() {
-    shared.withLock { $0.state.isHeld = true }
+    shared.withLock { $0.state.holdEverything() }
   }
 
-  /// Lets calls go again, but for those with a tag that is held.
+  /// Stops holding all calls. Calls with a tag that is held stay held.
   public func releaseEverything() {
-    settle(nil) { $0.isHeld = false }
+    admitNext(nil) { $0.releaseEverything() }
+  }
+}
+
+// MARK: - Attempts
+
+extension Scheduler {
+  /// Asks for the permit of one attempt, which must be given back.
+  ///
+  /// - Returns: the permit, and why the attempt must wait for it (``AttemptPermit/wait(_:_:)``); `nil`: it need not.
+  /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause.
+  func permit(
+    for attempt: SchedulerState.Attempt, _ context: CallContext
+  ) throws -> (permit: AttemptPermit, cause: WaitingCause?) {
+    switch enter(attempt, context) {
+    case .runs(let ticket): return (AttemptPermit(scheduler: self, ticket: ticket), nil)
+    case .waits(let ticket, let cause): return (AttemptPermit(scheduler: self, ticket: ticket), cause)
+    case .refused(let refusal):
+      context.record(.note("refused by the scheduler, calls queued", Int64(waiting)))
+      throw refusal.error
+    }
+  }
+
+  /// Waits for the permit of a ticket. If this throws, the caller leaves.
+  func wait(_ ticket: Ticket, _ cause: WaitingCause, _ context: CallContext) async throws {
+    let start = context.now
+    // A call that joins the exchange later may be more urgent than those that wait for it now.
+    let listening = context.sharers?.listen { [clock = context.clock] member in
+      self.raise(ticket, to: CallPriority(of: member), at: clock.now)
+    }
+    defer { listening?.end() }
+    context.record(.queued(cause))
+    let verdict = try await verdict(on: ticket)
+    let waited = start.duration(to: context.now)
+    guard verdict == .runs else {
+      context.record(.note("too late for a permit, after ms", waited.milliseconds))
+      throw SchedulingRefusal.late.error
+    }
+    context.record(.admitted(after: waited))
+  }
+
+  func leave(_ ticket: Ticket, at now: MonotonicInstant) {
+    admitNext(now) { $0.leave(ticket, now: now) }
+  }
+
+  /// Returns the permit of a streamed response at its head.
+  ///
+  /// - Returns: whether the ticket must still be given back when the stream ends.
+  func startStreaming(_ ticket: Ticket, at now: MonotonicInstant) -> Bool {
+    var isCounted = false
+    admitNext(now) { isCounted = $0.startStreaming(ticket, now: now) }
+    return isCounted
+  }
+
+  func pause(_ ticket: Ticket, at now: MonotonicInstant) {
+    admitNext(now) { $0.pause(ticket) }
+  }
+
+  /// Waits for the permit of a paused attempt again.
+  func resume(_ ticket: Ticket, _ context: CallContext) async throws {
+    let now = context.now
+    let admission = shared.withLock { $0.resume(ticket, now) }
+    if case .waits(_, let cause) = admission { try await wait(ticket, cause, context) }
+  }
+
+  /// Takes a step of the state machine that can make room, and resumes the attempts that are admitted.
+  ///
+  /// - Parameter now: `nil`: read the clients' clock.
+  private func admitNext(_ now: MonotonicInstant?, after step: (inout SchedulerState) -> Void = { _ in }) {
+    let isAwaited = shared.withLock { shared in
+      step(&shared.state)
+      return shared.state.waiting > 0
+    }
+    if isAwaited { resumeAdmitted(now) }
+  }
+
+  // The lock is released before each continuation is resumed. An attempt that arrives in between is queued, and found
+  // by a later round.
+  @inline(never)  // Keeps what only this needs out of the frame of every call.
+  private func resumeAdmitted(_ now: MonotonicInstant?) {
+    // A waiting attempt has left its clock.
+    let now = now ?? shared.withLock { $0.clock }?.now ?? MonotonicInstant(sinceStart: .zero)
+    while let resumption = shared.withLock({ $0.next(now: now) }) { resumption.resume() }
+  }
+
+  private func raise(_ ticket: Ticket, to priority: CallPriority, at now: MonotonicInstant) {
+    shared.withLock { $0.state.raise(ticket, to: priority, now: now) }
+  }
+
+  private func enter(_ attempt: SchedulerState.Attempt, _ context: CallContext) -> SchedulerState.Admission {
+    let attempt = attempt.withHighestPriority(of: context.sharers)
+    let now = context.now
+    let clock = context.clock
+    let admission = shared.withLock { $0.enter(attempt, now, clock) }
+    // Attempts that have become too late make room in the queue.
+    guard case .refused(.queueFull) = admission else { return admission }
+    admitNext(now)
+    return shared.withLock { $0.enter(attempt, now, clock) }
+  }
+
+  /// Suspends until there is a decision on the ticket.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled before that. Afterwards the decision stands.
+  func verdict(on ticket: Ticket) async throws -> Verdict {
+    try await withWaiter { continuation in
+      shared.withLock { $0.waiters.suspend(ticket.slot, continuation) }
+    } onCancel: {
+      let cancelled = shared.withLock { shared in
+        shared.state.cancelWaiting(ticket) ? shared.waiters.cancel(ticket.slot) : nil
+      }
+      if case .suspended(let continuation) = cancelled { continuation.resume(throwing: CancellationError()) }
+    }
+  }
+}
+
+extension Scheduler.Shared {
+  typealias Ticket = SchedulerState.Ticket
+
+  mutating func enter(
+    _ attempt: SchedulerState.Attempt, _ now: MonotonicInstant, _ clock: any MonotonicClock
+  ) -> SchedulerState.Admission {
+    if self.clock == nil { self.clock = clock }
+    let admission = state.enter(attempt, now: now)
+    if case .waits(let ticket, _) = admission { waiters.register(ticket.slot) }
+    return admission
+  }
+
+  fileprivate mutating func resume(_ ticket: Ticket, _ now: MonotonicInstant) -> SchedulerState.Admission {
+    let admission = state.resume(ticket, now: now)
+    if case .waits = admission { waiters.register(ticket.slot) }
+    return admission
+  }
+
+  /// The next task to resume. Tasks that have not suspended yet find their decision when they do.
+  fileprivate mutating func next(now: MonotonicInstant) -> WaiterTable<Int, Scheduler.Verdict>.Resumption? {
+    while let decision = state.next(now: now) {
+      if let resumption = waiters.resolve(decision.ticket.slot, with: decision.verdict) { return resumption }
+    }
+    return nil
+  }
+}
+
+// MARK: - Priority of shared exchanges
+
+extension CallPriority {
+  /// The priority of a call that waits for a shared exchange.
+  fileprivate init(of member: Sharers.Member) {
+    self = member.values[CallPriorityKey.self] ?? CallPriority(member.taskPriority)
+  }
+}
+
+extension SchedulerState.Attempt {
+  /// The attempt with the highest priority among the calls that wait for its exchange now: the call that began it may
+  /// have left.
+  func withHighestPriority(of sharers: Sharers?) -> SchedulerState.Attempt {
+    guard let priority = sharers?.members.map({ CallPriority(of: $0) }).max() else { return self }
+    var attempt = self
+    attempt.priority = priority
+    return attempt
+  }
+}
+
+// MARK: - Permits
+
+/// The permit of one attempt, from the moment it is queued until its response is complete, or for a streamed response
+/// until its head.
+struct AttemptPermit: Sendable {
+  let scheduler: Scheduler
+  let ticket: Scheduler.Ticket
+
+  /// Waits until the attempt is admitted. If this throws, there is nothing to give back.
+  ///
+  /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause; `CancellationError`.
+  func wait(_ cause: WaitingCause, _ context: CallContext) async throws {
+    do {
+      try await scheduler.wait(ticket, cause, context)
+    } catch {
+      giveBack(at: context.now)
+      throw error
+    }
+  }
+
+  func giveBack(at now: MonotonicInstant) {
+    scheduler.leave(ticket, at: now)
+  }
+
+  /// Returns the permit once the content has ended or was discarded; for a streamed response at once, except for its
+  /// limited tags.
+  func giveBack(after content: ResponseContent, _ context: CallContext) {
+    // Content in memory has ended: no closure need be allocated.
+    guard content.bytes == nil else { return giveBack(at: context.now) }
+    let clock = context.clock
+    guard context.delivery != .streamed || scheduler.startStreaming(ticket, at: clock.now) else { return }
+    content.onEnd { _ in giveBack(at: clock.now) }
+  }
+}
+
+/// The permit that an attempt holds, for middlewares further in. `nil`: the attempt is not scheduled.
+enum AttemptPermitKey: ContextKey {
+  static let defaultValue: AttemptPermit? = nil
+}
+
+extension CallContext {
+  /// Does work that is no exchange of this attempt, such as waiting for fresh credentials, without the attempt's
+  /// permit, and waits for the permit again afterwards. When the work throws, the attempt is expected to fail and gets
+  /// no permit.
+  ///
+  /// - Throws: what `work` throws; ``TransportError`` and `CancellationError` while it waits for its permit.
+  func withoutPermit<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+    guard let permit = values[AttemptPermitKey.self] else { return try await work() }
+    permit.scheduler.pause(permit.ticket, at: now)
+    let value = try await work()
+    try await permit.scheduler.resume(permit.ticket, self)
+    return value
   }
 }

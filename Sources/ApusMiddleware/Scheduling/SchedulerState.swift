@@ -1,30 +1,48 @@
 import ApusCore
 
-/// Which calls run and which wait: pure; ``Scheduler`` does what it answers.
+/// The attempts that run and the attempts that wait. A pure state machine, driven by ``Scheduler``.
 ///
-/// Rules: one runs as soon as the total, its origin and its limited tags have room and nothing of it is held. Of those
-/// that could run, the one with the lowest rank does: when it came, later by ``SchedulingLimits/ageing`` for each step
-/// of priority below the most urgent. So nothing has to be done for a call to age. One that cannot run is passed by
-/// those that can.
+/// An attempt runs as soon as the total, its origin and its limited tags have room and it is not held. Of the attempts
+/// that could run the one with the lowest rank does: its arrival, plus ``SchedulingLimits/ageing`` for each step of
+/// priority below the most urgent. So ageing costs nothing. An attempt that cannot run is passed by those that can.
 ///
-/// Cost: those that wait for the same stand in one line, and lines stand in a heap for each combination of limited or
-/// held tags, as long as their origins have room. So a step takes time in the number of such combinations that are in
-/// use, a handful, and in the logarithm of the number of origins and of those that wait; a steady load allocates
-/// nothing. To hold a tag that has no limit looks once at all that wait.
+/// Attempts with the same origin and the same limited or held tags wait in one line. Each combination of such tags (a
+/// group) keeps the lines whose origins have room in a heap. So a step takes time in the number of groups in use, a
+/// handful, and in the logarithm of the number of origins and of waiting attempts; a steady load allocates nothing.
+/// Holding a tag that has no limit visits all waiting attempts once.
 ///
-/// After a step that may let somebody go, whoever took it asks for the ``next(now:)`` until there is none.
+/// After each step that can admit attempts, call ``next(now:)`` until it returns `nil`.
 struct SchedulerState: Sendable {
-  /// What becomes of one that comes.
+  /// An attempt that asks for a permit.
+  struct Attempt: Sendable {
+    let origin: OriginKey
+    var tags: [Tag] = []
+    var priority = CallPriority.normal
+    var deadline: MonotonicInstant?
+    /// Whether its duration counts for its origin's typical time. That of a stream does not: the app reads at its own
+    /// pace.
+    var isTypical = true
+  }
+
+  /// An attempt, from ``enter(_:now:)`` until ``leave(_:now:)``.
+  struct Ticket: Hashable, Sendable {
+    let slot: Int
+    /// Counts the uses of the slot, so that an old ticket never finds a new attempt.
+    fileprivate let turn: UInt32
+  }
+
+  /// The result of asking for a permit.
   enum Admission: Hashable, Sendable {
     case runs(Ticket)
     case waits(Ticket, WaitingCause)
     case refused(SchedulingRefusal)
   }
 
-  /// What one that waits is told.
+  /// How a wait ends.
   enum Verdict: Hashable, Sendable {
+    /// The attempt has a permit.
     case runs
-    /// Its time is up, or what is left is no use.
+    /// Its deadline has passed, or leaves too little time for a response.
     case late
   }
 
@@ -34,30 +52,30 @@ struct SchedulerState: Sendable {
   }
 
   let limits: SchedulingLimits
-  var running = 0
-  var waiting = 0
-  /// Whether everything is held.
-  var isHeld = false
+  /// The number of attempts with a permit.
+  private(set) var running = 0
+  private(set) var waiting = 0
+  /// Whether all attempts are held.
+  private(set) var isHoldingEverything = false
 
-  var entries = Slots<Entry>()
-  var lines = Slots<Line>()
-  var groups = Slots<Group>()
-  var origins = Slots<OriginRecord>()
-  var originSlots: [OriginKey: Int] = [:]
-  /// That of whoever came last, which is most often the next one's: it need not be looked up, and is the only one that
-  /// is kept while nobody uses it. Negative before anybody came.
-  var lastOrigin = -1
-  var tags = Slots<TagRecord>()
-  /// The tags that have a limit or are held. Whoever waits and has one of them is in a group that has it.
-  var tagSlots: [Tag: Int] = [:]
-  /// Used again and again, so that no array is made for a newcomer.
-  var wantedTags: [Int] = []
-  let originLimits: [OriginKey: Int]
-
-  /// Those that wait and have a deadline, by the instant at which it is too late to begin.
-  var deadlines = IndexedHeap<MonotonicInstant>()
-  var latest = MonotonicInstant(sinceStart: .zero)
-  var nextNumber: UInt64 = 0
+  private var entries = Slots<Entry>()
+  private var lines = Slots<Line>()
+  private var groups = Slots<Group>()
+  private var origins = Slots<OriginRecord>()
+  private var originSlots: [OriginKey: Int] = [:]
+  /// The origin of the latest attempt, most often the next one's as well: it needs no lookup, and is the only one that
+  /// is kept while unused. -1 before the first attempt.
+  private var lastOrigin = -1
+  private var tags = Slots<TagRecord>()
+  /// The tags that have a limit or are held. A waiting attempt with such a tag is in a group that has it.
+  private var tagSlots: [Tag: Int] = [:]
+  /// A buffer that is reused, so that no array is made for an attempt.
+  private var wantedTags: [Int] = []
+  private let originLimits: [OriginKey: Int]
+  /// The waiting attempts with a deadline, by the latest instant at which they can start.
+  private var deadlines = IndexedHeap<MonotonicInstant>()
+  private var latestNow = MonotonicInstant(sinceStart: .zero)
+  private var nextNumber: UInt64 = 0
 
   init(_ limits: SchedulingLimits) {
     self.limits = limits
@@ -66,18 +84,34 @@ struct SchedulerState: Sendable {
     for (tag, limit) in limits.tags { _ = addTag(tag, limit: max(1, limit)) }
   }
 
-  /// Whether nobody has a ticket, and nothing is kept of those that had but the last one's origin.
+  // MARK: Queries
+
+  /// The number of attempts with a ticket: running, streaming, waiting or paused.
+  var ticketCount: Int { entries.count }
+
+  /// The number of tags that have a limit or are held.
+  var trackedTagCount: Int { tagSlots.count }
+
+  /// Whether there are no tickets, and nothing is kept of former ones but the last origin.
   var isIdle: Bool {
     running == 0 && waiting == 0 && entries.count == 0 && lines.count == 0 && deadlines.count == 0 && groups.count == 1
       && origins.count == (lastOrigin < 0 ? 0 : 1) && originSlots.count == origins.count
   }
 
-  // MARK: Steps
+  func isWaiting(_ ticket: Ticket) -> Bool {
+    isValid(ticket) && entries.items[ticket.slot].phase == .waiting
+  }
 
-  /// A call comes with an attempt.
-  mutating func enter(_ newcomer: Newcomer, now: MonotonicInstant) -> Admission {
-    let now = present(now)
-    let slot = addEntry(newcomer)
+  func isHolding(_ tag: Tag) -> Bool {
+    tagSlots[tag].map { tags.items[$0].isHeld } ?? false
+  }
+
+  // MARK: Attempts
+
+  /// Admits an attempt, queues it or refuses it.
+  mutating func enter(_ attempt: Attempt, now: MonotonicInstant) -> Admission {
+    let now = monotonic(now)
+    let slot = addEntry(attempt)
     guard let cause = cause(for: slot) else {
       run(slot, now)
       return .runs(ticket(slot))
@@ -87,15 +121,15 @@ struct SchedulerState: Sendable {
       return .refused(refusal)
     }
     let ageing = max(.zero, limits.ageing)
-    wait(slot, in: newcomer.priority.steps, from: now.advanced(by: ageing * newcomer.priority.steps))
+    wait(slot, in: attempt.priority.steps, from: now.advanced(by: ageing * attempt.priority.steps))
     return .waits(ticket(slot), cause)
   }
 
-  /// One that waits has become more urgent: it stands where one would that comes now with this priority, unless it
-  /// stands further ahead. So it overtakes nobody that such a one would not overtake. It lets nobody go.
+  /// Makes a waiting attempt more urgent: its rank becomes that of an attempt that arrives now with this priority,
+  /// unless its own is lower. Admits no attempt.
   mutating func raise(_ ticket: Ticket, to priority: CallPriority, now: MonotonicInstant) {
     guard isWaiting(ticket) else { return }
-    let instant = present(now).advanced(by: max(.zero, limits.ageing) * priority.steps)
+    let instant = monotonic(now).advanced(by: max(.zero, limits.ageing) * priority.steps)
     let rank = Rank(instant: instant, number: nextNumber)
     guard rank < entries.items[ticket.slot].rank else { return }
     nextNumber += 1
@@ -104,37 +138,37 @@ struct SchedulerState: Sendable {
     lineUp(ticket.slot, in: priority.steps)
   }
 
-  /// Whoever may go now, or is told that it is too late; `nil`: all others wait on.
+  /// Admits the next attempt, or ends the wait of one that is too late. `nil`: the others go on waiting.
   mutating func next(now: MonotonicInstant) -> Decision? {
-    let now = present(now)
+    let now = monotonic(now)
     guard waiting > 0 else { return nil }
     while let first = deadlines.first, first.rank <= now {
-      // The server may have become faster while it waited.
-      guard let latest = latestStart(of: first.id), latest > now else { return tell(first.id) }
+      // The server may have become faster in the meantime.
+      guard let latest = latestStart(of: first.id), latest > now else { return endLate(first.id) }
       deadlines.set(first.id, to: latest)
     }
-    guard let line = best(), let slot = first(of: line) else { return nil }
+    guard let line = bestLine(), let slot = first(of: line) else { return nil }
     // Or slower.
-    if let latest = latestStart(of: slot), latest <= now { return tell(slot) }
+    if let latest = latestStart(of: slot), latest <= now { return endLate(slot) }
     stopWaiting(slot)
     run(slot, now)
     return Decision(ticket: ticket(slot), verdict: .runs)
   }
 
-  /// A call stops waiting. Answers whether it waited; one that was told before keeps what it was told.
-  mutating func giveUp(_ ticket: Ticket) -> Bool {
+  /// Ends a wait that was cancelled. Returns whether the attempt waited: a decision that was made before stands.
+  mutating func cancelWaiting(_ ticket: Ticket) -> Bool {
     guard isWaiting(ticket) else { return false }
     stopWaiting(ticket.slot)
-    entries.items[ticket.slot].phase = .gone
+    entries.items[ticket.slot].phase = .cancelled
     return true
   }
 
-  /// An attempt is over, whatever became of it. Its ticket means nothing afterwards.
+  /// Ends an attempt in any phase. Its ticket is invalid afterwards.
   mutating func leave(_ ticket: Ticket, now: MonotonicInstant) {
     guard isValid(ticket) else { return }
     switch entries.items[ticket.slot].phase {
     case .running:
-      let (now, origin) = (present(now), entries.items[ticket.slot].origin)
+      let (now, origin) = (monotonic(now), entries.items[ticket.slot].origin)
       origins.items[origin].lastEnd = now
       if entries.items[ticket.slot].isTypical {
         origins.items[origin].typical.add(entries.items[ticket.slot].started.duration(to: now))
@@ -142,38 +176,40 @@ struct SchedulerState: Sendable {
       stop(ticket.slot)
     case .streaming: stopTags(ticket.slot)
     case .waiting: stopWaiting(ticket.slot)
-    case .free, .paused, .late, .gone: break
+    case .free, .paused, .late, .cancelled: break
     }
     free(ticket.slot)
   }
 
-  /// An attempt has the head of an answer that the app reads at its own pace: it counts for its limited tags only from
-  /// now on. Answers whether there are any; if not, its ticket means nothing afterwards.
-  mutating func stream(_ ticket: Ticket, now: MonotonicInstant) -> Bool {
+  /// Returns the permit of an attempt whose response is streamed, at its head: from now on it counts for its limited
+  /// tags only.
+  ///
+  /// - Returns: whether it has any. If not, its ticket is invalid afterwards.
+  mutating func startStreaming(_ ticket: Ticket, now: MonotonicInstant) -> Bool {
     guard isValid(ticket), entries.items[ticket.slot].phase == .running else { return false }
     let group = groups.items[entries.items[ticket.slot].group]
     guard group.tags.contains(where: { tags.items[$0].limit != nil }) else {
       leave(ticket, now: now)
       return false
     }
-    origins.items[entries.items[ticket.slot].origin].lastEnd = present(now)
+    origins.items[entries.items[ticket.slot].origin].lastEnd = monotonic(now)
     stopOrigin(ticket.slot)
     entries.items[ticket.slot].phase = .streaming
     return true
   }
 
-  /// An attempt gives its permit up for a time.
+  /// Takes the permit of an attempt until ``resume(_:now:)``.
   mutating func pause(_ ticket: Ticket) {
     guard isValid(ticket), entries.items[ticket.slot].phase == .running else { return }
     stop(ticket.slot)
     entries.items[ticket.slot].phase = .paused
   }
 
-  /// It wants its permit back. It has waited once, so it counts as one that comes now and is most urgent, and is taken
-  /// in however many wait.
+  /// Asks for the permit of a paused attempt again. It has waited before, so it counts as one that arrives now with the
+  /// highest priority, and is queued however many wait.
   mutating func resume(_ ticket: Ticket, now: MonotonicInstant) -> Admission {
     guard isValid(ticket), entries.items[ticket.slot].phase == .paused else { return .runs(ticket) }
-    let now = present(now)
+    let now = monotonic(now)
     regroup(ticket.slot)
     guard let cause = cause(for: ticket.slot) else {
       run(ticket.slot, now)
@@ -183,7 +219,476 @@ struct SchedulerState: Sendable {
     return .waits(ticket, cause)
   }
 
-  func isWaiting(_ ticket: Ticket) -> Bool {
-    isValid(ticket) && entries.items[ticket.slot].phase == .waiting
+  // MARK: Holding
+
+  mutating func holdEverything() {
+    isHoldingEverything = true
+  }
+
+  mutating func releaseEverything() {
+    isHoldingEverything = false
+  }
+
+  /// Admits no further attempt with a tag; those that run go on.
+  mutating func hold(_ tag: Tag) {
+    if let slot = tagSlots[tag] {
+      tags.items[slot].isHeld = true
+      return
+    }
+    let slot = addTag(tag, limit: nil)
+    tags.items[slot].isHeld = true
+    // Until now attempts with this tag stood in the lines of others. Visiting each queue in order keeps their order.
+    for line in lines.items.indices {
+      for queue in lines.items[line].queues.indices { moveAll(with: tag, in: line, queue) }
+    }
+  }
+
+  mutating func release(_ tag: Tag) {
+    guard let slot = tagSlots[tag] else { return }
+    tags.items[slot].isHeld = false
+    forgetTag(slot)
+  }
+
+  // MARK: Admitting
+
+  private func isValid(_ ticket: Ticket) -> Bool {
+    entries.items[ticket.slot].turn == ticket.turn && entries.items[ticket.slot].phase != .free
+  }
+
+  private func ticket(_ slot: Int) -> Ticket {
+    Ticket(slot: slot, turn: entries.items[slot].turn)
+  }
+
+  /// Concurrent callers may have read the clock in another order than they arrive in.
+  private mutating func monotonic(_ now: MonotonicInstant) -> MonotonicInstant {
+    latestNow = max(latestNow, now)
+    return latestNow
+  }
+
+  /// Why an attempt cannot run now.
+  private func cause(for slot: Int) -> WaitingCause? {
+    if isHoldingEverything { return .held }
+    if let cause = cause(inGroup: entries.items[slot].group) { return cause }
+    let origin = entries.items[slot].origin
+    if isFull(origin) { return .origin(limit: origins.items[origin].limit) }
+    if running >= max(1, limits.total) { return .total(limit: max(1, limits.total)) }
+    return waiting > 0 && bestLine() != nil ? .others : nil
+  }
+
+  /// Why no attempt of a group can run, as far as its tags are concerned.
+  private func cause(inGroup group: Int) -> WaitingCause? {
+    for slot in groups.items[group].tags {
+      if tags.items[slot].isHeld { return .held }
+      if let limit = tags.items[slot].limit, tags.items[slot].running >= limit { return .tag(limit: limit) }
+    }
+    return nil
+  }
+
+  private func refusal(of slot: Int, _ now: MonotonicInstant) -> SchedulingRefusal? {
+    if let latest = latestStart(of: slot), latest <= now { return .late }
+    return waiting >= limits.queue ? .queueFull(limit: max(0, limits.queue)) : nil
+  }
+
+  /// The latest instant at which starting an attempt makes sense; `nil`: it has no deadline.
+  private func latestStart(of slot: Int) -> MonotonicInstant? {
+    guard let deadline = entries.items[slot].deadline else { return nil }
+    let origin = entries.items[slot].origin
+    guard limits.refusesHopeless, let needed = origins.items[origin].typical.known else { return deadline }
+    // A measurement is outdated once nothing has run there for as long as a typical attempt takes.
+    let isRecent = origins.items[origin].running > 0 || origins.items[origin].lastEnd.advanced(by: needed) >= latestNow
+    return isRecent ? deadline.advanced(by: .zero - needed) : deadline
+  }
+
+  private func isFull(_ origin: Int) -> Bool {
+    origins.items[origin].running >= origins.items[origin].limit
+  }
+
+  /// The line whose first attempt runs next.
+  private func bestLine() -> Int? {
+    guard !isHoldingEverything, running < max(1, limits.total) else { return nil }
+    var best: IndexedHeap<Rank>.Entry?
+    for group in groups.items.indices {
+      guard let first = groups.items[group].lines.first, cause(inGroup: group) == nil else { continue }
+      if let best, best.rank < first.rank { continue }
+      best = first
+    }
+    return best?.id
+  }
+
+  private mutating func endLate(_ slot: Int) -> Decision {
+    stopWaiting(slot)
+    entries.items[slot].phase = .late
+    return Decision(ticket: ticket(slot), verdict: .late)
+  }
+
+  private mutating func run(_ slot: Int, _ now: MonotonicInstant) {
+    entries.items[slot].phase = .running
+    entries.items[slot].started = now
+    running += 1
+    let (origin, group) = (entries.items[slot].origin, entries.items[slot].group)
+    for tag in groups.items[group].tags { tags.items[tag].running += 1 }
+    origins.items[origin].running += 1
+    if isFull(origin) { rankLines(of: origin) }
+  }
+
+  private mutating func stop(_ slot: Int) {
+    stopTags(slot)
+    stopOrigin(slot)
+  }
+
+  private mutating func stopTags(_ slot: Int) {
+    for tag in groups.items[entries.items[slot].group].tags { tags.items[tag].running -= 1 }
+  }
+
+  private mutating func stopOrigin(_ slot: Int) {
+    running -= 1
+    let origin = entries.items[slot].origin
+    let wasFull = isFull(origin)
+    origins.items[origin].running -= 1
+    if wasFull { rankLines(of: origin) }
+  }
+
+  private mutating func wait(_ slot: Int, in queue: Int, from instant: MonotonicInstant) {
+    entries.items[slot].phase = .waiting
+    entries.items[slot].rank = Rank(instant: instant, number: nextNumber)
+    nextNumber += 1
+    waiting += 1
+    if let latest = latestStart(of: slot) { deadlines.set(slot, to: latest) }
+    lineUp(slot, in: queue)
+  }
+
+  private mutating func stopWaiting(_ slot: Int) {
+    waiting -= 1
+    deadlines.remove(slot)
+    leaveLine(slot)
+  }
+
+  // MARK: Lines
+
+  private func first(of line: Int) -> Int? {
+    var first: Int?
+    for queue in lines.items[line].queues where queue.head >= 0 {
+      if let first, entries.items[first].rank < entries.items[queue.head].rank { continue }
+      first = queue.head
+    }
+    return first
+  }
+
+  /// Appends an attempt to a queue of its line. Ranks rise with arrival, so a queue stays in order.
+  private mutating func lineUp(_ slot: Int, in queue: Int) {
+    let line = lineSlot(entries.items[slot].origin, entries.items[slot].group)
+    let tail = lines.items[line].queues[queue].tail
+    entries.items[slot].line = line
+    entries.items[slot].queue = queue
+    entries.items[slot].previous = tail
+    entries.items[slot].next = -1
+    lines.items[line].queues[queue].tail = slot
+    lines.items[line].count += 1
+    if tail >= 0 {
+      entries.items[tail].next = slot
+    } else {
+      lines.items[line].queues[queue].head = slot
+      rank(line)
+    }
+  }
+
+  private mutating func leaveLine(_ slot: Int) {
+    let (line, queue) = (entries.items[slot].line, entries.items[slot].queue)
+    let (previous, next) = (entries.items[slot].previous, entries.items[slot].next)
+    if next >= 0 {
+      entries.items[next].previous = previous
+    } else {
+      lines.items[line].queues[queue].tail = previous
+    }
+    lines.items[line].count -= 1
+    if previous >= 0 {
+      entries.items[previous].next = next
+    } else {
+      lines.items[line].queues[queue].head = next
+      rank(line)
+    }
+    if lines.items[line].count == 0 { drop(line) }
+  }
+
+  /// Ranks the lines of an origin that has room again, or no longer.
+  private mutating func rankLines(of origin: Int) {
+    for line in origins.items[origin].lines { rank(line) }
+  }
+
+  /// Ranks a line in its group's heap by its first attempt; a line whose origin is full is not in the heap.
+  private mutating func rank(_ line: Int) {
+    let group = lines.items[line].group
+    if !isFull(lines.items[line].origin), let first = first(of: line) {
+      groups.items[group].lines.set(line, to: entries.items[first].rank)
+    } else {
+      groups.items[group].lines.remove(line)
+    }
+  }
+
+  private mutating func lineSlot(_ origin: Int, _ group: Int) -> Int {
+    // An origin has at most as many lines as there are groups in use.
+    for line in origins.items[origin].lines where lines.items[line].group == group { return line }
+    let line = lines.take(orMake: Line())
+    lines.items[line].origin = origin
+    lines.items[line].group = group
+    origins.items[origin].lines.append(line)
+    return line
+  }
+
+  private mutating func drop(_ line: Int) {
+    origins.items[lines.items[line].origin].lines.removeAll { $0 == line }
+    lines.giveBack(line)
+  }
+
+  private mutating func moveAll(with tag: Tag, in line: Int, _ queue: Int) {
+    var slot = lines.items[line].queues[queue].head
+    while slot >= 0 {
+      let next = entries.items[slot].next
+      if entries.items[slot].tags.contains(tag) { move(slot) }
+      slot = next
+    }
+  }
+
+  /// Moves a waiting attempt to the line that its tags call for now; its rank stays.
+  private mutating func move(_ slot: Int) {
+    guard groupSlot(for: entries.items[slot].tags) != entries.items[slot].group else { return }
+    let queue = entries.items[slot].queue
+    leaveLine(slot)
+    regroup(slot)
+    lineUp(slot, in: queue)
+  }
+
+  // MARK: Entries
+
+  private mutating func addEntry(_ attempt: Attempt) -> Int {
+    let slot = entries.take(orMake: Entry())
+    let origin = originSlot(attempt.origin)
+    let group = groupSlot(for: attempt.tags)
+    origins.items[origin].uses += 1
+    groups.items[group].uses += 1
+    entries.items[slot].origin = origin
+    entries.items[slot].group = group
+    if !attempt.tags.isEmpty { entries.items[slot].tags = attempt.tags }
+    entries.items[slot].deadline = attempt.deadline
+    entries.items[slot].isTypical = attempt.isTypical
+    return slot
+  }
+
+  private mutating func free(_ slot: Int) {
+    let (origin, group) = (entries.items[slot].origin, entries.items[slot].group)
+    entries.items[slot].phase = .free
+    entries.items[slot].turn &+= 1
+    if !entries.items[slot].tags.isEmpty { entries.items[slot].tags = [] }
+    entries.giveBack(slot)
+    dropUse(ofGroup: group)
+    origins.items[origin].uses -= 1
+    if origins.items[origin].uses == 0, origin != lastOrigin { forgetOrigin(origin) }
+  }
+
+  // MARK: Origins
+
+  private mutating func originSlot(_ key: OriginKey) -> Int {
+    let last = lastOrigin
+    if last >= 0, origins.items[last].key == key {
+      // What is known of an unused origin is outdated.
+      if origins.items[last].uses == 0 { origins.items[last].typical = TypicalTime() }
+      return last
+    }
+    let slot = originSlots[key] ?? addOrigin(key)
+    lastOrigin = slot
+    if last >= 0, origins.items[last].uses == 0 { forgetOrigin(last) }
+    return slot
+  }
+
+  /// Unused origins are not kept: there may be any number of them.
+  private mutating func forgetOrigin(_ origin: Int) {
+    originSlots[origins.items[origin].key] = nil
+    origins.giveBack(origin)
+  }
+
+  private mutating func addOrigin(_ key: OriginKey) -> Int {
+    let limit = originLimits[key] ?? max(1, limits.perOrigin)
+    let slot = origins.take(orMake: OriginRecord(limit: limit, key: key))
+    origins.items[slot].limit = limit
+    origins.items[slot].key = key
+    origins.items[slot].typical = TypicalTime()
+    originSlots[key] = slot
+    return slot
+  }
+
+  // MARK: Groups and tags
+
+  /// The group of attempts with these tags. A new group has no uses yet.
+  private mutating func groupSlot(for names: [Tag]) -> Int {
+    guard !tagSlots.isEmpty, !names.isEmpty else { return 0 }
+    wantedTags.removeAll(keepingCapacity: true)
+    for name in names {
+      if let slot = tagSlots[name], !wantedTags.contains(slot) { wantedTags.append(slot) }
+    }
+    guard !wantedTags.isEmpty else { return 0 }
+    wantedTags.sort()
+    for group in groups.items.indices where groups.items[group].tags == wantedTags { return group }
+    let group = groups.take(orMake: Group())
+    groups.items[group].tags = wantedTags
+    for slot in wantedTags { tags.items[slot].uses += 1 }
+    return group
+  }
+
+  /// Puts an attempt that is in no line into the group that its tags call for now.
+  private mutating func regroup(_ slot: Int) {
+    let old = entries.items[slot].group
+    let new = groupSlot(for: entries.items[slot].tags)
+    guard new != old else { return }
+    groups.items[new].uses += 1
+    entries.items[slot].group = new
+    dropUse(ofGroup: old)
+  }
+
+  private mutating func dropUse(ofGroup group: Int) {
+    groups.items[group].uses -= 1
+    guard group != 0, groups.items[group].uses == 0 else { return }
+    let unused = groups.items[group].tags
+    groups.items[group].tags = []
+    groups.giveBack(group)
+    for slot in unused {
+      tags.items[slot].uses -= 1
+      forgetTag(slot)
+    }
+  }
+
+  private mutating func addTag(_ tag: Tag, limit: Int?) -> Int {
+    let slot = tags.take(orMake: TagRecord(tag: tag, limit: limit))
+    tags.items[slot] = TagRecord(tag: tag, limit: limit)
+    tagSlots[tag] = slot
+    return slot
+  }
+
+  /// Forgets a tag that has no limit, is not held and is in no group.
+  private mutating func forgetTag(_ slot: Int) {
+    let tag = tags.items[slot]
+    guard tag.limit == nil, !tag.isHeld, tag.uses == 0 else { return }
+    tagSlots[tag.tag] = nil
+    tags.giveBack(slot)
+  }
+}
+
+// MARK: - Records
+
+extension SchedulerState {
+  /// The order in which waiting attempts run, lowest first.
+  private struct Rank: Comparable, Hashable, Sendable {
+    /// The arrival, plus what the priority adds.
+    let instant: MonotonicInstant
+    /// The order of arrival, for attempts with equal instants.
+    let number: UInt64
+
+    static func < (lhs: Rank, rhs: Rank) -> Bool {
+      lhs.instant == rhs.instant ? lhs.number < rhs.number : lhs.instant < rhs.instant
+    }
+  }
+
+  /// An attempt with a ticket.
+  private struct Entry: Sendable {
+    enum Phase: Hashable, Sendable {
+      /// The slot is free.
+      case free
+      case waiting
+      /// It has a permit.
+      case running
+      /// Its streamed content is being read; it counts for its limited tags only.
+      case streaming
+      /// It has returned its permit for a time.
+      case paused
+      case late
+      case cancelled
+    }
+
+    var phase = Phase.free
+    var turn: UInt32 = 0
+    var origin = 0
+    var group = 0
+    var tags: [Tag] = []
+    var deadline: MonotonicInstant?
+    var isTypical = true
+    /// When it got its permit.
+    var started = MonotonicInstant(sinceStart: .zero)
+
+    // While it waits: its line, and its neighbours in that line's queue for its priority.
+    var line = 0
+    var queue = 0
+    var rank = Rank(instant: MonotonicInstant(sinceStart: .zero), number: 0)
+    var previous = -1
+    var next = -1
+  }
+
+  /// The waiting attempts of one origin and one group.
+  ///
+  /// Attempts of equal priority run in order of arrival, so a line is a linked queue for each priority, and its first
+  /// attempt is the best of the queues' heads.
+  private struct Line: Sendable {
+    struct Queue: Sendable {
+      var head = -1
+      var tail = -1
+    }
+
+    var origin = 0
+    var group = 0
+    var count = 0
+    var queues = Array(repeating: Queue(), count: CallPriority.allCases.count)
+  }
+
+  /// The attempts with the same limited or held tags. Group 0 has none.
+  private struct Group: Sendable {
+    /// Slots of the tags, sorted.
+    var tags: [Int] = []
+    var uses = 0
+    /// The lines whose origins have room, by the rank of their first attempt.
+    var lines = IndexedHeap<Rank>()
+  }
+
+  private struct OriginRecord: Sendable {
+    var limit: Int
+    var key: OriginKey
+    var running = 0
+    /// The number of attempts with a ticket.
+    var uses = 0
+    var lines: [Int] = []
+    var typical = TypicalTime()
+    /// When an attempt last ended.
+    var lastEnd = MonotonicInstant(sinceStart: .zero)
+  }
+
+  private struct TagRecord: Sendable {
+    let tag: Tag
+    /// `nil`: no limit.
+    let limit: Int?
+    var running = 0
+    var isHeld = false
+    /// The number of groups with this tag.
+    var uses = 0
+  }
+}
+
+/// A running median of durations, in constant space.
+struct TypicalTime: Sendable, Hashable {
+  /// The number of samples before the median counts.
+  static let minimum = 8
+
+  private var count = 0
+  private var median = Duration.zero
+
+  /// The median; `nil` before there are enough samples.
+  var known: Duration? { count >= Self.minimum ? median : nil }
+
+  /// Adds a sample: the median moves towards it by an eighth of itself, and not beyond.
+  mutating func add(_ time: Duration) {
+    count = min(count + 1, Self.minimum)
+    guard count > 1 else {
+      median = time
+      return
+    }
+    // A shift: division of durations would cost more than all the rest.
+    let step = max(Duration(attoseconds: median.attoseconds >> 3), .microseconds(100))
+    median = time > median ? min(time, median + step) : max(time, median - step)
   }
 }

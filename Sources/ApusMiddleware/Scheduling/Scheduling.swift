@@ -1,39 +1,40 @@
 public import ApusCore
 import HTTPTypes
 
-/// Has every attempt wait for a permit of a ``Scheduler``: limits in all, for each origin and by tag, the urgent first.
+/// A middleware that applies the concurrency limits of a ``Scheduler`` to each attempt.
 ///
-/// It stands inside retry, so that no permit is held during a back-off, and outside of everything that belongs to the
-/// attempt itself, so that its time limits begin with its turn. The deadline of the whole call counts the waiting.
+/// It stands inside retry, so that no permit is held during a back-off, and outside everything that belongs to the
+/// attempt itself, so that the attempt's timeout starts when it is admitted. The deadline of the whole call includes
+/// the time in the queue.
 ///
-/// - A permit covers an attempt until the content of its answer is over, redirects included: they count for the origin
-///   that the call was meant for. While it waits for other credentials it has none.
+/// - A permit covers an attempt until its response is complete, redirects included: they count for the origin that the
+///   call was made to. An attempt that waits for fresh credentials has no permit meanwhile.
 /// - A streamed call (``ApusCore/Client/withResponse(to:_:)``) returns its permit at the response head, since an event
 ///   stream may stay open for hours. The scheduler does not limit open streams, except by tag: a limit of
 ///   ``SchedulingLimits/tags`` counts a stream until it ends.
 /// - A long poll holds its permit while it waits for the response head, unless it is `.unscheduled()`.
-/// - Who goes first is said by ``CallPriority`` and ``SchedulingLimits/ageing``. A slow origin, or a tag that is held,
-///   holds up nobody else.
-/// - Calls that do work for many others, such as fetching a token (``SharedWorkKey``), need no permit: those that have
-///   one may wait for them.
-/// - The trace tells what a call waits for, and for how long it did; meanwhile its phase is `waiting`.
+/// - ``CallPriority`` and ``SchedulingLimits/ageing`` order the queue. A slow origin or a held tag does not delay other
+///   calls.
+/// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), needs no permit: calls with a
+///   permit may wait for it.
+/// - The trace records why a call waits and for how long; meanwhile its phase is `waiting`.
 public struct Scheduling: Middleware {
   let scheduler: Scheduler
 
   /// Makes the middleware.
   ///
-  /// - Parameter scheduler: gives the permits. Default: one of its own, as for an app.
+  /// - Parameter scheduler: the scheduler. Default: a new one with the limits ``SchedulingLimits/apps``.
   public init(_ scheduler: Scheduler = Scheduler()) {
     self.scheduler = scheduler
   }
 
-  /// Waits for a permit and passes the message on.
+  /// Waits for a permit and passes the request on.
   ///
-  /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause, which becomes `declined` when too many
-  ///   wait, and `timeout` when its turn came too late. `CancellationError` when the call is cancelled while it waits.
+  /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause: its code is `declined` when the queue is
+  ///   full, and `timeout` when the deadline is too near. `CancellationError` when the call is cancelled in the queue.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard let newcomer = newcomer(request, context) else { return try await next(request, context: context) }
-    let (permit, cause) = try scheduler.permit(for: newcomer, context)
+    guard let attempt = attempt(request, context) else { return try await next(request, context: context) }
+    let (permit, cause) = try scheduler.permit(for: attempt, context)
     if let cause { try await permit.wait(cause, context) }
     do {
       let response = try await next(request, context: holding(permit, context))
@@ -45,12 +46,12 @@ public struct Scheduling: Middleware {
     }
   }
 
-  @inline(never)  // What it needs for a moment would be kept for as long as the call waits.
-  private func newcomer(_ request: RequestMessage, _ context: CallContext) -> SchedulerState.Newcomer? {
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  private func attempt(_ request: RequestMessage, _ context: CallContext) -> SchedulerState.Attempt? {
     guard context.delivery != .described, !context.values[SharedWorkKey.self], !context.values[UnscheduledKey.self],
       let origin = OriginKey(request.head)
     else { return nil }
-    return SchedulerState.Newcomer(
+    return SchedulerState.Attempt(
       origin: origin, tags: context.call.tags,
       priority: context.values[CallPriorityKey.self] ?? CallPriority(Task.currentPriority),
       deadline: context.nearestDeadline,
@@ -59,10 +60,45 @@ public struct Scheduling: Middleware {
 
   @inline(never)  // As above.
   private func holding(_ permit: AttemptPermit, _ context: CallContext) -> CallContext {
-    // Only a refresh lets go of it meanwhile.
+    // Only authentication pauses a permit.
     guard !context.environment.authentications.isEmpty else { return context }
     var context = context
     context.values[AttemptPermitKey.self] = permit
     return context
+  }
+}
+
+extension Scheduling: SelfDescribing {
+  /// The limits, as `describe()` shows them.
+  public var facts: [Fact] {
+    let limits = scheduler.limits
+    var facts: [Fact] = [.permits(perOrigin: max(1, limits.perOrigin), total: max(1, limits.total))]
+    for (origin, limit) in limits.origins.sorted(by: { $0.key.description < $1.key.description }) {
+      facts.append(.setting("to \(origin)", "\(limit)"))
+    }
+    for (tag, limit) in limits.tags.sorted(by: { $0.key.name < $1.key.name }) {
+      facts.append(.setting("with tag \(tag)", "\(limit)"))
+    }
+    facts.append(.setting("streams", "up to the head"))
+    facts.append(.setting("queue", "\(limits.queue)"))
+    facts.append(.time("ageing", limits.ageing))
+    return facts
+  }
+}
+
+enum UnscheduledKey: ContextKey {
+  static let defaultValue = false
+  // Queueing does not change the response.
+  static var tellsCallsApart: Bool { false }
+}
+
+extension Endpoint {
+  /// Sends calls of this endpoint without a permit of the ``Scheduler``: they are neither queued nor held, and leave
+  /// all permits to other calls.
+  ///
+  /// For long polls, whose server responds when something has happened: a few of them would use all permits for their
+  /// server. Their number is limited by the app and by the transport's connections.
+  public func unscheduled() -> Request<Value> {
+    setting(UnscheduledKey.self, true)
   }
 }

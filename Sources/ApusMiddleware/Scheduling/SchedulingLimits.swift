@@ -1,53 +1,76 @@
 public import ApusCore
 
-/// How many calls run at a time, and how those that wait take turns.
+/// The concurrency limits of a ``Scheduler``, and the order of its queue.
 ///
-/// A limit below 1 counts as 1. `Int.max` is no limit. A streamed call counts until its response head, and for the limits
-/// of its tags until its content ends.
+/// A limit below 1 counts as 1; `Int.max` is no limit. A streamed call counts until its response head, and for the
+/// limits of its tags until its content ends.
 public struct SchedulingLimits: Sendable, Hashable {
-  /// Calls that run at a time, whatever their server. Default: 64.
+  /// The maximum number of calls that run at a time, over all origins. Default: 64.
   public var total: Int
-  /// Calls that run at a time to one origin. Default: 5.
+  /// The maximum number of calls to one origin that run at a time. Default: 5.
   public var perOrigin: Int
-  /// Origins with a limit of their own in place of ``perOrigin``. Default: none.
+  /// Limits of single origins, in place of ``perOrigin``. Default: none.
   public var origins: [Origin: Int] = [:]
-  /// Calls with a tag that run at a time, for example 4 images. One with several of these tags counts for each.
-  /// Default: none.
+  /// The maximum number of calls with a tag that run at a time, for example 4 images. A call with several of these tags
+  /// counts for each. Default: none.
   public var tags: [Tag: Int]
-  /// Calls that wait at a time; one more is refused (``SchedulingRefusal/queueFull(limit:)``). 0: none waits. Default:
-  /// 100,000.
+  /// The maximum number of queued calls. Further calls are refused (``SchedulingRefusal/queueFull(limit:)``). 0: no
+  /// call is queued. Default: 100,000.
   public var queue = 100_000
-  /// How long a call waits to make up for one step of ``CallPriority``. Default: 10 seconds.
+  /// The time in the queue that makes up for one step of ``CallPriority``. Default: 10 seconds.
   ///
-  /// This bounds how long one can be overtaken: by calls of its own priority or a lower one not at all, by calls that
-  /// are so many steps more urgent only if they come within so many times this time after it. So it is four times this
-  /// time at the most; of those that come later nobody goes first, however urgent.
+  /// Ageing prevents starvation. A queued call is overtaken by calls of its own or a lower priority never, and by calls
+  /// that are n steps more urgent only if they arrive within n times this time after it: at most four times this time.
   ///
-  /// A call that has waited for other credentials had its turn before, and comes back as one that comes then and is
-  /// most urgent.
+  /// A call that returned its permit to wait for fresh credentials is queued again as if it arrived at that moment with
+  /// the highest priority.
   ///
-  /// There is one exception: who can use a place is not held up by one who cannot. A call whose origin or tag is at its
-  /// limit, or held, is passed by calls that need neither, for as long as that is so. Nothing is kept free for a call
-  /// that needs room in its origin and in limited tags at the same moment, since then one slow server would hold up
-  /// another.
+  /// The order holds among calls that can run. A call whose origin or tag is at its limit, or which is held, is passed
+  /// by calls that need neither, for as long as that lasts. No capacity is reserved for a call that needs its origin
+  /// and its tags to have room at the same moment; otherwise one slow server would delay another.
   public var ageing = Duration.seconds(10)
-  /// Whether a call that waits is told that its time is up where, as places become free, less of it is left than half
-  /// of the calls to its origin have taken of late: its place goes to one that can still make use of it. Default: yes.
+  /// Whether a queued call fails with the code `timeout` at its turn if the time to its deadline is shorter than the
+  /// median of recent calls to its origin, so that the permit goes to a call that can still succeed. Default: `true`.
   ///
-  /// A call that need not wait is never refused for that, and once none has run for as long as they took, what they took
-  /// counts no more: so a server that was slow gets another chance.
+  /// This applies only to calls that must wait. The median is discarded once no call to the origin has run for as long
+  /// as the median: a server that was slow gets another chance.
   public var refusesHopeless = true
 
-  /// Makes limits; those left out are as for an app.
+  /// Makes limits. The defaults are those of ``apps``.
   public init(total: Int = 64, perOrigin: Int = 5, tags: [Tag: Int] = [:]) {
     self.total = total
     self.perOrigin = perOrigin
     self.tags = tags
   }
 
-  /// For apps: 64 calls, 5 of them to one origin.
+  /// The limits for apps: 64 calls, 5 of them to one origin.
   public static let apps = SchedulingLimits()
 
-  /// For servers: 64 calls to one origin, and any number to all of them.
+  /// The limits for servers: 64 calls to one origin, without a limit of the total.
   public static let servers = SchedulingLimits(total: .max, perOrigin: 64)
+}
+
+/// The reason why the ``Scheduler`` refused a call.
+///
+/// It is the cause of the ``CallError`` that such a call throws: `error.underlying as? SchedulingRefusal`.
+public enum SchedulingRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The queue is full. The code is `declined`.
+  case queueFull(limit: Int)
+  /// The deadline passed in the queue, or left too little time for a response. The code is `timeout`, the phase
+  /// `waiting`.
+  case late
+
+  /// The reason in half a sentence.
+  public var description: String {
+    switch self {
+    case .queueFull(let limit): "the scheduler's queue is full (\(limit) calls)"
+    case .late: "the deadline is too near to start the call"
+    }
+  }
+
+  /// The error of the attempt, which was not sent.
+  var error: TransportError {
+    let kind: TransportError.Kind = self == .late ? .timedOut(.waiting) : .declined
+    return TransportError(kind, requestState: .notSent, detail: description, underlying: self).about(.control)
+  }
 }

@@ -1,7 +1,8 @@
 import ApusCore
-import ApusCredentials
 import ApusMiddleware
 import HTTPTypes
+
+@testable import ApusCredentials
 
 /// A message that is to answer a challenge; by default that of RFC 7616 §3.9.1, with a client's nonce of our own.
 struct DigestExchange {

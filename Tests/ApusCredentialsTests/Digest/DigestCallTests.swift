@@ -1,12 +1,13 @@
 import ApusCore
-import ApusCredentials
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite("Calls to a server that asks for digest")
+@testable import ApusCredentials
+
+@Suite("Calls with digest")
 struct DigestCallTests {
   private let stub = StubTransport()
   private let events = Events()
@@ -46,7 +47,7 @@ struct DigestCallTests {
     stub.exchanges.map { DigestBench.parameters(of: $0.fields[.authorization])[name] }
   }
 
-  @Test("the first message is sent once more with an answer, the next one has one at once")
+  @Test("The first message is sent again with a response, the next one has a response in advance")
   func askedOnce() async throws {
     answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), .status(204))
     let api = client()
@@ -62,7 +63,7 @@ struct DigestCallTests {
     #expect(events.count == 0)
   }
 
-  @Test("of several challenges the strongest is answered, in whatever lines they stand")
+  @Test("Of several challenges the strongest is answered, in any order of lines")
   func strongest() async throws {
     let (md5, sha) = ("nonce=n1, qop=auth, algorithm=MD5", "nonce=n3, qop=auth, algorithm=SHA-256")
     let unknown = "nonce=n2, qop=auth, algorithm=SHA-512-256, Basic realm=\"things\""
@@ -72,7 +73,7 @@ struct DigestCallTests {
     #expect(sent("algorithm") == [nil, "SHA-256"])
   }
 
-  @Test("a nonce that went stale is replaced, and nobody hears of it")
+  @Test("A stale nonce is replaced without an event")
   func stale() async throws {
     answers(
       asks("nonce=n1, qop=auth, algorithm=SHA-256"), .status(204),
@@ -86,7 +87,7 @@ struct DigestCallTests {
     #expect(events.count == 0)
   }
 
-  @Test("a wrong password is shown once; then the call gets the refusal, and the app hears of it once")
+  @Test("A wrong password is sent once; then the call gets the rejection, and the app one event")
   func wrongPassword() async throws {
     answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), asks("nonce=n2, qop=auth, algorithm=SHA-256"))
     let api = client()
@@ -96,7 +97,7 @@ struct DigestCallTests {
     #expect(events.count == 1)
   }
 
-  @Test("a server that offers MD5 alone gets no answer where that is not allowed")
+  @Test("A server that offers only MD5 gets no response if that is not allowed")
   func withoutMD5() async throws {
     answers(asks("nonce=n1, qop=auth"))
     let api = client(.digest(MemoryCredentials(.password(user: "ada", "p")), allowsMD5: false))
@@ -105,7 +106,7 @@ struct DigestCallTests {
     #expect(sent("nc") == [nil])
   }
 
-  @Test("another realm gets no answer, the named one does")
+  @Test("Only the named realm gets a response")
   func realms() async throws {
     let source = MemoryCredentials(.password(user: "ada", "p"))
     answers(asks("nonce=n1, qop=auth"), asks("nonce=n2, qop=auth"), .status(204))
@@ -116,7 +117,7 @@ struct DigestCallTests {
     #expect(sent("nonce") == [nil, nil, "n2"])
   }
 
-  @Test("name, password and answer are in no text of the call, its error, its trace or its client")
+  @Test("Name, password and response are in no text of the call, its error, its trace or its client")
   func noSecrets() async throws {
     let sentinel = DigestBench.sentinel
     answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), asks("nonce=n2, qop=auth, algorithm=SHA-256"))

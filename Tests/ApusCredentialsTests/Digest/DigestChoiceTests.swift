@@ -1,21 +1,22 @@
 import ApusCore
-import ApusCredentials
 import ApusMiddleware
 import HTTPTypes
 import Testing
 
-@Suite("Which digest challenges are answered")
+@testable import ApusCredentials
+
+@Suite("Choice of digest challenges")
 struct DigestChoiceTests {
   private func chosen(_ challenges: String, allowsMD5: Bool = true) -> Challenge? {
     DigestScheme(allowsMD5: allowsMD5).choose(among: Challenge.all(in: [.wwwAuthenticate: challenges]))
   }
 
-  /// Challenges whose realms tell them apart, each with what is given for it.
+  /// Challenges with different realms, each with its expected response.
   private func list(_ rest: [String]) -> String {
     rest.enumerated().map { #"Digest realm="\#($0.offset)", nonce=n\#($0.element)"# }.joined(separator: ", ")
   }
 
-  @Test("the strongest is chosen, the first of those that are as strong")
+  @Test("The strongest challenge is chosen, the first of several equally strong ones")
   func strongest() {
     let (sha, shaSession) = (", qop=auth, algorithm=SHA-256", ", qop=auth, algorithm=SHA-256-sess")
     let (md5, md5Session) = (", qop=auth, algorithm=MD5", ", qop=auth, algorithm=MD5-sess")
@@ -39,13 +40,13 @@ struct DigestChoiceTests {
     #"Digest realm="a", nonce=n, algorithm=SHA-256"#, #"Digest realm="a", nonce=n, algorithm=MD5-sess"#,
   ]
 
-  @Test("what cannot be answered is not chosen, and gets no answer", arguments: unanswerable)
+  @Test("A challenge that cannot be answered is not chosen", arguments: unanswerable)
   func noAnswer(challenge: String) throws {
     #expect(chosen(challenge) == nil)
     #expect(try DigestExchange().answer(to: challenge) == nil)
   }
 
-  @Test("MD5 is answered only where that is allowed")
+  @Test("MD5 is answered only if it is allowed")
   func withoutMD5() throws {
     let md5 = [DigestBench.challenge("qop=auth"), DigestBench.challenge("algorithm=MD5-sess, qop=auth")]
     for challenge in md5 {
@@ -56,7 +57,7 @@ struct DigestChoiceTests {
     #expect(chosen(DigestBench.challenge("algorithm=SHA-256, qop=auth"), allowsMD5: false) != nil)
   }
 
-  @Test("before a server has asked there is no answer")
+  @Test("Without a challenge there is no response")
   func unasked() throws {
     let exchange = DigestExchange()
     var request = exchange.request

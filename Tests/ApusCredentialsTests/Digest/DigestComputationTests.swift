@@ -2,7 +2,7 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("What a digest answer is computed of")
+@Suite("Digest computation")
 struct DigestComputationTests {
   private struct Example {
     var user = "Mufasa"
@@ -37,7 +37,7 @@ struct DigestComputationTests {
     #expect(Example().response(.sha256) == "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1")
   }
 
-  @Test("the example of RFC 2617 §3.5, also without a protection")
+  @Test("The example of RFC 2617 §3.5, also without a qop")
   func older() {
     var example = Example(
       user: "Mufasa", password: "Circle Of Life", realm: "testrealm@host.com",
@@ -47,7 +47,7 @@ struct DigestComputationTests {
     #expect(example.response(.md5) == "670fd8c2df070c60b045671b8b24ff02")
   }
 
-  @Test("a session's key is made of both nonces")
+  @Test("A session's key includes both nonces")
   func sessions() {
     #expect(Example().response(.md5Session) == "e783283f46242139c486a698fec7211d")
     #expect(
@@ -63,7 +63,7 @@ struct DigestComputationTests {
       international.response(.sha256Session) == "6c172f3a61ab237439229b2305b1caff43f28269e1fd776489a6eebe662043d4")
   }
 
-  @Test("a user's name is hashed with the realm")
+  @Test("A user name is hashed with the realm")
   func users() {
     let user = international.user
     #expect(international.computation(.md5).userHash(user) == "2e063fa2c54dea1c36808b7a6e3b14c9")
@@ -72,7 +72,7 @@ struct DigestComputationTests {
         == "5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7")
   }
 
-  @Test("algorithms are known by their names in any case, and none is MD5")
+  @Test("Algorithms are named case-insensitively, and no name means MD5")
   func names() {
     #expect(DigestAlgorithm(named: nil) == .md5)
     #expect(DigestAlgorithm(named: "md5") == .md5)

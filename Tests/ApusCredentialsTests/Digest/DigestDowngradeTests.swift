@@ -1,11 +1,12 @@
 import ApusCore
-import ApusCredentials
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Digest challenges that are too weak")
+@testable import ApusCredentials
+
+@Suite("Weak digest challenges")
 struct DigestDowngradeTests {
   private static let sha = "qop=auth, algorithm=SHA-256"
   private static let md5 = "qop=auth, algorithm=MD5"
@@ -26,7 +27,7 @@ struct DigestDowngradeTests {
   }
 
   @Test(
-    "over plain http MD5 is answered only where the app allows it",
+    "Over plain http MD5 is answered only if the app allows it",
     arguments: [
       ("https://a.example", nil, nil), ("http://a.example", nil, .weakAlgorithm), ("http://a.example", true, nil),
       ("http://192.168.1.2", nil, .weakAlgorithm), ("http://localhost:8080", nil, nil),
@@ -42,7 +43,7 @@ struct DigestDowngradeTests {
   }
 
   @Test(
-    "a server is never answered with less than before",
+    "A server is never answered with less than before",
     arguments: [
       (sha, md5, true), (sha, oldest, true), (md5, oldest, true), (sha, sha, false), (md5, sha, false),
       (oldest, md5, false),
@@ -61,7 +62,7 @@ struct DigestDowngradeTests {
     }
   }
 
-  @Test("the call fails with the reason, and the password is proven to nobody")
+  @Test("The call fails with the reason, and no response is sent")
   func call() async throws {
     let stub = StubTransport()
     let challenge = { (rest: String) in
@@ -77,7 +78,7 @@ struct DigestDowngradeTests {
     let error = await failure { try await api.send(Request<Void>.get("/ping")) }
     #expect(error?.code == .declined && error?.requestState == .answered)
     #expect(error?.underlying as? DigestRefusal == .downgrade)
-    #expect(error?.detail.contains("weaker digest than it did before") == true)
+    #expect(error?.detail.contains("weaker digest than before") == true)
     #expect(stub.exchanges.count == 3)
   }
 }

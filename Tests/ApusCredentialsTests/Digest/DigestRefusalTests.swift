@@ -4,7 +4,7 @@ import ApusMiddleware
 import HTTPTypes
 import Testing
 
-@Suite("Credentials that digest cannot show")
+@Suite("Unusable credentials for digest")
 struct DigestRefusalTests {
   private static let secret = DigestBench.sentinel
   private let challenge = DigestBench.challenge("qop=auth, algorithm=SHA-256")
@@ -19,7 +19,7 @@ struct DigestRefusalTests {
     ("u", "\u{7F}\(secret)"), ("u\u{85}", secret),
   ]
 
-  @Test("a control character is refused, with an error that contains neither name nor password", arguments: controls)
+  @Test("A control character is refused, with an error that contains neither name nor password", arguments: controls)
   func control(user: String, password: String) throws {
     let error = try #require(refusal(user, password))
     #expect(error.kind == .unsupported && error.requestState == .notSent)
@@ -28,7 +28,7 @@ struct DigestRefusalTests {
   }
 
   @Test(
-    "a name beyond ASCII stands between quotes in UTF-8 where the server says nothing of what it takes",
+    "A name beyond ASCII is written in quotes in UTF-8 if the server does not name a charset",
     arguments: ["algorithm=SHA-256", "charset=ISO-8859-1", "userhash=false, algorithm=MD5"])
   func beyondASCII(rest: String) throws {
     let exchange = DigestExchange(credential: .password(user: "Jäsøn", "pässwörd"))
@@ -44,7 +44,7 @@ struct DigestRefusalTests {
     #expect(isAdded)
   }
 
-  @Test("a refused message takes no count")
+  @Test("A refused message takes no count")
   func noCount() throws {
     var exchange = DigestExchange()
     exchange.credential = .password(user: "\n", "p")
@@ -53,13 +53,13 @@ struct DigestRefusalTests {
     #expect(try exchange.parameters(for: challenge)["nc"] == "00000001")
   }
 
-  @Test("any other characters are fine, also none", arguments: ["", "a:b", "a b,c=\"d\"", "'%;"])
+  @Test("Any other characters are accepted, also none", arguments: ["", "a:b", "a b,c=\"d\"", "'%;"])
   func fine(text: String) throws {
     let exchange = DigestExchange(credential: .password(user: text, Secret(text)))
     #expect(try exchange.parameters(for: challenge)["username"] == text)
   }
 
-  @Test("a token is refused, with an error that says what is needed")
+  @Test("A token is refused, with an error that says what is needed")
   func wrongKind() throws {
     let exchange = DigestExchange(credential: .token(Secret(Self.secret)))
     let error = try #require(exchange.refusal(of: challenge))

@@ -1,15 +1,16 @@
 import ApusCore
-import ApusCredentials
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Answers to digest challenges")
+@testable import ApusCredentials
+
+@Suite("Responses to digest challenges")
 struct DigestSchemeTests {
   private let protected = DigestBench.challenge("qop=\"auth, auth-int\", algorithm=SHA-256")
 
-  @Test("the whole answer, quoted where RFC 7616 §3.4 says so and nowhere else")
+  @Test("The whole response is quoted where RFC 7616 §3.4 says so and nowhere else")
   func whole() throws {
     let answer = try DigestExchange().answer(to: protected + ", opaque=\"\(DigestBench.opaque)\"")
     let expected = [
@@ -21,7 +22,7 @@ struct DigestSchemeTests {
     #expect(answer == expected.joined(separator: ", "))
   }
 
-  @Test("without a protection: no count, no nonce of the client's")
+  @Test("Without a qop there is no count and no client nonce")
   func unprotected() throws {
     let challenge = #"Digest realm="http-auth@example.org", nonce="\#(DigestBench.nonce)""#
     let answer = try DigestExchange().answer(to: challenge)
@@ -44,7 +45,7 @@ struct DigestSchemeTests {
   private static let firstNonce = "00000000000000010000000000000002"
   private static let secondNonce = "00000000000000030000000000000004"
 
-  @Test("every message has a count and a nonce of its own")
+  @Test("Every message has its own count and client nonce")
   func counting() throws {
     let answers = try twice("SHA-256")
     #expect(answers.map { $0["nc"] } == ["00000001", "00000002"])
@@ -56,7 +57,7 @@ struct DigestSchemeTests {
     #expect(answers.map { $0["response"] } == responses)
   }
 
-  @Test("the messages of a session have the nonce of its first, of which its key is made")
+  @Test("The messages of a session use the client nonce of its first one")
   func sessions() throws {
     let answers = try twice("SHA-256-sess")
     #expect(answers.map { $0["nc"] } == ["00000001", "00000002"])
@@ -70,7 +71,7 @@ struct DigestSchemeTests {
     #expect(try twice("MD5-sess").map { $0["response"] } == weak)
   }
 
-  @Test("no two messages have a count in common, however many are sent at once")
+  @Test("No two messages have the same count, however many are sent at once")
   func concurrency() async throws {
     let (scheme, challenge) = (DigestScheme(), protected)
     let answers = try await withThrowingTaskGroup(of: [String: String].self) { group in
@@ -85,7 +86,7 @@ struct DigestSchemeTests {
     #expect(Set(answers.compactMap { $0["cnonce"] }).count == 500)
   }
 
-  @Test("the request target and the method are those of the message")
+  @Test("The request target and the method are those of the message")
   func message() throws {
     var exchange = DigestExchange()
     exchange.request = DigestBench.request("/v1/a?x=1&y=%22", .post)
@@ -94,7 +95,7 @@ struct DigestSchemeTests {
     #expect(parameters["response"] == "32f9b79ef03d6f82b9d49488079399b94ab6272d4a57ce4ff8ad04d7eaa28f19")
   }
 
-  @Test("the field is marked as sensitive, and one that is there stays")
+  @Test("The field is marked as sensitive, and an existing one is kept")
   func field() throws {
     let challenge = Challenge.all(in: [.wwwAuthenticate: protected]).first
     let exchange = DigestExchange()
@@ -107,7 +108,7 @@ struct DigestSchemeTests {
     #expect(exchange.scheme.places == [.field("Authorization")] && exchange.scheme.name == "Digest")
   }
 
-  @Test("quotes and backslashes are escaped in the field and hashed as they are")
+  @Test("Quotes and backslashes are escaped in the field and hashed unescaped")
   func quoting() throws {
     var exchange = DigestExchange()
     exchange.credential = .password(user: #"a"b\c"#, "Circle of Life")
@@ -120,7 +121,7 @@ struct DigestSchemeTests {
     #expect(marked?.contains("realm=\"\\\"\u{301}\"") == true)
   }
 
-  @Test("a name beyond ASCII goes in the extended notation where the server takes UTF-8")
+  @Test("A name beyond ASCII is written in the extended notation if the server accepts UTF-8")
   func extendedName() throws {
     var exchange = DigestExchange()
     exchange.credential = .password(user: "Jäsøn Doe", "Secret, or not?")
@@ -136,7 +137,7 @@ struct DigestSchemeTests {
     #expect(try exchange.parameters(for: challenge)["username"] == "ada")
   }
 
-  @Test("a name is hashed where the server asks for that, whatever it is made of")
+  @Test("A name is hashed if the server asks for that")
   func hashedName() throws {
     var exchange = DigestExchange()
     let plain = try exchange.parameters(for: protected + ", userhash=true")
@@ -152,7 +153,7 @@ struct DigestSchemeTests {
     #expect(parameters["username*"] == nil)
   }
 
-  @Test("an algorithm comes back as the server wrote it, also where it put it in quotes")
+  @Test("The algorithm is sent back as the server wrote it, also if it was quoted")
   func algorithmName() throws {
     let answer = try #require(
       try DigestExchange().answer(to: DigestBench.challenge(#"qop=auth, algorithm="sha-256""#)))

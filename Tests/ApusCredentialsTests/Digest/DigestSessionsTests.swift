@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("How often nonces were used")
+@Suite("Digest sessions")
 struct DigestSessionsTests {
   private func key(_ nonce: String, at host: String = "a.example") -> DigestSessions.Key {
     DigestSessions.Key(origin: Origin(scheme: "https", host: host, port: 443), nonce: nonce)
@@ -13,7 +13,7 @@ struct DigestSessionsTests {
     sessions.next(key, clientNonce: "c", staysInSession: false)?.count
   }
 
-  @Test("each nonce is counted by itself, for each server")
+  @Test("Each nonce has its own count, for each server")
   func counts() {
     var sessions = DigestSessions()
     let keys = [key("n"), key("n"), key("m"), key("n"), key("n", at: "b.example"), key("m")]
@@ -28,7 +28,7 @@ struct DigestSessionsTests {
     #expect(counts[9] == "0000000a" && counts[254] == "000000ff" && counts[255] == "00000100")
   }
 
-  @Test("a session keeps the client's nonce of its first message, a single message has its own")
+  @Test("A session keeps the client nonce of its first message, a single message has its own")
   func clientNonces() {
     var sessions = DigestSessions()
     func next(_ clientNonce: String, _ nonce: String, _ stays: Bool) -> String? {
@@ -40,14 +40,14 @@ struct DigestSessionsTests {
     #expect(single == ["5", "6"])
   }
 
-  @Test("a nonce that is used up is used no more, and others are")
+  @Test("A nonce that is used up is not used again, other nonces are")
   func usedUp() {
-    var sessions = DigestSessions(mostUses: 2)
+    var sessions = DigestSessions(maximumUses: 2)
     let counts = ["n", "n", "n", "n", "m"].map { count(&sessions, key($0)) }
     #expect(counts == ["00000001", "00000002", nil, nil, "00000001"])
   }
 
-  @Test("of too many nonces the one that was not used for longest is forgotten")
+  @Test("Beyond the limit the least recently used nonce is dropped")
   func forgetting() {
     var sessions = DigestSessions(limit: 2)
     let counts = ["a", "b", "a", "c", "a", "c", "b"].map { count(&sessions, key($0)) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("Credentials in a file")
+@Suite("Credentials file")
 struct FileCredentialsTests {
   static let kinds: [Credential] = [
     .token("a token"),
@@ -14,7 +14,7 @@ struct FileCredentialsTests {
     .password(user: "ada", "pass\n\"\\\0 wörd 🔑"),
   ]
 
-  @Test("whatever is kept, a process that starts later reads", arguments: kinds)
+  @Test("A process that starts later reads what was stored", arguments: kinds)
   func roundTrip(credential: Credential) async throws {
     try await Place.with { place in
       let first = place.store()
@@ -29,7 +29,7 @@ struct FileCredentialsTests {
     }
   }
 
-  @Test("where nothing was ever kept nobody is signed in, and reading makes no file")
+  @Test("Without a file the store is signed out, and reading creates no file")
   func nothing() async throws {
     try await Place.with { place in
       let stored = try await place.store().current()
@@ -38,7 +38,7 @@ struct FileCredentialsTests {
     }
   }
 
-  @Test("files are their owner's alone, and so is the folder that is made for them")
+  @Test("The files and the folder are accessible to their owner only")
   func modes() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -52,7 +52,7 @@ struct FileCredentialsTests {
     }
   }
 
-  @Test("a refresh keeps the principal, signing in and out changes it, and each counts the generation up")
+  @Test("A refresh keeps the principal, a sign-in or sign-out changes it, and each increases the generation")
   func counting() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -72,7 +72,7 @@ struct FileCredentialsTests {
     }
   }
 
-  @Test("credentials that are set for the same account keep the principal, in this process and after a restart")
+  @Test("Credentials that are set for the same account keep the principal, also after a restart")
   func accounts() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -98,7 +98,7 @@ struct FileCredentialsTests {
     }
   }
 
-  @Test("a refresh changes nothing once another process has signed out or in", arguments: [String?.none, "other"])
+  @Test("A refresh changes nothing after another process has signed out or in", arguments: [String?.none, "other"])
   func overtaken(by token: String?) async throws {
     try await Place.with { place in
       let (mine, other) = (place.store(), place.store())
@@ -117,7 +117,7 @@ struct FileCredentialsTests {
     }
   }
 
-  @Test("what one process keeps counts for the others at once")
+  @Test("A write by one process counts for the others at once")
   func shared() async throws {
     try await Place.with { place in
       let stores = [place.store(), place.store()]
@@ -135,7 +135,7 @@ struct FileCredentialsTests {
     }
   }
 
-  @Test("what is in memory is used as long as the file is the same: neither it nor the key is read again")
+  @Test("While the file is unchanged neither it nor the key is read again")
   func unread() async throws {
     try await Place.with { place in
       try await place.store().set(.token("token"))
@@ -149,7 +149,7 @@ struct FileCredentialsTests {
     }
   }
 
-  @Test("who removes the file signs out, and no generation or principal comes again")
+  @Test("Removing the file signs out, and no generation or principal is used again")
   func removed() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -168,7 +168,7 @@ struct FileCredentialsTests {
     }
   }
 
-  @Test("many tasks that change and refresh at once lose no step, whichever object they use")
+  @Test("Many tasks that write and refresh at once lose no step, whichever object they use")
   func load() async throws {
     try await Place.with { place in
       let stores = (0..<3).map { _ in place.waitingStore() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("A file of credentials that is damaged, or not meant for this key")
+@Suite("Damaged credentials files and wrong keys")
 struct FileDamageTests {
   private let tokens = Credential.tokens(Tokens(access: "access", refresh: "refresh", lifetime: .seconds(3600)))
 
@@ -20,7 +20,7 @@ struct FileDamageTests {
     }
   }
 
-  @Test("a bit that is wrong at any place is an error, and the file is left as it is", arguments: [false, true])
+  @Test("A wrong bit anywhere is an error, and the file stays", arguments: [false, true])
   func flipped(hasPassphrase: Bool) async throws {
     try await Place.with { place in
       let key = hasPassphrase ? FileKey.passphrase("correct horse") : .file(place.keyFile)
@@ -48,7 +48,7 @@ struct FileDamageTests {
     }
   }
 
-  @Test("a file that is too short or too long by any number of bytes is an error")
+  @Test("A file that is too short or too long by any number of bytes is an error")
   func cut() async throws {
     try await Place.with { place in
       try await place.store().set(tokens)
@@ -66,7 +66,7 @@ struct FileDamageTests {
     }
   }
 
-  @Test("another file's content is refused, also where it is sealed with the same key")
+  @Test("Another file's content is refused, even if it is sealed with the same key")
   func foreign() async throws {
     try await Place.with { place in
       try await place.store().set(tokens)
@@ -86,7 +86,7 @@ struct FileDamageTests {
     }
   }
 
-  @Test("a key that does not fit says so, and changes nothing")
+  @Test("A wrong key is an error, and changes nothing")
   func otherKey() async throws {
     try await Place.with { place in
       try await place.store().set(tokens)
@@ -113,7 +113,7 @@ struct FileDamageTests {
     }
   }
 
-  @Test("another passphrase does not open what one sealed, nor does a key file")
+  @Test("Neither another passphrase nor a key file opens a file that is sealed with a passphrase")
   func otherPassphrase() async throws {
     try await Place.with { place in
       try await place.store(key: .passphrase("correct horse")).set(tokens)
@@ -126,7 +126,7 @@ struct FileDamageTests {
     }
   }
 
-  @Test("what is too large is neither read nor written, and the old credentials stay")
+  @Test("A file that is too large is neither read nor written, and the old credentials stay")
   func tooLarge() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -143,7 +143,7 @@ struct FileDamageTests {
     }
   }
 
-  @Test("a store finds a file good again once it is")
+  @Test("A store works again once its file is restored")
   func repaired() async throws {
     try await Place.with { place in
       let store = place.store()

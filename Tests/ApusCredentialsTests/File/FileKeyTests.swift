@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("The keys of files of credentials")
+@Suite("Keys of credentials files")
 struct FileKeyTests {
   struct Vector: Sendable, CustomTestStringConvertible {
     let passphrase: Secret
@@ -32,7 +32,7 @@ struct FileKeyTests {
 
   private func bytes(_ key: SymmetricKey) -> [UInt8] { key.withUnsafeBytes { Array($0) } }
 
-  @Test("a passphrase gives the key that the standard says", arguments: Vector.all)
+  @Test("A passphrase gives the key of the standard's test vectors", arguments: Vector.all)
   func derived(vector: Vector) {
     let key = PassphraseKey.derive(from: vector.passphrase, salt: Array(vector.salt.utf8), rounds: vector.rounds)
     let text = bytes(key).map { byte in
@@ -42,7 +42,7 @@ struct FileKeyTests {
     #expect(text.joined() == vector.key)
   }
 
-  @Test("guessing a passphrase takes 600,000 rounds a guess, and another salt for each file")
+  @Test("A passphrase has 600,000 rounds and a new salt for each file")
   func header() throws {
     #expect(PassphraseKey.rounds >= 600_000)
     let holder = KeyHolder(.passphrase("correct horse"), rounds: PassphraseKey.rounds)
@@ -54,7 +54,7 @@ struct FileKeyTests {
     #expect(holder.newHeader() != .passphrase(salt: salt, rounds: rounds))
   }
 
-  @Test("a file keeps its salt, so that the key is derived once, and uses no nonce twice")
+  @Test("A file keeps its salt, so that the key is derived once, and uses no nonce twice")
   func salt() async throws {
     try await Place.with { place in
       let store = place.store(key: .passphrase("correct horse"))
@@ -71,7 +71,7 @@ struct FileKeyTests {
     }
   }
 
-  @Test("all who make a key at once use the same one, and leave nothing else behind")
+  @Test("Tasks that create a key at once all use the same one, and leave nothing else behind")
   func race() async throws {
     for _ in 0..<20 {
       try await Place.with { place in
@@ -85,7 +85,7 @@ struct FileKeyTests {
     }
   }
 
-  @Test("each key is another, of 256 bits in Base64")
+  @Test("Each key is different, of 256 bits in Base64")
   func made() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/apus-key-\(UUID())"
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -99,7 +99,7 @@ struct FileKeyTests {
     }
   }
 
-  @Test("a key that was made by hand is taken, whatever white space is around it")
+  @Test("A key that was made by hand is accepted, with any white space around it")
   func byHand() async throws {
     try await Place.with { place in
       try await place.store().set(.token("token"))
@@ -111,7 +111,7 @@ struct FileKeyTests {
   }
 
   @Test(
-    "what is no key is refused, and not replaced",
+    "An invalid key is refused and not replaced",
     arguments: ["", "AAAA", "not base64 at all", String(repeating: "A", count: 42), String(repeating: "A", count: 64)])
   func malformed(text: String) async throws {
     try await Place.with { place in
@@ -124,7 +124,7 @@ struct FileKeyTests {
     }
   }
 
-  @Test("what processes that died while they made a key left behind goes when the key is first used, all else stays")
+  @Test("Drafts of processes that died are removed when the key is first used, and nothing else is")
   func leftBehind() async throws {
     try await Place.with { place in
       try await place.store().set(.token("token"))
@@ -141,7 +141,7 @@ struct FileKeyTests {
     }
   }
 
-  @Test("a passphrase's key is derived once, however many ask for the credentials first")
+  @Test("The key of a passphrase is derived once, however many tasks need it first")
   func derivedOnce() async throws {
     try await Place.with { place in
       let key = FileKey.passphrase("correct horse")

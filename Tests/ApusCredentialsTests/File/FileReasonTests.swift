@@ -4,9 +4,9 @@ import ApusTesting
 import Foundation
 import Testing
 
-@Suite("Why a file of credentials cannot be used")
+@Suite("Reasons why a credentials file cannot be used")
 struct FileReasonTests {
-  @Test("of a folder that lets others in, the call's error names the folder and the remedy")
+  @Test("The call's error names a folder that is accessible to others, and the remedy")
   func openFolder() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "apus-open-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -21,8 +21,9 @@ struct FileReasonTests {
     let text = try #require(failed).description
     #expect(
       text.hasPrefix(
-        "GET /a could not be sent: the credentials could not be read: \(folder.lastPathComponent) lets others in"),
+        "GET /a could not be sent: the credentials could not be read: \(folder.lastPathComponent) is accessible to others"
+      ),
       "\(text)")
-    #expect(text.contains("a folder by chmod 700"), "\(text)")
+    #expect(text.contains("a folder with chmod 700"), "\(text)")
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("A file of credentials is trusted only where nobody else can change or read it")
+@Suite("Permissions of credentials files")
 struct FileSafetyTests {
   private typealias Reason = FileCredentialsError.Reason
 
@@ -16,7 +16,7 @@ struct FileSafetyTests {
     return (read, written)
   }
 
-  @Test("a file that others may read or write is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o660, 0o601])
+  @Test("A file that others can read or write is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o660, 0o601])
   func file(mode: Int) async throws {
     try await Place.with { place in
       let early = place.store()
@@ -24,13 +24,13 @@ struct FileSafetyTests {
       #expect(chmod(place.file, mode_t(mode)) == 0)
       let (read, written) = await found(in: place)
       #expect(read == .othersHaveAccess && written == .othersHaveAccess)
-      // Who has it in memory notices as well.
+      // A store that has it in memory notices as well.
       let noticed = await reason { _ = try await early.current() }
       #expect(noticed == .othersHaveAccess)
     }
   }
 
-  @Test("so is a folder into which others can look or put something", arguments: [0o755, 0o770, 0o711, 0o702])
+  @Test("A folder that others can list or write to is refused", arguments: [0o755, 0o770, 0o711, 0o702])
   func folder(mode: Int) async throws {
     try await Place.with { place in
       try await place.store().set(.token("token"))
@@ -40,7 +40,7 @@ struct FileSafetyTests {
     }
   }
 
-  @Test("so is a key that others may read, and nothing is sealed with it")
+  @Test("A key that others can read is refused, and nothing is sealed with it")
   func key() async throws {
     try await Place.with { place in
       try await place.store().set(.token("token"))
@@ -70,7 +70,7 @@ struct FileSafetyTests {
     }
   }
 
-  @Test("a link in the place of a file is not followed", arguments: ["credentials", "credentials.lock", "key"])
+  @Test("A link in place of a file is not followed", arguments: ["credentials", "credentials.lock", "key"])
   func link(name: String) async throws {
     try await Place.with { place in
       try await place.store().set(.token("token"))
@@ -85,7 +85,7 @@ struct FileSafetyTests {
     }
   }
 
-  @Test("a folder or a pipe in the place of the file is an error, and keeps nobody waiting")
+  @Test("A folder or a pipe in place of the file is an error, and does not block")
   func noFile() async throws {
     try await Place.with { place in
       try await place.store().set(.token("token"))
@@ -100,7 +100,7 @@ struct FileSafetyTests {
     }
   }
 
-  @Test("a path that names no file is an error", arguments: ["", "/", "/tmp/", ".", "/tmp/..", "/tmp/a\0b"])
+  @Test("A path without a file name is an error", arguments: ["", "/", "/tmp/", ".", "/tmp/..", "/tmp/a\0b"])
   func noName(path: String) async throws {
     let store = FileCredentials(at: path, key: .passphrase("passphrase"))
     let read = await reason { _ = try await store.current() }
@@ -108,7 +108,7 @@ struct FileSafetyTests {
     #expect(read == .notAFile && written == .notAFile)
   }
 
-  @Test("a secret is in no file but the sealed one, and there not to be seen; nor in an error or a dump")
+  @Test("A secret is in no file but the sealed one, unreadable there, and in no error or dump")
   func secrets() async throws {
     let secret = "s3nt1nel-SECRET"
     try await Place.with { place in

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("A file of credentials and its key that change while a process has them in memory")
+@Suite("Credentials files and keys that change on disk")
 struct KeyChangeTests {
-  @Test("once both were removed, what is kept next is sealed with a key that is there")
+  @Test("After both files were removed the next write uses a new key")
   func bothRemoved() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -22,7 +22,7 @@ struct KeyChangeTests {
     }
   }
 
-  @Test("once another process has made both anew, they are read and written with the new key")
+  @Test("After another process has created both files again they are read and written with the new key")
   func bothReplaced() async throws {
     try await Place.with { place in
       let (reader, writer) = (place.store(), place.store())
@@ -41,7 +41,7 @@ struct KeyChangeTests {
     }
   }
 
-  @Test("nothing is sealed with a key that is no more, and what was read can still be used")
+  @Test("Nothing is sealed with a key that no longer exists, and the credentials in memory still work")
   func keyRemoved() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -60,7 +60,7 @@ struct KeyChangeTests {
   }
 
   @Test(
-    "a key in the place of the credentials, or of a file beside them, is refused however its path is written",
+    "A key with the path of the credentials, or of a file beside them, is refused, however the path is written",
     arguments: ["credentials", "credentials.new", "credentials.lock", "credentials.lease", "Credentials"])
   func amongCredentials(name: String) async throws {
     try await Place.with { place in
@@ -80,7 +80,7 @@ struct KeyChangeTests {
   }
 }
 
-@Suite("A file of credentials that is not there, or not yet")
+@Suite("Missing credentials files")
 struct MissingFileTests {
   /// Done once.
   private final class Once: Sendable {
@@ -99,7 +99,7 @@ struct MissingFileTests {
     }
   }
 
-  @Test("who has found no file does not forget what another task has kept since")
+  @Test("A reader that found no file keeps what another task has stored since")
   func keptMeanwhile() async throws {
     try await Place.with { place in
       let once = Once()
@@ -115,7 +115,7 @@ struct MissingFileTests {
     }
   }
 
-  @Test("who signs out where nothing is kept makes no file, and no folder")
+  @Test("Signing out without a file creates no file and no folder")
   func clearing() async throws {
     try await Place.with { place in
       let store = place.store()

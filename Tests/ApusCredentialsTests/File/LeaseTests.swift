@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("The locks of a file of credentials")
+@Suite("Locks of a credentials file")
 struct LeaseTests {
   private struct Refused: Error {}
 
@@ -34,7 +34,7 @@ struct LeaseTests {
     }
   }
 
-  @Test("one at a time refreshes, of all tasks and all objects of one file")
+  @Test("One task at a time refreshes, of all objects with one file")
   func exclusive() async throws {
     try await Place.with { place in
       let (stores, counts) = ((0..<3).map { _ in place.waitingStore() }, Counts())
@@ -49,7 +49,7 @@ struct LeaseTests {
     }
   }
 
-  @Test("work that fails gives the lease back, and so does work that is cancelled")
+  @Test("Work that fails or is cancelled releases the lease")
   func failing() async throws {
     try await Place.with { place in
       let (first, second) = (place.store(), place.store())
@@ -64,7 +64,7 @@ struct LeaseTests {
     }
   }
 
-  @Test("while another has the lease it is asked for again, at first often, then ten times a second")
+  @Test("A waiting task polls for the lease, at first often, then ten times a second")
   func pauses() async throws {
     try await Place.with { place in
       let (first, second, gate) = (place.waitingStore(), place.store(), Gate())
@@ -85,7 +85,7 @@ struct LeaseTests {
     }
   }
 
-  @Test("who is cancelled while they wait for another object leaves nothing held")
+  @Test("A task that is cancelled while it waits for the lease leaves nothing locked")
   func cancelled() async throws {
     try await Place.with { place in
       let (first, second, gate) = (place.store(), place.store(), Gate())
@@ -101,7 +101,7 @@ struct LeaseTests {
     }
   }
 
-  @Test("writing waits for the one who writes, and not for the one who refreshes; a cancelled task writes what it can")
+  @Test("A write waits for another write, but not for a refresh; a cancelled task can still write")
   func writing() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -110,7 +110,7 @@ struct LeaseTests {
       let lock = try await FileLock.take("credentials.lock", in: folder, place.clock)
       let waiter = Task { try await store.set(.token("lost")) }
       try await place.clock.waitForSleepers(1)
-      // Who reads waits for nobody.
+      // A reader does not wait.
       let during = try await place.store().current()
       #expect(during.credential == .token("1"))
       waiter.cancel()
@@ -127,7 +127,7 @@ struct LeaseTests {
     }
   }
 
-  @Test("who waited for a lock whose file was removed meanwhile waits on for the one that has its name")
+  @Test("A task that waited for a lock whose file was removed waits for the new file")
   func removedLock() async throws {
     try await Place.with { place in
       let (folder, name) = (try FilePlace(place.file).makeFolder(), "credentials.lock")

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("How long tokens in a file are still good")
+@Suite("Remaining lifetime of stored tokens")
 struct RemainingTests {
   private let tokens = Credential.tokens(Tokens(access: "access", refresh: "refresh", lifetime: .seconds(3600)))
 
-  @Test("they age while no process runs")
+  @Test("Tokens age while no process runs")
   func restart() async throws {
     try await Place.with { place in
       try await place.store().set(tokens)
@@ -21,7 +21,7 @@ struct RemainingTests {
     }
   }
 
-  @Test("a clock that was turned back makes them no younger than new")
+  @Test("A wall clock that was set back does not extend a lifetime")
   func turnedBack() async throws {
     try await Place.with { place in
       try await place.store().set(tokens)
@@ -31,7 +31,7 @@ struct RemainingTests {
     }
   }
 
-  @Test("in a process that runs a clock that is turned back lengthens nothing, one that is turned on shortens it")
+  @Test("In a running process a clock that is set back extends nothing, one that is set forward shortens the lifetime")
   func running() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -46,7 +46,7 @@ struct RemainingTests {
     }
   }
 
-  @Test("a refresh starts them anew; what has no lifetime has no end")
+  @Test("A refresh restarts the lifetime; tokens without a lifetime do not expire")
   func refreshed() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -64,7 +64,7 @@ struct RemainingTests {
   }
 
   @Test(
-    "no time of day makes a record trap",
+    "No time of day makes a record trap",
     arguments: [Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, 0])
   func oddTimes(now: Double) throws {
     let record = CredentialRecord.empty.replaced(by: tokens, at: 1_790_000_000).counted(from: now, random: .max)
@@ -74,13 +74,13 @@ struct RemainingTests {
     #expect(kept?.credential == tokens)
   }
 
-  @Test("a record counts on after the greatest number there is")
+  @Test("A record counts on after the largest number")
   func overflow() {
     let last = CredentialRecord(credential: nil, account: nil, generation: .max, principal: .max, since: 0)
     #expect(last.replaced(by: tokens, at: 0).generation == 0)
   }
 
-  @Test("a new place counts from a later number, of which nobody can tell the end, and never falls back")
+  @Test("A new place starts at a later, unpredictable number, and never falls back")
   func counting() {
     let early = CredentialRecord.empty.counted(from: 1_790_000_000, random: 1 << 50)
     let milliseconds: UInt64 = 1_790_000_000_000

@@ -5,11 +5,11 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("Whatever fails while a file is replaced, the old content is there or the new")
+@Suite("Replacing a file atomically")
 struct ReplacingTests {
   private struct DiskFull: Error {}
 
-  /// Fails at a step once it is told to.
+  /// Fails at a chosen step.
   private final class Disk: Sendable {
     private let failing = Mutex<Folder.Step?>(nil)
 
@@ -22,7 +22,7 @@ struct ReplacingTests {
     }
   }
 
-  @Test("a step that fails leaves the old content until the file has its place", arguments: Folder.Step.allCases)
+  @Test("A step that fails leaves the old content until the file is replaced", arguments: Folder.Step.allCases)
   func steps(step: Folder.Step) async throws {
     try await Place.with { place in
       let disk = Disk()
@@ -47,7 +47,7 @@ struct ReplacingTests {
     }
   }
 
-  @Test("the first credentials that cannot be kept leave nothing that looks like some")
+  @Test("The first credentials that cannot be stored leave no file")
   func first() async throws {
     try await Place.with { place in
       let disk = Disk()
@@ -60,7 +60,7 @@ struct ReplacingTests {
     }
   }
 
-  @Test("what a dead process has left is overwritten by the next who writes, and removed by the next who refreshes")
+  @Test("The draft of a dead process is overwritten by the next write and removed by the next refresh")
   func leftBehind() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -77,7 +77,7 @@ struct ReplacingTests {
     }
   }
 
-  @Test("where the new file cannot be made the old one stays")
+  @Test("If the new file cannot be created the old one stays")
   func blocked() async throws {
     try await Place.with { place in
       let store = place.store()
@@ -96,7 +96,7 @@ struct ReplacingTests {
     }
   }
 
-  @Test("a link in the place of the new file is removed, not followed")
+  @Test("A link in place of the new file is removed, not followed")
   func linked() async throws {
     try await Place.with { place in
       let store = place.store()

@@ -7,7 +7,7 @@
 
   @testable import ApusCredentials
 
-  @Suite("Several processes with one file of credentials", .timeLimit(.minutes(5)))
+  @Suite("Several processes with one credentials file", .timeLimit(.minutes(5)))
   struct ProcessesTests {
     /// Tokens that have been over for an hour, kept by this process.
     private func keepOldTokens(in place: Place) async throws -> FileCredentials {
@@ -18,7 +18,7 @@
     }
 
     @Test(
-      "however many find their token over at once, the server is asked for one, and each call is answered",
+      "However many processes find their token expired at once, there is one refresh, and each call gets a response",
       arguments: [2, 4])
     func together(count: Int) async throws {
       let gate = ApusTestServer.Gate()
@@ -30,7 +30,7 @@
           for worker in workers { try await worker.says("ready") }
           var said: [String] = []
           for worker in workers { said.append(try await worker.line()) }
-          // All have come as far as they can: the answer to the one who asks is held up.
+          // All processes wait: the response to the one that refreshes is held.
           #expect(said.sorted() == ["asks"] + Array(repeating: "waits", count: count - 1))
           gate.open()
           for worker in workers { try await worker.says("answer for access-1") }
@@ -46,7 +46,9 @@
       }
     }
 
-    @Test("one that dies between asking and keeping leaves the old tokens, and the next refreshes at once")
+    @Test(
+      "A process that dies before it stores new tokens leaves the old ones, and the next process refreshes at once"
+    )
     func diesBeforeKeeping() async throws {
       let tokens = TokenServer()
       try await Place.with { place in
@@ -70,7 +72,7 @@
       }
     }
 
-    @Test("one that dies while it writes leaves content that is complete", arguments: 1...8)
+    @Test("A process that dies during a write leaves complete content", arguments: 1...8)
     func diesWhileWriting(lines: Int) async throws {
       try await Place.with { place in
         let worker = try Worker("keep-on", place)
@@ -92,7 +94,7 @@
       }
     }
 
-    @Test("one that dies with the lease holds up nobody")
+    @Test("The lease of a process that dies is free")
     func diesWithLease() async throws {
       try await Place.with { place in
         let store = place.store()
@@ -107,7 +109,7 @@
       }
     }
 
-    @Test("who signs out in one process stays signed out when a refresh ends in another")
+    @Test("A sign-out in one process is not undone by a refresh in another")
     func signsOut() async throws {
       let tokens = TokenServer()
       try await Place.with { place in
@@ -128,7 +130,7 @@
       }
     }
 
-    @Test("those that make the key at once all use the same")
+    @Test("Processes that create the key at once all use the same one")
     func makeKey() async throws {
       try await Place.with { place in
         let workers = try (0..<4).map { _ in try Worker("keep", place) }

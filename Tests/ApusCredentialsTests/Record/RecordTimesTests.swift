@@ -9,7 +9,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Lifetimes that a kept record may have")
+@Suite("Lifetimes in a stored record")
 struct RecordTimesTests {
   private static let century = Duration.seconds(100 * 366 * 24 * 60 * 60)
 
@@ -27,7 +27,7 @@ struct RecordTimesTests {
   }
 
   @Test(
-    "a lifetime that no clock can show is a hundred years, and is written and read again",
+    "A lifetime beyond any clock is a hundred years, and survives a round trip",
     arguments: [
       ("9223372036854775807", "9223372036854775807", century),
       ("-9223372036854775808", "-9223372036854775808", .zero - century),
@@ -42,20 +42,20 @@ struct RecordTimesTests {
   }
 
   @Test(
-    "a number that is none of 64 bits makes no record",
+    "A number beyond 64 bits makes the record invalid",
     arguments: ["1e30", "1e999", "9223372036854775808", "NaN", "\"1\""])
   func malformed(seconds: String) {
     #expect(read(seconds: seconds) == nil)
   }
 
-  @Test("any time since which it holds is taken", arguments: ["1e300", "-1e300", "1e30", "9223372036854775807"])
+  @Test("Any start time is accepted", arguments: ["1e300", "-1e300", "1e30", "9223372036854775807"])
   func since(text: String) throws {
     let record = try #require(read(seconds: "60", since: text))
     _ = record.remaining(at: 1e9)
     #expect(CredentialRecord(try record.encoded()) != nil)
   }
 
-  @Test("an app's lifetime is written whatever it is", arguments: [1e20, -1e20, 1.5])
+  @Test("An app's lifetime can be stored, whatever it is", arguments: [1e20, -1e20, 1.5])
   func writing(seconds: Double) throws {
     let tokens = Tokens(access: "a", lifetime: .seconds(seconds))
     let record = CredentialRecord(credential: .tokens(tokens), generation: 1, principal: 1, since: 0)

@@ -35,11 +35,11 @@ enum Ending: String, CaseIterable, Sendable {
   var isUnauthorized: Bool { [.refused, .refreshRefused, .refreshRefusedByProblem].contains(self) }
 }
 
-/// A server that repeats every secret it may have been told in what it answers.
+/// A server that repeats every secret in its responses.
 struct SecretServer: Sendable {
   let authenticator: Authenticator
   let ending: Ending
-  /// Holds the answers for which a call waits in vain.
+  /// Holds responses for which a call waits for ever.
   let gate: Gate
 
   func answer(to exchange: StubExchange) -> StubAnswer {

@@ -1,6 +1,6 @@
 import Testing
 
-/// A way to show who calls, and a way for the call to end.
+/// An authentication scheme and an end of the call.
 struct SecretCase: Sendable, CustomTestStringConvertible {
   let authenticator: Authenticator
   let ending: Ending

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("What holds credentials shows nothing of them")
+@Suite("Values with credentials print as a mask")
 struct SecretValuesTests {
   private let tokens = Credential.tokens(
     Tokens(access: Secret(Planted.access.secret), refresh: Secret(Planted.refresh.secret), lifetime: .seconds(60)))
@@ -16,7 +16,7 @@ struct SecretValuesTests {
     #expect(leaks.isEmpty, "\(name) shows \(leaks)", sourceLocation: location)
   }
 
-  @Test("credentials, sources, authentications and environments", arguments: Authenticator.allCases)
+  @Test("Credentials, stores, authentications and environments", arguments: Authenticator.allCases)
   func values(authenticator: Authenticator) {
     let authentication = authenticator.authentication()
     var environment = Environment(baseURL: "https://api.example.com")
@@ -32,7 +32,7 @@ struct SecretValuesTests {
     expectSilence(Client(configuration: configuration, transport: StubTransport()), "\(name): the client")
   }
 
-  @Test("what a source keeps, as it is and inside of other values")
+  @Test("Stored credentials, alone and inside other values")
   func kept() {
     struct Holder {
       let credential: Credential, maybe: StoredCredential?, list: [Credential], table: [String: Credential]
@@ -47,7 +47,7 @@ struct SecretValuesTests {
     }
   }
 
-  @Test("what a refresh has to work with")
+  @Test("The input of a refresh")
   func refresh() async {
     let (shown, stub) = (Log<String>(), StubTransport())
     stub.onAny(answer: .status(401))
@@ -65,7 +65,7 @@ struct SecretValuesTests {
     }
   }
 
-  @Test("credentials that cannot be sent are not in the error that says so")
+  @Test("An error about unusable credentials does not contain them")
   func unusable() async throws {
     func token(_ end: String) -> MemoryCredentials { MemoryCredentials(token: Planted.key.secret + end) }
     func account(_ end: String) -> MemoryCredentials {
@@ -95,7 +95,7 @@ struct SecretValuesTests {
     }
   }
 
-  @Test("a file with credentials, what it is in memory, and what goes wrong with it")
+  @Test("A credentials file, its content in memory, and its errors")
   func file() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "apus-secrets-\(UUID())")
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// Secrets go in wherever credentials come from or servers repeat them, and out on the wire alone.
-@Suite("Whoever authenticates and however the call ends, no text holds a secret")
+@Suite("No text contains a secret, whatever the scheme and the end of the call")
 struct SecretsEverywhereTests {
   @Test(
     "errors, traces, events, registry entries, log lines, curl lines and dumps hold none", .timeLimit(.minutes(5)),
@@ -28,7 +28,7 @@ struct SecretsEverywhereTests {
     }
   }
 
-  @Test("all of them were on the wire, so there was something to hide", arguments: SecretCase.all)
+  @Test("All secrets were on the wire, so the other tests prove something", arguments: SecretCase.all)
   func onTheWire(secret: SecretCase) async throws {
     let bench = SecretBench(secret)
     _ = try await bench.run()
@@ -40,7 +40,7 @@ struct SecretsEverywhereTests {
     #expect(bench.digests.allSatisfy { wire.contains($0) })
   }
 
-  @Test("a secret is found plain, in Base64 and in bytes, so that a leak would be seen")
+  @Test("The search finds a secret in plain text, Base64 and bytes")
   func finding() {
     let secret = Planted.password.secret
     var bytes = ""

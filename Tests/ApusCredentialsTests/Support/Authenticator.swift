@@ -1,7 +1,7 @@
 import Apus
 import ApusCredentials
 
-/// Every way to show who calls, each with secrets of its own.
+/// Every authentication scheme, each with its own secrets.
 enum Authenticator: String, CaseIterable, Sendable {
   case bearer, refreshedBearer, basic, digest, keyField, keyParameter, custom
 

@@ -67,7 +67,7 @@ struct Place: Sendable {
 
   func exists(_ path: String) -> Bool { FilePlace(path).look() != .nothing }
 
-  /// The bits that say who may do what.
+  /// The permission bits.
   static func mode(of path: String) -> UInt32 {
     var status = stat()
     return lstat(path, &status) == 0 ? UInt32(status.st_mode) & 0o777 : 0

@@ -1,4 +1,4 @@
-/// Secrets that are put wherever credentials are kept or given. Each is another, so that one which leaks tells which.
+/// Secrets in every place of credentials. Each is different, so that a leak shows its source.
 enum Planted: String, Sentinel {
   case access, refresh, newAccess, newRefresh, user, password, key
 

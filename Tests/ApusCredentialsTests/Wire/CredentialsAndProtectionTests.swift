@@ -5,7 +5,7 @@
   import Testing
 
   /// The servers speak no TLS here: the clients believe that they do.
-  @Suite("Credentials of a secure server, as the servers record them")
+  @Suite("Credentials of an https server on the wire")
   struct CredentialsAndProtectionTests {
     private func client(
       _ authenticator: Authenticator, of server: TestServer, followsInsecure: Bool
@@ -23,7 +23,7 @@
       return api
     }
 
-    @Test("a redirect to http is refused, and the other server hears nothing", arguments: Authenticator.allCases)
+    @Test("A redirect to http is refused, and the other server gets no request", arguments: Authenticator.allCases)
     func refused(authenticator: Authenticator) async throws {
       let gatekeeper = Gatekeeper(authenticator: authenticator)
       try await TestServer.with { _ in
@@ -45,7 +45,7 @@
     }
 
     @Test(
-      "a redirect to http that the client follows takes none along, also to the same host and port",
+      "A redirect to http that the policy allows carries no credentials, also to the same host and port",
       arguments: Authenticator.allCases)
     func followed(authenticator: Authenticator) async throws {
       let gatekeeper = Gatekeeper(authenticator: authenticator)

@@ -18,7 +18,7 @@
         }
       }
 
-      /// How often somebody was asked for new tokens.
+      /// The number of refresh requests.
       var refreshes: Int { (first.exchanges + second.exchanges).count { $0.path == Authenticator.tokenPath } }
     }
 
@@ -53,7 +53,7 @@
       return api
     }
 
-    @Test("a redirect to another port takes none along", arguments: Authenticator.allCases)
+    @Test("A redirect to another port carries no credentials", arguments: Authenticator.allCases)
     func redirected(authenticator: Authenticator) async throws {
       try await withServers(of: authenticator) { servers in
         let api = try await client(authenticator, of: servers)
@@ -68,7 +68,7 @@
     }
 
     @Test(
-      "another server that asks for them gets none, starts no refresh and signs nobody out",
+      "Another server's challenge gets no credentials, causes no refresh and no sign-out",
       arguments: Authenticator.allCases)
     func asked(authenticator: Authenticator) async throws {
       let events = Log<SessionEnd>()
@@ -91,7 +91,7 @@
     }
 
     @Test(
-      "a way that leads back shows them anew where they belong, and nowhere between",
+      "On a way back credentials are sent to their own server again, and not in between",
       arguments: Authenticator.allCases)
     func restored(authenticator: Authenticator) async throws {
       let back = Address()
@@ -113,7 +113,7 @@
       }
     }
 
-    @Test("content that a server wants a proof for is sent to it once more, and that shows another server nothing")
+    @Test("Content is sent again for a challenge, and not to another server")
     func content() async throws {
       try await withServers(of: .digest) { servers in
         let api = servers.first.client { $0.authentication = Authenticator.digest.authentication() }
@@ -127,7 +127,7 @@
       }
     }
 
-    @Test("what a middleware sends to another server carries none", arguments: Authenticator.allCases)
+    @Test("A request of a middleware to another server carries no credentials", arguments: Authenticator.allCases)
     func elsewhere(authenticator: Authenticator) async throws {
       try await withServers(of: authenticator) { servers in
         let elsewhere = SendElsewhere(authority: "127.0.0.1:\(servers.second.port)")
@@ -156,7 +156,7 @@
     }
 
     @Test(
-      "another client of the same server shows none, whatever the first one knows", arguments: Authenticator.allCases)
+      "Another client of the same server sends none", arguments: Authenticator.allCases)
     func otherClient(authenticator: Authenticator) async throws {
       try await withServers(of: authenticator) { servers in
         let api = try await client(authenticator, of: servers)
@@ -171,7 +171,7 @@
       }
     }
 
-    @Test("an endpoint that says so shows none", arguments: Authenticator.allCases)
+    @Test("An endpoint with credentials(.none) sends none", arguments: Authenticator.allCases)
     func endpoint(authenticator: Authenticator) async throws {
       try await withServers(of: authenticator) { servers in
         let api = try await client(authenticator, of: servers)

@@ -4,7 +4,7 @@
   import ApusTestServer
   import Synchronization
 
-  /// What a server is told only once another one runs.
+  /// The values that a server needs from one that starts later.
   final class Address: Sendable {
     private let origin = Mutex("")
 
@@ -33,7 +33,8 @@
   }
 
   extension TestServer {
-    /// A client of this server, over a transport of its own, which closes its connections when nobody holds it any more.
+    /// A client of this server, over a transport of its own, which closes its connections when nobody holds it any
+    /// more.
     func client(configure: (inout Configuration) -> Void = { _ in }) -> Client {
       Client(baseURL: BaseURL(stringLiteral: origin), transport: NIOTransport()) {
         $0.timeout = .seconds(300)
@@ -50,7 +51,7 @@
       return "\(request.method) \(request.target)\n\(fields)\n\(request.text)"
     }
 
-    /// What it shows of who calls.
+    /// The credentials that it carries.
     var shown: Set<Planted> { Planted.leaks(in: seen) }
 
     /// Whether it shows nothing at all, nor anything that was computed.

@@ -3,7 +3,7 @@
   import ApusTestServer
   import Testing
 
-  @Suite("New tokens on the wire, as the servers record them")
+  @Suite("Refreshes on the wire")
   struct RefreshOnTheWireTests {
     /// Takes the new access token alone, and sends on to another server whoever shows it.
     private struct TokenServer: Sendable {
@@ -22,7 +22,7 @@
       }
     }
 
-    @Test("a refresh shows the old refresh token once, and no other server any of them", arguments: [200, 401])
+    @Test("A refresh sends the old refresh token once, and no token to another server", arguments: [200, 401])
     func redirected(status: Int) async throws {
       let server = TokenServer()
       let events = Log<SessionEnd>()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("Authentication: what follows a refusal")
+@Suite("Authentication: decisions after a rejection")
 struct AuthenticationRoundsTests {
   typealias Rounds = AuthenticationRounds
   typealias Candidate = AuthenticationRounds.Candidate
@@ -17,7 +17,7 @@ struct AuthenticationRoundsTests {
     Candidate(isShown: shown, hasCredential: true, isRefreshable: refreshable, asked: asked, answered: answered)
   }
 
-  @Test("what was shown and is not asked for in another way is refused, and it is about that")
+  @Test("Credentials that were sent and are not asked for otherwise are rejected")
   func plain() {
     var rounds = Rounds()
     #expect(rounds.step([candidate()], isAsked: false) == .end(about: 0))
@@ -25,7 +25,7 @@ struct AuthenticationRoundsTests {
     #expect(rounds.step([], isAsked: true) == .end(about: nil))
   }
 
-  @Test("signed out, the refusal is about whoever has no credentials")
+  @Test("Signed out, the rejection concerns the candidate without credentials")
   func signedOut() {
     var rounds = Rounds()
     let nobody = Candidate(isShown: false, hasCredential: false, isRefreshable: true, asked: basic)
@@ -33,7 +33,7 @@ struct AuthenticationRoundsTests {
   }
 
   @Test(
-    "credentials are refreshed once: a second refusal is the caller's",
+    "Credentials are refreshed once; the second rejection is the call's response",
     arguments: [Challenge?.none, Challenge("Bearer"), Challenge("Other")])
   func refresh(challenge: Challenge?) {
     var rounds = Rounds()
@@ -43,13 +43,13 @@ struct AuthenticationRoundsTests {
     #expect(rounds.step(only, isAsked: challenge != nil) == .end(about: 0))
   }
 
-  @Test("of several the one is refreshed that the server asks for; a server that does not say means the first")
+  @Test("Of several candidates the one that the server asks for is refreshed; without a challenge the first one")
   func several() {
     var rounds = Rounds()
     let key = candidate()
     #expect(rounds.step([key, candidate(refreshable: true)], isAsked: false) == .refresh(1))
     rounds = Rounds()
-    // Nobody was shown to it: it is about nobody who has something to show.
+    // No credentials were sent: the rejection concerns no candidate with credentials.
     #expect(rounds.step([candidate(shown: false)], isAsked: false) == .end(about: nil))
     rounds = Rounds()
     #expect(rounds.step([key, candidate(refreshable: true)], isAsked: true) == .end(about: 0))
@@ -59,7 +59,7 @@ struct AuthenticationRoundsTests {
     #expect(rounds.step([key, asked], isAsked: true) == .end(about: 1))
   }
 
-  @Test("a challenge is answered once, by the first that can; what was answered wrongly is refused")
+  @Test("A challenge is answered once, by the first candidate that can; a wrong answer is rejected")
   func answer() {
     var rounds = Rounds()
     let others = [candidate(), candidate(shown: false, asked: digest), candidate(shown: false, asked: basic)]
@@ -72,14 +72,14 @@ struct AuthenticationRoundsTests {
     #expect(rounds.step(now, isAsked: true) == .end(about: 1))
   }
 
-  @Test("what was shown for an old challenge is shown for a new one, and not for the same again")
+  @Test("Credentials that answered an old challenge answer a new one, but not the same one again")
   func newChallenge() {
     var rounds = Rounds()
     #expect(rounds.step([candidate(asked: digest, answered: digest)], isAsked: true) == .end(about: 0))
     #expect(rounds.step([candidate(asked: stale, answered: digest)], isAsked: true) == .answer(0, stale))
   }
 
-  @Test("a challenge that was only out of date is answered again, and not for ever")
+  @Test("A stale challenge is answered again, up to a limit")
   func outOfDate() {
     var rounds = Rounds()
     #expect(rounds.step([candidate(shown: false, asked: digest)], isAsked: true) == .answer(0, digest))
@@ -89,7 +89,7 @@ struct AuthenticationRoundsTests {
     #expect(rounds.step(again, isAsked: true) == .end(about: 0))
   }
 
-  @Test("a token for a realm is shown when that is asked for, and refreshed when it is refused then")
+  @Test("A token for a realm is sent when that is asked for, and refreshed when it is rejected")
   func both() {
     var rounds = Rounds()
     let challenge = Challenge("Bearer", parameters: [.init("realm", "a")])

@@ -4,13 +4,13 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Calls that wait while the account changes")
+@Suite("Waiting calls and a change of account")
 struct BoundCallsTests {
   typealias Wait = BoundBench.Wait
   typealias Change = BoundBench.Change
 
   @Test(
-    "a call goes out as the account that it was made for, or not at all, whatever it waits for",
+    "A call is sent for the account that it was made for, or not at all, whatever it waits for",
     arguments: Wait.allCases, Change.allCases)
   func bound(_ wait: Wait, _ change: Change) async throws {
     let bench = BoundBench(wait)
@@ -27,7 +27,7 @@ struct BoundCallsTests {
         #expect(error.code == .declined && error.underlying is PrincipalChanged, "\(error)")
         #expect(error.sessionEnd == .signedOut && error.isSessionOver)
         #expect(error.requestState == before.state)
-        // It is never tried again.
+        // It is never retried.
         #expect(wait == .own || error.failedAttempts.last?.decision == .end(.notTemporary))
       }
     }
@@ -36,7 +36,7 @@ struct BoundCallsTests {
   }
 
   @Test(
-    "a call that was made while signed out goes out without credentials, whoever signs in while it waits",
+    "A call that was made while signed out is sent without credentials, even after a sign-in",
     arguments: Wait.allCases.filter { $0 != .refresh && $0 != .challenge })
   func signedOut(_ wait: Wait) async throws {
     let bench = BoundBench(wait, isSignedIn: false)
@@ -50,7 +50,7 @@ struct BoundCallsTests {
     #expect(bench.authorizations.allSatisfy { $0 == nil } && !bench.authorizations.isEmpty)
   }
 
-  @Test("a call that is not sent since the account changed counts neither for the breaker nor as a refusal")
+  @Test("A call that is not sent because the account changed counts neither for the breaker nor as a rejection")
   func breaker() async throws {
     let bench = BoundBench(.own)
     let breaker = CircuitBreaker(BreakerPolicy(consecutive: 1))
@@ -62,7 +62,7 @@ struct BoundCallsTests {
     #expect(bench.events.all.isEmpty)
   }
 
-  @Test("signing out and in again as the same account ends the calls of the session before")
+  @Test("Signing out and in again as the same account ends the calls of the earlier session")
   func signedInAgain() async throws {
     let bench = BoundBench(.heldTag)
     let calls = try await bench.start(bench.client())
@@ -73,7 +73,7 @@ struct BoundCallsTests {
     #expect(bench.authorizations.isEmpty)
   }
 
-  @Test("of several authentications each is bound, and one that has changed ends the call")
+  @Test("A call is bound to each of several authentications, and a change of one ends the call")
   func several() async throws {
     let (first, second) = (MemoryCredentials(token: "a"), MemoryCredentials(token: "b"))
     let (stub, gate) = (StubTransport.answering(), Gate())
@@ -89,7 +89,7 @@ struct BoundCallsTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("an answer that is on its way is delivered to its call, and shared with no call of the next account")
+  @Test("A response under way is delivered to its call, and not shared with calls of the next account")
   func delivered() async throws {
     let (stub, gate) = (StubTransport(), Gate())
     let answering: StubTransport.Answering = { exchange in
@@ -111,6 +111,19 @@ struct BoundCallsTests {
     #expect(try await second == "Bearer two")
   }
 
+  @Test("In a pipeline that binds no calls, a call that would carry credentials is not sent")
+  func unbound() async throws {
+    var environment = Environment(baseURL: "https://api.example.com")
+    environment.authentication = .bearer(MemoryCredentials(token: "one"))
+    let stub = StubTransport()
+    let api = Client(environment: environment, pipeline: [.credentials: Credentials()], transport: stub)
+    let error = await failure { () async throws(CallError) in try await api.send(Request<Void>.method(.get, "/mine")) }
+    #expect(error?.code == .invalidRequest && error?.detail.contains("PrincipalBinding") == true)
+    #expect(stub.exchanges.isEmpty)
+    try await api.send(Request<Void>.method(.get, "/open").credentials(.none))
+    #expect(stub.exchanges.count == 1)
+  }
+
   @Test("Calls are bound to an account just inside the total deadline, outside of everything that waits")
   func described() {
     let names = TestClient().over(StubTransport()).describe().layers.map(\.name)
@@ -118,7 +131,7 @@ struct BoundCallsTests {
   }
 }
 
-@Suite("Streams while the account changes")
+@Suite("Streams and a change of account")
 struct BoundStreamsTests {
   private let stub = StubTransport()
   private let tokens = MemoryCredentials()
@@ -164,7 +177,7 @@ struct BoundStreamsTests {
     #expect(error?.underlying is PrincipalChanged)
   }
 
-  @Test("an open stream ends when its account signs out: through the client, its source or by another sign-in")
+  @Test("An open stream ends when its account signs out: through the client, the store or another sign-in")
   func signedOut() async throws {
     for way in 0..<3 {
       tokens.set(.token("one"), account: "ada")
@@ -180,7 +193,7 @@ struct BoundStreamsTests {
     try await stub.waitUntilIdle()
   }
 
-  @Test("an open stream goes on when its credentials are refreshed or set anew for the same account")
+  @Test("An open stream goes on when its credentials are refreshed or set again for the same account")
   func sameAccount() async throws {
     let stream = try await read(client(tokens))
     #expect(tokens.refresh(tokens.current().generation, to: .token("two")))
@@ -189,7 +202,7 @@ struct BoundStreamsTests {
     #expect(try await stream.value.get() == ["first", "second"])
   }
 
-  @Test("a source that tells of no changes ends the stream by signing out through the client, or with the next call")
+  @Test("A store without notifications ends the stream at signOut() or with the next call")
   func silentSource() async throws {
     for way in 0..<2 {
       tokens.set(.token("one"), account: "ada")
@@ -206,7 +219,7 @@ struct BoundStreamsTests {
   }
 }
 
-/// A source that tells nobody of its changes.
+/// A store without notifications.
 private struct SilentSource: CredentialSource {
   let tokens: MemoryCredentials
 

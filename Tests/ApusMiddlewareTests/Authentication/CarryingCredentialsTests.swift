@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Carrying credentials")
+@Suite("Sending credentials")
 struct CarryingCredentialsTests {
   private let stub = StubTransport.answering()
   private let tokens = MemoryCredentials()
@@ -17,7 +17,7 @@ struct CarryingCredentialsTests {
 
   private var authorizations: [String?] { stub.exchanges.map { $0.fields[.authorization] } }
 
-  @Test("the next call carries a token that was set, none after it was cleared")
+  @Test("The next call carries a token that was set, and none after it was cleared")
   func setReadDelete() async throws {
     let api = client().over(stub)
     try await api.send(.ping)
@@ -30,7 +30,7 @@ struct CarryingCredentialsTests {
     #expect(authorizations == [nil, "Bearer one", "Bearer two", nil])
   }
 
-  @Test("each attempt of a call reads the token anew")
+  @Test("Each attempt of a call reads the token again")
   func perAttempt() async throws {
     tokens.set(.token("old"), account: "ada")
     var client = client()
@@ -41,7 +41,7 @@ struct CarryingCredentialsTests {
     #expect(authorizations == ["Bearer old", "Bearer new"])
   }
 
-  @Test("an environment whose authentication is taken back carries no credentials and tells nobody apart")
+  @Test("An environment without its former authentication carries no credentials and binds no calls")
   func takenBack() async throws {
     struct Asking: Middleware {
       let told: Log<UInt64?>
@@ -62,7 +62,7 @@ struct CarryingCredentialsTests {
     #expect(client.environment.authentication.map { _ in true } == nil)
   }
 
-  @Test("what is kept can be read back with its generation, which goes up with every change")
+  @Test("The stored credentials have a generation that increases with every change")
   func generations() {
     #expect(tokens.current() == StoredCredential(nil, generation: 0, principal: 0))
     tokens.set(token: "a")
@@ -73,7 +73,7 @@ struct CarryingCredentialsTests {
     #expect(tokens.current() == StoredCredential(nil, generation: 3, principal: 3))
   }
 
-  @Test("a name and a password go as Basic credentials in UTF-8")
+  @Test("A user name and a password are sent as Basic credentials in UTF-8")
   func basic() async throws {
     let source = MemoryCredentials(.password(user: "Aladdin", "open sesame"))
     try await client(.basic(source)).over(stub).send(.ping)
@@ -83,7 +83,7 @@ struct CarryingCredentialsTests {
     #expect(authorizations == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Basic dGVzdDoxMjPCozo="])
   }
 
-  @Test("an API key goes in the field the server names")
+  @Test("An API key is sent in its field")
   func keyField() async throws {
     tokens.set(token: "k")
     try await client(.apiKey(tokens, field: "X-Api-Key")).over(stub).send(.ping)
@@ -91,14 +91,14 @@ struct CarryingCredentialsTests {
     #expect(authorizations == [nil])
   }
 
-  @Test("an API key goes in the query where the server takes it nowhere else, encoded once")
+  @Test("An API key is sent in the query, encoded once")
   func keyParameter() async throws {
     tokens.set(token: "a+b/c=&d")
     try await client(.apiKey(tokens, queryParameter: "api_key")).over(stub).send(.get("/a", query: ["x": 1]))
     #expect(stub.exchanges[0].target == "/v1/a?x=1&api_key=a%2Bb%2Fc%3D%26d")
   }
 
-  @Test("a call's own credentials win, whatever their case, and the source is not asked")
+  @Test("A call's own credentials take precedence, in any case, and the store is not read")
   func ownWins() async throws {
     let source = FailingSource(CancellationError())
     try await client(.bearer(source)).over(stub).send(.ping.field("authorization", "Own 1"))
@@ -109,7 +109,7 @@ struct CarryingCredentialsTests {
     #expect(stub.exchanges[2].target == "/v1/ping?key=own")
   }
 
-  @Test("endpoints that say so carry none")
+  @Test("Endpoints with credentials(.none) carry none")
   func unauthenticated() async throws {
     tokens.set(token: "t")
     try await client().over(stub).send(.ping.credentials(.none))
@@ -126,7 +126,7 @@ struct CarryingCredentialsTests {
   }
 
   @Test(
-    "a message to any other origin carries none: other host, port, scheme, subdomain, look-alike",
+    "A message to any other origin carries no credentials: other host, port, scheme, subdomain, look-alike",
     arguments: [
       ("https", "evil.example.com"), ("https", "api.example.com:8443"), ("http", "api.example.com"),
       ("https", "api.example.com.evil.test"), ("https", "sub.api.example.com"), ("https", "api.example.com@evil.test"),
@@ -149,7 +149,7 @@ struct CarryingCredentialsTests {
     }
   }
 
-  @Test("the same origin written differently carries them", arguments: ["API.example.com", "api.example.com:443"])
+  @Test("The same origin written differently gets them", arguments: ["API.example.com", "api.example.com:443"])
   func sameOrigin(authority: String) async throws {
     tokens.set(token: "t")
     var client = client()
@@ -158,7 +158,7 @@ struct CarryingCredentialsTests {
     #expect(authorizations == ["Bearer t"])
   }
 
-  @Test("origins that are named get them, and no others")
+  @Test("Named origins get them, and no others")
   func namedOrigins() async throws {
     tokens.set(token: "t")
     let uploads = Origin(scheme: "https", host: "uploads.example.com", port: 443)
@@ -172,7 +172,7 @@ struct CarryingCredentialsTests {
     #expect(authorizations == [nil, "Bearer t"])
   }
 
-  @Test("two environments with sources of their own never see each other's token, also while switching")
+  @Test("Two environments with their own stores never use each other's token, also while switching")
   func noCrossTalk() async throws {
     let (here, there) = (MemoryCredentials(token: "here"), MemoryCredentials(token: "there"))
     let client = client(.bearer(here))
@@ -194,7 +194,7 @@ struct CarryingCredentialsTests {
     #expect(stub.exchanges.count == 200)
   }
 
-  @Test("the field is marked so that no intermediary stores it")
+  @Test("The field is marked as not indexable")
   func sensitive() async throws {
     tokens.set(token: "t")
     try await client().over(stub).send(.ping)

@@ -9,7 +9,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Challenges of anything")
+@Suite("Challenge parser: random input")
 struct ChallengeFuzzTests {
   private static let rounds = ProcessInfo.processInfo.environment["APUS_FUZZ"].flatMap { Int($0) } ?? 1000
 
@@ -66,13 +66,13 @@ struct ChallengeFuzzTests {
     return String(scalars)
   }
 
-  @Test("any bytes are read to an end, and what is read of them reads back as it was", arguments: 0..<8)
+  @Test("Any bytes are read to the end, and the result reads back as it was", arguments: 0..<8)
   func bytes(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<Self.rounds {
       let lines = (0..<Int.random(in: 1...3, using: &generator)).map { _ in line(&generator) }
       let challenges = read(lines)
-      #expect(challenges.count <= ChallengeParser.mostChallenges)
+      #expect(challenges.count <= ChallengeParser.maximumChallenges)
       for challenge in challenges {
         #expect(!challenge.scheme.isEmpty && (challenge.token == nil || challenge.parameters.isEmpty))
         #expect(challenge.token?.isEmpty != true && challenge.parameters.allSatisfy { !$0.name.isEmpty })
@@ -82,17 +82,19 @@ struct ChallengeFuzzTests {
     }
   }
 
-  @Test("much of anything is read no further than its limits", arguments: 100..<104)
+  @Test("Long input is read only up to the limits", arguments: 100..<104)
   func floods(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<max(1, Self.rounds / 100) {
       let piece = line(&generator)
       let count = (20 << 10) / max(1, piece.count)
       let flood = Array(repeatElement(piece, count: count).joined())
-      for lines in [[flood], [Array(flood.prefix(ChallengeParser.mostBytes))], Array(repeating: piece, count: count)] {
+      for lines in [
+        [flood], [Array(flood.prefix(ChallengeParser.maximumBytes))], Array(repeating: piece, count: count),
+      ] {
         let challenges = read(lines)
-        #expect(challenges.count <= ChallengeParser.mostChallenges)
-        #expect(challenges.allSatisfy { $0.parameters.count <= ChallengeParser.mostParameters })
+        #expect(challenges.count <= ChallengeParser.maximumChallenges)
+        #expect(challenges.allSatisfy { $0.parameters.count <= ChallengeParser.maximumParameters })
       }
     }
   }

@@ -1,8 +1,9 @@
-import ApusMiddleware
 import HTTPTypes
 import Testing
 
-@Suite("The challenges that an answer holds")
+@testable import ApusMiddleware
+
+@Suite("Challenge parser")
 struct ChallengeParserTests {
   private func challenges(_ lines: [String]) -> [Challenge] {
     var fields = HTTPFields()
@@ -33,7 +34,7 @@ struct ChallengeParserTests {
     ("HOBA max-age=180, challenge=MTYwMDI", "HOBA[max-age=180;challenge=MTYwMDI]"),
   ]
 
-  @Test("one challenge is read with its token or its parameters", arguments: usual)
+  @Test("A challenge is read with its token or its parameters", arguments: usual)
   func one(line: String, expected: String) {
     #expect(shown(line) == expected)
   }
@@ -54,12 +55,12 @@ struct ChallengeParserTests {
     ("A b, C d=e", "A<b> | C[d=e]"),
   ]
 
-  @Test("several challenges in one line are told from their parameters", arguments: listed)
+  @Test("Several challenges in one line are told from their parameters", arguments: listed)
   func several(line: String, expected: String) {
     #expect(shown(line) == expected)
   }
 
-  @Test("every line is read, whatever stands in the others")
+  @Test("Every line is read, whatever the others contain")
   func lines() {
     #expect(shown("Negotiate", #"Basic realm="a", Bearer"#, "NTLM") == "Negotiate | Basic[realm=a] | Bearer | NTLM")
     #expect(shown(#"Basic realm="a"#, "=", "", "Bearer") == "Bearer")
@@ -78,7 +79,7 @@ struct ChallengeParserTests {
     ("Negotiate abc= , NTLM", "Negotiate<abc=> | NTLM"),
   ]
 
-  @Test("spaces and empty elements mean nothing where the grammar allows them", arguments: spaced)
+  @Test("Optional spaces and empty elements are skipped", arguments: spaced)
   func spaces(line: String, expected: String) {
     #expect(shown(line) == expected)
   }
@@ -89,7 +90,7 @@ struct ChallengeParserTests {
     ("A b=\"\t\"", "A[b=\t]"), (#"A b="Zugänge 日本""#, "A[b=Zugänge 日本]"),
   ]
 
-  @Test("quoted strings lose their quotes and escapes and nothing else", arguments: quoted)
+  @Test("Quoted strings lose their quotes and escapes and nothing else", arguments: quoted)
   func quotes(line: String, expected: String) {
     #expect(shown(line) == expected)
   }
@@ -102,7 +103,7 @@ struct ChallengeParserTests {
     ("Basic realm=", "Basic<realm=>"), ("Basic realm", "Basic<realm>"),
   ]
 
-  @Test("a value that lacks its quotes goes on to the next space or comma", arguments: unquoted)
+  @Test("A value without quotes ends at the next space or comma", arguments: unquoted)
   func withoutQuotes(line: String, expected: String) {
     #expect(shown(line) == expected)
   }
@@ -119,35 +120,35 @@ struct ChallengeParserTests {
     (#"Basic realm="a", @, NTLM"#, ""),
   ]
 
-  @Test("what is malformed is left out to the end of its line, with the challenge it stands in", arguments: malformed)
+  @Test("Malformed text is skipped to the end of its line, with its challenge", arguments: malformed)
   func broken(line: String, expected: String) {
     #expect(shown(line) == expected)
     let all = ["Before", expected, "After"].filter { !$0.isEmpty }
     #expect(shown("Before", line, "After") == all.joined(separator: " | "))
   }
 
-  @Test("a value in an older encoding can be read")
+  @Test("A value in ISO-8859-1 can be read")
   func latin() {
     let bytes = Array("Basic realm=\"Zug".utf8) + [0xE4] + Array("nge\"".utf8)
     let challenges = Challenge.all(in: HTTPFields([HTTPField(name: .wwwAuthenticate, value: bytes)]))
     #expect(challenges.map(\.realm) == ["Zugänge"])
   }
 
-  @Test("32 challenges are read and no more")
+  @Test("At most 32 challenges are read")
   func manyChallenges() {
     let lines = (1...40).map { "S\($0)" }
     #expect(challenges(lines).map(\.scheme) == Array(lines.prefix(32)))
     #expect(challenges([lines.joined(separator: ",")]).map(\.scheme) == Array(lines.prefix(32)))
   }
 
-  @Test("a challenge of up to 64 parameters is read; one of more is left out with all that follows")
+  @Test("A challenge with more than 64 parameters is skipped with everything that follows")
   func manyParameters() {
     func line(_ count: Int) -> String { "A " + (1...count).map { "p\($0)=v" }.joined(separator: ", ") }
     #expect(challenges([line(64), "B"]).map(\.parameters.count) == [64, 0])
     #expect(challenges(["Before", line(65) + ", C", "B"]).map(\.scheme) == ["Before"])
   }
 
-  @Test("16 KiB are read; a line that goes beyond is left out with all that follows")
+  @Test("A line beyond 16 KiB is skipped with everything that follows")
   func muchText() {
     func line(_ length: Int) -> String { "A " + String(repeating: "b", count: length - 2) }
     #expect(challenges([line(16 << 10)]).count == 1)
@@ -159,14 +160,14 @@ struct ChallengeParserTests {
     #expect(challenges([String(repeating: "A b=\"", count: 3000)]).isEmpty)
   }
 
-  @Test("names are compared without regard to case, and the first of several parameters counts")
+  @Test("Names are compared case-insensitively, and the first of several parameters counts")
   func names() {
     let challenge = Challenge("BASIC", parameters: [.init("Realm", "a"), .init("realm", "b")])
     #expect(challenge.asks(for: "Basic") && challenge.asks(for: "basic") && !challenge.asks(for: "Bearer"))
     #expect(challenge.realm == "a" && challenge["realm"] == "a" && challenge["nonce"] == nil)
   }
 
-  @Test("a scheme that says nothing else chooses the first challenge of its name")
+  @Test("By default a scheme chooses the first challenge with its name")
   func choosing() {
     let all = challenges([#"Bearer realm="a", basic realm="b", Basic realm="c""#])
     #expect(BasicScheme().choose(among: all)?.realm == "b")

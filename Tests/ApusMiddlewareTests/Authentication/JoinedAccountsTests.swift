@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Calls that share an exchange, and credentials")
+@Suite("Shared exchanges and credentials")
 struct JoinedAccountsTests {
   private let gate = Gate()
   private let tokens = MemoryCredentials(token: "one")
@@ -27,7 +27,7 @@ struct JoinedAccountsTests {
 
   private let mine = Request<[String]>.get("/mine").mapped(by: .content).id("mine", whenRunning: .join)
 
-  @Test("calls with the same credentials share")
+  @Test("Calls with the same credentials share an exchange")
   func same() async throws {
     let stub = stub
     let api = client(stub)
@@ -40,7 +40,7 @@ struct JoinedAccountsTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("after another account signed in, nobody gets the answer meant for the first")
+  @Test("After another account signed in no call gets a response meant for the first")
   func otherAccount() async throws {
     let stub = stub
     let api = client(stub)

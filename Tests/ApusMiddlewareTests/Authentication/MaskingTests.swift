@@ -5,7 +5,7 @@ import HTTPTypes
 import Logging
 import Testing
 
-@Suite("A secret appears on the wire and nowhere else")
+@Suite("A secret appears only on the wire")
 struct MaskingTests {
   /// Every way to show a secret: authentications, and common fields and parameters that hold one.
   enum Way: CaseIterable {
@@ -59,7 +59,7 @@ struct MaskingTests {
     .pieces(["a"]).brokenOff(after: 1),
   ]
 
-  @Test("logs, traces, errors, descriptions, dumps and curl lines hold none", arguments: Way.allCases)
+  @Test("Logs, traces, errors, descriptions, dumps and curl lines contain no secret", arguments: Way.allCases)
   func everywhere(way: Way) async throws {
     for answer in Self.answers {
       let stub = StubTransport.answering(answer)
@@ -88,7 +88,7 @@ struct MaskingTests {
     }
   }
 
-  @Test("a value in the path shows in nothing but a curl line")
+  @Test("A path value appears only in a curl line")
   func pathValues() async throws {
     let log = LogRecorder()
     let entries = Log<String>()
@@ -101,7 +101,7 @@ struct MaskingTests {
     for text in seen + log.lines.all.map(\.text) + entries.all { #expect(isClean(text)) }
   }
 
-  @Test("log lines that show paths hold no secret of the query", arguments: [Way.keyParameter, .commonParameter])
+  @Test("Log lines with paths contain no secret of the query", arguments: [Way.keyParameter, .commonParameter])
   func shownPaths(way: Way) async throws {
     let log = LogRecorder()
     var client = client(way)
@@ -111,7 +111,7 @@ struct MaskingTests {
     #expect(log.lines.all.last?.metadata["url"]?.hasPrefix("https://api.example.com/v1/users/7?page=██&") == true)
   }
 
-  @Test("a secret prints as a mask however it is printed, alone and inside of other values")
+  @Test("A secret prints as a mask, alone and inside other values")
   func secrets() {
     let secret = Secret(sentinel)
     #expect("\(secret)" == "██")
@@ -133,7 +133,7 @@ struct MaskingTests {
     #expect(!(Credential.token("a") as Any is any Encodable))
   }
 
-  @Test("a raw field shows the values that prove nothing about anybody, and masks all others")
+  @Test("A raw field shows values that are on the allow-list, and masks all others")
   func rawFields() {
     #expect("\(RawField("Accept", "text/csv"))" == "Accept: text/csv")
     #expect(texts(of: RawField("X-Key", sentinel)).contains("X-Key: ██"))

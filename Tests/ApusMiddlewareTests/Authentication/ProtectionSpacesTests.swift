@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("Authentication: what servers have asked for")
+@Suite("Authentication: protection spaces")
 struct ProtectionSpacesTests {
   private func message(_ target: String, host: String = "a.example") -> RequestMessage {
     RequestMessage(head: HTTPRequest(method: .get, scheme: "https", authority: host, path: target))
@@ -14,7 +14,7 @@ struct ProtectionSpacesTests {
   private let inner = Challenge("Basic", parameters: [.init("realm", "inner")])
 
   @Test(
-    "a challenge holds for the folder of what was asked for and all below, on the same server",
+    "A challenge holds for the folder of its request and everything below, on the same server",
     arguments: [
       ("/a/b", true), ("/a/", true), ("/a/c?x=/a/", true), ("/a/b/c", true), ("/a", false), ("/b", false), ("/", false),
     ])
@@ -26,7 +26,7 @@ struct ProtectionSpacesTests {
     #expect(spaces.challenge(for: message(target, host: "b.example"))?.challenge == nil)
   }
 
-  @Test("of nested folders the innermost counts, and a new challenge replaces the old")
+  @Test("Of nested folders the innermost counts, and a new challenge replaces the old one")
   func nested() {
     let spaces = ProtectionSpaces()
     spaces.learn(outer, from: message("/x"), isWhole: true)
@@ -37,7 +37,7 @@ struct ProtectionSpacesTests {
     #expect(spaces.challenge(for: message("/ops/y"))?.challenge == outer)
   }
 
-  @Test("of very many folders the oldest are forgotten")
+  @Test("Beyond the limit the oldest folders are dropped")
   func bounded() {
     let spaces = ProtectionSpaces()
     for number in 0...64 { spaces.learn(outer, from: message("/\(number)/x"), isWhole: false) }

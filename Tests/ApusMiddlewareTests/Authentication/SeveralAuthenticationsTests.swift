@@ -1,9 +1,10 @@
 import ApusCore
-import ApusMiddleware
 import ApusTesting
 import HTTPTypes
 import Synchronization
 import Testing
+
+@testable import ApusMiddleware
 
 @Suite("Authentication: several in one client")
 struct SeveralAuthenticationsTests {
@@ -35,7 +36,7 @@ struct SeveralAuthenticationsTests {
     return stub
   }
 
-  @Test("those with places of their own go together; of those with one place the first")
+  @Test("Credentials with different places are sent together; of those with one place the first is")
   func places() async throws {
     let stub = StubTransport.answering()
     let api = client(stub, [.bearer(tokens), .apiKey(key, field: "X-Api-Key"), .basic(operators)])
@@ -45,7 +46,7 @@ struct SeveralAuthenticationsTests {
     #expect(fields[text: "X-Api-Key"] == "k3y")
   }
 
-  @Test("signed out of the first, the second has the place")
+  @Test("Signed out of the first, the second uses the place")
   func signedOutOfFirst() async throws {
     let stub = StubTransport.answering()
     tokens.clear()
@@ -53,7 +54,7 @@ struct SeveralAuthenticationsTests {
     #expect(stub.exchanges.first?.fields[.authorization] == "Basic b3A6cA==")
   }
 
-  @Test("each goes to its own origins alone")
+  @Test("Each authentication is used for its own origins only")
   func origins() async throws {
     let stub = StubTransport.answering()
     let here = try #require(Origin(scheme: "https", authority: "api.example.com"))
@@ -65,7 +66,7 @@ struct SeveralAuthenticationsTests {
     #expect(stub.exchanges.first?.fields[text: "X-Api-Key"] == "k3y")
   }
 
-  @Test("what a server asks for by scheme and realm is answered, and shown unasked from then on in that part of it")
+  @Test("A challenge is answered by scheme and realm, and answered in advance from then on in its protection space")
   func realms() async throws {
     let stub = server()
     let wrong = MemoryCredentials(.password(user: "other", "x"))
@@ -81,7 +82,7 @@ struct SeveralAuthenticationsTests {
     #expect(events.all.isEmpty)
   }
 
-  @Test("credentials for a realm are shown to nobody who does not name it")
+  @Test("Credentials for a realm are not sent to a server that does not name it")
   func unasked() async throws {
     let stub = StubTransport.answering(.status(401))
     let api = client(stub, [.basic(operators, realm: "operations")])
@@ -90,7 +91,7 @@ struct SeveralAuthenticationsTests {
     #expect(events.all.isEmpty)
   }
 
-  @Test("a challenge is answered by whoever the call began for, or by nobody", arguments: [false, true])
+  @Test("A challenge is answered with the account that the call began with, or not at all", arguments: [false, true])
   func signedOutBetween(isOther: Bool) async throws {
     let stub = StubTransport()
     let gate = Gate()
@@ -107,7 +108,7 @@ struct SeveralAuthenticationsTests {
     #expect(stub.exchanges.map { $0.fields[.authorization] } == [nil])
   }
 
-  @Test("a challenge whose answer was refused is not shown unasked from then on")
+  @Test("A challenge whose answer was rejected is not answered in advance")
   func notLearned() async throws {
     let stub = server()
     operators.set(.password(user: "op", "wrong"))
@@ -118,7 +119,7 @@ struct SeveralAuthenticationsTests {
     #expect(events.all.map(\.generation) == [operators.current().generation])
   }
 
-  @Test("credentials that nobody asks for may be unreadable")
+  @Test("Credentials that are not asked for may be unreadable")
   func unreadableSpare() async throws {
     let stub = StubTransport.answering()
     let stuck = StuckSource()
@@ -128,7 +129,7 @@ struct SeveralAuthenticationsTests {
     #expect(stub.exchanges.first?.fields[.authorization] == "Bearer t0ken")
   }
 
-  @Test("a refusal is told of the authentication that the server asked for")
+  @Test("A rejection is reported for the authentication that the server asked for")
   func blame() async throws {
     let stub = StubTransport()
     var fields = HTTPFields()
@@ -140,7 +141,7 @@ struct SeveralAuthenticationsTests {
     #expect(events.all.map(\.generation) == [tokens.current().generation])
   }
 
-  @Test("content that can be sent once only is not sent again for a challenge, and the error says so")
+  @Test("Content that can be sent only once is not sent again for a challenge, and the error says so")
   func onceOnly() async throws {
     let stub = server()
     let api = client(stub, [.basic(operators, realm: "operations")])
@@ -153,7 +154,7 @@ struct SeveralAuthenticationsTests {
     #expect(text == "ok")
   }
 
-  @Test("all of them make the principal, and signing out clears each, also where one cannot be cleared")
+  @Test("All authentications make the principal, and signing out clears each, even if one cannot be cleared")
   func signingOut() async throws {
     let stub = StubTransport.answering()
     let stuck = StuckSource()
@@ -168,7 +169,7 @@ struct SeveralAuthenticationsTests {
     #expect(declined?.code == .declined)
   }
 
-  @Test("a call that needs credentials is declined where the environment has no way to show any")
+  @Test("A call that requires credentials is declined in an environment without authentications")
   func nothing() async throws {
     let stub = StubTransport.answering()
     let error = await failure { try await client(stub, []).send(Request<Void>.get("/").credentials(.required)) }
@@ -176,7 +177,7 @@ struct SeveralAuthenticationsTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("403 is no reason to show other credentials or to refresh them")
+  @Test("403 causes neither a refresh nor other credentials")
   func forbidden() async throws {
     let stub = StubTransport()
     var fields = HTTPFields()
@@ -188,7 +189,7 @@ struct SeveralAuthenticationsTests {
     #expect(stub.exchanges.count == 1 && source.current().generation == 0)
   }
 
-  @Test("a scheme of the app's own signs with two fields, asked or unasked, and both stay off other origins")
+  @Test("An app's own scheme signs with two fields, with or without a challenge, and neither reaches another origin")
   func custom() async throws {
     let stub = StubTransport.answering()
     let api = client(stub, [.scheme(SigningScheme(), key)])
@@ -200,7 +201,7 @@ struct SeveralAuthenticationsTests {
   }
 }
 
-/// Shows who signs, and a signature.
+/// A scheme with a signer and a signature.
 private struct SigningScheme: AuthenticationScheme {
   var name: String? { nil }
   var places: [CredentialPlace] { [.field("X-Signer"), .field("X-Signature")] }

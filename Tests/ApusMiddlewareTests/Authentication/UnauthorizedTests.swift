@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Credentials that a server refuses")
+@Suite("Rejected credentials")
 struct UnauthorizedTests {
   private let stub = StubTransport.answering(.json(#"{"message":"token expired"}"#, status: 401))
   private let tokens = MemoryCredentials(token: "one")
@@ -17,7 +17,7 @@ struct UnauthorizedTests {
     return client
   }
 
-  @Test("the app is told at one place, and the caller gets the server's refusal all the same")
+  @Test("The app is told once in one place, and the caller gets the server's rejection")
   func toldAndThrown() async throws {
     let api = client().over(stub)
     let error = try #require(await failure { try await api.send(.ping.id("first", whenRunning: .allow)) })
@@ -34,7 +34,7 @@ struct UnauthorizedTests {
     #expect(error.trace.events.contains { $0.kind == .unauthorized(generation: 0) })
   }
 
-  @Test("any number of calls refused with one token make one event, and each gets its error")
+  @Test("Any number of calls rejected with one token make one event, and each gets its error")
   func oncePerGeneration() async throws {
     let api = client().over(stub)
     let errors = await withTaskGroup(of: CallError?.self) { group in
@@ -49,7 +49,7 @@ struct UnauthorizedTests {
     #expect(told.all.map(\.generation) == [0, 1])
   }
 
-  @Test("where the source was cleared, the first refusal is an event that says so, each time anew")
+  @Test("After the store was cleared the first rejection of each session is an event with the reason signedOut")
   func cleared() async throws {
     let stub = StubTransport()
     let answering: StubTransport.Answering = { .status($0.fields[.authorization] == nil ? 401 : 204) }
@@ -68,7 +68,7 @@ struct UnauthorizedTests {
     #expect(told.all.map(\.reason) == [.signedOut, .signedOut])
   }
 
-  @Test("where nobody has ever been signed in, a refusal is no event, and its error says so")
+  @Test("Without any sign-in a rejection is no event, and its error says neverSignedIn")
   func neverSignedIn() async throws {
     tokens.clear()
     let api = client(.bearer(MemoryCredentials())).over(stub)
@@ -79,7 +79,7 @@ struct UnauthorizedTests {
     #expect(told.all.isEmpty)
   }
 
-  @Test("signing out is one event, at once, and refusals that follow are none")
+  @Test("Signing out is one event at once, and later rejections are none")
   func signedOut() async throws {
     let stub = StubTransport.answering()
     let api = client().over(stub)
@@ -93,12 +93,12 @@ struct UnauthorizedTests {
     #expect(told.all.count == 1)
     tokens.set(token: "two")
     #expect(await failure { try await api.send(.ping) }?.sessionEnd == .refused)
-    // Its end has been told.
+    // Its end has been reported.
     try await api.signOut()
     #expect(told.all.map(\.reason) == [.signedOut, .refused])
   }
 
-  @Test("a late refusal of a token that was replaced meanwhile is no event")
+  @Test("A late rejection of a replaced token is no event")
   func lateRefusal() async throws {
     let gate = Gate()
     let stub = StubTransport.answering(.status(401).waiting(for: gate))
@@ -112,7 +112,7 @@ struct UnauthorizedTests {
     #expect(told.all.isEmpty)
   }
 
-  @Test("what a server thinks of a call's own credentials is no event, signed in or out")
+  @Test("A rejection of a call's own credentials is no event, signed in or out")
   func ownCredentials() async throws {
     let api = client().over(stub)
     _ = await failure { try await api.send(.ping.field("Authorization", "Basic dTpw")) }
@@ -123,7 +123,7 @@ struct UnauthorizedTests {
     #expect(told.all.isEmpty)
   }
 
-  @Test("the refusal of a server that is not shown the credentials is no event")
+  @Test("A rejection by a server that does not get the credentials is no event")
   func otherOrigin() async throws {
     var client = client()
     client.customize = { $0.insert(SendElsewhere(scheme: "https", authority: "other.test"), .after(.redirects)) }
@@ -132,7 +132,7 @@ struct UnauthorizedTests {
     #expect(told.all.isEmpty)
   }
 
-  @Test("other refusals are no events", arguments: [400, 402, 403, 404, 407, 500])
+  @Test("Other error statuses are no events", arguments: [400, 402, 403, 404, 407, 500])
   func otherStatuses(status: Int) async throws {
     let stub = StubTransport.answering(.status(status))
     _ = await failure { try await client().over(stub).send(.ping) }
@@ -150,7 +150,7 @@ struct UnauthorizedTests {
     #expect(told.all.map(\.environment) == ["production", "second"])
   }
 
-  @Test("a streamed call's refusal is an event too")
+  @Test("The rejection of a streamed call is an event too")
   func streamed() async throws {
     let api = client().over(stub)
     let error = await failure { try await api.withResponse(to: .ping) { _ in } }

@@ -17,7 +17,7 @@ struct UnusableCredentialsTests {
   }
 
   @Test(
-    "a token that would break its field makes the call throw invalidRequest, which does not contain it",
+    "A token that would break its field fails the call with invalidRequest, without the token in the error",
     arguments: [
       "\(sentinel)\r\nX-Evil: 1", "\(sentinel)\n", "\(sentinel)\0", " \(sentinel)", "\(sentinel) ", "\(sentinel)\t",
       "\(sentinel)é", "\(sentinel)\u{7F}", "",
@@ -37,7 +37,7 @@ struct UnusableCredentialsTests {
   }
 
   @Test(
-    "a name or password that RFC 7617 forbids makes the call throw invalidRequest, which does not contain it",
+    "A name or password that RFC 7617 forbids fails the call with invalidRequest, without it in the error",
     arguments: [("a:\(sentinel)", "p"), ("\(sentinel)\n", "p"), ("u", "\(sentinel)\u{7F}"), ("u", "\0\(sentinel)")])
   func malformedPasswords(user: String, password: String) async throws {
     let error = try await error(with: .basic(MemoryCredentials(.password(user: user, Secret(password)))))
@@ -46,7 +46,7 @@ struct UnusableCredentialsTests {
     #expect(!texts(of: error).contains(sentinel))
   }
 
-  @Test("a password of any other characters is fine, also an empty one", arguments: ["a:b", "", "pässwörd", "a b\"c"])
+  @Test("A password of any other characters is sent, also an empty one", arguments: ["a:b", "", "pässwörd", "a b\"c"])
   func goodPasswords(password: String) async throws {
     var client = TestClient()
     client.environment.authentication = .basic(MemoryCredentials(.password(user: "", Secret(password))))
@@ -54,7 +54,7 @@ struct UnusableCredentialsTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("credentials of the wrong kind make the call throw invalidRequest and say which kind is needed")
+  @Test("Credentials of the wrong kind fail the call with invalidRequest, which names the kind that is needed")
   func wrongKind() async throws {
     let token = try await error(with: .basic(MemoryCredentials(token: sentinel)))
     #expect(token.code == .invalidRequest)
@@ -70,7 +70,7 @@ struct UnusableCredentialsTests {
   }
 
   @Test(
-    "a field name that cannot be sent makes the call throw invalidRequest", arguments: ["", "a b", "Host", "X\r\n"])
+    "An invalid field name fails the call with invalidRequest", arguments: ["", "a b", "Host", "X\r\n"])
   func malformedName(name: String) async throws {
     let error = try await error(with: .apiKey(MemoryCredentials(token: "k"), field: name))
     #expect(error.code == .invalidRequest)
@@ -81,7 +81,7 @@ struct UnusableCredentialsTests {
     let secret = sentinel
   }
 
-  @Test("a source that throws makes the call throw invalidRequest with the cause; nothing is sent, no text quotes it")
+  @Test("A store that throws fails the call with invalidRequest and the cause; nothing is sent, and no text quotes it")
   func throwingSource() async throws {
     let error = try await error(with: .bearer(FailingSource(Locked())))
     #expect(error.code == .invalidRequest)
@@ -92,14 +92,14 @@ struct UnusableCredentialsTests {
     #expect(!texts(of: error).contains(sentinel))
   }
 
-  @Test("a source that throws a cancellation of its own does not make the call look cancelled")
+  @Test("A CancellationError of the store does not cancel the call")
   func foreignCancellation() async throws {
     let error = try await error(with: .bearer(FailingSource(CancellationError())))
     #expect(error.code == .invalidRequest)
     #expect(!error.isCancellation)
   }
 
-  @Test("a source that throws in a later attempt is not taken for a broken exchange")
+  @Test("A store that throws in a later attempt is no broken exchange")
   func laterAttempt() async throws {
     let source = OnceSource()
     var client = TestClient()
@@ -110,7 +110,7 @@ struct UnusableCredentialsTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("the error of another call, made to get credentials, is the cause: what its server answered is not this call's")
+  @Test("The error of another call, made to get credentials, is the cause; its response is not this call's")
   func anotherCall() async throws {
     let tokenServer = StubTransport.answering(.json(#"{"message":"no such account"}"#, status: 403))
     let signIn = TestClient("https://login.example.com").over(tokenServer)
@@ -130,7 +130,7 @@ struct UnusableCredentialsTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("another call that was cancelled does not make this one look cancelled")
+  @Test("The cancellation of another call does not cancel this one")
   func anotherCallCancelled() async throws {
     let gate = Gate()
     let signIn = TestClient().over(StubTransport.answering(.status(204).waiting(for: gate)))
@@ -146,7 +146,7 @@ struct UnusableCredentialsTests {
     #expect((error.underlying as? CallError)?.isCancellation == true)
   }
 
-  @Test("a call that is cancelled while its credentials are read is cancelled, and nothing is sent")
+  @Test("A call that is cancelled while its credentials are read sends nothing")
   func cancelledWhileReading() async throws {
     let gate = Gate()
     var client = TestClient()
@@ -190,7 +190,7 @@ private struct AskingSource: CredentialSource {
   func clear() {}
 }
 
-/// Answers when the gate opens.
+/// Responds when the gate opens.
 private struct WaitingSource: CredentialSource {
   let gate: Gate
 

@@ -141,14 +141,14 @@ private struct Oracle {
   }
 }
 
-@Suite("Circuit breaker: beside a model")
+@Suite("Circuit breaker: comparison with a model")
 struct BreakerModelTests {
   private static let outcomes: [BreakerOutcome] = [
     .answered, .answered, BreakerBench.gateway, BreakerBench.gateway, BreakerBench.timeout, BreakerBench.unreachable,
     BreakerBench.unreachable, BreakerBench.status, BreakerBench.reset, .nothing,
   ]
 
-  @Test("whatever happens in whatever order, it does what the model does", arguments: 0..<60 as Range<UInt64>)
+  @Test("In any order of events the state machine does what the model does", arguments: 0..<60 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var bench = BreakerBench()

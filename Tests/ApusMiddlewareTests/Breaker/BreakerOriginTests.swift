@@ -49,7 +49,7 @@ struct BreakerOriginTests {
     Row("an unreachable exchange neither counts nor ends the run", "ag bu bg cg au ag bg", opens: 7),
   ]
 
-  @Test("the circuit of an origin opens by what all its endpoints have in common", arguments: rows)
+  @Test("The origin's circuit opens at failures that its endpoints have in common", arguments: rows)
   func triggers(row: Row) throws {
     var bench = Bench()
     var opened: Int?
@@ -61,7 +61,7 @@ struct BreakerOriginTests {
     #expect(opened == row.opens)
   }
 
-  @Test("an endpoint that fails refuses no call to another")
+  @Test("A failing endpoint does not affect calls to another one")
   func oneOfTen() {
     var bench = Bench()
     var refused = 0
@@ -79,7 +79,7 @@ struct BreakerOriginTests {
     #expect(refused > 500 && bench.status(nil) == .closed)
   }
 
-  @Test("messages without a template count for the origin only, each path as an endpoint")
+  @Test("Messages without a template count for the origin only, each path as an endpoint")
   func withoutTemplate() {
     var bench = Bench()
     for _ in 0..<20 { bench.call(.other("/a")) }
@@ -90,7 +90,7 @@ struct BreakerOriginTests {
     #expect(bench.refusal(.other("/a"), at: 0)?.part == nil && bench.status(nil) != .closed)
   }
 
-  @Test("while it is open all calls are refused, and the first of any endpoint afterwards is the trial")
+  @Test("An open origin circuit refuses all calls, and the first call afterwards is the trial")
   func anyTrial() throws {
     var bench = opened()
     let refusal = bench.refusal(Bench.part("new"), at: 1)
@@ -117,7 +117,7 @@ struct BreakerOriginTests {
     (Bench.timeout, .open(until: Bench.instant(16))), (Bench.reset, .open(until: Bench.instant(16))),
   ]
 
-  @Test("the last trial decides: answered, it closes; else it opens for longer", arguments: trials)
+  @Test("The last trial decides: a success closes the circuit, a failure opens it for longer", arguments: trials)
   func trial(outcome: BreakerOutcome, status: BreakerStatus) throws {
     var bench = opened()
     try answer(2, in: &bench, at: 5)
@@ -126,7 +126,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == status)
   }
 
-  @Test("a failed trial begins the count of answers anew")
+  @Test("A failed trial resets the number of successful trials")
   func countedInARow() throws {
     var bench = opened()
     try answer(2, in: &bench, at: 5)
@@ -137,7 +137,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .closed)
   }
 
-  @Test("an origin that was reached is left alone for five seconds, then for ten, never longer; closing forgets it")
+  @Test("The circuit of a reached origin opens for 5 seconds, then for 10, never longer; closing resets it")
   func briefOpenings() throws {
     var bench = opened()
     for (index, second) in [5.0, 15, 25, 35].enumerated() {
@@ -149,7 +149,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .open(until: Bench.instant(51)))
   }
 
-  @Test("one that nobody can reach is left alone twice as long each time, and one answer closes its circuit")
+  @Test("The circuit of an unreachable origin opens for twice as long each time, and one success closes it")
   func unreachableOpenings() throws {
     var bench = Bench()
     for _ in 0..<5 { bench.call(Bench.part("a"), Bench.unreachable) }
@@ -161,7 +161,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .closed)
   }
 
-  @Test("circuits of endpoints that opened since its first failure become half-open with its closing, others do not")
+  @Test("When the origin's circuit closes, endpoint circuits that opened since its first failure become half-open")
   func dependents() throws {
     var bench = Bench()
     for _ in 0..<5 { bench.call(Bench.part("early"), at: 0) }
@@ -181,7 +181,7 @@ struct BreakerOriginTests {
     #expect(bench.permit(Bench.part("late"), at: 7) == nil)
   }
 
-  @Test("an endpoint whose circuit opened with the origin's may be the trial before its own time is over")
+  @Test("An endpoint whose circuit opened with the origin's can be the trial before its own time is over")
   func dependentTrial() throws {
     var bench = Bench()
     // The second opening takes ten seconds, the next one twenty.
@@ -197,7 +197,7 @@ struct BreakerOriginTests {
     #expect(bench.status("a") == .closed && bench.status(nil) == .closed)
   }
 
-  @Test("Retry-After binds the origin where its circuit opens")
+  @Test("Retry-After applies to the origin if its circuit opens")
   func retryAfter() {
     var bench = Bench()
     let asked = BreakerOutcome.failed(.gateway, .answered(status: 503), retryAfter: .seconds(40))
@@ -205,7 +205,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .open(until: Bench.instant(40)))
   }
 
-  @Test("Retry-After does not bind the origin where only an endpoint's circuit opened")
+  @Test("Retry-After does not apply to the origin if only an endpoint's circuit opens")
   func retryAfterOfAnEndpoint() {
     var bench = Bench()
     let asked = BreakerOutcome.failed(.gateway, .answered(status: 503), retryAfter: .seconds(40))
@@ -217,7 +217,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .open(until: Bench.instant(6)))
   }
 
-  @Test("an endpoint that fails on its own does not keep the others out: as a trial it proves that once")
+  @Test("A single failing endpoint does not keep the origin's circuit open: its second failed trial is no evidence")
   func failingTrial() throws {
     var bench = opened()
     let first = try bench.pass(Bench.part("a"), at: 5)
@@ -230,7 +230,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .closed)
   }
 
-  @Test("a head ends both runs when it comes, its content counts for the endpoint when it is over")
+  @Test("A response head ends both runs, and its content counts for the endpoint when it is complete")
   func streamed() throws {
     var bench = Bench()
     for _ in 0..<4 { bench.call(Bench.part("a"), Bench.unreachable) }
@@ -246,7 +246,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) != .closed)
   }
 
-  /// Has so many trials of an endpoint that works, one after the other.
+  /// Makes a number of successful trials of an endpoint, one after the other.
   private func answer(_ count: Int, in bench: inout Bench, at second: Double) throws {
     for _ in 0..<count {
       let trial = try bench.pass(Bench.part("good"), at: second)

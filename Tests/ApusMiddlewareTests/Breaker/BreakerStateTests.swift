@@ -103,7 +103,8 @@ struct BreakerStateTests {
       outcomes: [BreakerOutcome.answered, Bench.unreachable].repeated(10), opens: nil),
   ]
 
-  @Test("a closed circuit opens by gateway errors in a row or by a ratio", arguments: BreakerStateTests.rows)
+  @Test(
+    "A closed circuit opens after consecutive gateway errors or at a failure ratio", arguments: BreakerStateTests.rows)
   func triggers(row: Row) {
     var bench = Bench()
     var opened: Int?
@@ -114,7 +115,7 @@ struct BreakerStateTests {
     #expect(bench.status(nil) == .closed)
   }
 
-  @Test("the servers' preset opens at a tenth of at least a hundred")
+  @Test("The server preset opens at a tenth of at least a hundred exchanges")
   func server() {
     var bench = Bench(state: BreakerState(.server))
     var changes: [BreakerState.Change] = []
@@ -124,7 +125,7 @@ struct BreakerStateTests {
     #expect(changes == [.init(part: Bench.part("a"), status: .open(until: Bench.instant(9.9 + 5)))])
   }
 
-  @Test("it opens for longer each time, never beyond the limit, and for less again after it has been well for a while")
+  @Test("The open time doubles up to the limit, and shrinks again after healthy intervals")
   func openings() {
     var bench = Bench()
     var time = 0.0
@@ -148,7 +149,7 @@ struct BreakerStateTests {
     #expect(bench.status("a") == .open(until: Bench.instant(time + 5)))
   }
 
-  @Test("a random part keeps clients from coming back together, and stays within the limit")
+  @Test("Jitter spreads the trials of several clients, within the limit")
   func jitter() {
     var bench = Bench()
     for _ in 0..<4 { bench.call() }
@@ -162,7 +163,9 @@ struct BreakerStateTests {
     #expect(bench.status("a") == .open(until: Bench.instant(60)))
   }
 
-  @Test("a 503 with Retry-After sets the time, within a second and the limit", arguments: [(7, 7), (0, 1), (3600, 60)])
+  @Test(
+    "A 503 with Retry-After sets the open time, between a second and the limit",
+    arguments: [(7, 7), (0, 1), (3600, 60)])
   func retryAfter(asked: Int, length: Int) {
     var bench = Bench()
     for _ in 0..<4 { bench.call() }
@@ -170,7 +173,7 @@ struct BreakerStateTests {
     #expect(bench.refusal(at: 0)?.delay == .seconds(length))
   }
 
-  @Test("a refusal tells the failure that opened the circuit, also while it is half-open")
+  @Test("A refusal names the failure that opened the circuit, also while half-open")
   func cause() {
     var bench = opened()
     let refusal = BreakerState.Refusal(
@@ -181,7 +184,7 @@ struct BreakerStateTests {
     #expect(bench.refusal(at: 5)?.cause == .answered(status: 503))
   }
 
-  @Test("half-open lets one trial through; its answer closes, its failure opens for longer")
+  @Test("A half-open circuit passes one trial; its success closes, its failure opens for longer")
   func trial() throws {
     var bench = opened()
     let trial = try bench.pass(at: 5)
@@ -196,7 +199,7 @@ struct BreakerStateTests {
   }
 
   @Test(
-    "a trial that proves nothing gives its place to the next",
+    "After a trial without evidence the next exchange is the trial",
     arguments: [BreakerOutcome.nothing, BreakerBench.unreachable])
   func abandoned(outcome: BreakerOutcome) throws {
     var bench = opened()
@@ -212,7 +215,8 @@ struct BreakerStateTests {
     #expect(bench.end(third, .answered, at: 67) == [.init(part: Bench.part("a"), status: .closed)])
   }
 
-  @Test("the result of a call that had begun before changes nothing", arguments: BreakerStateTests.outcomes)
+  @Test(
+    "The outcome of an exchange that began in an earlier epoch changes nothing", arguments: BreakerStateTests.outcomes)
   func late(outcome: BreakerOutcome) throws {
     var bench = Bench()
     let early = try bench.pass(at: 0)
@@ -224,7 +228,8 @@ struct BreakerStateTests {
     #expect(bench.status("a") == .halfOpen)
   }
 
-  @Test("isolated it refuses until it is reset, whatever ends meanwhile", arguments: [nil, BreakerBench.part("a")])
+  @Test(
+    "An isolated circuit refuses until it is reset, whatever outcomes arrive", arguments: [nil, BreakerBench.part("a")])
   func isolated(part: BreakerPart?) throws {
     var bench = Bench()
     let early = try bench.pass(at: 0)
@@ -239,7 +244,7 @@ struct BreakerStateTests {
     #expect(bench.permit(at: 2) != nil)
   }
 
-  @Test("resetting an origin closes what is open there, and leaves alone what is isolated")
+  @Test("Resetting an origin closes its circuits, except isolated ones")
   func resetOrigin() {
     var bench = opened()
     bench.state.isolate(Bench.part("b"), at: Bench.instant(0))
@@ -249,7 +254,7 @@ struct BreakerStateTests {
     #expect(bench.permit(Bench.part("b"), at: 1) == nil)
   }
 
-  @Test("circuits that have not been used for long may be forgotten, whatever they were")
+  @Test("A circuit that was not used for long is idle in any status")
   func unused() throws {
     var bench = Bench()
     bench.call()
@@ -266,8 +271,8 @@ struct BreakerStateTests {
     #expect(bench.state.isIdle(at: Bench.instant(125)))
   }
 
-  @Test("256 endpoints have a circuit; the others count for the origin until one is not used any more")
-  func mostParts() throws {
+  @Test("At most 256 endpoints have a circuit; further ones count for the origin until a circuit is idle")
+  func maximumParts() throws {
     var bench = Bench()
     for number in 0..<256 { bench.call(Bench.part("\(number)"), .answered) }
     for _ in 0..<5 { bench.call(Bench.part("more")) }

@@ -14,11 +14,12 @@ struct BreakerStorm: Sendable {
 
   /// What came of it.
   struct Result: Sendable {
-    /// Requests that arrived, or found nobody, since the trouble began; after an absence those since the return.
+    /// The requests that arrived or failed to connect since the trouble began; after an absence those since the return.
     var requests: Int
     /// The calls that had their answer in time, or the apps that have it at the end.
     var answers: Int
-    /// The seconds after the end of the trouble until the answers keep up with the calls, or until all apps have theirs.
+    /// The seconds after the end of the trouble until the answers keep up with the calls, or until all apps have
+    /// theirs.
     var recovery: Double?
   }
 

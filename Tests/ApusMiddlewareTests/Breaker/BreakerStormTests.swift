@@ -9,13 +9,13 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Circuit breaker: a server in trouble and many endpoints")
+@Suite("Circuit breaker: an overloaded server and many endpoints")
 struct BreakerStormTests {
   /// The size of the page with `APUS_STORM=7`.
   private static let parts = ProcessInfo.processInfo.environment["APUS_STORM"].flatMap { Int($0) } ?? 2
 
   @Test(
-    "calls of 20 endpoints spare the server as those of one do, and recover no later",
+    "Calls to 20 endpoints spare the server as calls to one do, and recover as early",
     arguments: BreakerStorm.Trouble.allCases)
   func manyEndpoints(trouble: BreakerStorm.Trouble) async throws {
     let one = try await BreakerStorm(trouble: trouble, endpoints: 1, parts: Self.parts, seed: 1).run()
@@ -25,7 +25,7 @@ struct BreakerStormTests {
     #expect(recovered <= usual)
   }
 
-  @Test("one of ten endpoints answers 503: no call to another is refused, and it is left alone itself")
+  @Test("If one of ten endpoints responds 503, only its own calls are refused")
   func failingEndpoint() async throws {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("Circuit breaker: times that make no sense")
+@Suite("Circuit breaker: absurd times")
 struct BreakerTimesTests {
   private static let failure = BreakerOutcome.failed(.gateway, .answered(status: 503))
   private static let part = BreakerPart.group("all")
@@ -33,7 +33,7 @@ struct BreakerTimesTests {
     return state
   }
 
-  @Test("times that mean for ever do no harm", arguments: [0.0, 1])
+  @Test("Infinite times do no harm", arguments: [0.0, 1])
   func endless(jitter: Double) {
     var state = failing { ($0.firstOpening, $0.longestOpening) = (.seconds(Int64.max), .seconds(Int64.max)) }
     guard let time = call(&state, jitter: jitter) else {
@@ -44,7 +44,7 @@ struct BreakerTimesTests {
     #expect(!state.isIdle(at: MonotonicInstant(sinceStart: .seconds(1_000_000))))
   }
 
-  @Test("times that are less than none are none")
+  @Test("Negative times count as zero")
   func negative() {
     var state = failing { $0.firstOpening = .seconds(Int64.min) }
     // Each opening would be twice as long as the last.

@@ -31,7 +31,7 @@ struct CircuitBreakerTests {
     for _ in 0..<5 { _ = await failure { try await api.send(.ping) } }
   }
 
-  @Test("a server that keeps failing is left alone, and asked again by one call, which opens the way for all")
+  @Test("An open circuit refuses calls until one trial request succeeds")
   func wholeLife() async throws {
     let api = api
     await open(api)
@@ -54,7 +54,7 @@ struct CircuitBreakerTests {
     try await api.send(.ping)
   }
 
-  @Test("a 503 with Retry-After sets the time")
+  @Test("A 503 with Retry-After sets how long the circuit stays open")
   func retryAfter() async throws {
     let api = api
     await open(api, with: .status(503, fields: [.retryAfter: "20"]))
@@ -100,7 +100,8 @@ struct CircuitBreakerTests {
     return Row(name: "\(kind) (\(state)) of \(subject.rawValue)", answer: .failure(error), opens: opens)
   }
 
-  @Test("what counts as a failure, of an endpoint and of its origin", arguments: good + bad + errors + others)
+  @Test(
+    "Outcomes count as failures of the endpoint, of the origin, or of neither", arguments: good + bad + errors + others)
   func counted(row: Row) async throws {
     stub.onAny(answer: row.answer)
     let api = api
@@ -109,7 +110,7 @@ struct CircuitBreakerTests {
     #expect((breaker.status(of: origin) == .closed) == (row.opens != .origin))
   }
 
-  @Test("a probe that is cancelled lets the next call be one")
+  @Test("After a cancelled trial request the next call is the trial")
   func cancelledProbe() async throws {
     let api = api
     await open(api)
@@ -126,7 +127,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: scope) == .closed)
   }
 
-  @Test("a deadline that a server lets pass counts, one that had no time left for it does not", arguments: [1, 10])
+  @Test("A timeout counts only if the server had enough time to respond", arguments: [1, 10])
   func deadline(tenths: Int) async throws {
     stub.onAny(answer: .stalled)
     let api = api
@@ -142,7 +143,7 @@ struct CircuitBreakerTests {
     #expect((breaker.status(of: scope) == .closed) == (tenths == 1))
   }
 
-  @Test("a deadline that passes while a call waits on this side says nothing of the server")
+  @Test("A deadline that passes while the call waits in the client does not count")
   func deadlineWhileWaiting() async throws {
     let gate = Gate()
     var client = TestClient()
@@ -163,7 +164,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: scope) == .closed && stub.exchanges.isEmpty)
   }
 
-  @Test("a refresh that cannot be read fails all who wait for it, and says nothing of the server they are for")
+  @Test("A refresh whose response cannot be read fails the waiting calls and does not count for their server")
   func unreadableRefresh() async throws {
     let gate = Gate()
     let bench = RefreshBench(gate: gate)
@@ -184,7 +185,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: scope) == .closed && bench.refreshes == 1)
   }
 
-  @Test("content that its own maker cannot make says nothing of the server")
+  @Test("Content that the app fails to produce does not count")
   func tornContent() async throws {
     let api = api
     stub.onAny(answer: .status(204))
@@ -196,7 +197,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: scope) == .closed)
   }
 
-  @Test("one failing endpoint refuses its own calls, and none of another")
+  @Test("A failing endpoint does not affect calls to another one")
   func oneEndpoint() async throws {
     let api = api
     await open(api)
@@ -208,7 +209,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: origin) == .closed)
   }
 
-  @Test("values in a path make no endpoint of their own, and a path of nothing else counts for the origin only")
+  @Test("Path values do not make endpoints, and a path of values only counts for the origin")
   func templates() async throws {
     let api = api
     stub.onAny(answer: .status(503))
@@ -226,7 +227,7 @@ struct CircuitBreakerTests {
     #expect((error?.underlying as? BreakerRejection)?.scope == origin)
   }
 
-  @Test("calls that use their origin's circuit only are not refused by a run of one endpoint")
+  @Test("Calls that use only the origin's circuit are not refused for consecutive failures of one endpoint")
   func originOnly() async throws {
     let api = api
     stub.onAny(answer: .status(503))
@@ -236,7 +237,7 @@ struct CircuitBreakerTests {
     #expect(breaker.statuses == [origin: .closed])
   }
 
-  @Test("a server that cannot be reached is left alone by all endpoints, and any of them finds that it is back")
+  @Test("An unreachable server is refused for all endpoints, and any of them can be the trial")
   func unreachable() async throws {
     let api = api
     await open(api, with: .failure(TransportError(.connectionFailed, requestState: .notSent)))
@@ -252,7 +253,8 @@ struct CircuitBreakerTests {
   }
 
   @Test(
-    "a timeout counts for the endpoint once its server has had time, and so does a stall", arguments: [0, 900, 1000])
+    "A timeout counts for the endpoint only after the policy's patience, and so does a stall",
+    arguments: [0, 900, 1000])
   func patience(milliseconds: Int) async throws {
     let gate = Gate()
     stub.onAny(answer: .failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)).waiting(for: gate))
@@ -266,7 +268,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: origin) == .closed)
   }
 
-  @Test("a group of endpoints has a circuit in their place, and a call that uses none is never refused")
+  @Test("A group shares one circuit, and a call without circuits is never refused")
   func groups() async throws {
     let api = api
     await open(api)
@@ -281,7 +283,7 @@ struct CircuitBreakerTests {
     #expect(scope.endpoint == "GET /ping" && scope.group == nil && "\(group)" == "https://api.example.com (search)")
   }
 
-  @Test("work for many others passes and is not counted")
+  @Test("Shared work passes and is not counted")
   func sharedWork() async throws {
     let api = api
     stub.onAny(answer: .status(503))
@@ -291,7 +293,7 @@ struct CircuitBreakerTests {
     #expect(await failure { try await api.send(.ping.setting(SharedWorkKey.self, true)) }?.code == .rejected)
   }
 
-  @Test("by hand the circuit of an endpoint or an origin is opened and closed", arguments: [false, true])
+  @Test("Circuits of endpoints and origins can be isolated and reset manually", arguments: [false, true])
   func byHand(isOrigin: Bool) async throws {
     stub.onAny(answer: .status(204))
     let api = api
@@ -309,7 +311,7 @@ struct CircuitBreakerTests {
     #expect(changes.all.map(\.status) == [.isolated, .closed])
   }
 
-  @Test("a message that is only described asks nobody")
+  @Test("A described message does not touch the circuits")
   func described() async throws {
     breaker.isolate(scope)
     #expect(try await api.message(for: .ping).target == "/v1/ping")

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A source that a test tells what to say.
+/// A source whose reports a test makes.
 private final class ToldSource: ConnectivitySource {
   private struct State {
     var report: (@Sendable (ConnectivityStatus) -> Void)?
@@ -65,20 +65,20 @@ struct ConnectivityGateTests {
     return client.over(stub)
   }
 
-  @Test("a call fails fast where there is known to be no network, and is tried again now and then")
+  @Test("A failFast call fails at once while offline, and now and then one is sent as a probe")
   func failFast() async throws {
     let api = api(.failFast)
     source.tell(.offline)
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.code == .offline && error.requestState == .notSent)
-    #expect(error.trace.description.contains("not tried, there is no network"))
+    #expect(error.trace.description.contains("not sent, the device is offline"))
     #expect(stub.exchanges.isEmpty)
     clock.advance(by: .seconds(30))
     try await api.send(.ping)
     #expect(connectivity.status == .online)
   }
 
-  @Test("a call waits until there is a network, and goes then")
+  @Test("A waiting call is sent once there is a network")
   func wait() async throws {
     let api = api()
     source.tell(.offline)
@@ -91,7 +91,7 @@ struct ConnectivityGateTests {
     #expect(clock.sleepers == 0)
   }
 
-  @Test("a call waits within its deadline only")
+  @Test("A call waits only until its deadline")
   func deadline() async throws {
     let api = api(.wait, timeout: .seconds(10))
     source.tell(.offline)
@@ -104,7 +104,7 @@ struct ConnectivityGateTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("a call that found by trying that there is no network waits as well, and says so when its time is up")
+  @Test("A call that found the device offline itself waits as well, and its timeout says so")
   func deadlineAfterTrying() async throws {
     let api = api(.wait, timeout: .milliseconds(500))
     stub.onAny(answer: offline)
@@ -117,7 +117,7 @@ struct ConnectivityGateTests {
     #expect(stub.exchanges.count == 1 && connectivity.waiting == 0)
   }
 
-  @Test("a call that waits and is cancelled leaves nothing behind")
+  @Test("A waiting call that is cancelled leaves nothing behind")
   func cancelled() async throws {
     let api = api(.wait)
     source.tell(.offline)
@@ -129,7 +129,7 @@ struct ConnectivityGateTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("without a source calls find out, wait, and try one at a time")
+  @Test("Without a source, calls are the evidence, wait, and probe one at a time")
   func outcomes() async throws {
     let api = api(.wait)
     stub.onAny(answer: offline)
@@ -149,7 +149,7 @@ struct ConnectivityGateTests {
     for call in calls { #expect(await call.value == nil) }
   }
 
-  @Test("a call that alone finds no network pauses longer each time, however often others reach what they call")
+  @Test("A single call without a network waits longer each time, however often other calls succeed")
   func unreachableAmongOthers() async throws {
     let api = api(.wait)
     stub.on(.get, "/v1/away", answer: offline)
@@ -171,7 +171,7 @@ struct ConnectivityGateTests {
     #expect(await call.value?.code == .cancelled)
   }
 
-  @Test("an IPv6 address that cannot be reached does not take the network away from other calls")
+  @Test("An unreachable IPv6 address does not make other calls wait")
   func unreachableIPv6Address() async throws {
     stub.onAny(answer: offline)
     var client = TestClient("http://[2001:db8::1]:8080")
@@ -188,7 +188,7 @@ struct ConnectivityGateTests {
     #expect(connectivity.status == .offline)
   }
 
-  @Test("one that fails fast is not tried again, and its error has the platform's own")
+  @Test("A failFast call is not retried, and its error has the platform's cause")
   func failsOnce() async throws {
     struct Unreachable: Error {}
     stub.onAny(answer: .failure(TransportError(.offline, requestState: .notSent, underlying: Unreachable())))
@@ -207,7 +207,7 @@ struct ConnectivityGateTests {
     #expect(once.code == .offline && once.underlying == nil)
   }
 
-  @Test("a first attempt is tried whatever is known, a further one waits")
+  @Test("With pauseRetries the first attempt is sent, and retries wait")
   func pauseRetries() async throws {
     source.tell(.offline)
     stub.onAny(answer: offline)
@@ -222,7 +222,7 @@ struct ConnectivityGateTests {
     try await call.value
   }
 
-  @Test("work for many others is never held up")
+  @Test("Shared work never waits")
   func sharedWork() async throws {
     source.tell(.offline)
     let api = api(.failFast, isRetried: true)
@@ -230,7 +230,7 @@ struct ConnectivityGateTests {
     #expect(connectivity.status == .online)
   }
 
-  @Test("other failures say nothing of the network, an answer of any status does")
+  @Test("Other failures are no evidence, a response of any status is")
   func findings() async throws {
     let api = api(.wait)
     for kind in [TransportError.Kind.connectionFailed, .hostNotFound, .tls, .broken, .timedOut(.awaitingHead)] {
@@ -243,7 +243,7 @@ struct ConnectivityGateTests {
     #expect(connectivity.status == .online)
   }
 
-  @Test("who observes sees what is known and each change, until it is over")
+  @Test("Observers get the status and each change until the end")
   func observing() async {
     let source = ToldSource()
     var connectivity: Connectivity? = Connectivity(source)
@@ -262,7 +262,7 @@ struct ConnectivityGateTests {
     source.tell(.offline)
   }
 
-  @Test("a message that is only described asks nobody")
+  @Test("A described message does not wait")
   func described() async throws {
     source.tell(.offline)
     #expect(try await api(.failFast).message(for: .ping).target == "/v1/ping")

@@ -25,7 +25,7 @@ struct ConnectivityStateTests {
 
   private struct Refused: Error {}
 
-  @Test("as long as nothing says that there is no network everybody passes", arguments: ConnectivityPolicy.allCases)
+  @Test("Without evidence of being offline all calls pass", arguments: ConnectivityPolicy.allCases)
   func passing(policy: ConnectivityPolicy) {
     for status in [ConnectivityStatus.unknown, .online] {
       var state = State()
@@ -38,7 +38,7 @@ struct ConnectivityStateTests {
     }
   }
 
-  @Test("offline, one is refused, one waits, and one waits from its second attempt on")
+  @Test("Offline, failFast is refused, wait waits, and pauseRetries waits from the second attempt")
   func offline() {
     var state = State()
     #expect(state.report(.offline) == .init(change: .offline))
@@ -49,14 +49,14 @@ struct ConnectivityStateTests {
     #expect([refused, waiting, second] == [.refuse, .wait, .wait])
     let first = state.arrive(3, .pauseRetries, isFirst: true, now: at(0))
     #expect(first != .wait && first != .refuse)
-    #expect(state.waiters.all == [1, 2])
+    #expect(state.waiting == [1, 2])
     state.leave(1)
     let online = state.report(.online)
     #expect(online.change == .online && online.released.map(\.waiter) == [2])
-    #expect(state.waiters.isEmpty)
+    #expect(state.waiting.isEmpty)
   }
 
-  @Test("a call that finds no network makes it known, and one that gets an answer the opposite, whatever a source says")
+  @Test("A call without a network makes the status offline, a response makes it online, whatever a source says")
   func findings() throws {
     var state = State()
     let permit = try pass(&state, at: 0)
@@ -68,7 +68,7 @@ struct ConnectivityStateTests {
     #expect(state.status == .online)
   }
 
-  @Test("one after the other tries, ever more rarely, until one gets through")
+  @Test("One probe at a time is sent, at growing intervals, until one gets through")
   func probing() throws {
     var state = State()
     let permit = try pass(&state, at: 0)
@@ -94,7 +94,7 @@ struct ConnectivityStateTests {
     #expect(online.change == .online && online.released.map(\.waiter) == [8])
   }
 
-  @Test("a probe that is cancelled, or never ends, gives its place to the next")
+  @Test("A probe that is cancelled or never ends is replaced by the next one")
   func abandoned() throws {
     var state = State()
     _ = state.report(.offline)
@@ -114,7 +114,7 @@ struct ConnectivityStateTests {
     #expect(state.found(.reached, second, now: at(61)).change == .online)
   }
 
-  @Test("what breaks off after the head says nothing of the network, a whole answer does")
+  @Test("A connection that breaks off after the head is no evidence, a complete response is")
   func errors() {
     let table: [(TransportError.Kind, State.Finding)] = [
       (.offline, .unreachable), (.broken, .nothing), (.timedOut(.receiving), .nothing),
@@ -132,7 +132,7 @@ struct ConnectivityStateTests {
     #expect(State.Finding(TransportError(.declined, requestState: .notSent).about(.credentials)) == .nothing)
   }
 
-  @Test("a probe that ends otherwise has the next one pause, one that tried nothing gives it its place")
+  @Test("A probe without evidence delays the next one, a probe that was not sent is replaced at once")
   func endings() throws {
     let table: [(State.Finding, [UInt64])] = [(.nothing, []), (.untried, [1])]
     for (finding, next) in table {
@@ -156,7 +156,7 @@ struct ConnectivityStateTests {
       if self.permit == permit { self.permit = nil }
     }
 
-    /// Answers whether another one may begin.
+    /// Returns whether another one may begin.
     ///
     /// - Parameter time: for how long it is the only one.
     mutating func begins(_ permit: State.Permit, at second: Int, for time: Int = 30) -> Bool {
@@ -167,7 +167,7 @@ struct ConnectivityStateTests {
   }
 
   @Test(
-    "in any order of events nobody waits while there is a network, and one at a time tries",
+    "In any order of events no call waits while online, and one probe at a time is under way",
     arguments: 0..<40 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -177,7 +177,7 @@ struct ConnectivityStateTests {
     var probing = Probing()
     var second = 0
     for waiter in 0..<400 as Range<UInt64> {
-      var consequence = State.Consequence()
+      var consequence = State.Effect()
       var isAbandoned = false
       switch random.next() % 8 {
       case 0..<3:
@@ -210,11 +210,11 @@ struct ConnectivityStateTests {
       waiting.subtract(consequence.released.map(\.waiter))
       if consequence.change != nil { probing.permit = nil }
       for release in consequence.released {
-        // Nobody looks at the clock for one that left: the next one's time counts from when that one's came.
+        // The timer of a call that left does not run: the next call's time counts from when that one's was due.
         #expect(probing.begins(release.permit, at: second, for: isAbandoned ? 0 : 30) == true, "seed \(seed)")
       }
       running += consequence.released.map(\.permit)
-      #expect(Set(state.waiters.all) == waiting, "seed \(seed), step \(waiter)")
+      #expect(Set(state.waiting) == waiting, "seed \(seed), step \(waiter)")
       #expect(state.status == .offline || waiting.isEmpty, "seed \(seed), step \(waiter)")
       #expect(waiting.isEmpty || state.wake != nil, "seed \(seed), step \(waiter): nothing wakes who waits")
     }
@@ -222,12 +222,12 @@ struct ConnectivityStateTests {
 }
 
 extension ConnectivityState {
-  fileprivate func timePassedCopy(_ now: MonotonicInstant) -> Consequence {
+  fileprivate func timePassedCopy(_ now: MonotonicInstant) -> Effect {
     var copy = self
     return copy.timePassed(now)
   }
 
-  fileprivate func abandonedCopy(_ permit: Permit) -> Consequence {
+  fileprivate func abandonedCopy(_ permit: Permit) -> Effect {
     var copy = self
     return copy.abandoned(permit)
   }

@@ -12,7 +12,7 @@ import Testing
 @Suite("Tokens")
 struct TokensTests {
   @Test(
-    "are read from the answer of a token endpoint, however its lifetime is written",
+    "Tokens are decoded from the response of a token endpoint, however the lifetime is written",
     arguments: [
       (#"{"access_token":"a","refresh_token":"r","expires_in":3600}"#, "r", Duration?.some(.seconds(3600))),
       (#"{"access_token":"a","refresh_token":"r","expires_in":"60"}"#, "r", .seconds(60)),
@@ -29,21 +29,21 @@ struct TokensTests {
     }
   }
 
-  @Test("an answer without an access token is none")
+  @Test("A response without an access token is an error")
   func missing() {
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode(Tokens.self, from: Data(#"{"refresh_token":"r"}"#.utf8))
     }
   }
 
-  @Test("show nothing of themselves")
+  @Test("Tokens print as a mask")
   func masked() {
     let tokens = Tokens(access: Secret(sentinel), refresh: Secret(sentinel))
     #expect(!texts(of: tokens).contains(sentinel))
     #expect("\(tokens)" == "tokens ██")
   }
 
-  @Test("in memory they age on the clock they are given")
+  @Test("Tokens in memory age by the given clock")
   func ageing() {
     let clock = ManualClock()
     let credentials = MemoryCredentials(.tokens(Tokens(access: "a", lifetime: .seconds(10))), clock: clock)

@@ -31,7 +31,7 @@ struct AttemptDeadlineTests {
     return client.over(stub)
   }
 
-  @Test("a server that does not answer leaves the call a timeout that names the phase, and ends the exchange")
+  @Test("A server that does not respond gives a timeout that names the phase, and ends the exchange")
   func stalled() async throws {
     stub.onAny(answer: .stalled)
     let api = client()
@@ -48,7 +48,7 @@ struct AttemptDeadlineTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("the next attempt has a time of its own, and may be answered")
+  @Test("The next attempt has its own limit")
   func triedAgain() async throws {
     stub.on(.get, "/v1/ping", answers: [.stalled, .status(204).after(.seconds(9))])
     let api = client { $0.insert(Retry(.interactive), .after(.retry)) }
@@ -67,7 +67,7 @@ struct AttemptDeadlineTests {
     #expect(failed.map(\.duration) == [.seconds(10)])
   }
 
-  @Test("the call's own deadline ends the call where it is as near or nearer", arguments: [4, 10])
+  @Test("An earlier deadline of the call ends the call", arguments: [4, 10])
   func total(seconds: Int) async throws {
     stub.onAny(answer: .stalled)
     let api = client(timeout: .seconds(seconds)) { $0.insert(Retry(.interactive), .after(.retry)) }
@@ -79,7 +79,7 @@ struct AttemptDeadlineTests {
     #expect(error.cancellation == .deadline(.awaitingHead) && error.failedAttempts.isEmpty)
   }
 
-  @Test("once the head is there it says nothing any more")
+  @Test("The limit ends at the response head")
   func content() async throws {
     let gate = Gate()
     stub.onAny(answer: .pieces(["a", "b"], gate: gate))
@@ -91,7 +91,7 @@ struct AttemptDeadlineTests {
     #expect(try await call.value == "ab")
   }
 
-  @Test("an endpoint's own limit wins, whether nearer or farther", arguments: [3, 60])
+  @Test("An endpoint's own limit replaces the default, shorter or longer", arguments: [3, 60])
   func own(seconds: Int) async throws {
     stub.onAny(answer: .stalled)
     let api = client()
@@ -103,7 +103,7 @@ struct AttemptDeadlineTests {
     #expect(await outcome?.code == .timeout)
   }
 
-  @Test("an endpoint without a limit waits for any time, and nobody sleeps")
+  @Test("An endpoint without a limit has no timer")
   func unlimited() async throws {
     let gate = Gate()
     stub.onAny(answer: .status(204).waiting(for: gate))
@@ -115,7 +115,7 @@ struct AttemptDeadlineTests {
     #expect(await outcome == nil)
   }
 
-  @Test("no time at all: nothing is sent", arguments: [Duration.zero, .seconds(-1)])
+  @Test("With no time left nothing is sent", arguments: [Duration.zero, .seconds(-1)])
   func noTime(limit: Duration) async throws {
     stub.onAny(answer: .status(204))
     let error = try #require(await failure { try await client().send(.ping.attemptTimeout(limit)) })
@@ -123,13 +123,13 @@ struct AttemptDeadlineTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("messages that are only described are left alone")
+  @Test("Described messages have no limit")
   func described() async throws {
     let message = try await client().message(for: .ping.attemptTimeout(.zero))
     #expect(message.target == "/v1/ping")
   }
 
-  @Test("the default is not for what takes its time: much content, or a head that may take long; an own limit is")
+  @Test("The default does not apply to long content or a slow head; an endpoint's own limit does")
   func longContent() async throws {
     let seen = Log<MonotonicInstant?>()
     let api = client { $0.insert(Looking(seen: seen), .after(.rateLimit)) }
@@ -162,7 +162,7 @@ struct AttemptDeadlineTests {
     try await waiting.value
   }
 
-  @Test("every redirect counts, and what an earlier one sent stays sent")
+  @Test("Every redirect counts, and the error says maybeSent after an earlier hop")
   func redirects() async throws {
     stub.on(.get, "/v1/ping", answer: .status(302, fields: [.location: "/v1/next"]).after(.seconds(6)))
     stub.on(.get, "/v1/next", answer: .status(204).after(.seconds(6)))
@@ -177,7 +177,7 @@ struct AttemptDeadlineTests {
     #expect(error.code == .timeout && error.requestState == .maybeSent)
   }
 
-  @Test("a turn by the rate limit that would come too late is refused at once, with the time it would take")
+  @Test("A wait for the rate limit that would be too long is refused at once, with its length")
   func rateLimit() async throws {
     stub.onAny(answer: .status(204))
     let api = client { $0.insert(RateLimiter(.perSecond(1)), .after(.rateLimit)) }

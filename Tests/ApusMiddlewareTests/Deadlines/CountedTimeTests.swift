@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Whatever a call waits for counts for its deadline.
-@Suite("What counts for the deadline of a call")
+@Suite("What counts towards the deadline of a call")
 struct CountedTimeTests {
   private let clock = ManualClock()
   private let stub = StubTransport()
@@ -21,7 +21,7 @@ struct CountedTimeTests {
     return client
   }
 
-  @Test("the queue")
+  @Test("The time in the queue")
   func queue() async throws {
     let gate = Gate()
     stub.onAny(answer: .status(204).waiting(for: gate))
@@ -40,7 +40,7 @@ struct CountedTimeTests {
     try await running.value
   }
 
-  @Test("the pause between two attempts")
+  @Test("The delay between two attempts")
   func backOff() async throws {
     let busy = StubAnswer.status(503, fields: [.retryAfter: "3"]).after(.seconds(25))
     stub.on(.get, "/v1/ping", answers: [busy, .stalled])
@@ -59,7 +59,7 @@ struct CountedTimeTests {
     #expect(error.trace.duration == .seconds(30))
   }
 
-  @Test("a refresh")
+  @Test("A refresh")
   func refresh() async throws {
     let gate = Gate()
     let bench = RefreshBench(gate: gate)
@@ -83,7 +83,7 @@ struct CountedTimeTests {
     try await waitWhile(bench.tokens.current().generation == 0)
   }
 
-  @Test("redirects")
+  @Test("Redirects")
   func redirects() async throws {
     stub.on(.get, "/v1/ping", answer: .status(302, fields: [.location: "/v1/next"]).after(.seconds(20)))
     stub.on(.get, "/v1/next", answer: .status(204).after(.seconds(20)))
@@ -99,7 +99,7 @@ struct CountedTimeTests {
     #expect(error.trace.duration == .seconds(30))
   }
 
-  @Test("the turn by the rate limit, which is refused at once when it would come too late")
+  @Test("The wait for the rate limit, which refuses a call at once that would be too late")
   func rateLimit() async throws {
     stub.onAny(answer: .status(204))
     let api = client { $0.insert(RateLimiter(RateLimit(1, per: .seconds(20))), .after(.rateLimit)) }.over(stub)

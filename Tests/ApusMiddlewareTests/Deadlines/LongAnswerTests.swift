@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// What a client does by default with a server that takes its time, 10 seconds an attempt and 30 in all.
-@Suite("Answers that take long")
+@Suite("Slow responses")
 struct LongAnswerTests {
   private let bench = TimeBench()
 
@@ -23,7 +23,7 @@ struct LongAnswerTests {
     for method in [HTTPRequest.Method.get, .put, .post] { bench.stub.on(method, "/v1/ping", answers: answers) }
   }
 
-  @Test("a report that takes 13 s arrives: the first attempt leaves the second all the time that is left")
+  @Test("A report that takes 13 s arrives: the first attempt leaves the second all the remaining time")
   func report() async {
     answer(.status(204).after(.seconds(13)))
     let outcome = await outcome(of: .ping)
@@ -32,7 +32,7 @@ struct LongAnswerTests {
     #expect(outcome.duration == .milliseconds(23_100))
   }
 
-  @Test("a long poll with a limit of 70 s is sent once, and waits for its answer")
+  @Test("A long poll with a timeout of 70 s is sent once and waits for its response")
   func longPoll() async {
     answer(.status(204).after(.seconds(65)))
     let outcome = await outcome(of: .ping.timeout(.seconds(70)))
@@ -40,7 +40,7 @@ struct LongAnswerTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("a long poll that is not answered ends at its limit, sent once")
+  @Test("A long poll without a response ends at its timeout, sent once")
   func unansweredPoll() async {
     answer(.stalled)
     let outcome = await outcome(of: .ping.timeout(.seconds(70)))
@@ -49,7 +49,7 @@ struct LongAnswerTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("without any limit a long poll waits for as long as it takes")
+  @Test("Without any limit a long poll waits for its response")
   func noLimit() async {
     answer(.status(204).after(.seconds(300)))
     let outcome = await outcome(of: .ping.timeout(nil))
@@ -57,7 +57,7 @@ struct LongAnswerTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("a limit of up to 30 s keeps time for another attempt")
+  @Test("A timeout of up to 30 s reserves time for a retry")
   func shortLimit() async {
     answer(.stalled, .status(204).after(.seconds(9)))
     let outcome = await outcome(of: .ping.timeout(.seconds(30)))
@@ -69,7 +69,7 @@ struct LongAnswerTests {
     .put("/ping", content: .stream(ContentStream(length: 0, isReplayable: false) { { nil } })),
   ]
 
-  @Test("where no other attempt may follow, the first has all the time there is", arguments: unrepeatable)
+  @Test("If there can be no retry, the first attempt has all the time", arguments: unrepeatable)
   func onlyOne(request: Request<Void>) async {
     answer(.status(204).after(.seconds(29)))
     let outcome = await outcome(of: request)
@@ -82,7 +82,9 @@ struct LongAnswerTests {
     .post("/ping").field("Idempotency-Key", "own"), .post("/ping").idempotent(false).idempotencyKey(),
   ]
 
-  @Test("where another one may follow, the first leaves time for it, and that has all of it", arguments: repeatable)
+  @Test(
+    "If there can be a retry, the first attempt reserves time for it, and the second has the rest",
+    arguments: repeatable)
   func another(request: Request<Void>) async {
     answer(.stalled)
     let outcome = await outcome(of: request)
@@ -92,35 +94,35 @@ struct LongAnswerTests {
     #expect(outcome.error?.detail == "exceeded the default limit of 30 s; change it with .timeout(_:)")
   }
 
-  @Test("once an attempt ended while its answer was awaited, none is cut short any more")
+  @Test("After an attempt that timed out waiting for its response no attempt is limited")
   func thirdAttempt() async {
     answer(.stalled, .status(503), .status(204).after(.seconds(15)))
     let outcome = await outcome(of: .ping)
     #expect(outcome.error == nil && outcome.failedAttempts.count == 2)
   }
 
-  @Test("the last attempt has all the time that is left")
+  @Test("The last attempt has all the remaining time")
   func lastAttempt() async {
     answer(.status(503), .status(503), .status(204).after(.seconds(15)))
     let outcome = await outcome(of: .ping)
     #expect(outcome.error == nil && outcome.failedAttempts.count == 2)
   }
 
-  @Test("an attempt after one that failed for another reason leaves time for a third")
+  @Test("An attempt after one that failed for another reason reserves time for a third")
   func secondAttempt() async {
     answer(.status(503), .stalled, .status(204))
     let outcome = await outcome(of: .ping)
     #expect(outcome.error == nil && outcome.failedAttempts.map(\.duration) == [.zero, .seconds(10)])
   }
 
-  @Test("a client with a longer limit leaves the second attempt more time", arguments: [nil, 120])
+  @Test("A client with a longer limit leaves the second attempt more time", arguments: [nil, 120])
   func longClient(seconds: Int?) async {
     answer(.status(204).after(.seconds(100)))
     let outcome = await outcome(of: .ping, timeout: seconds.map { .seconds($0) })
     #expect(outcome.error == nil && outcome.failedAttempts.map(\.duration) == [.seconds(10)])
   }
 
-  @Test("an attempt limit of the call's own holds for each attempt, and the error says how to change it")
+  @Test("A call's own attempt limit applies to each attempt, and the error says how to change it")
   func ownLimit() async {
     answer(.stalled)
     let outcome = await outcome(of: .ping.attemptTimeout(.seconds(2)).timeout(.seconds(70)))
@@ -129,7 +131,7 @@ struct LongAnswerTests {
     #expect(outcome.error?.detail == "no response within the attempt limit of 2 s; change it with .attemptTimeout(_:)")
   }
 
-  @Test("calls that share an exchange do not cut it short for each other")
+  @Test("Calls that share an exchange do not shorten it for each other")
   func shared() async {
     answer(.status(204).after(.seconds(25)))
     let api = bench.client {

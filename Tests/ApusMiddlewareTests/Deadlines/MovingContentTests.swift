@@ -10,7 +10,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("The default limit while content moves")
+@Suite("The default timeout while content moves")
 struct MovingContentTests {
   private let bench = TimeBench()
   private let download = Request<Data>.get("/file")
@@ -41,14 +41,14 @@ struct MovingContentTests {
     return await call.value
   }
 
-  @Test("a steady download of 36 s arrives, and one of five minutes", arguments: [9, 75])
+  @Test("A steady download of 36 s arrives, and so does one of five minutes", arguments: [9, 75])
   func steadyDownload(pieces: Int) async {
     bench.stub.onAny(answer: steady(pieces))
     let outcome = await outcome(of: download, bench.client())
     #expect(outcome.error == nil && outcome.duration == .seconds(4 * pieces))
   }
 
-  @Test("a download that stops ends when no byte has come for 20 s, and the error says so", arguments: [1, 6, 20])
+  @Test("A download ends after 20 s without a byte, and the error says so", arguments: [1, 6, 20])
   func stalledDownload(pieces: Int) async {
     bench.stub.onAny(answer: steady(pieces + 1).stalled(after: pieces))
     let outcome = await outcome(of: download, bench.client())
@@ -58,7 +58,7 @@ struct MovingContentTests {
     #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("a stall limit of the call's own counts in its place", arguments: [8, 50])
+  @Test("A call's own stall limit replaces the default", arguments: [8, 50])
   func ownStall(seconds: Int) async {
     bench.stub.onAny(answer: steady(9).stalled(after: 2))
     let patient = download.setting(ExchangeTimeouts.self, ExchangeTimeouts(stall: .seconds(seconds)))
@@ -67,7 +67,7 @@ struct MovingContentTests {
     #expect(outcome.duration == .seconds(8 + seconds))
   }
 
-  @Test("content that trickles ends after a minute, and the error says so")
+  @Test("Content below the minimum rate ends after a minute, and the error says so")
   func trickling() async {
     bench.stub.onAny(answer: .pieces(Array(repeating: Data(count: 1000), count: 50)).dripping(every: .seconds(4)))
     let outcome = await outcome(of: download, bench.client())
@@ -76,7 +76,7 @@ struct MovingContentTests {
   }
 
   @Test(
-    "a steady upload of 36 s is sent, and its answer has what is left of the limit",
+    "A steady upload of 36 s is sent, and its response has the rest of the limit",
     arguments: [(25, nil), (27, CallPhase.awaitingHead)])
   func upload(answer seconds: Int, phase: CallPhase?) async {
     bench.stub.onAny(answer: .status(204).after(.seconds(seconds)))
@@ -88,14 +88,14 @@ struct MovingContentTests {
     #expect(outcome.duration == .seconds(62))
   }
 
-  @Test("a long upload that is refused for now is sent once more: the pause still fits")
+  @Test("A long upload with a temporary rejection is retried: the delay still fits")
   func repeatedUpload() async {
     bench.stub.on(.put, "/v1/file", answers: [.status(503), .status(204)])
     let outcome = await outcome(of: upload, bench.client { $0.insert(Retry(.interactive), .after(.retry)) })
     #expect(outcome.error == nil && outcome.failedAttempts.count == 1)
   }
 
-  @Test("until when a later attempt may wait does not count the time in which content moved before")
+  @Test("The deadline of a later attempt does not count time in which content moved")
   func lateTurn() async {
     bench.stub.on(.put, "/v1/file", answers: [.status(503), .status(204)])
     let turns = Log<MonotonicInstant?>()
@@ -108,7 +108,7 @@ struct MovingContentTests {
     #expect(turns.all.map { $0?.sinceStart } == [.seconds(30), .seconds(62)])
   }
 
-  @Test("a call's own limit is hard: it ends a steady download, and the error says which limit it was")
+  @Test("A call's own timeout is hard: it ends a steady download, and the error names the limit")
   func ownLimit() async {
     bench.stub.onAny(answer: steady(20))
     let outcome = await outcome(of: download.timeout(.seconds(38)), bench.client())
@@ -116,7 +116,7 @@ struct MovingContentTests {
     #expect(outcome.error?.detail == "exceeded the call's limit of 38 s; change it with .timeout(_:)")
   }
 
-  @Test("a call that wants no limit has none, and nobody sleeps for it")
+  @Test("A call without a timeout has no timer")
   func noLimit() async {
     bench.stub.onAny(answer: steady(2).stalled(after: 1))
     let api = bench.client()
@@ -130,7 +130,7 @@ struct MovingContentTests {
     }
   }
 
-  @Test("an inherited deadline stays hard, and the error says so")
+  @Test("An inherited deadline stays hard, and the error says so")
   func inherited() async {
     bench.stub.onAny(answer: steady(20))
     let api = bench.client()
@@ -144,7 +144,7 @@ struct MovingContentTests {
     #expect(error?.detail.hasPrefix(named) == true)
   }
 
-  @Test("calls that share a steady download of 60 s all get it, also those that come late and where the first leaves")
+  @Test("Calls that share a steady download of 60 s all get it, late ones too, and after the first leaves")
   func shared() async {
     bench.stub.onAny(answer: steady(15))
     let api = bench.client()
@@ -160,7 +160,7 @@ struct MovingContentTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("a call that joined a download which stops ends at the stall limit as well")
+  @Test("A call that joined a stalled download ends at the stall limit as well")
   func sharedStall() async {
     bench.stub.onAny(answer: steady(9).stalled(after: 6))
     let api = bench.client()
@@ -173,7 +173,7 @@ struct MovingContentTests {
     }
   }
 
-  @Test("a stream has the limit up to its head, and none for its content")
+  @Test("A stream has the limit up to its head, and none for its content")
   func streams() async {
     bench.stub.on(.get, "/v1/silent", answer: .stalled)
     bench.stub.on(.get, "/v1/events", answer: .pieces(["a"]).stalled(after: 1))
@@ -197,7 +197,7 @@ struct MovingContentTests {
     #expect(await calls[1].value?.code == .cancelled)
   }
 
-  @Test("a refused stream's content, which is read for the error, is content that moves")
+  @Test("The content of a rejected stream, read for the error, counts as moving content")
   func refusedStream() async {
     bench.stub.onAny(
       answer: .pieces(Array(repeating: Data(count: 5000), count: 9), status: 500).dripping(every: .seconds(4)))

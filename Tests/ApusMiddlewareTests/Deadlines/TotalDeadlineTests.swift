@@ -26,7 +26,7 @@ struct TotalDeadlineTests {
     clock.advance(by: duration)
   }
 
-  @Test("a server that never answers gives a timeout that says the head was awaited, in the sentence and in the log")
+  @Test("A server that never responds gives a timeout in the phase awaitingHead, in the sentence and in the log")
   func stalledBeforeHead() async throws {
     stub.onAny(answer: .stalled)
     let api = client().over(stub)
@@ -45,7 +45,7 @@ struct TotalDeadlineTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("a transport that does not get through gives a timeout while connecting")
+  @Test("A transport that cannot connect gives a timeout while connecting")
   func connecting() async throws {
     let transport = NeverConnecting()
     let api = client().over(transport)
@@ -55,7 +55,7 @@ struct TotalDeadlineTests {
     #expect(await outcome?.phase == .connecting)
   }
 
-  @Test("content that stops arriving gives a timeout while receiving, after an answer")
+  @Test("Content that stops arriving gives a timeout while receiving, with the state answered")
   func stalledInContent() async throws {
     stub.onAny(answer: .pieces(["[1,", "2]"]).stalled(after: 1))
     let received = Log<Int64>()
@@ -87,7 +87,7 @@ struct TotalDeadlineTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("time that passes before counts: waiting and the answer share one limit")
+  @Test("Waiting and the response share one limit")
   func sharedLimit() async throws {
     stub.onAny(answer: .status(204).after(.seconds(20)))
     var client = client()
@@ -102,7 +102,7 @@ struct TotalDeadlineTests {
     #expect(await outcome?.phase == .awaitingHead)
   }
 
-  @Test("a call's own limit wins over the client's, whether nearer or farther", arguments: [5, 60])
+  @Test("A call's own timeout replaces the client's, shorter or longer", arguments: [5, 60])
   func ownLimit(seconds: Int) async throws {
     stub.onAny(answer: .stalled)
     let api = client().over(stub)
@@ -113,7 +113,7 @@ struct TotalDeadlineTests {
     #expect(await outcome?.code == .timeout)
   }
 
-  @Test("a nearer limit set further in wins, a farther one changes nothing", arguments: [(10, 10), (50, 30)])
+  @Test("An earlier deadline set further in applies, a later one changes nothing", arguments: [(10, 10), (50, 30)])
   func nestedLimit(inner: Int, expected: Int) async throws {
     stub.onAny(answer: .stalled)
     var client = client()
@@ -128,7 +128,7 @@ struct TotalDeadlineTests {
     #expect(await outcome?.code == .timeout)
   }
 
-  @Test("a farther limit set on an older copy of the context does not postpone a nearer one")
+  @Test("A later deadline set on an older copy of the context does not postpone an earlier one")
   func limitOnOlderCopy() async throws {
     stub.onAny(answer: .stalled)
     var client = client(timeout: nil)
@@ -144,7 +144,7 @@ struct TotalDeadlineTests {
     #expect(await outcome?.code == .timeout)
   }
 
-  @Test("an answer in time is an answer, and leaves no timer behind")
+  @Test("A response in time leaves no timer behind")
   func inTime() async throws {
     stub.onAny(answer: .status(204).after(.seconds(29)))
     let api = client().over(stub)
@@ -156,7 +156,7 @@ struct TotalDeadlineTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("no time at all: nothing is sent", arguments: [Duration.zero, .seconds(-1), .nanoseconds(-1)])
+  @Test("With no time left nothing is sent", arguments: [Duration.zero, .seconds(-1), .nanoseconds(-1)])
   func noTime(limit: Duration) async throws {
     stub.onAny(answer: .status(204))
     let error = try #require(await failure { try await client().over(stub).send(.ping.timeout(limit)) })
@@ -166,7 +166,7 @@ struct TotalDeadlineTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("the longest limit there is does no harm on the system's clock")
+  @Test("The longest possible limit does no harm on the system clock")
   func endless() async throws {
     stub.onAny(answer: .status(204))
     let api = TestClient().over(stub)
@@ -175,7 +175,7 @@ struct TotalDeadlineTests {
     try await api.send(.ping.timeout(.milliseconds(20_000)))
   }
 
-  @Test("without a limit nobody sleeps, whether the client has none or the call wants none")
+  @Test("Without a limit there is no timer")
   func noLimit() async throws {
     let gate = Gate()
     stub.onAny(answer: .status(204).waiting(for: gate))
@@ -191,7 +191,7 @@ struct TotalDeadlineTests {
     #expect(await second == nil)
   }
 
-  @Test("a stream's own limit covers its content and names the phase of whoever reads it")
+  @Test("A stream's own timeout covers its content and names the reader's phase")
   func streamLimit() async throws {
     stub.onAny(answer: .pieces(["a", "b"]).stalled(after: 1))
     let api = client().over(stub)
@@ -208,7 +208,7 @@ struct TotalDeadlineTests {
     #expect(error?.cancellation == .deadline(.handling))
   }
 
-  @Test("joined calls have a deadline each: the nearer one's end leaves the other its answer")
+  @Test("Joined calls have their own deadlines: the end of one leaves the other its response")
   func joined() async throws {
     let gate = Gate()
     stub.onAny(answer: .json("7").waiting(for: gate))

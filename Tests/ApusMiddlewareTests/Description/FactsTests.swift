@@ -4,13 +4,13 @@ import ApusTesting
 import Logging
 import Testing
 
-@Suite("What middlewares say they are set to")
+@Suite("Descriptions of middlewares")
 struct FactsTests {
   private func line(_ described: some SelfDescribing) -> String {
     described.facts.map(\.description).joined(separator: ", ")
   }
 
-  @Test("deadlines tell their limits, or that there are none")
+  @Test("Deadlines describe their limits, or that there are none")
   func deadlines() {
     #expect(TotalDeadline().facts == [.totalLimit(.seconds(30)), .setting("not while content moves", "")])
     #expect(TotalDeadline(standard: nil).facts == [.totalLimit(nil)])
@@ -18,7 +18,7 @@ struct FactsTests {
     #expect(AttemptDeadline(standard: nil).facts == [.attemptLimit(nil)])
   }
 
-  @Test("retry tells its policy and its budget")
+  @Test("Retry describes its policy and its budget")
   func retry() {
     #expect(
       line(Retry()) == "3 attempts, pauses up to 200 ms doubling to 20 s, after status 429 from 1 s, "
@@ -26,7 +26,7 @@ struct FactsTests {
     #expect(line(Retry(.none)) == "1 attempt")
   }
 
-  @Test("retry tells what is not as usual, too")
+  @Test("Retry describes unusual settings, too")
   func unusualRetry() {
     var policy = RetryPolicy(attempts: 5, base: .seconds(1))
     policy.serverDelay = .clamped(to: .seconds(5))
@@ -38,7 +38,7 @@ struct FactsTests {
         + "unsafe calls where a server asks for it")
   }
 
-  @Test("scheduling tells its scheduler's limits")
+  @Test("Scheduling describes its limits")
   func scheduling() {
     #expect(
       line(Scheduling()) == "5 at a time to one origin, 64 in all, streams up to the head, queue 100000, ageing 10 s")
@@ -50,7 +50,7 @@ struct FactsTests {
         + "with tag thumbnails 2, streams up to the head, queue 0, ageing 10 s")
   }
 
-  @Test("a rate limiter tells its pace, and how long it lets calls wait")
+  @Test("A rate limiter describes its rate and its longest pause")
   func rateLimiter() {
     #expect(line(RateLimiter()) == "what servers ask for, queue 1000, a server's pause up to 60 s")
     #expect(
@@ -58,7 +58,7 @@ struct FactsTests {
         == "1 request every 100 ms after 20 at once, queue 5, a server's pause up to 1 s")
   }
 
-  @Test("a breaker tells when it opens, and for how long")
+  @Test("A breaker describes when it opens, and for how long")
   func breaker() {
     #expect(
       line(CircuitBreaker(.server)) == "opens at 0.1 failed of at least 100 in 30 s, opens after 5 failures in a row, "
@@ -70,7 +70,7 @@ struct FactsTests {
     #expect(CircuitBreaker(policy).facts.contains(.setting("counts 429", "")))
   }
 
-  @Test("redirects tell how far they are followed, and where to")
+  @Test("Redirects describe their limits and hosts")
   func redirects() {
     #expect(line(Redirects()) == "up to 10, never from https to http")
     #expect(line(Redirects(.none)) == "none")
@@ -80,11 +80,11 @@ struct FactsTests {
     #expect(line(Redirects(.follow(hosts: []))) == "up to 10, never from https to http, to no other host")
   }
 
-  @Test("the rest tell in a word what they do")
+  @Test("The other middlewares describe themselves in a word")
   func others() {
     #expect(line(ConnectivityGate(Connectivity(), .failFast)) == "without a network failFast")
     #expect(Credentials().facts.isEmpty)
-    #expect(line(Credentials { _ in }) == "tells of the ends of sessions")
+    #expect(line(Credentials { _ in }) == "reports ends of sessions")
     let logger = LogRecorder().logger()
     #expect(line(RequestLogging(logger)) == "level info, paths as templates")
     #expect(line(RequestLogging(logger, level: .debug, showsPaths: true)) == "level debug, paths as sent")

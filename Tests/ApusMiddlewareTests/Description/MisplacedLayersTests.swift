@@ -3,7 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import Testing
 
-@Suite("Middlewares that are put where they contradict each other")
+@Suite("Middlewares in a contradictory order")
 struct MisplacedLayersTests {
   private typealias Code = ClientDescription.Warning.Code
 
@@ -19,7 +19,7 @@ struct MisplacedLayersTests {
     return client.over(StubTransport()).describe().warnings.map(\.code)
   }
 
-  @Test("where they belong nothing is said of them")
+  @Test("The default order has no contradictions")
   func inOrder() {
     #expect(
       codes([
@@ -28,19 +28,19 @@ struct MisplacedLayersTests {
       ]).isEmpty)
   }
 
-  @Test("scheduling outside retry holds permits while it pauses")
+  @Test("Scheduling outside retry holds permits during delays")
   func schedulingOutside() {
     #expect(codes([(Retry(), .after(.retry)), (Scheduling(), .beforeRetry)]) == [.permitsHeldInPauses])
     #expect(codes([(Retry(), .after(.scheduling)), (Scheduling(), .before(.scheduling))]) == [.permitsHeldInPauses])
   }
 
-  @Test("two that try again multiply their attempts, unless one of them does nothing")
+  @Test("Two retries multiply their attempts, unless one has none")
   func twoRetries() {
     #expect(codes([(Retry(), .after(.retry)), (Retry(.server), .beforeTransport)]) == [.attemptsMultiply])
     #expect(codes([(Retry(), .after(.retry)), (Retry(.none), .beforeTransport)]).isEmpty)
   }
 
-  @Test("a breaker outside retry counts calls, and one that is too quick refuses what retry tries")
+  @Test("A breaker outside retry counts calls, and a strict one refuses what retry sends")
   func breakers() {
     #expect(codes([(Retry(), .after(.retry)), (CircuitBreaker(), .beforeRetry)]) == [.breakerOutsideRetry])
     let quick = CircuitBreaker(BreakerPolicy(consecutive: 2))
@@ -49,7 +49,7 @@ struct MisplacedLayersTests {
     #expect(codes([(slow, .after(.rateLimit)), (CircuitBreaker(), .after(.breaker))]) == [.breakerBeyondRate])
   }
 
-  @Test("deadlines on the wrong side of retry, or in the wrong order, or longer than a breaker looks back")
+  @Test("Deadlines on the wrong side of retry, in the wrong order, or longer than a breaker's window")
   func deadlines() {
     #expect(codes([(Retry(), .after(.retry)), (AttemptDeadline(), .beforeRetry)]) == [.attemptLimitOutsideRetry])
     #expect(
@@ -66,7 +66,7 @@ struct MisplacedLayersTests {
       ]) == [.breakerBeyondPermits])
   }
 
-  @Test("pauses that outlast the call, none at all, and a budget for nothing")
+  @Test("Delays longer than the call, none at all, and a budget without effect")
   func pauses() {
     #expect(codes([(Retry(RetryPolicy(attempts: 4, base: .seconds(15))), .after(.retry))]) == [.attemptsBeyondTotal])
     #expect(codes([(Retry(RetryPolicy(base: .zero)), .after(.retry))]) == [.noPauses])

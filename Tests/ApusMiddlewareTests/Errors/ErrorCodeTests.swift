@@ -3,9 +3,9 @@ import ApusMiddleware
 import ApusTesting
 import Testing
 
-@Suite("What an error says of itself, code by code")
+@Suite("Errors, code by code")
 struct ErrorCodeTests {
-  @Test("category, phase and whether it was sent fit what happened", arguments: FailingCall.all)
+  @Test("Category, phase and request state match the failure", arguments: FailingCall.all)
   private func facts(call: FailingCall) async throws {
     let (error, bench) = try await call.run()
     #expect(error.code == call.code)
@@ -23,7 +23,8 @@ struct ErrorCodeTests {
     #expect(FailingCall.ways(to: code).allSatisfy { $0.code == code })
   }
 
-  @Test("what was not sent is told from what may have been", arguments: FailingCall.all)
+  @Test(
+    "An error tells whether the request was not sent, may have been sent, or was answered", arguments: FailingCall.all)
   private func sent(call: FailingCall) async throws {
     let (error, bench) = try await call.run()
     // The first call of those whose ids collide is another one.
@@ -34,7 +35,7 @@ struct ErrorCodeTests {
   }
 
   /// A sentence for each code, and none that two of them share but the two that mean the same to a person.
-  @Test("each code has an English sentence of its own")
+  @Test("Each code has its own English sentence")
   func english() async throws {
     var sentences: [String: Set<CallError.Code>] = [:]
     for code in CallError.Code.allCases {
@@ -47,7 +48,7 @@ struct ErrorCodeTests {
     #expect(sentences.values.filter { $0.count > 1 } == [[.malformedResponse, .decoding]])
   }
 
-  @Test("a client's own texts take the place of all of them", arguments: CallError.Code.allCases)
+  @Test("A client's own texts replace all of them", arguments: CallError.Code.allCases)
   func replaced(code: CallError.Code) async throws {
     let german = ErrorTexts { error in
       switch error.code {

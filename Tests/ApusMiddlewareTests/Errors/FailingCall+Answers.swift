@@ -2,7 +2,7 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 
-/// Answers that are refusals, or not what was promised.
+/// Responses that are rejections or malformed.
 extension FailingCall {
   private static let said = SecretPlace.responseContent.secret
   private static let key = SecretPlace.responseKey.secret

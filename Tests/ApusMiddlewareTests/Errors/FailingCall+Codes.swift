@@ -26,7 +26,7 @@ extension FailingCall {
 
   static var all: [FailingCall] { CallError.Code.allCases.flatMap(ways) }
 
-  /// A transport that fails, with a cause that tells its secret.
+  /// A transport that fails, with a secret in the cause's texts.
   private static func refusing(
     _ name: String, _ kind: TransportError.Kind,
     _ told: (code: CallError.Code, category: CallError.Category, state: RequestState)

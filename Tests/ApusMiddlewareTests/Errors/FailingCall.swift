@@ -26,7 +26,7 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// How the call shows who makes it.
+  /// How the call authenticates.
   enum Scheme: CaseIterable {
     case bearer, basic, keyField, keyParameter
   }
@@ -122,7 +122,7 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
 }
 
 extension StubAnswer {
-  /// An answer whose content and fields hold secrets.
+  /// A response with secrets in its content and fields.
   static func accepted(
     _ json: String = #"{"title":"Ran","token":"\#(SecretPlace.responseContent.secret)"}"#, status: Int = 200,
     type: String = "application/json"

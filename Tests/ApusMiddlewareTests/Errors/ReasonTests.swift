@@ -3,7 +3,7 @@ import ApusMiddleware
 import ApusTesting
 import Testing
 
-@Suite("Why credentials could not be had")
+@Suite("Reasons why credentials could not be read")
 struct ReasonTests {
   private struct Unprotected: LoggableError {
     var description: String { "the folder of the credentials lets others in: make it private by chmod 700" }
@@ -27,7 +27,7 @@ struct ReasonTests {
     return try #require(await ApusMiddlewareTests.failure { try await api.send(Request<Int>.get("/users/\(7)")) })
   }
 
-  @Test("the call's error names the reason and the remedy of a store that promises to tell no secret")
+  @Test("The call's error contains the text of an error that promises to hold no secret")
   func named() async throws {
     let error = try await error(of: Unprotected())
     #expect(
@@ -37,7 +37,7 @@ struct ReasonTests {
     #expect(error.underlying is Unprotected)
   }
 
-  @Test("of any other error it names the type alone")
+  @Test("Of any other error it contains only the type")
   func unnamed() async throws {
     let error = try await error(of: Telling())
     #expect(error.detail == "the credentials could not be read: Telling" && !"\(error)".contains("s3cr3t"))

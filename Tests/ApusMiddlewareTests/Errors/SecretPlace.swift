@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Places where a secret can be. Each has a secret of its own, so that one which leaks tells where it came from.
+/// The places of secrets. Each has its own secret, so that a leak shows its source.
 enum SecretPlace: String, Sentinel {
   case credential, userName, source
   case baseQuery, baseUser, pathValue, ownParameter, commonParameter
@@ -14,7 +14,7 @@ enum SecretPlace: String, Sentinel {
   case cause
 }
 
-/// An error that tells its secret to everybody who asks.
+/// An error with a secret in its texts.
 struct TellingError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
   var secret = SecretPlace.cause.secret
   var description: String { "failed with \(secret)" }

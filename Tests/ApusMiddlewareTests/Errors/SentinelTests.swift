@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Whatever goes wrong, no text holds a secret")
+@Suite("No text contains a secret, whatever fails")
 struct SentinelTests {
   /// Takes down everything that an entry of the registry shows of itself.
   private struct Reader: CallObserver {
@@ -36,7 +36,7 @@ struct SentinelTests {
     ]
   }
 
-  @Test("errors, traces, registry entries, log lines and curl lines hold none", arguments: FailingCall.all)
+  @Test("Errors, traces, registry entries, log lines and curl lines contain no secret", arguments: FailingCall.all)
   private func everywhere(call: FailingCall) async throws {
     for scheme in FailingCall.Scheme.allCases {
       let (lines, paths, entries) = (LogRecorder(), LogRecorder(), Log<String>())
@@ -49,7 +49,7 @@ struct SentinelTests {
       for (name, text) in shown(error) { #expect(SecretPlace.leaks(in: text) == [], "\(name): \(text)") }
       for text in entries.all + lines.lines.all.map(\.text) { #expect(SecretPlace.leaks(in: text) == [], "\(text)") }
       #expect(!entries.all.isEmpty && !lines.lines.all.isEmpty)
-      // Values of the path are shown where somebody asks for paths.
+      // Path values are logged if the app asks for paths.
       for text in paths.lines.all.map(\.text) {
         #expect(SecretPlace.leaks(in: text).subtracting([.pathValue]) == [], "\(text)")
       }
@@ -63,7 +63,7 @@ struct SentinelTests {
     }
   }
 
-  @Test("all of them were on the wire, so there was something to hide", arguments: FailingCall.Scheme.allCases)
+  @Test("All secrets were on the wire, so the other tests prove something", arguments: FailingCall.Scheme.allCases)
   private func onTheWire(scheme: FailingCall.Scheme) async throws {
     let call = try #require(FailingCall.ways(to: .offline).first)
     let (error, bench) = try await call.run(scheme)
@@ -80,7 +80,7 @@ struct SentinelTests {
     #expect(SecretPlace.leaks(in: texts(of: refused.error.content as Any)) == [.responseContent])
   }
 
-  @Test("a message that is only described is masked in its curl line")
+  @Test("A described message is masked in its curl line")
   func described() async throws {
     let call = try #require(FailingCall.ways(to: .offline).first)
     for scheme in FailingCall.Scheme.allCases {
@@ -91,7 +91,7 @@ struct SentinelTests {
     }
   }
 
-  @Test("the server's own sentence is shown to the person, and to nobody else")
+  @Test("The server's own sentence is only in the text for the user")
   func sentence() async throws {
     let secret = SecretPlace.responseContent.secret
     let call = FailingCall("a sentence", (.rejected, .reported, .decoding, .answered)) {
@@ -105,7 +105,7 @@ struct SentinelTests {
     }
   }
 
-  @Test("a base URL's query shows in none of its texts")
+  @Test("A base URL's query is in none of its texts")
   func baseURL() throws {
     let url = try BaseURL("https://api.example.com/v1?key=\(SecretPlace.baseQuery.secret)")
     #expect(SecretPlace.leaks(in: texts(of: url) + texts(of: [url])) == [])
@@ -115,7 +115,7 @@ struct SentinelTests {
     #expect(SecretPlace.leaks(in: texts(of: refused as Any)) == [])
   }
 
-  @Test("a secret is found plain, in Base64 and in bytes, so that a leak would be seen")
+  @Test("The search finds a secret in plain text, Base64 and bytes")
   func finding() {
     let secret = SecretPlace.cookie.secret
     var bytes = ""

@@ -12,7 +12,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Logging content")
+@Suite("Content logging")
 struct ContentLoggingTests {
   private let log = LogRecorder()
 
@@ -42,7 +42,7 @@ struct ContentLoggingTests {
     #expect(lines[1].metadata["type"] == "application/json" && lines[1].metadata["length"] == "45")
   }
 
-  @Test("nothing is written, and nothing read, where the logger does not log its level")
+  @Test("Nothing is logged or read if the logger's level is higher")
   func off() async throws {
     let stub = StubTransport.answering(.json("7"))
     let logging = ContentLogging(log.logger(level: .info))
@@ -50,20 +50,20 @@ struct ContentLoggingTests {
     #expect(log.lines.all.isEmpty)
   }
 
-  @Test("the limit is that of the middleware")
+  @Test("The middleware's limit applies")
   func limited() async throws {
     let stub = StubTransport.answering(.json(#""abcdefgh""#))
     _ = try await client(ContentLogging(log.logger(), limit: 5)).over(stub).send(Request<String>.get("/a"))
     #expect(log.lines.all.map { $0.metadata["content"] } == [#""abcd…"#])
   }
 
-  @Test("without a pipeline entry nothing is written")
+  @Test("Without the middleware nothing is logged")
   func absent() async throws {
     _ = try await TestClient().over(StubTransport.answering(.json("7"))).send(Request<Int>.get("/a"))
     #expect(log.lines.all.isEmpty)
   }
 
-  @Test("of other content, and of content that is not in memory, type and length are written at most")
+  @Test("Of other content, or content that is not in memory, at most type and length are logged")
   func others() async throws {
     let stub = StubTransport.answering(.text("s3cr3t"))
     _ = try await client().over(stub).send(Request<String>.get("/a"))
@@ -76,7 +76,7 @@ struct ContentLoggingTests {
   }
 
   @Test(
-    "values of members that tell of a secret are masked, whatever they are",
+    "Values of secret members are masked, whatever they are",
     arguments: [
       (#"{"token":{"a":[1,"x"]},"b":1}"#, #"{"token":"██","b":1}"#),
       (#"{"Api-Key" : 7 ,"b":1}"#, #"{"Api-Key":"██","b":1}"#),
@@ -99,7 +99,7 @@ struct ContentLoggingTests {
     #expect(masked("a", MediaType("text/plain")) == nil)
   }
 
-  @Test("no more than the limit is written", arguments: [0, 1, 10, 100])
+  @Test("At most the limit is logged", arguments: [0, 1, 10, 100])
   func limit(limit: Int) {
     let text = masked("[" + String(repeating: "123,", count: 1000) + "1]", limit: limit)
     #expect(text?.utf8.count == limit + "…".utf8.count && text?.hasSuffix("…") == true)

@@ -5,7 +5,7 @@ import HTTPTypes
 import Logging
 import Testing
 
-@Suite("Logging")
+@Suite("Request logging")
 struct RequestLoggingTests {
   private let log = LogRecorder()
   private let clock = ManualClock()
@@ -17,7 +17,7 @@ struct RequestLoggingTests {
     return client
   }
 
-  @Test("a call has two lines: id, method and URL, then status and duration too")
+  @Test("A call has two lines: id, method and URL, then status and duration as well")
   func twoLines() async throws {
     let clock = clock
     let stub = StubTransport()
@@ -70,7 +70,7 @@ struct RequestLoggingTests {
     #expect(last.level == .warning)
   }
 
-  @Test("a cancelled call is no warning")
+  @Test("A cancelled call is not a warning")
   func cancelled() async throws {
     let stub = StubTransport.answering(.stalled)
     let api = client().over(stub)
@@ -99,21 +99,21 @@ struct RequestLoggingTests {
     #expect(!log.lines.all.contains { $0.text.contains(sentinel) })
   }
 
-  @Test("paths are shown as sent where that is asked for, the query's values masked")
+  @Test("Paths are logged as sent if the app asks for it, with the query's values masked")
   func shownPaths() async throws {
     let api = client(RequestLogging(log.logger(), showsPaths: true)).over(StubTransport.answering())
     try await api.send(.get("/users/\(42)", query: ["token": sentinel]))
     #expect(log.lines.all.last?.metadata["url"] == "https://api.example.com/v1/users/42?token=██")
   }
 
-  @Test("the level is the app's choice, and a higher one stays for failures")
+  @Test("The app chooses the level, and failures keep a higher one")
   func levels() async throws {
     let stub = StubTransport.answering(.status(500))
     _ = await failure { try await client(RequestLogging(log.logger(), level: .error)).over(stub).send(.ping) }
     #expect(log.lines.all.map(\.level) == [.error, .error])
   }
 
-  @Test("a logger that wants warnings only gets warnings only")
+  @Test("A logger for warnings gets only warnings")
   func filtered() async throws {
     let logging = RequestLogging(log.logger(level: .warning))
     try await client(logging).over(StubTransport.answering()).send(.ping)
@@ -122,7 +122,7 @@ struct RequestLoggingTests {
     #expect(log.lines.all.map(\.message) == ["failed"])
   }
 
-  @Test("nothing is logged unless it is asked for, and a described message never is")
+  @Test("Nothing is logged by default, and a described message never is")
   func off() async throws {
     var quiet = client()
     quiet.settings.observers = []

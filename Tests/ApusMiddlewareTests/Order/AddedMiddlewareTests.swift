@@ -10,11 +10,11 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Middlewares of the app's own, added without a change to core")
+@Suite("Middlewares of the app")
 struct AddedMiddlewareTests {
   private let stub = StubTransport()
 
-  @Test("a field, a signature and retries take the places that their slots name")
+  @Test("A field, a signature and retries stand in the slots that they name")
   func order() async throws {
     stub.onAny(answer: .status(503))
     stub.on(.get, "/v1/ping", answers: [.status(503), .status(503), .status(204)])
@@ -58,7 +58,7 @@ struct AddedMiddlewareTests {
         """)
   }
 
-  @Test("a middleware may answer in place of the server; the rest of the pipeline is not asked")
+  @Test("A middleware may respond in place of the server; middlewares further in do not run")
   func answering() async throws {
     var client = TestClient()
     client.customize = { $0.insert(Canned(), .after(.cache)) }
@@ -66,7 +66,7 @@ struct AddedMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("an error that a middleware throws before anything is sent says that the request could not be made")
+  @Test("An error that a middleware throws before anything is sent has the state notSent")
   func throwingEarly() async throws {
     struct NotAllowed: Error { let secret = sentinel }
     var client = TestClient()
@@ -79,7 +79,7 @@ struct AddedMiddlewareTests {
     #expect(!texts(of: error).contains(sentinel))
   }
 
-  @Test("an error of no known kind that a transport throws after the start is a broken exchange, maybe sent")
+  @Test("An unknown error of a transport after the start is a broken exchange, maybe sent")
   func throwingLate() async throws {
     struct Odd: Error {}
     stub.onAny(answer: .failure(Odd()))

@@ -31,7 +31,7 @@ struct CommonParametersTests {
       ])
   }
 
-  @Test("the call's own field wins, whatever its case", arguments: ["X-App", "x-app", "X-APP"])
+  @Test("The call's own field takes precedence, in any case", arguments: ["X-App", "x-app", "X-APP"])
   func ownFieldWins(name: String) async throws {
     var client = self.client
     client.environment.setField("X-App", "common")
@@ -40,7 +40,7 @@ struct CommonParametersTests {
     #expect(lines == ["own"])
   }
 
-  @Test("the call's own parameter wins, and the rest are added")
+  @Test("The call's own parameter takes precedence, and the others are added")
   func ownParameterWins() async throws {
     var client = self.client
     client.environment.query = ["lang": "en", "page size": 10]
@@ -48,7 +48,7 @@ struct CommonParametersTests {
     #expect(stub.exchanges[0].target == "/v1/a?page%20size=99&lang=en")
   }
 
-  @Test("the base URL's own query stays, and wins")
+  @Test("The base URL's own query takes precedence")
   func baseQuery() async throws {
     var client = TestClient("https://api.example.com/v1?lang=de")
     client.environment.query = ["lang": "en", "region": "eu"]
@@ -64,7 +64,7 @@ struct CommonParametersTests {
     #expect(stub.exchanges[0].target == "/v1/a")
   }
 
-  @Test("parameter names are compared as they are meant, not as they are written")
+  @Test("Parameter names are compared decoded")
   func encodedNames() async throws {
     var client = self.client
     client.environment.query = ["filter[year]": 1, "naïve": 1]
@@ -72,7 +72,7 @@ struct CommonParametersTests {
     #expect(stub.exchanges[0].target == "/v1/a?filter%5Byear%5D=2&na%C3%AFve=2")
   }
 
-  @Test("a common Accept beats the built-in one")
+  @Test("A common Accept replaces the built-in one")
   func acceptBeatsBuiltIn() async throws {
     var client = self.client
     client.environment.setField("accept", "application/vnd.example+json")
@@ -82,7 +82,7 @@ struct CommonParametersTests {
     #expect(message.head.headerFields.count { $0.name == .accept } == 1)
   }
 
-  @Test("an endpoint's Accept beats the common one, set by hand or by its parser")
+  @Test("An endpoint's Accept replaces the common one, set by hand or by its parser")
   func endpointAcceptBeatsCommon() async throws {
     var client = self.client
     client.environment.setField("Accept", "application/vnd.example+json")
@@ -94,7 +94,7 @@ struct CommonParametersTests {
     #expect(byParser.head.headerFields[.accept] == "text/csv")
   }
 
-  @Test("a common Content-Type stands only with content that names none")
+  @Test("A common Content-Type is added only to content without one")
   func contentType() async throws {
     var client = self.client
     client.environment.setField("content-type", "application/x-common")
@@ -107,7 +107,7 @@ struct CommonParametersTests {
   }
 
   @Test(
-    "a common field that cannot be sent makes the call throw invalidRequest, its value unsaid, and sends nothing",
+    "An invalid common field fails the call with invalidRequest, without its value in the error, and sends nothing",
     arguments: [("X-A", "a\r\nX-Evil: 1"), ("X A", "v"), ("", "v"), ("Content-Length", "9"), ("Host", "evil")])
   func malformedField(name: String, value: String) async throws {
     var client = self.client
@@ -119,7 +119,7 @@ struct CommonParametersTests {
     #expect(!texts(of: error).contains("Evil"))
   }
 
-  @Test("a common parameter that cannot be written makes the call throw encoding, naming it")
+  @Test("An invalid common parameter fails the call with encoding, which names it")
   func malformedParameter() async throws {
     var client = self.client
     client.environment.query = ["ratio": Double.nan]

@@ -15,7 +15,7 @@ private struct Oracle {
   /// Tokens, counted as seconds go by.
   struct Bucket {
     var second = 0
-    /// Fewer than none: somebody took what was not there.
+    /// Negative: a call took tokens that were not there.
     var tokens = 3
 
     mutating func wait(until later: Int) {
@@ -24,7 +24,7 @@ private struct Oracle {
       second = later
     }
 
-    /// Takes tokens as soon as they are there, and more than fit in from a full bucket. Answers when that is.
+    /// Takes tokens as soon as they are there; a cost above the burst needs a full bucket. Returns when that is.
     mutating func take(_ cost: Int) -> Int {
       while tokens < min(cost, 3) { wait(until: second + 1) }
       tokens -= cost
@@ -35,25 +35,25 @@ private struct Oracle {
   let capacity: Int
   var second = 0
   var pausedUntil = 0
-  /// What those left who have gone.
+  /// The bucket after the calls that were sent.
   var bucket = Bucket()
-  /// Who waits, in order.
+  /// The queued calls, in order.
   var line: [Claim] = []
 
-  /// The bucket as the first in line finds it, or whoever comes where nobody waits.
+  /// The bucket for the first call in the queue, or for a new call without a queue.
   private var ahead: Bucket {
     var ahead = bucket
     ahead.wait(until: max(second, pausedUntil))
     return ahead
   }
 
-  /// When one goes where nobody is before it.
+  /// When the first call is sent.
   func turn(of claim: Claim) -> Int {
     var ahead = ahead
     return ahead.take(claim.cost)
   }
 
-  /// Somebody comes, and stands behind all who wait.
+  /// Adds a call behind all others.
   mutating func arrive(_ claim: Claim) -> RateLimiterState.Decision {
     var ahead = ahead
     for other in line { _ = ahead.take(other.cost) }
@@ -75,7 +75,7 @@ private struct Oracle {
     _ = bucket.take(claim.cost)
   }
 
-  /// Somebody takes tokens that need not be there.
+  /// Takes tokens without waiting.
   mutating func force(_ cost: Int) -> RateLimiterState.Delay {
     bucket.wait(until: second)
     bucket.tokens -= cost
@@ -88,7 +88,7 @@ private struct Oracle {
     return delayed()
   }
 
-  /// Whoever would go too late now leaves, and those behind it go the earlier for that.
+  /// Removes calls that are too late; those behind them move ahead.
   private mutating func delayed() -> RateLimiterState.Delay {
     var delay = RateLimiterState.Delay()
     var ahead = ahead
@@ -111,7 +111,7 @@ private struct Oracle {
   static func at(_ second: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(second)) }
 }
 
-@Suite("Rate limiter: beside a model")
+@Suite("Rate limiter: comparison with a model")
 struct RateLimiterModelTests {
   /// How often something happened that does not happen often.
   private struct Rare: Equatable {
@@ -122,13 +122,13 @@ struct RateLimiterModelTests {
   }
 
   @Test(
-    "in any order of events nobody overtakes, the pace is kept, and whoever would be late is told",
+    "In any order of events the order and the rate are kept, and calls that would be late are refused",
     arguments: 0..<40 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     _ = run(seed)
   }
 
-  @Test("some come too late, or where too many wait, and others are told later that they are late")
+  @Test("Calls are refused as late or beyond the queue's limit, on arrival and while queued")
   func variety() {
     var rare = Rare()
     for seed in 0..<40 as Range<UInt64> {
@@ -178,7 +178,7 @@ struct RateLimiterModelTests {
     return rare
   }
 
-  /// Somebody comes who wants one token or more, more than fit in at times. What it is told, and what it ought to be.
+  /// Adds a call with a random cost, above the burst at times. Returns the decision and the expected one.
   private func arrive(
     _ waiter: UInt64, _ state: inout RateLimiterState, _ oracle: inout Oracle, _ random: inout SeededGenerator
   ) -> (RateLimiterState.Decision, RateLimiterState.Decision) {
@@ -191,7 +191,7 @@ struct RateLimiterModelTests {
     )
   }
 
-  /// Everybody goes whose turn it is.
+  /// Sends all calls that are due.
   private func goOn(_ state: inout RateLimiterState, _ oracle: inout Oracle, _ place: Comment) {
     while let first = oracle.line.first {
       let turn = oracle.turn(of: first)

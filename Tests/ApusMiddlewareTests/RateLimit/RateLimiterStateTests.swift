@@ -14,7 +14,7 @@ struct RateLimiterStateTests {
     State(RateLimit(3, per: .seconds(3)), capacity: capacity)
   }
 
-  @Test("after a quiet time as many go at once as fit in, then one by one as the tokens come back")
+  @Test("After a quiet time a burst passes at once, then one call for each refilled token")
   func bucket() {
     var bucket = TokenBucket(RateLimit(3, per: .seconds(3)))
     for _ in 0..<3 {
@@ -34,7 +34,7 @@ struct RateLimiterStateTests {
     #expect(bucket.availability(of: 1, at: at(1000)) == at(1001))
   }
 
-  @Test("absurd limits and costs do no harm")
+  @Test("Absurd limits and costs do no harm")
   func absurd() {
     var bucket = TokenBucket(RateLimit(.max, per: .zero, burst: .max))
     bucket.take(.max, at: at(0))
@@ -44,14 +44,14 @@ struct RateLimiterStateTests {
     #expect(bucket.availability(of: 1, at: at(0)) > at(1_000_000))
   }
 
-  @Test("who comes waits behind those who came before, and goes when its tokens are there")
+  @Test("A call is queued in order of arrival, and passes when its tokens are refilled")
   func order() {
     var state = state()
     for waiter in 0..<3 as Range<UInt64> { #expect(state.arrive(.init(waiter: waiter), at: at(0)) == .pass) }
     #expect(state.arrive(.init(waiter: 3, cost: 2), at: at(0)) == .first)
     #expect(state.arrive(.init(waiter: 4), at: at(0)) == .queue)
     #expect(state.look(3, at: at(0)).turn == .until(at(2)))
-    // Though one token is there, it is not its turn.
+    // A token is available, but it is not first.
     #expect(state.look(4, at: at(1)).turn == .gone)
     #expect(state.look(3, at: at(2)) == .init(turn: .pass, next: 4))
     #expect(state.look(4, at: at(2)).turn == .until(at(3)))
@@ -59,7 +59,7 @@ struct RateLimiterStateTests {
     #expect(state.count == 0)
   }
 
-  @Test("who leaves makes room for those behind")
+  @Test("A call that leaves makes room for those behind it")
   func leaving() {
     var state = state()
     state.force(3, at: at(0))
@@ -71,7 +71,7 @@ struct RateLimiterStateTests {
     #expect(state.count == 1)
   }
 
-  @Test("any number may come and leave while the first one waits: the order stays, and nothing of them is kept")
+  @Test("Any number of calls may come and leave behind a waiting one: the order stays, and no memory is kept")
   func comingAndLeaving() {
     var state = state()
     state.force(3, at: at(0))
@@ -81,14 +81,14 @@ struct RateLimiterStateTests {
       #expect(decision == .queue)
       let next = state.leave(waiter)
       #expect(next == nil)
-      #expect(state.lineLength < 100)
+      #expect(state.storageCount < 100)
     }
     #expect(state.look(0, at: at(1)) == .init(turn: .pass, next: 1))
     #expect(state.look(1, at: at(2)) == .init(turn: .pass, next: nil))
-    #expect(state.count == 0 && state.lineLength == 0)
+    #expect(state.count == 0 && state.storageCount == 0)
   }
 
-  @Test("whose turn would come too late is told at once, and so is one too many")
+  @Test("A call that would be too late is refused at once, and so is one beyond the queue's limit")
   func refused() {
     var state = state(capacity: 1)
     state.force(3, at: at(0))
@@ -98,7 +98,7 @@ struct RateLimiterStateTests {
     #expect(state.arrive(.init(waiter: 3, deadline: at(3)), at: at(0)) == .full(at(2)))
   }
 
-  @Test("who goes ahead without waiting holds up the others, and those who would be late then are told")
+  @Test("A call that takes tokens without waiting delays the others, and refuses those that become too late")
   func forced() {
     var state = state()
     state.force(3, at: at(0))
@@ -113,7 +113,7 @@ struct RateLimiterStateTests {
     #expect(state.count == 2)
   }
 
-  @Test("a pause that a server asks for holds everybody up, and lets those go at once who cannot wait for its end")
+  @Test("A pause that the server asks for delays all calls, and refuses those that become too late")
   func pausing() {
     var state = state()
     state.force(3, at: at(0))

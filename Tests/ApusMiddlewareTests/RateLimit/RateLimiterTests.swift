@@ -17,7 +17,7 @@ struct RateLimiterTests {
     return client.over(stub)
   }
 
-  @Test("calls beyond the limit go when their time has come, one by one")
+  @Test("Calls beyond the limit pass one by one as tokens are refilled")
   func pace() async throws {
     let api = api()
     for _ in 0..<2 { try await api.send(.ping) }
@@ -32,7 +32,7 @@ struct RateLimiterTests {
     #expect(clock.now == MonotonicInstant(sinceStart: .milliseconds(1500)))
   }
 
-  @Test("a call whose turn comes after its deadline is refused at once, with the time it would take")
+  @Test("A call that would pass after its deadline is refused at once, with the time it would wait")
   func late() async throws {
     let api = api(timeout: .milliseconds(400))
     try await api.send(.ping)
@@ -41,11 +41,11 @@ struct RateLimiterTests {
     #expect(error.code == .declined && error.requestState == .notSent)
     #expect(error.retryAfter == .milliseconds(500))
     #expect((error.underlying as? RateLimitRejection)?.reason == .deadline)
-    #expect(error.trace.description.contains("refused by the rate limit, its turn comes in ms: 500"))
+    #expect(error.trace.description.contains("refused by the rate limit, tokens available in ms: 500"))
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("more than may wait are refused")
+  @Test("Calls beyond the queue's limit are refused")
   func full() async throws {
     let api = api(RateLimiter(.perSecond(1), capacity: 1))
     try await api.send(.ping)
@@ -57,7 +57,7 @@ struct RateLimiterTests {
     try await waiting.value
   }
 
-  @Test("one that is cancelled while it waits makes room for the next")
+  @Test("A cancelled call makes room for the next one")
   func cancelled() async throws {
     let api = api(RateLimiter(.perSecond(1)))
     try await api.send(.ping)
@@ -72,7 +72,7 @@ struct RateLimiterTests {
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("a server's 429 with Retry-After holds up all calls to it, also without a limit of one's own")
+  @Test("A 429 with Retry-After pauses all calls to its server, also without a limit")
   func throttled() async throws {
     let api = api(RateLimiter())
     stub.onAny(answer: .status(429, fields: [.retryAfter: "7"]))
@@ -91,7 +91,7 @@ struct RateLimiterTests {
     #expect(trace.contains("waited for the rate limit, ms: 7000"))
   }
 
-  @Test("a server's pause has a ceiling, and a 429 without one asks for none")
+  @Test("A server's pause is bounded, and a 429 without Retry-After causes none")
   func ceiling() async throws {
     let api = api(RateLimiter(longestPause: .seconds(3)), timeout: .seconds(1))
     stub.onAny(answer: .status(429))
@@ -102,7 +102,7 @@ struct RateLimiterTests {
     #expect(error.code == .declined && error.retryAfter == .seconds(3))
   }
 
-  @Test("an endpoint or a function says what a call takes; other origins have limits of their own")
+  @Test("An endpoint or a function sets the cost of a call, and each origin has its own bucket")
   func costs() async throws {
     let limiter = RateLimiter(.perSecond(10)) { request, _ in request.target.hasSuffix("/ping") ? 5 : 1 }
     let api = api(limiter, timeout: .milliseconds(1))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("What a redirect to another origin leaves behind")
+@Suite("Redirects to another origin")
 struct LeavingOriginTests {
   private func hop(
     _ location: String, _ fields: HTTPFields, from url: String = "https://a.example/x",
@@ -38,7 +38,7 @@ struct LeavingOriginTests {
   ]
 
   @Test(
-    "another scheme, host or port is another origin",
+    "Another scheme, host or port is another origin",
     arguments: ["http://a.example/", "https://b.example/", "https://a.example:8443/", "https://sub.a.example/"])
   func origins(location: String) throws {
     let hop = try hop(location, fields(Self.secret + Self.harmless))
@@ -47,14 +47,14 @@ struct LeavingOriginTests {
   }
 
   @Test(
-    "the same origin, however it is written, keeps everything",
+    "Within an origin, however it is written, everything is kept",
     arguments: ["/y", "https://A.example:443/y", "//a.example/y"])
   func sameOrigin(location: String) throws {
     let hop = try hop(location, fields(Self.secret + Self.harmless))
     #expect(hop.request.head.headerFields.count == Self.secret.count + Self.harmless.count && hop.droppedFields == 0)
   }
 
-  @Test("a field that is marked as sensitive stays behind, whatever its name, and so does that of the authentication")
+  @Test("A sensitive field of any name is removed, and so is that of the authentication")
   func marks() throws {
     let all: HTTPFields = try HTTPFields([marked("User-Agent"), marked("X-Own")]) + fields(["X-Custom", "Accept"])
     #expect(try hop("//b.example/", all).request.head.headerFields.map(\.name.rawName) == ["X-Custom", "Accept"])
@@ -64,7 +64,7 @@ struct LeavingOriginTests {
   }
 
   @Test(
-    "a parameter that holds a secret stays behind where the server repeats it",
+    "A secret parameter is removed if the server repeats it",
     arguments: [
       ("?api_key=s&page=2", "/?page=2"), ("?page=2&api_key=s", "/?page=2"), ("?api_key=s", "/"),
       ("?api%5Fkey=s&a", "/?a"),
@@ -80,7 +80,7 @@ struct LeavingOriginTests {
   }
 
   @Test(
-    "nor does a combining mark carry it along",
+    "A combining mark does not hide a secret parameter",
     arguments: [
       ("/?key=\u{301}s&a=b", "/?a=b"), ("/?\u{301}a=b&key=s", "/?\u{301}a=b"),
       ("/?a=b&\u{301}k=c&key=s", "/?a=b&\u{301}k=c"),
@@ -91,7 +91,7 @@ struct LeavingOriginTests {
   }
 
   @Test(
-    "of where a request came from another origin hears the origin at most",
+    "Another origin gets at most the origin of the Referer",
     arguments: [
       ("https://a.example/path?q=secret", "https://b.example/", "https://a.example/"),
       ("https://a.example", "https://b.example/", "https://a.example/"),

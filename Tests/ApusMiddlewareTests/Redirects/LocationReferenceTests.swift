@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("What a Location points to")
+@Suite("Location references")
 struct LocationReferenceTests {
   private static let base = Origin(scheme: "http", host: "a", port: 80)
 
@@ -40,7 +40,7 @@ struct LocationReferenceTests {
     #expect(try resolved(reference) == "http://a" + target)
   }
 
-  @Test("the path of the request without a slash of its own counts as the root")
+  @Test("A request path without a leading slash counts as the root")
   func rootless() throws {
     #expect(try resolved("x", at: Self.base, "/") == "http://a/x")
     #expect(try resolved("x", at: Self.base, "*") == "http://a/x")
@@ -49,7 +49,7 @@ struct LocationReferenceTests {
   }
 
   @Test(
-    "origins are brought into one form: case, default ports, addresses, other alphabets",
+    "Origins are normalised: case, default ports, addresses, non-ASCII hosts",
     arguments: [
       ("HTTP://EXAMPLE.com:80/x", "http://example.com/x"), ("https://example.com:443", "https://example.com/"),
       ("https://example.com:8443?q", "https://example.com:8443/?q"), ("http://example.com:/x", "http://example.com/x"),
@@ -63,7 +63,7 @@ struct LocationReferenceTests {
   }
 
   @Test(
-    "what a URL cannot hold is escaped, what is escaped stays",
+    "Characters that a URL must escape are escaped, and existing escapes stay",
     arguments: [
       ("/a b", "/a%20b"), ("/é", "/%C3%A9"), ("/a?é=[1]\"<>|^`{}", "/a?%C3%A9=%5B1%5D%22%3C%3E%7C%5E%60%7B%7D"),
       ("/%E9%2f", "/%E9%2f"), ("/a?b?c/d\\e", "/a?b?c/d%5Ce"), ("/a%00b", "/a%00b"), ("/a%0d%0ab", "/a%0d%0ab"),
@@ -74,7 +74,7 @@ struct LocationReferenceTests {
     #expect(try resolved(text) == "http://a" + target)
   }
 
-  @Test("bytes that are no text are escaped in a path, and refused in a host")
+  @Test("Bytes that are no UTF-8 are escaped in a path and refused in a host")
   func bytes() throws {
     let path = try LocationReference(Array("/caf".utf8) + [0xE9], at: Self.base, "/")
     #expect(path.target == "/caf%E9")
@@ -84,7 +84,7 @@ struct LocationReferenceTests {
   }
 
   @Test(
-    "nothing but http and https is followed",
+    "Only http and https are followed",
     arguments: [
       "ftp://a/", "mailto:a@b", "javascript:alert(1)", "data:,x", "file:///etc/passwd", "a:80/x", "ws://a/", ":x",
     ])
@@ -93,7 +93,7 @@ struct LocationReferenceTests {
   }
 
   @Test(
-    "what clients read in different ways is refused, and the reason holds nothing of it",
+    "Ambiguous references are refused, and the reason contains nothing of them",
     arguments: [
       "/a\rb", "/a\nb", "/a\r\nSet-Cookie: x=s3nt1nel", "/a\0b", "/a\u{7F}", "/a\tb", "\\\\s3nt1nel", "/\\s3nt1nel",
       "/a\\..\\b",
@@ -113,15 +113,15 @@ struct LocationReferenceTests {
     #expect(!why.contains("s3nt1nel") && !why.isEmpty)
   }
 
-  @Test("a long one is followed, an absurdly long one is not")
+  @Test("A Location up to the maximum length is followed, a longer one is not")
   func length() throws {
-    let long = "/" + String(repeating: "x", count: LocationReference.longest - 1)
+    let long = "/" + String(repeating: "x", count: LocationReference.maximumLength - 1)
     #expect(try resolved(long) == "http://a" + long)
     #expect(reason(long + "x") == .malformedLocation("its Location is too long"))
   }
 
   @Test(
-    "whatever a server writes, what comes of it can be sent and means the same again", arguments: 0..<4 as Range<UInt64>
+    "Any result can be sent, and resolves to itself again", arguments: 0..<4 as Range<UInt64>
   )
   func fuzzing(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -48,7 +48,7 @@ extension RedirectChain {
   }
 }
 
-@Suite("Redirects, one after the other")
+@Suite("Redirect chain")
 struct RedirectChainTests {
   private func step(
     _ head: HTTPResponse, to request: RequestMessage = message(), _ policy: RedirectPolicy = .follow
@@ -63,7 +63,7 @@ struct RedirectChainTests {
     .get, .head, .post, .put, .patch, .delete, .options, HTTPRequest.Method("QUERY") ?? .get,
   ]
 
-  /// The method after a redirect, by status; those that are not here are answers.
+  /// The method after a redirect, by status; other statuses are final responses.
   private static func method(after status: Int, of method: HTTPRequest.Method) -> HTTPRequest.Method? {
     switch status {
     case 301, 302: method == .post ? .get : method
@@ -74,7 +74,7 @@ struct RedirectChainTests {
   }
 
   @Test(
-    "every status from 200 to 599 with every method: what is followed, with which method and content",
+    "Every status from 200 to 599 with every method is followed with the right method and content, or not",
     arguments: methods)
   func everyMethod(method: HTTPRequest.Method) throws {
     let fields: HTTPFields = [
@@ -96,7 +96,7 @@ struct RedirectChainTests {
     }
   }
 
-  @Test("a redirect without a Location, or with an empty one, is the answer", arguments: [301, 302, 303, 307, 308])
+  @Test("A redirect without a Location, or with an empty one, is the response", arguments: [301, 302, 303, 307, 308])
   func nowhere(status: Int) throws {
     for location in [nil, "", " ", "\t"] { #expect(try step(redirect(status, location)).isAnswer) }
   }
@@ -126,7 +126,7 @@ struct RedirectChainTests {
     )
   }
 
-  @Test("from https to http is refused, unless it is allowed; from http to https is not")
+  @Test("A redirect from https to http is refused unless it is allowed; from http to https it is followed")
   func downgrade() throws {
     #expect(try step(redirect(302, "http://a.example/")).refusal == .insecure)
     #expect(try step(redirect(302, "http://b.example/")).refusal == .insecure)
@@ -136,7 +136,7 @@ struct RedirectChainTests {
     #expect(try step(redirect(302, "//b.example/"), to: insecure).request?.url == "http://b.example/")
   }
 
-  @Test("only hosts that are allowed are gone to, on every hop, and the one where the call began")
+  @Test("Every hop must lead to an allowed host, or to the host of the call")
   func hosts() throws {
     let policy = RedirectPolicy.follow(hosts: ["B.example", "bücher.example"])
     var request = message()
@@ -169,7 +169,7 @@ struct RedirectChainTests {
     return (100, nil)
   }
 
-  @Test("ten in a row are followed, or as many as allowed, and one more is refused")
+  @Test("Ten redirects in a row are followed, or as many as allowed, and one more is refused")
   func limit() throws {
     for (policy, limit) in [
       (.follow, 10), (.follow(limit: 0), 0), (.follow(limit: 1), 1), (.follow(limit: 20), 20), (.follow(limit: -1), 0),
@@ -179,7 +179,7 @@ struct RedirectChainTests {
     }
   }
 
-  @Test("a circle is noticed when the same method comes to the same URL again")
+  @Test("A loop is detected by the same method and URL")
   func loop() throws {
     #expect(try step(redirect(302, "/x")).refusal == .loop)
     #expect(try step(redirect(302, "#at")).refusal == .loop)
@@ -195,7 +195,7 @@ struct RedirectChainTests {
     #expect(chain.step(after: redirect(302, "/1"), to: request, without: CredentialFields()).refusal == .loop)
   }
 
-  @Test("with a cookie set in between the same place may answer otherwise: then the limit alone ends a circle")
+  @Test("After a new cookie the same URL may be visited again; then only the limit ends a loop")
   func cookies() throws {
     let request = message()
     var chain = try RedirectChain(at: request)
@@ -212,7 +212,7 @@ struct RedirectChainTests {
   }
 
   @Test(
-    "whatever servers answer, a chain ends, and nothing comes back that was left behind",
+    "Any chain ends, and nothing that was removed comes back",
     arguments: 0..<8 as Range<UInt64>)
   func random(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

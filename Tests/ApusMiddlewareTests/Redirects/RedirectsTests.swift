@@ -14,7 +14,7 @@ extension StubAnswer {
 }
 
 extension StubTransport {
-  /// Answers requests of one URL, without its query.
+  /// Responds to requests of one URL, without its query.
   func on(url: String, _ answer: StubAnswer) {
     on { request, _ in
       request.url.prefix { $0 != "?" } == url
@@ -48,7 +48,7 @@ struct RedirectsTests {
     }
   }
 
-  @Test("the call gets the answer of the last hop, and its trace tells of each")
+  @Test("The call gets the response of the last hop, and its trace has each hop")
   func following() async throws {
     stub.on(url: "https://a.example/1", .redirect(301, to: "/2?token=\(sentinel)"))
     stub.on(url: "https://a.example/2", .redirect(307, to: "https://b.example:8443/3?token=\(sentinel)"))
@@ -63,14 +63,14 @@ struct RedirectsTests {
         "redirected with status 301 from https://a.example to https://a.example",
         "exchange started", "answered with status 307",
         "redirected with status 307 from https://a.example to https://b.example:8443",
-        "fields kept from the other origin: 1", "exchange started", "answered with status 200",
+        "fields not sent to the other origin: 1", "exchange started", "answered with status 200",
       ])
     #expect(response.trace.exchanges.count == 3)
     #expect(!texts(of: response.trace).contains(sentinel))
   }
 
   @Test(
-    "content goes along where the method stays, and not where it becomes GET", arguments: [301, 302, 303, 307, 308])
+    "Content is sent along if the method stays, and not if it becomes GET", arguments: [301, 302, 303, 307, 308])
   func content(status: Int) async throws {
     stub.on(url: "https://a.example/1", .redirect(status, to: "/2"))
     stub.on(url: "https://a.example/2", .status(204))
@@ -92,7 +92,7 @@ struct RedirectsTests {
     #expect(second.map { $0.fields[.contentType] != nil }.first == (status > 303))
   }
 
-  @Test("a call can keep from following, or follow within its own limits, whatever the client says")
+  @Test("A call may set its own policy, or none")
   func perCall() async throws {
     stub.on(url: "https://a.example/1", .redirect(to: "/2"))
     stub.on(url: "https://a.example/2", .redirect(to: "/3"))
@@ -114,7 +114,7 @@ struct RedirectsTests {
     try await api.response(to: request).head.status.code
   }
 
-  @Test("a message that is only described is not sent anywhere")
+  @Test("A described message is not sent")
   func described() async throws {
     let message = try await TestClient.following().over(stub).message(for: Request<Void>.get("/1"))
     #expect(message.url == "https://a.example/1" && stub.exchanges.isEmpty)
@@ -122,7 +122,7 @@ struct RedirectsTests {
 
   // MARK: Credentials
 
-  @Test("from A to B and back: B never sees the token, A gets it anew")
+  @Test("From A to B and back, B never gets the token, and A gets it again")
   func thereAndBack() async throws {
     let tokens = MemoryCredentials()
     tokens.set(.token("old"), account: "ada")
@@ -141,7 +141,7 @@ struct RedirectsTests {
     #expect(stub.exchanges.map { $0.fields[.authorization] } == ["Bearer old", nil, "Bearer new"])
   }
 
-  @Test("what the call carried itself does not come back with it, and nobody else's takes its place")
+  @Test("A call's own credentials do not come back on the way back, and the environment's do not replace them")
   func ownCredentials() async throws {
     stub.on(url: "https://a.example/1", .redirect(to: "https://b.example/2"))
     stub.on(url: "https://b.example/2", .redirect(to: "https://a.example/3"))
@@ -163,7 +163,7 @@ struct RedirectsTests {
     #expect(stub.exchanges.dropFirst(6).allSatisfy { $0.fields[.authorization] == nil })
   }
 
-  @Test("a middleware further in, a signature for one, sees every hop as it is sent")
+  @Test("A middleware further in, such as a signature, sees every hop as it is sent")
   func signing() async throws {
     struct Sign: Middleware {
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
@@ -188,7 +188,7 @@ struct RedirectsTests {
       ])
   }
 
-  @Test("parameters that hold secrets do not reach another origin where the server repeats the query")
+  @Test("Secret parameters do not reach another origin if the server repeats the query")
   func parameters() async throws {
     stub.on { request, _ in
       request.head.authority == "a.example"
@@ -210,7 +210,7 @@ struct RedirectsTests {
     #expect(stub.exchanges[1].target == "/1?page=2")
   }
 
-  @Test("a key in the query is added afresh for each hop, and neither an own one nor an echo takes its place")
+  @Test("An API key in the query is added for each hop, and neither an own one nor an echo replaces it")
   func keysInQuery() async throws {
     stub.on(url: "https://a.example/own", .redirect(301, to: "/own/"))
     stub.on(url: "https://a.example/own/", .status(204))
@@ -225,14 +225,14 @@ struct RedirectsTests {
     #expect(stub.exchanges.map(\.target) == ["/own?key=OWN", "/own/"])
     _ = try? await api.send(Request<Void>.get("/echo"))
     #expect(stub.exchanges.dropFirst(2).map(\.target) == ["/echo?key=t", "/echo/?page=2&key=t"])
-    // The server refused the client's key, so the client is told.
+    // The server rejected the client's key, so the client reports it.
     #expect(told.all == [true])
   }
 
   // MARK: What ends it
 
   @Test(
-    "a redirect that is not followed is an error that says why, with a sentence, and nothing of where it led",
+    "A refused redirect is an error with a reason and a sentence, and nothing of its target",
     arguments: [
       ("/1", RedirectRefusal.loop), ("http://a.example/\(sentinel)", .insecure), ("app://\(sentinel)", .otherScheme),
       (
@@ -256,7 +256,7 @@ struct RedirectsTests {
     }
   }
 
-  @Test("content that can be sent once only makes the call's request the one at fault")
+  @Test("One-time content makes the call's request invalid")
   func once() async throws {
     stub.onAny(answer: .redirect(308, to: "/2"))
     let content = RequestContent.stream(ContentStream(isReplayable: false) { { nil } })
@@ -266,7 +266,7 @@ struct RedirectsTests {
     #expect(error?.underlying as? RedirectRefusal == .contentNotReplayable)
   }
 
-  @Test("a hop that cannot be sent is no request that was not sent: the first server may have acted on it")
+  @Test("A hop that was not sent after another one has the state maybeSent")
   func laterFailure() async throws {
     stub.on(url: "https://a.example/1", .redirect(303, to: "https://b.example/2"))
     stub.on(url: "https://b.example/2", .failure(TransportError(.connectionFailed, requestState: .notSent)))
@@ -277,7 +277,7 @@ struct RedirectsTests {
     #expect(await failure { try await api.send(Request<Void>.post("/1")) }?.requestState == .notSent)
   }
 
-  @Test("the call's deadline holds for all hops together, and the error says where it was")
+  @Test("The call's deadline covers all hops, and the error names the phase")
   func deadline() async throws {
     let clock = ManualClock()
     stub.on(url: "https://a.example/1", .redirect(to: "/2").after(.seconds(3)))
@@ -295,7 +295,7 @@ struct RedirectsTests {
     try await stub.waitUntilIdle()
   }
 
-  @Test("a call that is cancelled between two hops sends nothing more")
+  @Test("A call that is cancelled between two hops sends nothing more")
   func cancelledBetween() async throws {
     struct CancelAfterRedirect: CallObserver {
       func observe(_ event: TraceEvent, of call: CallEntry) {
@@ -313,7 +313,7 @@ struct RedirectsTests {
 
   // MARK: Content of the redirect
 
-  @Test("content of a redirect is given up, however much it would be, and a little of it is read")
+  @Test("Long content of a redirect is discarded, short content is read")
   func discarding() async throws {
     let large = StubAnswer.pieces(
       Array(repeating: String(repeating: "x", count: 1000), count: 100), gate: Gate(), status: 302,
@@ -334,7 +334,7 @@ struct RedirectsTests {
       ])
   }
 
-  @Test("content of a redirect that is the answer is read as that of any other")
+  @Test("The content of a redirect that is the response is read like any other")
   func answering() async throws {
     stub.onAny(answer: .text("look elsewhere", status: 302))
     let api = TestClient.following().over(stub)

@@ -47,7 +47,7 @@ final class RefreshBench: Sendable {
     server.withLock { $0.access = 0 }
   }
 
-  /// The server refuses so many calls of the app, whatever they show.
+  /// The number of the app's calls that the server rejects, whatever their credentials.
   func deny(_ count: Int) {
     server.withLock { $0.denials = count }
   }
@@ -104,7 +104,7 @@ extension Endpoint where Self == Request<Tokens> {
 }
 
 extension CallRegistry {
-  /// Whether so many calls wait for other credentials.
+  /// Whether a number of calls wait for other credentials.
   func isWaitingForCredentials(_ count: Int) -> Bool {
     all.count { entry in
       entry.trace.events.contains { if case .awaitingCredentials = $0.kind { true } else { false } }

@@ -10,7 +10,7 @@ struct RefreshCoolDownTests {
   private let ping = Request<String>.get("/ping")
   private let lost = StubAnswer.failure(TransportError(.broken, requestState: .maybeSent))
 
-  @Test("incidents 50 seconds apart, with accepted calls between them, give a cool-down of one second each")
+  @Test("Failures 50 seconds apart, with accepted calls in between, have a cool-down of one second each")
   func incidents() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -19,7 +19,7 @@ struct RefreshCoolDownTests {
       bench.deny(2)
       #expect(await failure { try await api.send(ping) }?.status == 401)
       #expect(bench.refreshes == 2 * incident + 1)
-      // Within the cool-down nobody asks again.
+      // There is no refresh within the cool-down.
       bench.deny(1)
       #expect(await failure { try await api.send(ping) }?.status == 401)
       #expect(bench.refreshes == 2 * incident + 1)
@@ -32,7 +32,7 @@ struct RefreshCoolDownTests {
     }
   }
 
-  @Test("one refresh that is lost fails nobody who has a second to wait: all wait, and one refresh is made again")
+  @Test("After a lost refresh, calls with a second to wait succeed with one further refresh")
   func waitsOut() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -49,7 +49,7 @@ struct RefreshCoolDownTests {
     #expect(bench.refreshes == 2)
   }
 
-  @Test("a call with less time than the cool-down takes fails at once, with the reason")
+  @Test("A call with less time than the cool-down fails at once, with the reason")
   func tooLate() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -62,7 +62,7 @@ struct RefreshCoolDownTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("a call waits for another refresh three times at most, and never for a long cool-down")
+  @Test("A call waits for at most three cool-downs, and never for a long one")
   func bounded() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -80,7 +80,7 @@ struct RefreshCoolDownTests {
     #expect(bench.refreshes == 4)
   }
 
-  @Test("the account may change during a cool-down: the call ends then, and is not sent")
+  @Test("A change of account during a cool-down ends the call, and it is not sent")
   func changes() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -96,7 +96,7 @@ struct RefreshCoolDownTests {
   }
 
   @Test(
-    "a refresh that is lost is sent again at once only where its endpoint declares that it may be",
+    "A lost refresh is retried at once only if its endpoint is declared idempotent",
     arguments: [true, false])
   func repeated(isIdempotent: Bool) async throws {
     let bench = RefreshBench()
@@ -121,7 +121,7 @@ struct RefreshCoolDownTests {
     #expect(bench.refreshes == 2)
   }
 
-  @Test("the call for new tokens asks for a new connection, and no other call does")
+  @Test("The refresh call uses a new connection, other calls do not")
   func newConnection() async throws {
     let bench = RefreshBench()
     let asked = Log<String>()

@@ -6,14 +6,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Refresh: when it fails")
+@Suite("Refresh: failures")
 struct RefreshFailuresTests {
   private let ping = Request<String>.get("/ping")
   /// A call that has no time to wait for another refresh.
   private var hasty: Request<String> { ping.timeout(.milliseconds(500)) }
 
   @Test(
-    "a refusal for good clears the tokens and ends the session once, for all who wait",
+    "A permanent rejection clears the tokens and ends the session once, for all waiting calls",
     arguments: [401, 403, 400])
   func lasting(status: Int) async throws {
     let gate = Gate()
@@ -38,17 +38,17 @@ struct RefreshFailuresTests {
     }
     #expect(bench.tokens.current().credential == nil)
     #expect(bench.events.all.map(\.generation) == [0] && bench.events.all.map(\.reason) == [.expired])
-    // From now on nobody asks again.
+    // There is no further refresh.
     #expect(await failure { try await api.send(ping) }?.status == 401)
     #expect(bench.refreshes == 1)
-    // Until somebody signs in.
+    // Until the next sign-in.
     bench.tokens.set(Tokens(access: "access-0", refresh: "refresh-1"))
     let text = try await api.send(ping)
     #expect(text == "ok ")
   }
 
   @Test(
-    "any other failure takes nothing away: it is the error of who waits, and is tried again after a second",
+    "Any other failure keeps the tokens, fails the waiting calls, and is retried after a second",
     arguments: [
       StubAnswer.status(500), .json(#"{"error":"invalid_request"}"#, status: 400), .text("no tokens"),
       .failure(TransportError(.connectionFailed, requestState: .notSent)),
@@ -64,7 +64,7 @@ struct RefreshFailuresTests {
     #expect(error.status == 401 && error.rejection == nil && !error.isSessionOver)
     #expect(bench.tokens.current().generation == 0)
     #expect(bench.events.all.isEmpty)
-    // Who comes in between gets the same, and the server is left alone.
+    // Calls in between get the same error, without a request to the server.
     #expect(await failure { try await api.send(hasty) }?.code == error.code)
     #expect(bench.refreshes == 1)
     bench.clock.advance(by: .seconds(1))
@@ -73,7 +73,7 @@ struct RefreshFailuresTests {
     #expect(bench.refreshes == 2)
   }
 
-  @Test("a refresh that takes too long fails who waits; what it gives at last is stored all the same")
+  @Test("An overdue refresh fails the waiting calls; its late result is stored")
   func slow() async throws {
     let bench = RefreshBench()
     let gate = Gate()
@@ -93,7 +93,7 @@ struct RefreshFailuresTests {
     try await waitWhile(bench.tokens.current().generation == 0)
   }
 
-  @Test("one that never ends is given up when its time is up twice, and the next call asks again after a pause")
+  @Test("A refresh that never ends is abandoned after twice its limit, and the next call refreshes after a pause")
   func endless() async throws {
     let bench = RefreshBench()
     let gate = Gate()
@@ -113,7 +113,7 @@ struct RefreshFailuresTests {
       #expect(await call.value?.code == .timeout)
     }
     // It has failed for now, by its cancellation.
-    while await failure({ try await api.send(hasty) })?.code == .timeout { await Task.yield() }
+    try await waitWhile { await failure(of: { try await api.send(hasty) })?.code == .timeout }
     bench.clock.advance(by: .seconds(1))
     let text = try await api.send(ping)
     #expect(text == "ok ")
@@ -121,7 +121,7 @@ struct RefreshFailuresTests {
   }
 
   @Test(
-    "an answer without a token, or with one that cannot be sent, takes nothing away",
+    "A response without a usable token keeps the tokens",
     arguments: ["", "two words", "t\u{F6}ken"])
   func unusable(token: String) async throws {
     let bench = RefreshBench()
@@ -138,7 +138,7 @@ struct RefreshFailuresTests {
     #expect(text == "ok ")
   }
 
-  @Test("tokens that nothing can be bought with end the session when they are refused")
+  @Test("Tokens without a refresh token end the session when they are rejected")
   func nothingToRefreshWith() async throws {
     let bench = RefreshBench()
     bench.tokens.set(token: "access-only")
@@ -149,7 +149,7 @@ struct RefreshFailuresTests {
     #expect(bench.events.all.count == 1)
   }
 
-  @Test("what a server gave and the store could not keep is stored next time, and not asked for twice")
+  @Test("New tokens that could not be stored are stored next time, without a second request")
   func unstored() async throws {
     let bench = RefreshBench()
     let shaky = ShakyStore(bench.tokens)
@@ -168,7 +168,7 @@ struct RefreshFailuresTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("a closure that finds out by itself that the session is over says so")
+  @Test("A refresh closure can end the session itself")
   func refusal() async throws {
     let bench = RefreshBench()
     bench.expire()
@@ -178,7 +178,7 @@ struct RefreshFailuresTests {
     #expect(bench.events.all.count == 1)
   }
 
-  @Test("no token and no refresh token is in any text of what fails")
+  @Test("No text of a failure contains a token or refresh token")
   func secrets() async throws {
     let bench = RefreshBench()
     bench.tokens.set(Tokens(access: Secret(sentinel), refresh: Secret(sentinel)))

@@ -3,11 +3,11 @@ import Testing
 @testable import ApusMiddleware
 
 /// Every order in which small cases can go.
-@Suite("Refresh: in every order of events")
+@Suite("Refresh: interleavings")
 struct RefreshInterleavingTests {
   typealias Disturbances = RefreshWorld.Disturbances
 
-  /// Goes through all that can follow a world, and answers how it can end; each world is looked at once.
+  /// Explores all worlds that can follow, each once, and returns the possible ends.
   private func ends(of world: RefreshWorld) -> Set<RefreshWorld> {
     var ends: Set<RefreshWorld> = []
     var seen: Set<RefreshWorld> = [world]
@@ -39,7 +39,7 @@ struct RefreshInterleavingTests {
     if let rotated = end.rotated, !end.wasReplaced { #expect(end.stored.token == rotated, "new tokens were lost") }
   }
 
-  @Test("one refresh for all, each is answered", arguments: 1...3, [false, true])
+  @Test("There is one refresh, and each call gets a response", arguments: 1...3, [false, true])
   func success(callers: Int, knowsExpiry: Bool) {
     for end in ends(of: RefreshWorld(callers: callers, answer: .tokens, knowsExpiry: knowsExpiry)) {
       check(end)
@@ -49,7 +49,7 @@ struct RefreshInterleavingTests {
     }
   }
 
-  @Test("who is cancelled, whenever, takes nothing from the others", arguments: 2...3, [false, true])
+  @Test("A call that is cancelled at any step does not affect the others", arguments: 2...3, [false, true])
   func cancelling(callers: Int, knowsExpiry: Bool) {
     let world = RefreshWorld(callers: callers, answer: .tokens, Disturbances(cancels: 0), knowsExpiry: knowsExpiry)
     let ends = ends(of: world)
@@ -60,7 +60,7 @@ struct RefreshInterleavingTests {
     #expect(ends.contains { $0.callers[0] == .done(.cancelled) })
   }
 
-  @Test("signing out wins, whenever it comes", arguments: RefreshWorld.Answer.allCases, [false, true])
+  @Test("A sign-out at any step wins", arguments: RefreshWorld.Answer.allCases, [false, true])
   func signingOut(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
     let world = RefreshWorld(callers: 2, answer: answer, Disturbances(signsOut: true), knowsExpiry: knowsExpiry)
     for end in ends(of: world) {
@@ -70,21 +70,21 @@ struct RefreshInterleavingTests {
   }
 
   @Test(
-    "signing in as somebody else wins, and nobody's call goes out with the other's tokens",
+    "A sign-in of another account at any step wins, and no call is sent with the wrong tokens",
     arguments: RefreshWorld.Answer.allCases, [false, true])
   func signingIn(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
     let world = RefreshWorld(callers: 2, answer: answer, Disturbances(signsIn: true), knowsExpiry: knowsExpiry)
     let ends = ends(of: world)
     for end in ends {
       check(end)
-      // Those of who signed in are there at the end; the refresh of the old ones changed nothing.
+      // The new account's tokens are there at the end; the refresh of the old ones changed nothing.
       #expect(end.stored.token != nil && end.stored.principal > 0)
     }
     #expect(ends.contains { outcomes($0).contains(.declined) })
   }
 
   @Test(
-    "a refresh whose time is up keeps nobody waiting, and what it gives at last is kept",
+    "An overdue refresh has no waiters, and its late result is stored",
     arguments: RefreshWorld.Answer.allCases, [false, true])
   func timingOut(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
     let world = RefreshWorld(callers: 2, answer: answer, Disturbances(timesOut: true), knowsExpiry: knowsExpiry)
@@ -93,7 +93,7 @@ struct RefreshInterleavingTests {
     #expect(ends.contains { outcomes($0).contains(.failed) })
   }
 
-  @Test("a refusal for good ends the session once, for everybody", arguments: 1...3, [false, true])
+  @Test("A permanent rejection ends the session once", arguments: 1...3, [false, true])
   func lasting(callers: Int, knowsExpiry: Bool) {
     for end in ends(of: RefreshWorld(callers: callers, answer: .refusal, knowsExpiry: knowsExpiry)) {
       check(end)
@@ -103,7 +103,7 @@ struct RefreshInterleavingTests {
   }
 
   @Test(
-    "a failure that passes takes nothing away, and is not repeated by each caller", arguments: 1...3, [false, true])
+    "A temporary failure keeps the tokens, and is not repeated by each call", arguments: 1...3, [false, true])
   func passing(callers: Int, knowsExpiry: Bool) {
     for end in ends(of: RefreshWorld(callers: callers, answer: .failure, knowsExpiry: knowsExpiry)) {
       check(end)
@@ -114,7 +114,7 @@ struct RefreshInterleavingTests {
   }
 
   @Test(
-    "two callers with all that can happen beside: nobody waits for ever, nothing is asked twice, nothing is lost",
+    "With two calls and any other event, no call waits for ever, and no token is requested twice or lost",
     arguments: RefreshWorld.Answer.allCases, [false, true])
   func everything(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
     let all = Disturbances(cancels: 1, signsOut: true, signsIn: true, timesOut: true)

@@ -4,7 +4,7 @@ import ApusTesting
 import TestSupport
 import Testing
 
-@Suite("Refresh: how long an attempt waits for it")
+@Suite("Refresh: the limit of an attempt")
 struct RefreshPatienceTests {
   private let gate = Gate()
   private let ping = Request<String>.get("/ping")
@@ -23,7 +23,7 @@ struct RefreshPatienceTests {
   }
 
   @Test(
-    "an attempt whose time is up waits no longer, and takes nothing from those that wait on",
+    "An attempt whose limit passes stops waiting, and other calls go on waiting",
     arguments: [true, false])
   func givesUp(knowsExpiry: Bool) async throws {
     let bench = RefreshBench(gate: gate, lifetime: knowsExpiry ? .seconds(100) : nil)
@@ -46,7 +46,7 @@ struct RefreshPatienceTests {
     #expect(bench.tokens.current().generation == 1)
   }
 
-  @Test("a refresh does not end with the deadline of the call that began it")
+  @Test("The deadline of the call that began a refresh does not end it")
   func sharedWork() async throws {
     let bench = RefreshBench(gate: gate)
     let api = client(bench)

@@ -6,12 +6,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Refresh: while others do things")
+@Suite("Refresh: races")
 struct RefreshRacesTests {
   private let ping = Request<String>.get("/ping")
   private let gate = Gate()
 
-  @Test("whoever is cancelled while it waits ends for itself alone, also the one that began the refresh")
+  @Test("A cancelled call does not end the refresh, not even the one that began it")
   func cancelled() async throws {
     let bench = RefreshBench(gate: gate)
     let api = bench.client()
@@ -30,7 +30,7 @@ struct RefreshRacesTests {
     #expect(bench.tokens.current().generation == 1)
   }
 
-  @Test("a refresh whose callers are all gone is stored all the same")
+  @Test("The result of a refresh is stored after all its calls have ended")
   func abandoned() async throws {
     let bench = RefreshBench(gate: gate)
     let api = bench.client()
@@ -46,7 +46,7 @@ struct RefreshRacesTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("calls that begin during a refresh wait for it, and go out once")
+  @Test("Calls that begin during a refresh wait for it and are sent once")
   func held() async throws {
     let bench = RefreshBench(gate: gate)
     let api = bench.client()
@@ -63,7 +63,7 @@ struct RefreshRacesTests {
     #expect(bench.authorizations == ["Bearer access-1", "Bearer access-2", "Bearer access-2"])
   }
 
-  @Test("a late refusal of the old token is sent again with the new one, and refreshes nothing")
+  @Test("A call rejected late with the old token is sent again with the new one, without a refresh")
   func late() async throws {
     let bench = RefreshBench()
     let held = Gate()
@@ -84,7 +84,7 @@ struct RefreshRacesTests {
       ])
   }
 
-  @Test("a sign-out during a refresh is not undone, and ends the calls that wait at once")
+  @Test("A refresh does not undo a sign-out, and waiting calls end at once")
   func signedOut() async throws {
     let bench = RefreshBench(gate: gate)
     let source = WatchedSource(bench.tokens)
@@ -106,7 +106,7 @@ struct RefreshRacesTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("what signs out tells nobody of a session that is over, and a sign-out that fails leaves everybody waiting")
+  @Test("A sign-out is no second end of a session, and a failed one does not end waiting calls")
   func failingSignOut() async throws {
     let bench = RefreshBench(gate: gate)
     let source = WatchedSource(bench.tokens)
@@ -122,7 +122,7 @@ struct RefreshRacesTests {
     #expect(bench.events.all.isEmpty)
   }
 
-  @Test("a call that waits ends with its own deadline, and whoever cancels all calls does not mean the refresh")
+  @Test("A waiting call ends at its deadline, and cancelAll() does not cancel the refresh")
   func deadlines() async throws {
     let bench = RefreshBench(gate: gate)
     let api = bench.client()
@@ -143,7 +143,7 @@ struct RefreshRacesTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("two clients with one authentication make one refresh, and each app hears of the end of the session")
+  @Test("Two clients with one authentication make one refresh, and both apps are told of the end of the session")
   func clients() async throws {
     let bench = RefreshBench(gate: gate)
     let authentication = Authentication.bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
@@ -159,7 +159,7 @@ struct RefreshRacesTests {
     #expect(bench.events.all.count == 2)
   }
 
-  @Test("two authentications over one source refresh one after the other, and the second finds it done")
+  @Test("Two authentications with one store refresh one after the other, and the second finds it done")
   func twoRefreshers() async throws {
     let bench = RefreshBench(gate: gate)
     let (first, second) = (bench.client(), bench.client())
@@ -174,7 +174,7 @@ struct RefreshRacesTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("the same authentication in an environment of another server never shows its refresh token there")
+  @Test("An authentication in another server's environment never sends its refresh token there")
   func elsewhere() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -188,7 +188,7 @@ struct RefreshRacesTests {
     #expect(bench.events.all.map(\.generation) == [0])
   }
 
-  @Test("who signs in meanwhile as somebody else does not answer for calls of the one before")
+  @Test("After a sign-in of another account, calls of the former one are not sent")
   func signedIn() async throws {
     let bench = RefreshBench(gate: gate)
     let api = bench.client()
@@ -202,7 +202,7 @@ struct RefreshRacesTests {
     #expect(bench.tokens.current().credential == .tokens(Tokens(access: "of two")))
   }
 
-  @Test("tokens that are about to end are refreshed beside, and nobody waits; those that have ended are waited for")
+  @Test("Ageing tokens are refreshed in the background; calls wait only for expired ones")
   func early() async throws {
     let bench = RefreshBench(gate: gate, lifetime: .seconds(100))
     let api = bench.client()
@@ -225,7 +225,7 @@ struct RefreshRacesTests {
   }
 }
 
-/// A source that tells what came of refreshes, and can be stuck when it is to be cleared.
+/// A store that records refreshes, and can block when it is cleared.
 private final class WatchedSource: RefreshableCredentialSource {
   struct Stuck: Error {}
 

@@ -14,8 +14,8 @@ import Testing
 struct RefreshTests {
   private let ping = Request<String>.get("/ping")
 
-  @Test("a refused call is sent again with new tokens, and the caller sees the answer alone")
-  func refused() async throws {
+  @Test("A rejected call is sent again with new tokens, and the caller sees only the second response")
+  func rejected() async throws {
     let bench = RefreshBench()
     bench.expire()
     let response = try await bench.client().response(to: ping)
@@ -29,7 +29,7 @@ struct RefreshTests {
     #expect(kinds.contains(.note("refreshes the credentials of generation", 0)))
   }
 
-  @Test("a hundred calls refused with one token make one refresh, and each is answered")
+  @Test("A hundred calls rejected with one token make one refresh, and each gets a response")
   func many() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -44,7 +44,7 @@ struct RefreshTests {
     }
   }
 
-  @Test("the call for new tokens carries no credentials and waits for nobody, also where it is sent like any other")
+  @Test("The refresh call carries no credentials and waits for no refresh, also if it is sent like any other")
   func exempt() async throws {
     let bench = RefreshBench()
     let itself = Log<Client>()
@@ -60,7 +60,7 @@ struct RefreshTests {
     #expect(refreshes.map { $0.fields[.authorization] } == [nil, nil])
   }
 
-  @Test("a refresh that sends with another authentication over the same source does not wait for itself")
+  @Test("A refresh that uses another authentication with the same store does not wait for itself")
   func sameSource() async throws {
     let bench = RefreshBench()
     let other = bench.client()
@@ -74,7 +74,7 @@ struct RefreshTests {
     #expect(bench.exchanges.first { $0.target == "/v1/who" }?.fields[.authorization] == nil)
   }
 
-  @Test("what the server says of an end is counted by its own clock, however wrong the device's is")
+  @Test("An expiry date of the server is measured by the server's clock")
   func serverTime() async throws {
     let bench = RefreshBench()
     bench.expire()
@@ -93,14 +93,14 @@ struct RefreshTests {
       return tokens
     }
     _ = await failure { try await api.send(ping) }
-    // The field tells whole seconds, cut off: half of one is what it is on average.
+    // The field has whole seconds, rounded down: on average it is half a second late.
     #expect(times.all == [.milliseconds(59_500), .milliseconds(49_500)])
     // It has aged since: ten seconds went by before it was kept.
     #expect(bench.tokens.current().remaining == .milliseconds(49_500))
   }
 
   @Test(
-    "a moment that is in no calendar is a hundred years away",
+    "A moment in no calendar is a hundred years away",
     arguments: [(1e30, 1), (-1e30, -1), (.infinity, 1), (-.infinity, -1), (Double(Int64.max), 1), (.nan, 0)])
   func hostileEnd(seconds: Double, sign: Int) async throws {
     let bench = RefreshBench()
@@ -136,7 +136,7 @@ struct RefreshTests {
     #expect(bench.refreshes == 2)
   }
 
-  @Test("a second refusal in a row is the caller's, with one event, and no refresh for a while")
+  @Test("A second rejection in a row is the call's response, with one event and a cool-down")
   func second() async throws {
     let bench = RefreshBench()
     let stubborn = StubTransport()
@@ -159,7 +159,7 @@ struct RefreshTests {
     #expect(bench.tokens.current().credential == .tokens(Tokens(access: "new", refresh: "refresh-1")))
   }
 
-  @Test("a streamed call is refreshed before its closure sees anything")
+  @Test("A streamed call is refreshed before its closure runs")
   func streamed() async throws {
     let bench = RefreshBench()
     bench.expire()
@@ -170,7 +170,7 @@ struct RefreshTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("a call that needs credentials is not sent where there are none")
+  @Test("A call that requires credentials is not sent without any")
   func required() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -182,7 +182,7 @@ struct RefreshTests {
     #expect(bench.exchanges.count == 1)
   }
 
-  @Test("a message that is only shown asks nobody for anything")
+  @Test("A described message causes no refresh")
   func described() async throws {
     let bench = RefreshBench(lifetime: .seconds(10))
     bench.clock.advance(by: .seconds(20))
@@ -191,7 +191,7 @@ struct RefreshTests {
     #expect(bench.stub.exchanges.isEmpty)
   }
 
-  @Test("refreshing is not signing in as somebody else: what belongs to a principal stays")
+  @Test("A refresh keeps the principal")
   func principal() async throws {
     let bench = RefreshBench()
     bench.expire()

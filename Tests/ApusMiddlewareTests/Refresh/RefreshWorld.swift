@@ -26,7 +26,7 @@ struct RefreshWorld: Hashable {
     /// Its message is on the way.
     case out(Stored, isAgain: Bool)
     /// The server refused it, and the answer is on the way.
-    case refused(Stored, isAgain: Bool)
+    case rejected(Stored, isAgain: Bool)
     /// It has read the source after that; only the generation counts.
     case refusedRead(Stored, current: UInt64)
     case waitingRefused(Stored)
@@ -37,7 +37,7 @@ struct RefreshWorld: Hashable {
     case answered, refused, failed, cancelled, declined
   }
 
-  /// A refresh: looks whether it is needed, asks the server, stores what it gave, tells whoever waits.
+  /// A refresh: checks that it is needed, asks the server, stores the tokens, resumes the waiters.
   enum Work: Hashable {
     case checking
     case asking
@@ -51,7 +51,7 @@ struct RefreshWorld: Hashable {
     case flight(RefreshState.Flight)
     case cancel(Int)
     case signOut
-    /// After the source was cleared the refresher is told.
+    /// The refresher is notified after the store was cleared.
     case signedOut(UInt64)
     case signIn
     case timeOut(RefreshState.Flight)
@@ -99,7 +99,7 @@ struct RefreshWorld: Hashable {
   var steps: [Step] {
     var steps: [Step] = callers.indices.filter { index in
       switch callers[index] {
-      case .idle, .read, .out, .refused, .refusedRead: true
+      case .idle, .read, .out, .rejected, .refusedRead: true
       case .waiting, .waitingRefused, .done: false
       }
     }.map { .caller($0) }
@@ -158,9 +158,9 @@ struct RefreshWorld: Hashable {
     case .read(let read, let principal): decide(index, read, principal)
     case .out(let read, let isAgain):
       let isTaken = read.token.map { accepted.contains($0) } ?? false
-      callers[index] = isTaken ? .done(.answered) : .refused(read, isAgain: isAgain)
-    case .refused(let read, let isAgain):
-      if isAgain { state.refusedAfterRefresh(read.generation, current: stored.generation, now: now) }
+      callers[index] = isTaken ? .done(.answered) : .rejected(read, isAgain: isAgain)
+    case .rejected(let read, let isAgain):
+      if isAgain { state.rejectedAfterRefresh(read.generation, current: stored.generation, now: now) }
       callers[index] =
         isAgain || read.token == nil ? .done(.refused) : .refusedRead(read, current: stored.generation)
     case .refusedRead(let read, let current): decide(index, refused: read, current)
@@ -192,7 +192,7 @@ struct RefreshWorld: Hashable {
   }
 
   private mutating func decide(_ index: Int, refused read: Stored, _ current: UInt64) {
-    switch state.refused(read.generation, current: current, waiter: UInt64(index), now: now) {
+    switch state.rejected(read.generation, current: current, waiter: UInt64(index), now: now) {
     case .go, .goWhile: goAgain(index, after: read)
     case .wait: callers[index] = .waitingRefused(read)
     case .waitFor(let flight):

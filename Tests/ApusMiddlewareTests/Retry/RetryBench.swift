@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// Calls that are tried again, over a stub and a clock that stands still.
+/// Calls with retries over a stub transport and a virtual clock.
 struct RetryBench: Sendable {
   let stub = StubTransport()
   let clock = ManualClock()
@@ -25,7 +25,7 @@ struct RetryBench: Sendable {
     return client.over(stub)
   }
 
-  /// Answers pings with one answer after the other.
+  /// Responds to pings with one response after the other.
   func answer(_ answers: StubAnswer...) {
     for method in [HTTPRequest.Method.get, .put, .post] { stub.on(method, "/v1/ping", answers: answers) }
   }

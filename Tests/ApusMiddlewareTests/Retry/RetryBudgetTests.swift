@@ -8,7 +8,7 @@ import Testing
 struct RetryBudgetTests {
   private func origin(_ number: Int) -> Origin { Origin(scheme: "https", host: "h\(number).example", port: 443) }
 
-  @Test("each origin has its own, and only what is spent is kept")
+  @Test("Each origin has its own budget, and only spent ones are kept")
   func origins() {
     var state = RetryBudgetState(capacity: 20)
     #expect(state.withdraw(14, at: origin(1)) == true)
@@ -24,7 +24,7 @@ struct RetryBudgetTests {
     #expect(state.isUntouched)
   }
 
-  @Test("costs and refunds that make no sense change nothing")
+  @Test("Absurd costs and refunds change nothing")
   func absurd() {
     var state = RetryBudgetState(capacity: -5)
     #expect(state.withdraw(1, at: origin(1)) == false)
@@ -34,7 +34,7 @@ struct RetryBudgetTests {
     #expect(state.isUntouched && state.rest(at: origin(1)) == 0)
   }
 
-  @Test("any number of origins keeps the memory of some")
+  @Test("The number of origins that are kept is bounded")
   func bounded() {
     var state = RetryBudgetState(capacity: 500)
     for number in 0..<(RetryBudgetState.limit + 100) {
@@ -45,7 +45,7 @@ struct RetryBudgetTests {
     #expect(state.rest(at: origin(RetryBudgetState.limit + 99)) == 486)
   }
 
-  @Test("in whatever order, it is what a ledger says", arguments: 0..<50 as Range<UInt64>)
+  @Test("In any order of events the budget matches a ledger", arguments: 0..<50 as Range<UInt64>)
   func ledger(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let capacity = Int.random(in: 0...60, using: &random)
@@ -73,13 +73,13 @@ struct RetryBudgetTests {
     var isOver = false
   }
 
-  @Test("calls in any order spend no more than there is and was given back", arguments: 0..<50 as Range<UInt64>)
+  @Test("Calls never spend more than the capacity plus what was given back", arguments: 0..<50 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var budget = RetryBudgetState(capacity: 100)
     let subject = RetryState.Subject(isIdempotent: true, isKeyed: false)
     var callers = (0..<40).map { _ in Caller(state: RetryState(.server, .standard, subject)) }
-    let moment = RetryState.Moment(lot: 0.5, isReplayable: true)
+    let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
     var (spent, given, refusals) = (0, 0, 0)
     while let index = callers.indices.filter({ !callers[$0].isOver }).randomElement(using: &random) {
       if Int.random(in: 0..<5, using: &random) == 0 {

@@ -29,7 +29,7 @@ struct RetryContentTests {
 
   // MARK: Content
 
-  @Test("content that can be sent again is sent again, whole")
+  @Test("Replayable content is sent again completely")
   func replayable() async throws {
     bench.answer(.busy(), .lost, .status(204))
     #expect(await bench.outcome(of: .put("/ping", content: pieces(isReplayable: true)), bench.client()) == nil)
@@ -39,7 +39,7 @@ struct RetryContentTests {
     #expect(stub.exchanges.dropFirst(3).map(\.text) == [#"{"a":1}"#, #"{"a":1}"#])
   }
 
-  @Test("content that can be sent once only is sent once, and the error says why there is no second time")
+  @Test("Content that can be sent only once is sent once, and the error says why there is no retry")
   func once() async throws {
     bench.answer(.busy(), .status(204))
     let request = Request<Void>.put("/ping", content: pieces(isReplayable: false))
@@ -50,7 +50,7 @@ struct RetryContentTests {
     #expect(stub.exchanges.map(\.text) == ["abab"])
   }
 
-  @Test("content that nobody has begun to send can still be sent")
+  @Test("One-time content that was not read yet can still be sent")
   func untouched() async throws {
     bench.answer(.status(204))
     let passes = Log<Int>()
@@ -59,7 +59,7 @@ struct RetryContentTests {
     #expect(passes.all.count == 2 && stub.exchanges.map(\.text) == ["abab"])
   }
 
-  @Test("content that its own maker cannot make is not asked for again, also where it could be")
+  @Test("Content that the app fails to produce is not retried, even if it is replayable")
   func torn() async throws {
     struct OutOfPaper: Error {}
     bench.answer(.status(204))
@@ -75,7 +75,7 @@ struct RetryContentTests {
 
   private var keys: [String?] { stub.exchanges.map { $0.fields[text: field] } }
 
-  @Test("a key is made once for each call and is the same on all its attempts, in the form of a UUID")
+  @Test("A key is a new UUID for each call and the same for all its attempts")
   func minted() async throws {
     var client = TestClient()
     client.settings.runtime.clock = bench.clock
@@ -95,7 +95,7 @@ struct RetryContentTests {
     #expect(parts[2].hasPrefix("4") && "89ab".contains(parts[3].prefix(1)))
   }
 
-  @Test("an own key is sent as it is or in quotation marks, in its field, also where nothing is tried again")
+  @Test("An app's own key is sent bare or quoted in its field, also without retries")
   func own() async throws {
     bench.answer(.status(204))
     let api = bench.client(.none)
@@ -115,7 +115,7 @@ struct RetryContentTests {
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test("a key lets a call be tried again, whoever set it")
+  @Test("A call with a key is retried, whoever set the key")
   func keyed() async {
     bench.answer(.lost)
     let post = Request<Void>.post("/ping")
@@ -127,7 +127,7 @@ struct RetryContentTests {
     }
   }
 
-  @Test("a message that is only described has its key, and no text shows it")
+  @Test("A described message has its key, and no text shows it")
   func described() async throws {
     let key = IdempotencyKey(sentinel)
     let message = try await bench.client().message(for: Request<Void>.post("/ping").idempotencyKey(key))

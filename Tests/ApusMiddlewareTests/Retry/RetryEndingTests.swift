@@ -5,7 +5,7 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-@Suite("Retry: ending, streaming, joining and the budget")
+@Suite("Retry: cancellation, streaming, coalescing and the budget")
 struct RetryEndingTests {
   private let bench = RetryBench()
   private var stub: StubTransport { bench.stub }
@@ -13,7 +13,7 @@ struct RetryEndingTests {
 
   // MARK: Ending a pause
 
-  @Test("a call that is cancelled while it pauses ends at once, and what it sent before stays sent")
+  @Test("A call that is cancelled during a delay ends at once, and its error says maybeSent")
   func cancelled() async throws {
     let cases: [(StubAnswer, RequestState)] = [
       (.lost, .maybeSent), (.busy(), .answered),
@@ -33,7 +33,7 @@ struct RetryEndingTests {
     }
   }
 
-  @Test("the deadline ends an attempt, and what was tried before is kept")
+  @Test("The deadline ends an attempt, and the error lists earlier attempts")
   func deadline() async throws {
     bench.answer(.busy(), .stalled)
     let api = bench.client(timeout: .seconds(5))
@@ -51,7 +51,7 @@ struct RetryEndingTests {
 
   // MARK: Streams
 
-  @Test("a streamed answer is judged by its head: a refusal is given up unread, what the app reads is never repeated")
+  @Test("A streamed response is judged by its head: a rejection is discarded, content that the app reads is final")
   func streaming() async throws {
     bench.answer(
       .pieces(["no"], gate: Gate(), status: 503), .pieces(["a", "b"]).brokenOff(after: 1), .pieces(["a", "b"]))
@@ -73,7 +73,7 @@ struct RetryEndingTests {
     #expect(error.failedAttempts.map(\.attempt) == [1])
   }
 
-  @Test("buffered content that breaks off is fetched again, once it is safe")
+  @Test("Buffered content that breaks off is fetched again if that is safe")
   func brokenContent() async throws {
     bench.answer(.pieces(["a", "b"]).brokenOff(after: 1), .pieces(["a", "b"]))
     let clock = clock
@@ -89,7 +89,7 @@ struct RetryEndingTests {
 
   // MARK: Joining
 
-  @Test("calls that share an exchange share its attempts, and each tells of them")
+  @Test("Calls that share an exchange share its attempts, and each trace has them")
   func joined() async throws {
     let gate = Gate()
     bench.answer(.busy().waiting(for: gate), .json("7"))
@@ -109,7 +109,7 @@ struct RetryEndingTests {
     }
   }
 
-  @Test("a shared pause goes on as long as somebody waits, and ends with the last")
+  @Test("A shared delay goes on as long as a call waits, and ends with the last one")
   func leaving() async throws {
     bench.answer(.busy(), .json("7"))
     let api = bench.client()
@@ -129,7 +129,7 @@ struct RetryEndingTests {
 
   // MARK: The budget
 
-  @Test("where the budget is used up the first error is the call's, and says so")
+  @Test("With an exhausted budget the call fails with its first error, which says so")
   func budget() async throws {
     var budget = RetryBudget()
     budget.capacity = 20
@@ -149,7 +149,7 @@ struct RetryEndingTests {
 
   // MARK: Its place
 
-  @Test("it stands between what runs once a call and what runs once an attempt")
+  @Test("Retry stands between middlewares that run once a call and once an attempt")
   func place() async throws {
     bench.answer(.busy(), .busy(), .status(204))
     let (outer, inner) = (Log<Int>(), Log<Int>())

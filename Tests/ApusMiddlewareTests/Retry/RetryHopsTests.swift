@@ -23,7 +23,7 @@ struct RetryHopsTests {
     .failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)),
   ]
 
-  @Test("a keyed POST whose key stayed behind at another origin runs there once", arguments: failures)
+  @Test("A keyed POST whose key was not sent to another origin runs there once", arguments: failures)
   func keyLeftBehind(failure: StubAnswer) async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(307, to: "https://b.example/orders"))
     stub.on(url: "https://b.example/orders", failure)
@@ -32,7 +32,7 @@ struct RetryHopsTests {
     #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
   }
 
-  @Test("a keyed POST whose key goes along to another path is retried with all its hops")
+  @Test("A keyed POST that is redirected within its origin is retried with all its hops")
   func keyGoesAlong() async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(307, to: "/new/orders"))
     stub.on(url: "https://api.example.com/new/orders", .busy())
@@ -41,7 +41,7 @@ struct RetryHopsTests {
     #expect(Set(stub.exchanges.map { $0.fields[text: "Idempotency-Key"] }).count == 1)
   }
 
-  @Test("a POST that a 303 turned into a GET is not retried, whatever the server of the GET says", arguments: failures)
+  @Test("A POST that a 303 turned into a GET is not retried, whatever the GET's response says", arguments: failures)
   func turnedIntoGet(failure: StubAnswer) async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(303, to: "/orders/1"))
     stub.on(url: "https://api.example.com/orders/1", failure)
@@ -53,7 +53,7 @@ struct RetryHopsTests {
   }
 
   @Test(
-    "what the server of the last hop says of its message does not repeat an earlier POST",
+    "The response of the last hop does not allow repeating an earlier POST",
     arguments: [StubAnswer.busy(421), .busy(400, fields: [HTTPField.Name("x-should-retry") ?? .via: "true"])])
   func verdictOfTheLastHop(answer: StubAnswer) async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(303, to: "/orders/1"))
@@ -63,7 +63,7 @@ struct RetryHopsTests {
     #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
   }
 
-  @Test("a hop that was never sent is no execution: the call is retried while its key protects what was")
+  @Test("A call whose last hop was not sent is retried if its key protects the earlier hops")
   func hopNotSent() async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(307, to: "https://b.example/orders"))
     stub.on(url: "https://b.example/orders", .unreachable)
@@ -71,7 +71,7 @@ struct RetryHopsTests {
     #expect(error.attempts == 3 && executions(at: "api.example.com") == 3)
   }
 
-  @Test("a GET is retried with its hops, and one that is declared not idempotent is not")
+  @Test("A GET is retried with its hops, unless it is declared not idempotent")
   func gets() async throws {
     stub.on(url: "https://api.example.com/v1/ping", .redirect(302, to: "https://b.example/ping"))
     stub.on(url: "https://b.example/ping", .busy())
@@ -80,7 +80,7 @@ struct RetryHopsTests {
     #expect(executions(at: "b.example", .get) == 4)
   }
 
-  @Test("a retry after a message that was refused whole counts anew")
+  @Test("A retry after a rejected message counts its hops anew")
   func attemptsCountAnew() async throws {
     var policy = RetryPolicy.interactive
     policy.repeatsUnsafe = true

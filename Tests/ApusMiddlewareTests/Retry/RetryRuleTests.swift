@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Retry: rules for what a status does not tell")
+@Suite("Retry: rules")
 struct RetryRuleTests {
   private let bench = RetryBench()
 
@@ -54,7 +54,7 @@ struct RetryRuleTests {
       pause: nil),
   ]
 
-  @Test("a 403 is retried where it is a rate limit", arguments: rows)
+  @Test("A 403 is retried if it enforces a rate limit", arguments: rows)
   func forbidden(row: Row) async throws {
     bench.answer(.status(403, fields: Self.fields(row.fields)))
     let error = try #require(await bench.outcome(of: .ping, bench.client(limited)))
@@ -63,7 +63,7 @@ struct RetryRuleTests {
     #expect(plain.failedAttempts.map(\.decision) == [.end(.notTemporary)])
   }
 
-  @Test("a rule does not make a call safe that is not, nor overrule the server")
+  @Test("A rule does not make an unsafe call retryable, nor overrule a verdict field")
   func unsafe() async throws {
     var policy = limited
     policy.repeatsUnsafe = true
@@ -77,7 +77,7 @@ struct RetryRuleTests {
     #expect(refused.failedAttempts.map(\.decision) == [.end(.refusedByServer)])
   }
 
-  @Test("a rule of the app reads status, fields and content, and may also end what its status would retry")
+  @Test("An app's rule reads status, fields and content, and can also end a retryable call")
   func own() async throws {
     var policy = RetryPolicy.interactive
     policy.rule = RetryRule("busy") { response in
@@ -93,7 +93,7 @@ struct RetryRuleTests {
     #expect(broken.failedAttempts.map(\.decision) == [.end(.notTemporary)])
   }
 
-  @Test("rules are compared by name, so that policies can be, and the client's is described")
+  @Test("Rules are equal by name, and the client's rule is described")
   func names() {
     #expect(RetryRule("a") { _ in .byStatus } == RetryRule("a") { _ in .lasting })
     #expect(RetryRule("a") { _ in .byStatus } != RetryRule("b") { _ in .byStatus })

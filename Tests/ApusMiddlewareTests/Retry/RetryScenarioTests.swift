@@ -45,23 +45,23 @@ struct RetryScenario: Sendable, CustomTestStringConvertible {
   static func pause(_ seconds: Int) -> RetryDecision { .again(after: .seconds(seconds), .backOff) }
 }
 
-@Suite("Retry: answers, and the pauses and quotas that follow")
+@Suite("Retry: responses, delays and costs")
 struct RetryScenarioTests {
   private static let pauses: [RetryScenario] = [
     RetryScenario(
-      "it succeeds in the end, and gives the last cost back",
+      "the third attempt succeeds and gives the last cost back",
       [
         .status(500, RetryScenario.pause(1), quota: 486), .status(500, RetryScenario.pause(2), quota: 472),
         .success(quota: 486),
       ]),
     RetryScenario(
-      "it fails until the attempts are used up",
+      "the call fails when the attempts are used up",
       [
         .status(502, RetryScenario.pause(1), quota: 486), .broken(RetryScenario.pause(2), quota: 472),
         .status(502, .end(.attemptsUsedUp), quota: 472),
       ]),
     RetryScenario(
-      "pauses double",
+      "delays double",
       [
         .status(500, RetryScenario.pause(1), quota: 486), .status(500, RetryScenario.pause(2), quota: 472),
         .status(500, RetryScenario.pause(4), quota: 458), .status(500, RetryScenario.pause(8), quota: 444),
@@ -69,27 +69,27 @@ struct RetryScenarioTests {
       ]
     ) { $0.policy.attempts = 5 },
     RetryScenario(
-      "pauses have a longest",
+      "delays have an upper bound",
       [
         .status(500, RetryScenario.pause(1), quota: 486), .status(500, RetryScenario.pause(2), quota: 472),
         .status(500, RetryScenario.pause(3), quota: 458), .status(500, RetryScenario.pause(3), quota: 444),
       ]
     ) { ($0.policy.attempts, $0.policy.longestPause) = (5, .seconds(3)) },
     RetryScenario(
-      "what was not sent goes out at once, once, for nothing, and counts from then on",
+      "a request that was not sent is retried at once and free once, then counts",
       [
         .notSent(.again(after: .zero, .notSent), quota: 500), .notSent(RetryScenario.pause(1), quota: 486),
         .notSent(RetryScenario.pause(2), quota: 472), .notSent(.end(.attemptsUsedUp), quota: 472),
       ]),
     RetryScenario(
-      "what was not sent gives nothing back that it did not take",
+      "a free retry gives nothing back",
       [.notSent(.again(after: .zero, .notSent), quota: 490), .success(quota: 491)]
     ) { $0.spent = 10 },
   ]
 
   private static let budgets: [RetryScenario] = [
     RetryScenario(
-      "the budget is used up after one attempt",
+      "the budget is exhausted after one retry",
       [.status(500, RetryScenario.pause(1), quota: 0), .status(502, .end(.budgetExhausted), quota: 0)]
     ) { $0.capacity = 14 },
     RetryScenario(
@@ -101,34 +101,34 @@ struct RetryScenarioTests {
     RetryScenario("success at once gives a little back", [.success(quota: 487)]) { $0.spent = 14 },
     RetryScenario("success gives no more back than there can be", [.success(quota: 500)]),
     RetryScenario(
-      "too many requests cost less and pause longer",
+      "status 429 costs less and has longer delays",
       [
         .status(429, .again(after: .seconds(1), .throttled), quota: 495),
         .status(429, .again(after: .seconds(2), .throttled), quota: 490), .success(quota: 495),
       ]
     ) { $0.policy.base = .milliseconds(50) },
     RetryScenario(
-      "what is not tried again costs nothing",
+      "a failure that is not retried costs nothing",
       [.status(404, .end(.notTemporary), quota: 500)]),
   ]
 
   private static let delays: [RetryScenario] = [
     RetryScenario(
-      "the server's time is waited, and a tenth more at most",
+      "the server's delay is honoured, plus up to a tenth",
       [.status(503, after: .seconds(5), .again(after: .milliseconds(5500), .serverDelay), quota: 486)]),
     RetryScenario(
-      "a pause is no shorter since the server would take it sooner",
+      "a short server delay does not shorten the backoff",
       [.status(503, after: .zero, RetryScenario.pause(1), quota: 486)]),
     RetryScenario(
-      "the longest time that is waited",
+      "the longest server delay that is honoured",
       [.status(503, after: .seconds(60), .again(after: .seconds(66), .serverDelay), quota: 486)]),
     RetryScenario(
-      "longer than that is not waited at all",
+      "a longer server delay ends the call",
       [.status(503, after: .milliseconds(60_001), .end(.serverDelayTooLong), quota: 500)]),
     RetryScenario(
       "for ever is not waited", [.status(429, after: .seconds(1 << 31), .end(.serverDelayTooLong), quota: 500)]),
     RetryScenario(
-      "a long time may be cut short",
+      "a clamped server delay",
       [.status(503, after: .seconds(30), .again(after: .milliseconds(5500), .serverDelay), quota: 486)]
     ) { $0.policy.serverDelay = .clamped(to: .seconds(5)) },
     RetryScenario(
@@ -138,7 +138,7 @@ struct RetryScenarioTests {
       "a pause that ends with the deadline", [.status(500, .end(.deadlineTooNear), quota: 500)]
     ) { $0.remaining = .seconds(1) },
     RetryScenario(
-      "a time that the server asks for and the deadline does not leave",
+      "a server delay beyond the deadline ends the call",
       [.status(503, after: .seconds(5), .end(.deadlineTooNear), quota: 500)]
     ) { $0.remaining = .seconds(5) },
     RetryScenario(
@@ -146,14 +146,14 @@ struct RetryScenarioTests {
     ) { $0.remaining = .zero },
   ]
 
-  @Test("each step has its pause and its quota", arguments: pauses + budgets + delays)
+  @Test("Each step has its delay and its cost", arguments: pauses + budgets + delays)
   func scenario(_ scenario: RetryScenario) {
     let origin = Origin(scheme: "https", host: "a.example", port: 443)
     var budget = RetryBudgetState(capacity: scenario.capacity)
     if scenario.spent > 0 { _ = budget.withdraw(scenario.spent, at: origin) }
     var state = RetryState(scenario.policy, .standard, RetryState.Subject(isIdempotent: true, isKeyed: false))
     // The lot that gives the longest pause.
-    let moment = RetryState.Moment(remaining: scenario.remaining, lot: 1, isReplayable: true)
+    let moment = RetryState.Moment(remaining: scenario.remaining, jitter: 1, isReplayable: true)
     for step in scenario.steps {
       if let failure = step.failure {
         let decision = state.decision(after: failure, moment) { budget.withdraw($0, at: origin) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("Retry: what follows from a failure")
+@Suite("Retry: decisions after a failure")
 struct RetryStateTests {
   typealias Subject = RetryState.Subject
 
@@ -26,7 +26,7 @@ struct RetryStateTests {
     var policy = RetryPolicy.interactive
     change(&policy)
     var state = RetryState(policy, .standard, kind.subject)
-    let moment = RetryState.Moment(remaining: nil, lot: 0.5, isReplayable: isReplayable)
+    let moment = RetryState.Moment(remaining: nil, jitter: 0.5, isReplayable: isReplayable)
     return state.decision(after: failure, moment) { _ in true }
   }
 
@@ -36,56 +36,56 @@ struct RetryStateTests {
 
   // MARK: Statuses
 
-  @Test("statuses of a passing kind are tried again where that is safe", arguments: [408, 425, 500, 502, 503, 504])
+  @Test("Temporary statuses are retried if that is safe", arguments: [408, 425, 500, 502, 503, 504])
   func passing(status: Int) {
     #expect(decision(refused(status), .idempotent) == Self.backOff)
     #expect(decision(refused(status), .keyed) == Self.backOff)
     #expect(decision(refused(status), .plain) == .end(.notIdempotent))
   }
 
-  @Test("too many requests have a longer pause")
+  @Test("Status 429 has a longer delay")
   func tooMany() {
     #expect(decision(refused(429), .idempotent) == Self.throttled)
     #expect(decision(refused(429), .plain) == .end(.notIdempotent))
   }
 
   @Test(
-    "what would be refused again is not tried again",
+    "Final statuses are not retried",
     arguments: [400, 401, 403, 404, 410, 412, 413, 422, 501, 505, 511], Kind.allCases)
   func lasting(status: Int, kind: Kind) {
     #expect(decision(refused(status), kind) == .end(.notTemporary))
   }
 
-  @Test("a conflict is tried again only with a key: the first attempt is still at work")
+  @Test("409 is retried only with an idempotency key, since the first attempt is still in progress")
   func conflict() {
     #expect(decision(refused(409), .keyed) == Self.backOff)
     #expect(decision(refused(409), .idempotent) == .end(.notTemporary))
     #expect(decision(refused(409), .plain) == .end(.notTemporary))
   }
 
-  @Test("content that is too large is tried again only where the server says when")
+  @Test("413 is retried only with Retry-After")
   func tooLarge() {
     let asked = decision(refused(413, after: .seconds(2)), .idempotent)
     #expect(asked == .again(after: .milliseconds(2100), .serverDelay))
   }
 
-  @Test("a message that came to the wrong place goes out once more at once, whatever it is", arguments: Kind.allCases)
+  @Test("421 is retried once at once, whatever the method", arguments: Kind.allCases)
   func misdirected(kind: Kind) {
     #expect(decision(refused(421), kind) == Self.atOnce)
     #expect(decision(refused(421), kind) { $0.attempts = 1 } == Self.atOnce)
     var state = RetryState(.interactive, .standard, kind.subject)
-    let moment = RetryState.Moment(lot: 0.5, isReplayable: true)
+    let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
     let decisions = (0..<2).map { _ in state.decision(after: refused(421), moment) { _ in true } }
     #expect(decisions == [Self.atOnce, .end(.notTemporary)])
   }
 
-  @Test("statuses of the app's own choice count like the others")
+  @Test("Statuses of the app's choice are retried like the standard ones")
   func ownStatuses() {
     #expect(decision(refused(404), .idempotent) { $0.statuses = [404] } == Self.backOff)
     #expect(decision(refused(503), .idempotent) { $0.statuses = [404] } == .end(.notTemporary))
   }
 
-  @Test("what is not safe is tried again where the server says that it did nothing, and the app agrees")
+  @Test("Unsafe calls are retried if the server says that it did nothing and the policy allows it")
   func didNothing() {
     let delay = Duration.seconds(1)
     for status in [429, 503] {
@@ -97,7 +97,7 @@ struct RetryStateTests {
     #expect(decision(refused(500, after: delay), .plain) { $0.repeatsUnsafe = true } == .end(.notIdempotent))
   }
 
-  @Test("what the server says of trying again counts more than status and method", arguments: Kind.allCases)
+  @Test("A verdict field takes precedence over status and method", arguments: Kind.allCases)
   func verdict(kind: Kind) {
     #expect(decision(refused(400, true), kind) == Self.backOff)
     #expect(decision(refused(503, true), kind) == Self.backOff)
@@ -110,22 +110,22 @@ struct RetryStateTests {
   // MARK: No answer
 
   @Test(
-    "what was not sent goes out once more at once, whatever it is",
+    "A request that was not sent is retried once at once, whatever the method",
     arguments: [CallError.Code.hostNotFound, .connectionFailed, .broken, .timeout], Kind.allCases)
   func notSent(code: CallError.Code, kind: Kind) {
     #expect(decision(.notSent(code), kind) == Self.atOnce)
     #expect(decision(.notSent(code), kind, isReplayable: false) == .end(.contentNotReplayable))
   }
 
-  @Test("without a network nothing is tried at once", arguments: Kind.allCases)
+  @Test("Without a network there is no immediate retry", arguments: Kind.allCases)
   func offline(kind: Kind) {
     #expect(decision(.notSent(.offline), kind) == Self.backOff)
   }
 
-  @Test("what had no network costs nothing, and counts: no server is spared by that")
+  @Test("A retry after an attempt without a network is free, and counts")
   func offlineIsFree() {
     var state = RetryState(.interactive, .standard, Kind.idempotent.subject)
-    let moment = RetryState.Moment(lot: 0.5, isReplayable: true)
+    let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
     var costs: [Int] = []
     let failures = [AttemptFailure.notSent(.offline), .unknown(.offline, .maybeSent), .notSent(.offline)]
     let decisions = failures.map { failure in
@@ -138,7 +138,7 @@ struct RetryStateTests {
   }
 
   @Test(
-    "what may have been acted on is tried again only where that is safe",
+    "A request on which the server may have acted is retried only if that is safe",
     arguments: [RequestState.maybeSent, .answered])
   func unknown(state: RequestState) {
     #expect(decision(.unknown(.broken, state), .idempotent) == Self.backOff)
@@ -148,7 +148,7 @@ struct RetryStateTests {
   }
 
   @Test(
-    "errors fall into their classes",
+    "Errors are classified as temporary or final",
     arguments: [
       (TransportError(.connectionFailed, requestState: .notSent), AttemptFailure.notSent(.connectionFailed)),
       (TransportError(.broken, requestState: .notSent), .notSent(.broken)),
@@ -172,7 +172,7 @@ struct RetryStateTests {
   }
 
   @Test(
-    "a verdict is a word; anything else says nothing",
+    "A verdict is true or false; other texts are ignored",
     arguments: [("true", true), ("FALSE", false), ("", nil), ("yes", nil), ("1", nil)] as [(String, Bool?)])
   func verdictText(text: String, verdict: Bool?) throws {
     let name = try #require(HTTPField.Name("X-Should-Retry"))
@@ -187,7 +187,7 @@ struct RetryStateTests {
 
   // MARK: Limits that make no sense
 
-  @Test("limits that make no sense do no harm")
+  @Test("Absurd limits do no harm")
   func absurd() {
     let negative = decision(refused(500), .idempotent) { ($0.base, $0.longestPause) = (.seconds(-1), .seconds(-5)) }
     #expect(negative == .again(after: .zero, .backOff))
@@ -195,7 +195,7 @@ struct RetryStateTests {
     var policy = RetryPolicy(attempts: 100, base: .seconds(Int64.max))
     policy.longestPause = .seconds(Int64.max)
     var state = RetryState(policy, .standard, Kind.idempotent.subject)
-    let moment = RetryState.Moment(lot: 0, isReplayable: true)
+    let moment = RetryState.Moment(jitter: 0, isReplayable: true)
     for _ in 1..<100 {
       let next = state.decision(after: refused(500), moment) { _ in true }
       #expect(next == .again(after: .zero, .backOff))
@@ -204,7 +204,7 @@ struct RetryStateTests {
     #expect(last == .end(.attemptsUsedUp))
   }
 
-  @Test("a pause without end can be told, too")
+  @Test("An infinite delay can be described")
   func endless() {
     let endless = decision(refused(500), .idempotent) {
       ($0.base, $0.longestPause) = (.seconds(Int64.max), .seconds(Int64.max))

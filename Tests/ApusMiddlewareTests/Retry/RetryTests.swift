@@ -20,7 +20,7 @@ struct RetryTests {
     error?.failedAttempts.map(\.decision) ?? []
   }
 
-  @Test("what fails for now is tried again after pauses on the client's clock, and the trace tells of each attempt")
+  @Test("Temporary failures are retried after delays on the client's clock, and the trace has each attempt")
   func succeeding() async throws {
     bench.answer(.busy(), .lost, .status(204))
     let api = bench.client()
@@ -49,7 +49,7 @@ struct RetryTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("the error is that of the last attempt, and keeps all of them")
+  @Test("The error is that of the last attempt, and lists all attempts")
   func failing() async throws {
     bench.answer(.busy(), .busy(502), .json(#"{"title":"Down"}"#, status: 500))
     let error = try #require(await bench.outcome(bench.client()))
@@ -61,16 +61,16 @@ struct RetryTests {
     #expect("\(error.trace)".contains("[attempt 2] attempt failed with status 502: again after 200.000 ms"))
   }
 
-  @Test("an attempt that succeeds at once leaves nothing behind")
+  @Test("A first attempt that succeeds leaves no retry events")
   func atOnce() async throws {
     bench.answer(.status(204))
     let response = try await bench.client().response(to: .ping)
     #expect(response.trace.failedAttempts.isEmpty && stub.exchanges.count == 1 && clock.sleepers == 0)
   }
 
-  // MARK: What is not tried again
+  // MARK: No retries
 
-  @Test("what the server may have acted on is sent once, unless it may act twice")
+  @Test("A request on which the server may have acted is sent once, unless it is idempotent")
   func methods() async throws {
     let api = bench.client()
     bench.answer(.lost)
@@ -85,7 +85,7 @@ struct RetryTests {
     #expect(decisions(denied) == [.end(.notIdempotent)])
   }
 
-  @Test("a call may say itself that nothing is tried again, or by which policy")
+  @Test("A call may set its own policy, or none")
   func perCall() async throws {
     bench.answer(.busy())
     let none = await bench.outcome(of: .ping.retry(.none), bench.client())
@@ -98,7 +98,7 @@ struct RetryTests {
   }
 
   @Test(
-    "what would fail again is sent once",
+    "A failure that would happen again is not retried",
     arguments: [
       TransportError.Kind.tls, .declined, .unsupported, .malformedResponse, .contentTooLarge, .timedOut(.waiting),
     ])
@@ -109,7 +109,7 @@ struct RetryTests {
     #expect(error.map { "\($0)".contains("not retried") } == false)
   }
 
-  @Test("an error of another kind, as one of another call that this one needed, goes through as it is")
+  @Test("The error of another call that this one needed is passed on unchanged")
   func others() async {
     struct Odd: Error {}
     bench.answer(.failure(Odd()))
@@ -119,14 +119,14 @@ struct RetryTests {
 
   // MARK: Not sent
 
-  @Test("a message that was not sent goes out once more at once, also a POST")
+  @Test("A request that was not sent is retried at once, also a POST")
   func notSent() async throws {
     bench.answer(.unreachable, .status(204))
     try await bench.client().send(Request<Void>.post("/ping"))
     #expect(stub.exchanges.map(\.attempt) == [1, 2] && clock.now.sinceStart == .zero)
   }
 
-  @Test("what the last attempt did not send, an earlier one may have")
+  @Test("If only the last attempt was not sent, the error says maybeSent")
   func sentBefore() async throws {
     bench.answer(.lost, .unreachable)
     let error = try #require(await bench.outcome(bench.client()))
@@ -142,7 +142,7 @@ struct RetryTests {
 
   // MARK: What the server says
 
-  @Test("the server's time is waited, and a little more")
+  @Test("The server's delay is honoured, plus a little jitter")
   func serverDelay() async {
     bench.answer(
       .busy(fields: [.retryAfter: "2"]), .busy(429, fields: [.retryAfter: "1"]), .busy(fields: [.retryAfter: "9"]))
@@ -155,7 +155,7 @@ struct RetryTests {
     #expect(error?.retryAfter == .seconds(9))
   }
 
-  @Test("a time in milliseconds counts more than one in seconds")
+  @Test("A delay in milliseconds takes precedence over one in seconds")
   func milliseconds() async throws {
     let name = try #require(HTTPField.Name("Retry-After-Ms"))
     bench.answer(.busy(fields: [.retryAfter: "2", name: "1500"]))
@@ -164,7 +164,7 @@ struct RetryTests {
     #expect(error?.retryAfter == .milliseconds(1500))
   }
 
-  @Test("a server that asks for too long gets no further attempt, and the error says how long")
+  @Test("A server's delay beyond the limit ends the call, and the error has it")
   func tooLong() async throws {
     bench.answer(.busy(fields: [.retryAfter: "61"]))
     let error = try #require(await failure { try await bench.client().send(.ping) })
@@ -176,7 +176,7 @@ struct RetryTests {
     #expect(decisions(late) == [.end(.deadlineTooNear)])
   }
 
-  @Test("what the server says of trying again counts more than its status")
+  @Test("A verdict field takes precedence over the status")
   func verdict() async throws {
     let name = try #require(HTTPField.Name("X-Should-Retry"))
     bench.answer(.busy(400, fields: [name: "true"]), .busy(503, fields: [name: "false"]))

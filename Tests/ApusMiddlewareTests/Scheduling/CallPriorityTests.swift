@@ -17,12 +17,12 @@ struct CallPriorityTests {
     #expect(CallPriority(priority) == expected)
   }
 
-  @Test("they are ordered")
+  @Test("Priorities are ordered by urgency")
   func order() {
     #expect(CallPriority.allCases.sorted() == [.background, .low, .normal, .high, .immediate])
   }
 
-  @Test("calls go as their endpoints say, else as the tasks that make them")
+  @Test("An endpoint's priority takes precedence over the task's")
   func defaults() async throws {
     let (stub, scheduler, gate) = (StubTransport(), Scheduler(SchedulingLimits(total: 1)), Gate())
     stub.onAny(answer: .status(204))

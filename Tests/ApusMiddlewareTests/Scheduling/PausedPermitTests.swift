@@ -32,7 +32,7 @@ struct PausedPermitTests {
     return client.over(stub)
   }
 
-  @Test("while a call waits for something else, others run in its place; then it waits for its turn again")
+  @Test("While a call waits without its permit others run; then it waits for the permit again")
   func others() async throws {
     let (scheduler, gate) = (Scheduler(SchedulingLimits(total: 1)), Gate())
     let api = api(scheduler)
@@ -53,7 +53,7 @@ struct PausedPermitTests {
     #expect(scheduler.running == 0)
   }
 
-  @Test("a call that is cancelled meanwhile gives back what it does not have")
+  @Test("A call that is cancelled while paused returns no permit")
   func cancelled() async throws {
     let scheduler = Scheduler(SchedulingLimits(total: 1))
     let api = api(scheduler)
@@ -66,7 +66,7 @@ struct PausedPermitTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("without a scheduler nothing is given up")
+  @Test("Without a scheduler there is no permit to pause")
   func unscheduled() async throws {
     let api = api(nil)
     elsewhere.open()

@@ -2,12 +2,12 @@ import ApusCore
 
 @testable import ApusMiddleware
 
-/// The state of a scheduler, with names for those that come, and what became of them.
+/// A scheduler state with named attempts and their outcomes.
 struct SchedulerBench {
   private(set) var state: SchedulerState
   /// The present instant, in seconds.
   var seconds = 0
-  /// Who got a turn, in order.
+  /// The attempts that were admitted, in order.
   private(set) var started: [String] = []
   private(set) var late: [String] = []
   private(set) var refusals: [String: SchedulingRefusal] = [:]
@@ -20,12 +20,12 @@ struct SchedulerBench {
 
   private var now: MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-  static func newcomer(at host: String = "a") -> SchedulerState.Newcomer {
-    SchedulerState.Newcomer(origin: OriginKey(Origin(scheme: "https", host: host, port: 443)))
+  static func newcomer(at host: String = "a") -> SchedulerState.Attempt {
+    SchedulerState.Attempt(origin: OriginKey(Origin(scheme: "https", host: host, port: 443)))
   }
 
   mutating func enter(
-    _ name: String, at host: String = "a", _ change: (inout SchedulerState.Newcomer) -> Void = { _ in }
+    _ name: String, at host: String = "a", _ change: (inout SchedulerState.Attempt) -> Void = { _ in }
   ) {
     var newcomer = Self.newcomer(at: host)
     change(&newcomer)
@@ -46,15 +46,15 @@ struct SchedulerBench {
 
   mutating func giveUp(_ name: String) -> Bool {
     guard let ticket = tickets[name] else { return false }
-    let waited = state.giveUp(ticket)
+    let waited = state.cancelWaiting(ticket)
     settle()
     return waited
   }
 
-  /// Answers whether it is still counted by a tag.
+  /// Returns whether the stream counts for a tag.
   mutating func stream(_ name: String) -> Bool {
     guard let ticket = tickets[name] else { return false }
-    let isCounted = state.stream(ticket, now: now)
+    let isCounted = state.startStreaming(ticket, now: now)
     settle()
     return isCounted
   }

@@ -7,7 +7,7 @@ import Testing
 struct SchedulerDeadlineTests {
   private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-  @Test("whoever waits past their deadline is told at the next step, and takes nobody's place")
+  @Test("A queued attempt whose deadline has passed is removed at the next step and takes no permit")
   func passed() {
     var bench = SchedulerBench(SchedulingLimits(total: 1))
     bench.enter("0")
@@ -22,7 +22,7 @@ struct SchedulerDeadlineTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("one that comes too late and would have to wait is refused at once")
+  @Test("An attempt whose deadline is closer than its expected wait is refused immediately")
   func passedOnArrival() {
     var bench = SchedulerBench(SchedulingLimits(total: 1))
     bench.seconds = 5
@@ -35,7 +35,7 @@ struct SchedulerDeadlineTests {
   }
 
   /// A busy server that takes ten seconds for a call.
-  private func slow(refusing: Bool, calls: Int = TypicalTime.least) -> SchedulerBench {
+  private func slow(refusing: Bool, calls: Int = TypicalTime.minimum) -> SchedulerBench {
     var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2).with { $0.refusesHopeless = refusing })
     bench.enter("always")
     for number in 0..<calls {
@@ -47,7 +47,9 @@ struct SchedulerDeadlineTests {
     return bench
   }
 
-  @Test("with less left than half of the calls took, one is not sent in vain", arguments: [true, false])
+  @Test(
+    "An attempt with less time left than the typical duration is refused, if the limits say so",
+    arguments: [true, false])
   func hopeless(refusing: Bool) {
     var bench = slow(refusing: refusing)
     let now = bench.seconds
@@ -61,9 +63,9 @@ struct SchedulerDeadlineTests {
     #expect(bench.started.last == (refusing ? "hopeful" : "hopeless"))
   }
 
-  @Test("a few calls say nothing, nor does an origin that was idle meanwhile")
+  @Test("A few samples have no effect, nor have those of an origin that was idle since")
   func unknown() {
-    var few = slow(refusing: true, calls: TypicalTime.least - 1)
+    var few = slow(refusing: true, calls: TypicalTime.minimum - 1)
     let now = few.seconds
     few.enter("short") { $0.deadline = at(now + 1) }
     #expect(few.refusals.isEmpty)
@@ -77,7 +79,7 @@ struct SchedulerDeadlineTests {
     #expect(idle.refusals.isEmpty)
   }
 
-  @Test("a server that has become slower while one waited is seen when its turn comes")
+  @Test("A server that became slower makes a queued attempt too late at its turn")
   func slower() {
     var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2))
     bench.enter("always")
@@ -102,7 +104,7 @@ struct SchedulerDeadlineTests {
     #expect(bench.late == ["impatient"])
   }
 
-  @Test("a server that has become faster while one waited is seen before it is told that its time is up")
+  @Test("A server that became faster keeps a queued attempt from being refused")
   func faster() {
     var bench = slow(refusing: true)
     let now = bench.seconds
@@ -120,11 +122,11 @@ struct SchedulerDeadlineTests {
     #expect(bench.started.last == "patient")
   }
 
-  @Test("where one at a time runs, one whose turn comes too late is told and not sent in vain")
+  @Test("With a limit of one, an attempt that became too late in the queue is refused at its turn")
   func oneAtATime() {
     var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 1))
     bench.enter("0")
-    for number in 1...TypicalTime.least {
+    for number in 1...TypicalTime.minimum {
       bench.enter("\(number)")
       bench.seconds += 10
       bench.leave("\(number - 1)")
@@ -133,15 +135,15 @@ struct SchedulerDeadlineTests {
     bench.enter("in vain") { $0.deadline = at(now + 15) }
     bench.enter("hopeful") { $0.deadline = at(now + 30) }
     bench.seconds += 10
-    bench.leave("\(TypicalTime.least)")
+    bench.leave("\(TypicalTime.minimum)")
     #expect(bench.late == ["in vain"])
     #expect(bench.started.last == "hopeful")
   }
 
-  @Test("one that waits for an origin where none has run for long is not measured by what calls there took")
+  @Test("The typical duration is ignored for an origin that was idle for longer than it")
   func idleOrigin() {
     var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2))
-    for number in 0..<TypicalTime.least {
+    for number in 0..<TypicalTime.minimum {
       bench.enter("\(number)")
       // Keeps what is known of the origin.
       if number == 0 {
@@ -160,10 +162,10 @@ struct SchedulerDeadlineTests {
     #expect(bench.started.last == "waits")
   }
 
-  @Test("the typical time is one that half of the calls keep")
+  @Test("The typical duration is the running median")
   func typical() {
     var typical = TypicalTime()
-    for _ in 1..<TypicalTime.least {
+    for _ in 1..<TypicalTime.minimum {
       typical.add(.milliseconds(100))
       #expect(typical.known == nil)
     }

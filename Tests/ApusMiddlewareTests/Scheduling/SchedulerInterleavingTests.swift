@@ -6,7 +6,7 @@ import Testing
 @Suite("Scheduler: any order of events")
 struct SchedulerInterleavingTests {
   @Test(
-    "limits hold, the next is always who ought to be, nobody is forgotten, and nothing is left",
+    "Limits hold, the order is right, no attempt is forgotten, and nothing is left over",
     arguments: 0..<120 as Range<UInt64>)
   func random(seed: UInt64) {
     var world = SchedulerWorld(seed: seed)
@@ -15,7 +15,7 @@ struct SchedulerInterleavingTests {
     #expect(world.problems.isEmpty, "seed \(seed): \(world.problems.first ?? "")")
   }
 
-  @Test("some are told that they are late before their time is up, where that is wanted")
+  @Test("Some attempts are refused before their deadline, if the limits say so")
   func hopeless() {
     var told = [0, 0]
     for seed in 0..<40 as Range<UInt64> {
@@ -26,7 +26,7 @@ struct SchedulerInterleavingTests {
     #expect(told[0] == 0 && told[1] > 0, "\(told)")
   }
 
-  @Test("numbers leave a heap in the order of their ranks", arguments: 0..<50 as Range<UInt64>)
+  @Test("Numbers leave the heap in the order of their ranks", arguments: 0..<50 as Range<UInt64>)
   func heap(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var heap = IndexedHeap<Int>()

@@ -5,12 +5,12 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("Scheduler: many")
+@Suite("Scheduler: load")
 struct SchedulerLoadTests {
   private static let many = 100_000
   private let now = MonotonicInstant(sinceStart: .zero)
 
-  private func newcomer(_ number: Int, origins: Int) -> SchedulerState.Newcomer {
+  private func newcomer(_ number: Int, origins: Int) -> SchedulerState.Attempt {
     var newcomer = SchedulerBench.newcomer(at: "host\(number % origins)")
     newcomer.tags = number.isMultiple(of: 3) ? ["images"] : ["others"]
     newcomer.priority = CallPriority.allCases[number % 5]
@@ -26,7 +26,7 @@ struct SchedulerLoadTests {
     }
   }
 
-  @Test("100,000 wait, one more is refused, and all of them can give up")
+  @Test("With 100,000 queued attempts one more is refused, and all of them can be cancelled")
   func givingUp() {
     let origins = 1000
     var state = SchedulerState(SchedulingLimits(total: 1, tags: ["images": 1]))
@@ -39,14 +39,14 @@ struct SchedulerLoadTests {
     #expect(refused == .refused(.queueFull(limit: Self.many)))
     // Two of three move to lines of their own.
     state.hold("others")
-    let gaveUp = tickets.count { state.giveUp($0) }
+    let gaveUp = tickets.count { state.cancelWaiting($0) }
     #expect(gaveUp == Self.many)
     for ticket in tickets { state.leave(ticket, now: now) }
     state.release("others")
     #expect(state.isIdle)
   }
 
-  @Test("20,000 are served one after the other, each once")
+  @Test("20,000 queued attempts each run once")
   func serving() {
     let count = 20_000
     var state = SchedulerState(SchedulingLimits(total: 1, tags: ["images": 1]))
@@ -62,7 +62,7 @@ struct SchedulerLoadTests {
     #expect(state.isIdle)
   }
 
-  @Test("100,000 tasks that wait can be cancelled, and each hears of it")
+  @Test("100,000 suspended tasks can be cancelled, and each gets a CancellationError")
   func cancelling() async {
     let (scheduler, clock, now) = (Scheduler(), ManualClock(), self.now)
     scheduler.holdEverything()

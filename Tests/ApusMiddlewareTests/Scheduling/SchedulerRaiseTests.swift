@@ -4,9 +4,9 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("Scheduler: one that waits becomes more urgent")
+@Suite("Scheduler: raising the priority of a queued attempt")
 struct SchedulerRaiseTests {
-  /// A scheduler that lets one run at a time, which somebody does; names of those that wait.
+  /// A scheduler with a limit of one and a running attempt, and the names of the queued ones.
   private struct Bench {
     private(set) var state = SchedulerState(SchedulingLimits(total: 1))
     private var tickets: [String: SchedulerState.Ticket] = [:]
@@ -27,7 +27,7 @@ struct SchedulerRaiseTests {
       if let ticket = tickets[name] { state.raise(ticket, to: priority, now: now) }
     }
 
-    /// Ends one; answers who goes then.
+    /// Ends an attempt. Returns the one that runs next.
     mutating func leave(_ name: String) -> String? {
       if let ticket = tickets.removeValue(forKey: name) { state.leave(ticket, now: now) }
       let next = state.next(now: now)?.ticket
@@ -46,7 +46,7 @@ struct SchedulerRaiseTests {
     }
   }
 
-  @Test("it goes before those that one would overtake that comes now with that priority")
+  @Test("A raised attempt gets the rank of one that arrives now with that priority")
   func raised() {
     var bench = Bench()
     for name in ["0", "a", "b", "c"] { bench.enter(name, .normal) }
@@ -57,7 +57,7 @@ struct SchedulerRaiseTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("it keeps its place where that is further ahead: one that has waited long, one that is as urgent already")
+  @Test("A raised attempt keeps a rank that is already lower")
   func aged() {
     var bench = Bench()
     bench.enter("0", .normal)
@@ -74,7 +74,7 @@ struct SchedulerRaiseTests {
     #expect(order == ["urgent", "old", "last"])
   }
 
-  @Test("whoever runs, has left or is not known is not moved, and nothing is left of it")
+  @Test("Raising an attempt that does not wait has no effect")
   func notWaiting() {
     var bench = Bench()
     bench.enter("0", .low)
@@ -91,7 +91,8 @@ struct SchedulerRaiseTests {
   }
 
   @Test(
-    "in any order of events the next is whoever stands first, and nothing is left", arguments: 0..<60 as Range<UInt64>)
+    "In any order of events the attempt with the lowest rank is next, and nothing is left over",
+    arguments: 0..<60 as Range<UInt64>)
   func random(seed: UInt64) {
     var world = RaiseWorld(seed: seed)
     for _ in 0..<250 { world.step() }
@@ -142,7 +143,7 @@ private struct RaiseWorld {
       leave()
       settle()
     }
-    if !waiting.isEmpty || !state.isIdle { problems.append("somebody waits for ever, or something is left") }
+    if !waiting.isEmpty || !state.isIdle { problems.append("an attempt waits for ever, or the state is not idle") }
   }
 
   private func instant(of priority: CallPriority) -> MonotonicInstant {
@@ -192,6 +193,6 @@ private struct RaiseWorld {
     guard let decision else { return }
     running = decision.ticket
     waiting.removeAll { $0.ticket == decision.ticket }
-    if state.waiting != waiting.count { problems.append("miscounts who waits") }
+    if state.waiting != waiting.count { problems.append("the number of waiting attempts is wrong") }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Scheduler: its state")
 struct SchedulerStateTests {
-  @Test("as many run as the total and each origin allow, and whoever waits is told for what")
+  @Test("The total and each origin limit the running attempts, and a queued attempt has a cause")
   func limits() {
     var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 1))
     bench.enter("a1", at: "a")
@@ -32,7 +32,7 @@ struct SchedulerStateTests {
     #expect(SchedulingLimits.apps.queue == 100_000)
   }
 
-  @Test("an origin may have a limit of its own, and no limit is below one")
+  @Test("An origin may have a limit of its own, and a limit below one counts as one")
   func ownLimit() {
     var bench = SchedulerBench(
       SchedulingLimits(total: 10, perOrigin: 0).with {
@@ -43,7 +43,7 @@ struct SchedulerStateTests {
     #expect(bench.started == ["a1", "b1", "b2"])
   }
 
-  @Test("the urgent go first, and of the same urgency whoever came first")
+  @Test("Urgent attempts run first, and equally urgent ones in order of arrival")
   func priorities() {
     var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1))
     bench.enter("first")
@@ -59,7 +59,7 @@ struct SchedulerStateTests {
   }
 
   @Test(
-    "one is overtaken only by those that come within ten seconds for each step between them",
+    "An attempt is overtaken only by more urgent ones that arrive within the ageing time of each step",
     arguments: CallPriority.allCases, CallPriority.allCases)
   func ageing(older: CallPriority, newer: CallPriority) {
     let bound = 10 * max(0, newer.rawValue - older.rawValue)
@@ -75,7 +75,7 @@ struct SchedulerStateTests {
     }
   }
 
-  @Test("whatever comes, one that waits has its turn within the bound, and one call's time")
+  @Test("A queued attempt runs within the bound of ageing, whatever else arrives")
   func bound() {
     var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1))
     bench.enter("0", .immediate)
@@ -88,7 +88,7 @@ struct SchedulerStateTests {
       if let last = bench.started.last { bench.leave(last) }
       if bench.started.contains("patient") { break }
     }
-    // Those that came within its forty seconds are ahead of it: of 78, 60 have had their turns.
+    // Attempts that arrived within its forty seconds are ahead of it: of 78, 60 have run.
     #expect(!bench.started.contains("patient"))
     while bench.started.last != "patient", bench.seconds < 1000 {
       bench.seconds += 1
@@ -100,7 +100,7 @@ struct SchedulerStateTests {
     #expect(ahead.allSatisfy { (Int($0.prefix { $0 != "'" }) ?? 1000) < 40 })
   }
 
-  @Test("a slow origin holds up no other, however many wait for it")
+  @Test("A slow origin does not delay others, however many attempts wait for it")
   func skipOver() {
     var bench = SchedulerBench(SchedulingLimits(total: 10, perOrigin: 2))
     for number in 0..<500 { bench.enter("slow \(number)", at: "slow", .immediate) }
@@ -112,7 +112,7 @@ struct SchedulerStateTests {
     #expect(bench.state.waiting == 498)
   }
 
-  @Test("so many wait and no more; none where nobody is to wait", arguments: [0, 3])
+  @Test("The queue's limit refuses further attempts; with a limit of zero none waits", arguments: [0, 3])
   func queue(limit: Int) {
     var bench = SchedulerBench(SchedulingLimits(total: 1).with { $0.queue = limit })
     for number in 0...limit + 1 { bench.enter("\(number)") }
@@ -123,7 +123,7 @@ struct SchedulerStateTests {
     #expect(bench.refusals.count == 1)
   }
 
-  @Test("whoever gives up is passed over, from wherever they stand", arguments: ["1", "2", "3"])
+  @Test("A cancelled attempt is skipped, at any position", arguments: ["1", "2", "3"])
   func givingUp(name: String) {
     var bench = SchedulerBench(SchedulingLimits(total: 1))
     for name in ["0", "1", "2", "3"] { bench.enter(name) }
@@ -138,7 +138,7 @@ struct SchedulerStateTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("a permit is given back once, and a ticket that is used up changes nothing")
+  @Test("A permit is returned once, and a used ticket has no effect")
   func leavingTwice() {
     var bench = SchedulerBench(SchedulingLimits(total: 1))
     for name in ["0", "1", "2"] { bench.enter(name) }
@@ -151,7 +151,7 @@ struct SchedulerStateTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("one that pauses lets another go, and is the next but for those that have waited long")
+  @Test("A paused attempt lets another run, and comes back as the most urgent one that arrives then")
   func pausing() {
     var bench = SchedulerBench(SchedulingLimits(total: 1))
     bench.enter("paused", .background)
@@ -166,7 +166,7 @@ struct SchedulerStateTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("one that ends while it has no permit gives none back")
+  @Test("A paused attempt that ends returns no permit")
   func endingWhilePaused() {
     var bench = SchedulerBench(SchedulingLimits(total: 1))
     bench.enter("paused")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Scheduler: tags")
 struct SchedulerTagsTests {
-  @Test("so many with a tag run; those with another, or none, go past them")
+  @Test("A tag's limit applies to its attempts only; others pass them")
   func limits() {
     var bench = SchedulerBench(SchedulingLimits(total: 10, perOrigin: 10, tags: ["images": 2, "thumbs": 1]))
     for number in 0..<4 { bench.enter("image \(number)") { $0.tags = ["images"] } }
@@ -24,7 +24,7 @@ struct SchedulerTagsTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("a stream that has its head counts for its limited tags, and neither for its origin nor in all")
+  @Test("A stream counts for its limited tags only once its head is there")
   func streams() {
     var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1, tags: ["downloads": 1]))
     bench.enter("events") { $0.tags = ["events"] }
@@ -47,7 +47,7 @@ struct SchedulerTagsTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("a tag that is held waits, also where it had come before; it goes on in order once it is released")
+  @Test("Attempts with a held tag wait, those queued before included, and run in order once it is released")
   func holding() {
     var bench = SchedulerBench(SchedulingLimits(total: 1))
     bench.enter("0") { $0.tags = ["images"] }
@@ -67,10 +67,10 @@ struct SchedulerTagsTests {
     bench.leave("image 1", "image 2", "image 3", "image 4")
     #expect(bench.started.suffix(4) == ["image 1", "image 2", "image 3", "image 4"])
     #expect(bench.state.isIdle)
-    #expect(bench.state.tagSlots.isEmpty)
+    #expect(bench.state.trackedTagCount == 0)
   }
 
-  @Test("who is held keeps their place, however often a tag is held and released")
+  @Test("A held attempt keeps its position, however often its tag is held and released")
   func holdingAgain() {
     var bench = SchedulerBench(SchedulingLimits(total: 1))
     bench.enter("0")
@@ -85,26 +85,26 @@ struct SchedulerTagsTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("everything is held and released; a tag that is held stays so")
+  @Test("Releasing everything leaves a held tag held")
   func everything() {
     var bench = SchedulerBench(SchedulingLimits(total: 3))
     bench.enter("0")
-    bench.change { $0.isHeld = true }
+    bench.change { $0.holdEverything() }
     bench.change { $0.hold("images") }
     bench.enter("1")
     bench.enter("2") { $0.tags = ["images"] }
     bench.leave("0")
     #expect(bench.started == ["0"])
     #expect(bench.causes["1"] == .held)
-    bench.change { $0.isHeld = false }
+    bench.change { $0.releaseEverything() }
     #expect(bench.started == ["0", "1"])
     bench.leave("2", "1")
     #expect(bench.state.isIdle)
     bench.change { $0.release("images") }
-    #expect(bench.state.tagSlots.isEmpty)
+    #expect(bench.state.trackedTagCount == 0)
   }
 
-  @Test("one that paused before its tag was held does not come back before it is released")
+  @Test("A paused attempt does not resume while its tag is held")
   func pausedBefore() {
     var bench = SchedulerBench(SchedulingLimits(total: 1))
     bench.enter("0") { $0.tags = ["images"] }

@@ -3,7 +3,7 @@ import ApusTesting
 
 @testable import ApusMiddleware
 
-/// A world around a scheduler that takes random steps, and knows by looking at everybody what is to follow.
+/// A model of a scheduler that takes random steps, and derives each decision from all attempts.
 struct SchedulerWorld {
   enum Phase {
     case waiting, running, streaming, paused, over
@@ -15,9 +15,9 @@ struct SchedulerWorld {
     let tags: [Tag]
     var phase: Phase
     let deadline: MonotonicInstant?
-    /// When it got its permit.
+    /// When the attempt got its permit.
     var started: MonotonicInstant
-    /// Later by what its priority puts it back, and the order of those that wait.
+    /// The arrival plus ageing, and the order of arrival.
     var instant: MonotonicInstant
     var number: Int
   }
@@ -33,10 +33,10 @@ struct SchedulerWorld {
   var isHeld = false
   var nextNumber = 0
   var problems: [String] = []
-  /// The longest time that a call had its permit, for each origin.
+  /// The longest time that an attempt had its permit, by origin.
   var longest: [Int: Duration] = [:]
   var lastEnd: [Int: MonotonicInstant] = [:]
-  /// How many were told that they are late before their time was up.
+  /// The number of attempts that were refused before their deadline.
   var hopeless = 0
 
   init(seed: UInt64) {
@@ -71,7 +71,7 @@ struct SchedulerWorld {
     callers.removeAll { $0.phase == .over }
   }
 
-  /// Lets everybody go and come to an end.
+  /// Releases everything and ends all attempts.
   mutating func finish() {
     for tag in Self.tags where held.contains(tag) { toggle(tag) }
     if isHeld { toggleEverything() }
@@ -82,8 +82,8 @@ struct SchedulerWorld {
       settle()
       check()
     }
-    if callers.contains(where: { $0.phase != .over }) { problems.append("somebody waits for ever") }
-    if !state.isIdle { problems.append("left something behind") }
+    if callers.contains(where: { $0.phase != .over }) { problems.append("an attempt waits for ever") }
+    if !state.isIdle { problems.append("the state is not idle") }
   }
 
   // MARK: Steps
@@ -109,15 +109,15 @@ struct SchedulerWorld {
     let queued = callers.count { $0.phase == .waiting }
     switch state.enter(newcomer, now: now) {
     case .runs(let ticket):
-      if !hasRoom { problems.append("one runs for which there is no room") }
+      if !hasRoom { problems.append("an attempt runs without room") }
       callers.append(caller(ticket, .running))
     case .waits(let ticket, _):
-      if hasRoom { problems.append("one waits for which there is room") }
-      if queued >= limits.queue { problems.append("too many wait") }
+      if hasRoom { problems.append("an attempt waits though there is room") }
+      if queued >= limits.queue { problems.append("the queue exceeds its limit") }
       callers.append(caller(ticket, .waiting))
       nextNumber += 1
     case .refused(.queueFull):
-      if queued < limits.queue { problems.append("one is refused that could wait") }
+      if queued < limits.queue { problems.append("an attempt is refused though the queue has room") }
     case .refused(.late): tellLate(deadline, origin)
     }
   }
@@ -138,18 +138,20 @@ struct SchedulerWorld {
 
   private mutating func giveUp() {
     guard let index = pick(.waiting) else { return }
-    if !state.giveUp(callers[index].ticket) { problems.append("one that waits cannot give up") }
+    if !state.cancelWaiting(callers[index].ticket) { problems.append("a queued attempt cannot be cancelled") }
     end(index)
   }
 
-  /// One has the head of its answer: of its permit it keeps what it has by limited tags.
+  /// Starts a stream: the attempt counts for its limited tags only.
   private mutating func stream() {
     guard let index = pick(.running) else { return }
     let isLimited = callers[index].tags.contains { limits.tags[$0] != nil }
     let time = callers[index].started.duration(to: now)
     lastEnd[callers[index].origin] = now
     longest[callers[index].origin] = max(time, longest[callers[index].origin] ?? .zero)
-    if state.stream(callers[index].ticket, now: now) != isLimited { problems.append("tags are counted otherwise") }
+    if state.startStreaming(callers[index].ticket, now: now) != isLimited {
+      problems.append("a stream counts for the wrong tags")
+    }
     callers[index].phase = isLimited ? .streaming : .over
   }
 
@@ -164,15 +166,15 @@ struct SchedulerWorld {
     let hasRoom = hasRoom(callers[index].origin, callers[index].tags)
     switch state.resume(callers[index].ticket, now: now) {
     case .runs:
-      if !hasRoom { problems.append("one goes on for which there is no room") }
+      if !hasRoom { problems.append("an attempt resumes without room") }
       run(index)
     case .waits:
-      if hasRoom { problems.append("one does not go on for which there is room") }
+      if hasRoom { problems.append("an attempt does not resume though there is room") }
       callers[index].phase = .waiting
       callers[index].instant = now
       callers[index].number = nextNumber
       nextNumber += 1
-    case .refused: problems.append("one is refused that had a permit")
+    case .refused: problems.append("a paused attempt is refused")
     }
   }
 
@@ -184,7 +186,7 @@ struct SchedulerWorld {
 
   private mutating func toggleEverything() {
     isHeld.toggle()
-    state.isHeld = isHeld
+    if isHeld { state.holdEverything() } else { state.releaseEverything() }
   }
 
   private mutating func pick(_ phase: Phase) -> Int? {
@@ -192,7 +194,7 @@ struct SchedulerWorld {
     return some.randomElement(using: &random)
   }
 
-  // MARK: What follows
+  // MARK: Decisions
 
   private mutating func settle() {
     while true {
@@ -202,11 +204,11 @@ struct SchedulerWorld {
       let next = callers.filter { $0.phase == .waiting && hasRoom($0.origin, $0.tags) }
         .min { ($0.instant, $0.number) < ($1.instant, $1.number) }
       guard let decision = state.next(now: now) else {
-        if !late.isEmpty || next != nil { problems.append("somebody is forgotten") }
+        if !late.isEmpty || next != nil { problems.append("a decision is missing") }
         return
       }
       guard let index = callers.firstIndex(where: { $0.ticket == decision.ticket && $0.phase != .over }) else {
-        problems.append("nobody is told")
+        problems.append("a decision is about an unknown ticket")
         return
       }
       switch decision.verdict {
@@ -214,7 +216,7 @@ struct SchedulerWorld {
         tellLate(callers[index].deadline, callers[index].origin)
         end(index)
       case .runs:
-        if !late.isEmpty || next?.ticket != decision.ticket { problems.append("it was another's turn") }
+        if !late.isEmpty || next?.ticket != decision.ticket { problems.append("the order is wrong") }
         run(index)
       }
     }
@@ -225,17 +227,17 @@ struct SchedulerWorld {
     callers[index].started = now
   }
 
-  /// Whoever is told has no time left, or less than the longest that a call took at a server that has one to do.
+  /// An attempt that is refused has no time left, or less than the longest attempt at a busy server took.
   private mutating func tellLate(_ deadline: MonotonicInstant?, _ origin: Int) {
-    guard let deadline else { return problems.append("one is told that has no deadline") }
+    guard let deadline else { return problems.append("an attempt without a deadline is refused as late") }
     guard deadline > now else { return }
     hopeless += 1
     guard limits.refusesHopeless, let longest = longest[origin], now.advanced(by: longest) >= deadline else {
-      return problems.append("one is told that has time")
+      return problems.append("an attempt with enough time is refused as late")
     }
     let isBusy = callers.contains { $0.phase == .running && $0.origin == origin }
     let isRecent = lastEnd[origin].map { $0.advanced(by: longest) >= now } ?? false
-    if !isBusy, !isRecent { problems.append("one is told because of what calls took long ago") }
+    if !isBusy, !isRecent { problems.append("an attempt is refused because of outdated durations") }
   }
 
   private func hasRoom(_ origin: Int, _ tags: [Tag]) -> Bool {
@@ -251,9 +253,17 @@ struct SchedulerWorld {
   }
 
   private mutating func check() {
-    if state.running != callers.count(where: { $0.phase == .running }) { problems.append("miscounts who runs") }
-    if state.waiting != callers.count(where: { $0.phase == .waiting }) { problems.append("miscounts who waits") }
-    if state.entries.count != callers.count(where: { $0.phase != .over }) { problems.append("keeps a ticket") }
-    if Self.tags.contains(where: { state.isHolding($0) != held.contains($0) }) { problems.append("holds another tag") }
+    if state.running != callers.count(where: { $0.phase == .running }) {
+      problems.append("the number of running attempts is wrong")
+    }
+    if state.waiting != callers.count(where: { $0.phase == .waiting }) {
+      problems.append("the number of waiting attempts is wrong")
+    }
+    if state.ticketCount != callers.count(where: { $0.phase != .over }) {
+      problems.append("the number of tickets is wrong")
+    }
+    if Self.tags.contains(where: { state.isHolding($0) != held.contains($0) }) {
+      problems.append("the held tags are wrong")
+    }
   }
 }

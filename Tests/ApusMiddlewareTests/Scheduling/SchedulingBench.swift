@@ -13,7 +13,7 @@ extension TestClient {
 }
 
 extension Scheduler {
-  /// Waits until so many wait.
+  /// Waits until a number of calls are queued.
   func waitForWaiting(_ count: Int) async throws {
     try await waitWhile(waiting < count)
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("Scheduling: calls that get no turn")
+@Suite("Scheduling: refused calls")
 struct SchedulingRefusalTests {
   private let stub = StubTransport()
   private let clock = ManualClock()
@@ -29,7 +29,7 @@ struct SchedulingRefusalTests {
     stub.onAny(answer: .status(204).waiting(for: gate))
   }
 
-  @Test("one more than may wait is refused, and nothing of it is sent")
+  @Test("A call beyond the queue's limit is refused, and nothing is sent")
   func queueFull() async throws {
     answerLate()
     let scheduler = single { $0.queue = 1 }
@@ -48,7 +48,7 @@ struct SchedulingRefusalTests {
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("the deadline of the call counts the waiting, and the error says where it was")
+  @Test("The deadline of the call includes the time in the queue, and the error names the phase")
   func deadline() async throws {
     answerLate()
     let scheduler = single()
@@ -68,7 +68,7 @@ struct SchedulingRefusalTests {
     #expect(scheduler.running == 0)
   }
 
-  @Test("one that is told that it is too late says so in its trace, and for how long it waited")
+  @Test("A call that became too late in the queue has the wait in its trace")
   func toldLate() async throws {
     let scheduler = single()
     let begin = clock.now
@@ -83,17 +83,17 @@ struct SchedulingRefusalTests {
     // From here on its wait is counted.
     try await waitWhile(api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.total(limit: 1)))
     clock.advance(by: .seconds(20))
-    // The place becomes free when its time is up; nobody else tells it so, since its clock has not come so far.
+    // The permit is returned after its deadline; no timer has fired before, since its clock is behind.
     scheduler.leave(ticket, at: begin.advanced(by: .seconds(30)))
     let error = try #require(await call.value)
     #expect(error.code == .timeout && error.phase == .waiting)
     #expect(error.underlying as? SchedulingRefusal == .late)
-    #expect(error.trace.description.contains("its turn came too late, after ms: 20000"))
+    #expect(error.trace.description.contains("too late for a permit, after ms: 20000"))
     #expect(stub.exchanges.isEmpty)
     #expect(scheduler.running == 0 && scheduler.waiting == 0)
   }
 
-  @Test("a call that is cancelled while it waits is not sent, and takes nobody's place")
+  @Test("A call that is cancelled in the queue is not sent and takes no permit")
   func cancelled() async throws {
     answerLate()
     let scheduler = single()
@@ -113,13 +113,13 @@ struct SchedulingRefusalTests {
     #expect(scheduler.running == 0 && scheduler.waiting == 0)
   }
 
-  @Test("one whose turn comes too late has timed out where it waited")
+  @Test("A call that became too late in the queue times out in the phase waiting")
   func late() {
     let error = SchedulingRefusal.late.error
     #expect(error.kind == .timedOut(.waiting))
     #expect(error.requestState == .notSent)
     #expect(error.underlying as? SchedulingRefusal == .late)
-    #expect(error.detail == "its turn came too late")
-    #expect("\(SchedulingRefusal.queueFull(limit: 3))" == "3 calls wait for their turn already")
+    #expect(error.detail == "the deadline is too near to start the call")
+    #expect("\(SchedulingRefusal.queueFull(limit: 3))" == "the scheduler's queue is full (3 calls)")
   }
 }

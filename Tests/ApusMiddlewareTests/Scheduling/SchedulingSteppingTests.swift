@@ -118,7 +118,8 @@ struct SchedulingSteppingTests {
     return run
   }
 
-  @Test("disturbed before whichever job, calls end once, no permit is kept and nobody waits", arguments: Way.allCases)
+  @Test(
+    "Interrupted before any job, calls end once, no permit leaks and no call waits for ever", arguments: Way.allCases)
   func everyStep(way: Way) async {
     let undisturbed = await run(way)
     #expect(undisturbed.jobs > 3)

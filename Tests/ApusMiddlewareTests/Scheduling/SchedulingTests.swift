@@ -31,7 +31,7 @@ struct SchedulingTests {
     stub.onAny(answer: .status(204).waiting(for: gate))
   }
 
-  @Test("never more run than the limit, and all are answered")
+  @Test("Never more calls run than the limit, and all get responses")
   func bounded() async throws {
     let counted = Counted(inside: Log<Int>())
     let scheduler = Scheduler(SchedulingLimits(total: 3, perOrigin: 3))
@@ -57,7 +57,7 @@ struct SchedulingTests {
     #expect(scheduler.running == 0 && scheduler.waiting == 0)
   }
 
-  @Test("a call that waits says so, and its trace tells for what and for how long")
+  @Test("A queued call is in the phase waiting, and its trace names the limit and the time")
   func trace() async throws {
     answerLate()
     let scheduler = single
@@ -75,7 +75,7 @@ struct SchedulingTests {
     #expect(trace.events.contains { $0.kind == .admitted(after: .milliseconds(40)) })
   }
 
-  @Test("a call that need not wait has nothing of it in its trace")
+  @Test("A call that need not wait has no scheduling events in its trace")
   func untroubled() async throws {
     stub.onAny(answer: .status(204))
     let trace = try await client(Scheduler()).over(stub).response(to: .ping).trace
@@ -83,7 +83,7 @@ struct SchedulingTests {
   }
 
   @Test(
-    "an answer that is streamed gives its permit back at its head, however far it is read", arguments: [true, false])
+    "A streamed response returns its permit at the head, however much of it is read", arguments: [true, false])
   func streamed(isReadToTheEnd: Bool) async throws {
     stub.onAny(answer: .pieces(["a", "b"]))
     let scheduler = single
@@ -101,7 +101,7 @@ struct SchedulingTests {
     try await api.send(.step("s"))
   }
 
-  @Test("five open event streams hold up no other call to their server")
+  @Test("Five open event streams do not delay other calls to their server")
   func eventStreams() async throws {
     stub.on(.get, "/v1/events", answer: .pieces(["a"]).stalled(after: 1))
     stub.on(.get, "/v1/users", answer: .status(204))
@@ -125,7 +125,7 @@ struct SchedulingTests {
     for stream in streams { _ = await stream.result }
   }
 
-  @Test("a tag with a limit counts a stream until its end: so many downloads at a time, and nobody else waits")
+  @Test("A tag's limit counts a stream until it ends, and delays no other calls")
   func streamsByTag() async throws {
     stub.on(.get, "/v1/file", answer: .pieces(["a", "b"]))
     stub.on(.get, "/v1/users", answer: .status(204))
@@ -145,7 +145,7 @@ struct SchedulingTests {
   }
 
   @Test(
-    "a stream whose head is no success, or that is cancelled before, leaves no permit behind", arguments: [true, false])
+    "A stream with an error status, or cancelled before its head, leaks no permit", arguments: [true, false])
   func refusedStream(isCancelled: Bool) async throws {
     stub.onAny(answer: .pieces(["no"], status: 500).waiting(for: gate))
     let scheduler = single
@@ -160,7 +160,7 @@ struct SchedulingTests {
     #expect(scheduler.running == 0 && scheduler.waiting == 0)
   }
 
-  @Test("long polls that are unscheduled take no permit, wait for none and are not held")
+  @Test("Unscheduled long polls take no permit, wait for none and are not held")
   func unscheduled() async throws {
     stub.on(.get, "/v1/poll", answer: .status(204).waiting(for: gate))
     stub.on(.get, "/v1/users", answer: .status(204))
@@ -176,7 +176,7 @@ struct SchedulingTests {
     for poll in polls { try await poll.value }
   }
 
-  @Test("images are held while a list loads")
+  @Test("Images are held while a list loads")
   func held() async throws {
     stub.onAny(answer: .status(204))
     let scheduler = Scheduler(.apps)
@@ -193,7 +193,7 @@ struct SchedulingTests {
     #expect(!scheduler.isHolding("images"))
   }
 
-  @Test("while everything is held, messages are described and shared work is done all the same")
+  @Test("While everything is held, messages are described and shared work runs")
   func exempt() async throws {
     stub.onAny(answer: .status(204))
     let scheduler = Scheduler()
@@ -210,7 +210,7 @@ struct SchedulingTests {
     #expect(!scheduler.isHoldingEverything)
   }
 
-  @Test("clients that share a scheduler share its limits, a slow origin holds up no other")
+  @Test("Clients that share a scheduler share its limits, and a slow origin does not delay another")
   func shared() async throws {
     answerLate()
     let scheduler = Scheduler(SchedulingLimits(total: 10, perOrigin: 1))
@@ -228,7 +228,7 @@ struct SchedulingTests {
   }
 }
 
-/// Tells who comes and who goes.
+/// Reports when a request arrives and when it leaves.
 private struct Counted: Middleware {
   let inside: Log<Int>
 

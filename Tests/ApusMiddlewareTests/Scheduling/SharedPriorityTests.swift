@@ -6,7 +6,7 @@ import Testing
 @testable import ApusCore
 @testable import ApusMiddleware
 
-@Suite("Scheduling: exchanges that calls share")
+@Suite("Scheduling: shared exchanges")
 struct SharedPriorityTests {
   private let stub = StubTransport.answering()
   private let scheduler = Scheduler(SchedulingLimits(total: 1))
@@ -46,7 +46,7 @@ struct SharedPriorityTests {
   }
 
   @Test(
-    "one that joins makes it as urgent as itself, though it waits already", arguments: [CallPriority.high, .background])
+    "A joining call raises the priority of a queued exchange to its own", arguments: [CallPriority.high, .background])
   func joins(priority: CallPriority) async throws {
     var calls = try await waiting()
     calls.append(start(shared.priority(priority)))
@@ -59,7 +59,7 @@ struct SharedPriorityTests {
     #expect(scheduler.running == 0 && scheduler.waiting == 0)
   }
 
-  @Test("it keeps its place when the urgent one leaves, and is given up when all have")
+  @Test("The exchange keeps its rank when the urgent call leaves, and ends with its last call")
   func leaves() async throws {
     var calls = try await waiting()
     calls.append(start(shared.priority(.immediate)))
@@ -72,7 +72,7 @@ struct SharedPriorityTests {
     #expect(stub.exchanges.map(\.target) == ["/v1/first", "/v1/shared", "/v1/other"])
   }
 
-  @Test("one that waits for its turn does so no longer once all have left it")
+  @Test("A queued exchange leaves the queue when all its calls have left")
   func abandoned() async throws {
     let calls = try await waiting()
     calls[1].cancel()
@@ -84,20 +84,20 @@ struct SharedPriorityTests {
     #expect(scheduler.running == 0)
   }
 
-  @Test("an attempt is as urgent as the most urgent of those that wait for it when it comes")
+  @Test("An attempt has the highest priority of the calls that wait for it")
   func attempts() {
     let sharers = Sharers()
     var newcomer = SchedulerBench.newcomer()
     newcomer.priority = .immediate
-    #expect(newcomer.forMostUrgent(of: nil).priority == .immediate)
-    #expect(newcomer.forMostUrgent(of: sharers).priority == .immediate)
+    #expect(newcomer.withHighestPriority(of: nil).priority == .immediate)
+    #expect(newcomer.withHighestPriority(of: sharers).priority == .immediate)
     var values = ContextValues()
     values[CallPriorityKey.self] = .low
     sharers.join(Sharers.Member(values: values, taskPriority: .high), serial: 1)
-    #expect(newcomer.forMostUrgent(of: sharers).priority == .low)
+    #expect(newcomer.withHighestPriority(of: sharers).priority == .low)
     sharers.join(Sharers.Member(values: ContextValues(), taskPriority: .medium), serial: 2)
-    #expect(newcomer.forMostUrgent(of: sharers).priority == .normal)
+    #expect(newcomer.withHighestPriority(of: sharers).priority == .normal)
     sharers.leave(2)
-    #expect(newcomer.forMostUrgent(of: sharers).priority == .low)
+    #expect(newcomer.withHighestPriority(of: sharers).priority == .low)
   }
 }

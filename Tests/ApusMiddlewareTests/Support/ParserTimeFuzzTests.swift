@@ -35,7 +35,7 @@ struct ParserTimeFuzzTests {
       let make: (Int) -> [UInt8] = { Array(LinearTime.repeating(piece, after: start)($0).utf8) }
       #expect(LinearTime.holds(for: make) { _ = try? LocationReference($0, at: origin, "/a/b?c") })
       // As long as one may be: its time is what a server can have spent for each redirect.
-      let longest = Array(make(LocationReference.longest).prefix(LocationReference.longest))
+      let longest = Array(make(LocationReference.maximumLength).prefix(LocationReference.maximumLength))
       let several: (Int) -> [[UInt8]] = { Array(repeating: longest, count: $0 / 100_000) }
       #expect(
         LinearTime.holds(for: several) { all in

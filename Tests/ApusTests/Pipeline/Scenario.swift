@@ -68,7 +68,7 @@ enum Scenario: String, CaseIterable, Sendable {
     case .silent: ["attempt failed", "redirected"]
     case .held: ["queued: held back", "redirected"]
     case .behind: ["queued: 1 calls at a time", "attempt failed", "queued: the rate limit"]
-    case .halfOpen: ["circuit lets this call through to see, attempt", "circuit is open, for ms"]
+    case .halfOpen: ["trial request of a half-open circuit, attempt", "circuit is open, for ms"]
     case .refreshing: ["awaits credentials"]
     case .joined, .coalesced: ["joined", "attempt failed"]
     case .offline: ["waits for a network, calls that wait"]

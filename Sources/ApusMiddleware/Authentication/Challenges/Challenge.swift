@@ -1,10 +1,12 @@
-/// What a server asks for in `WWW-Authenticate` (RFC 9110 §11.3): one scheme, with what it needs to know.
+public import HTTPTypes
+
+/// A challenge of a server in `WWW-Authenticate` (RFC 9110 §11.3): a scheme and its parameters.
 public struct Challenge: Sendable, Hashable {
-  /// A parameter of a challenge; its value without quotes and escapes.
+  /// A parameter of a challenge, its value without quotes and escapes.
   public struct Parameter: Sendable, Hashable {
-    /// Its name as the server wrote it; compared without regard to case.
+    /// The name as the server wrote it, compared case-insensitively.
     public let name: String
-    /// Its value.
+    /// The value.
     public let value: String
 
     /// Makes a parameter.
@@ -14,30 +16,46 @@ public struct Challenge: Sendable, Hashable {
     }
   }
 
-  /// The scheme's name as the server wrote it, for example `Basic`; compared without regard to case.
+  /// The scheme's name as the server wrote it, for example `Basic`, compared case-insensitively.
   public let scheme: String
-  /// What some schemes have in the place of parameters (`token68`).
+  /// The `token68` that some schemes have in place of parameters.
   public let token: String?
-  /// Its parameters, in order.
+  /// The parameters, in order.
   public let parameters: [Parameter]
 
-  /// Makes a challenge; for tests and schemes of your own.
+  /// Makes a challenge, for tests and schemes of your own.
   public init(_ scheme: String, token: String? = nil, parameters: [Parameter] = []) {
     self.scheme = scheme
     self.token = token
     self.parameters = parameters
   }
 
-  /// The value of a parameter, by its name in lower case; the first of several.
+  /// The value of the first parameter with a name, given in lower case.
   public subscript(_ name: String) -> String? {
     parameters.first { $0.name.lowercased() == name }?.value
   }
 
-  /// Whether it asks for a scheme, by the scheme's name in any case.
+  /// Whether the challenge is for a scheme, compared case-insensitively.
   public func asks(for scheme: String) -> Bool {
     self.scheme.lowercased() == scheme.lowercased()
   }
 
-  /// The part of the server that it is about (RFC 9110 §11.5).
+  /// The protection space (RFC 9110 §11.5).
   public var realm: String? { self["realm"] }
+}
+
+extension Challenge {
+  /// The challenges of a response, in order, from its `WWW-Authenticate` fields (RFC 9110 §11.6.1).
+  ///
+  /// Malformed text never fails: it is skipped to the end of its line, together with its challenge. The limits are 32
+  /// challenges, 64 parameters for each, and 16 KiB in total.
+  ///
+  /// - Parameter fields: the fields of the response.
+  public static func all(in fields: HTTPFields) -> [Challenge] {
+    var parser = ChallengeParser()
+    for field in fields[fields: .wwwAuthenticate] {
+      guard parser.read(field.withUnsafeBytesOfValue { Array($0) }) else { break }
+    }
+    return parser.challenges
+  }
 }

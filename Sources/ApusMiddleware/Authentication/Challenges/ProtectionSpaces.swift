@@ -1,9 +1,10 @@
 import ApusCore
 import Synchronization
 
-/// What servers have asked for, and where, so that the next message shows it unasked (RFC 7617 §2.2, RFC 7616 §3.6).
+/// The challenges that servers have sent, by protection space, so that the next message answers them in advance (RFC
+/// 7617 §2.2, RFC 7616 §3.6).
 ///
-/// A space is a part of a server: everything below a folder. There are few; of very many the oldest are forgotten,
+/// A space is a folder of a server with everything below it. There are few; beyond the limit the oldest are dropped,
 /// which costs an exchange.
 final class ProtectionSpaces: Sendable {
   private struct Space {
@@ -15,10 +16,10 @@ final class ProtectionSpaces: Sendable {
   private static let limit = 64
 
   private let spaces = Mutex<[Space]>([])
-  /// Most authentications are never asked for anything: they need no lock.
+  /// Whether there are none, readable without the lock: most authentications never get a challenge.
   private let isEmpty = Atomic(true)
 
-  /// What was asked for where a message goes: in the innermost folder that is known, and how deep that is.
+  /// The challenge of the innermost known folder for a message, and the folder's depth.
   func challenge(for request: RequestMessage) -> (challenge: Challenge, depth: Int)? {
     guard !isEmpty.load(ordering: .acquiring), let origin = request.origin else { return nil }
     let path = Self.path(of: request.target)
@@ -29,9 +30,9 @@ final class ProtectionSpaces: Sendable {
     }
   }
 
-  /// A server asked for something.
+  /// Remembers a challenge.
   ///
-  /// - Parameter isWhole: whether that holds for the whole server, not only for the folder of what was asked for.
+  /// - Parameter isWhole: whether it holds for the whole server, not only for the folder of the message.
   func learn(_ challenge: Challenge, from request: RequestMessage, isWhole: Bool) {
     guard let origin = request.origin else { return }
     let folder = isWhole ? "/" : Self.folder(of: Self.path(of: request.target))
@@ -46,7 +47,7 @@ final class ProtectionSpaces: Sendable {
     }
   }
 
-  /// What was learned with one's credentials need not hold for the next.
+  /// Forgets all challenges: those of one account need not hold for the next.
   func forget() {
     spaces.withLock { $0 = [] }
   }

@@ -1,30 +1,31 @@
 public import ApusCore
+import HTTPTypes
 
-/// How credentials are shown to a server (RFC 9110 §11.1).
+/// An authentication scheme: how credentials are added to a message (RFC 9110 §11.1).
 ///
-/// Apus has ``BearerScheme``, ``BasicScheme`` and ``KeyScheme``; the product `ApusCredentials` adds digest. One of your
-/// own, for example for a server that wants its messages signed, is given to
-/// ``Authentication/scheme(_:_:origins:realm:)``.
+/// ``Authentication`` has bearer, basic and API keys; the product `ApusCredentials` adds digest. Pass a scheme of your
+/// own, for example one that signs messages, to ``Authentication/scheme(_:_:origins:realm:)``.
 public protocol AuthenticationScheme: Sendable {
-  /// The name by which servers ask for it in `WWW-Authenticate`, for example `Basic`, compared without regard to case;
-  /// `nil`: they do not.
+  /// The name in `WWW-Authenticate` challenges, for example `Basic`, compared case-insensitively; `nil`: servers send
+  /// no challenges for it.
   var name: String? { get }
-  /// Where it shows credentials. A call that has put something there keeps it, and of several authentications with a
-  /// place in common only one is used. Nothing in these places reaches another origin by a redirect, or a text.
+  /// The places where the scheme puts credentials. A call that has set one of them keeps its value, and of several
+  /// authentications with a common place only one is used. Values in these places are masked in texts and not sent to
+  /// another origin on a redirect.
   var places: [CredentialPlace] { get }
-  /// Which of a server's challenges it answers. Default: the first that asks for its ``name``.
+  /// Chooses the challenge to answer. Default: the first one for ``name``.
   ///
-  /// - Parameter challenges: all that the server sent with one answer, in its order; those of other schemes as well.
-  /// - Returns: one of them; `nil`: it can answer none.
+  /// - Parameter challenges: all challenges of a response, in order, those of other schemes included.
+  /// - Returns: one of them; `nil`: the scheme cannot answer any.
   func choose(among challenges: [Challenge]) -> Challenge?
-  /// Puts credentials on a message, which has nothing at ``places``.
+  /// Adds credentials to a message that has nothing at ``places``.
   ///
-  /// What is secret in it is added by ``ApusCore/RequestMessage/addField(_:)`` as sensitive.
+  /// Add secrets with ``ApusCore/RequestMessage/addField(_:)`` as sensitive.
   ///
   /// - Parameters:
-  ///   - credential: what proves who is calling.
-  ///   - challenge: what the server last asked for where the message goes; `nil`: it has not asked.
-  /// - Returns: whether they were added; `false`: they cannot be shown before the server has asked, or not as it asks.
+  ///   - credential: the credential.
+  ///   - challenge: the latest challenge for the message's protection space; `nil`: there was none.
+  /// - Returns: whether they were added; `false`: the scheme needs a challenge first, or cannot answer this one.
   /// - Throws: a ``ApusCore/TransportError`` that says what is wrong with the credentials and does not contain them.
   func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
@@ -32,17 +33,50 @@ public protocol AuthenticationScheme: Sendable {
 }
 
 extension AuthenticationScheme {
-  /// The first challenge that asks for the scheme by its ``name``; `nil` where there is none.
+  /// The first challenge for the scheme's ``name``; `nil`: there is none.
   public func choose(among challenges: [Challenge]) -> Challenge? {
     guard let name else { return nil }
     return challenges.first { $0.asks(for: name) }
   }
 }
 
-/// Where credentials are shown.
+/// A place of credentials in a message.
 public enum CredentialPlace: Sendable, Hashable {
   /// A field, by its name.
   case field(String)
   /// A parameter of the query, by its name.
   case parameter(String)
+}
+
+/// A ``CredentialPlace``, prepared for lookups in messages.
+enum AuthenticationPlace: Sendable {
+  /// `nil`: the name is invalid, which sending it will report.
+  case field(HTTPField.Name?)
+  case parameter(String)
+
+  init(_ place: CredentialPlace) {
+    switch place {
+    case .field(let name): self = .field(HTTPField.Name(name))
+    case .parameter(let name): self = .parameter(name)
+    }
+  }
+
+  /// Whether a message has a value in this place.
+  func isTaken(in request: RequestMessage) -> Bool {
+    switch self {
+    case .field(let name): return name.map { request.head.headerFields[$0] != nil } ?? false
+    case .parameter(let name):
+      var copy = request
+      return (try? copy.addQuery([name: ""])) == false
+    }
+  }
+}
+
+extension RequestMessage {
+  /// Adds checked credentials, marked so that no intermediary stores them and no text shows them.
+  mutating func authorize(by scheme: String, _ value: String) {
+    var field = HTTPField(name: .authorization, value: "\(scheme) \(value)")
+    field.indexingStrategy = .disallow
+    head.headerFields.append(field)
+  }
 }

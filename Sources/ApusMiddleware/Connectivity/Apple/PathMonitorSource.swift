@@ -3,17 +3,17 @@
   import Network
   import Synchronization
 
-  /// What Apple's systems know of the network: `NWPathMonitor`, which tells of every change.
+  /// A source that observes `NWPathMonitor`, on Apple platforms.
   ///
-  /// A network that comes up only when somebody uses it, such as some VPNs, counts as unknown: then calls are tried.
-  /// This code is type-checked on Linux against stand-ins; the tests that run there do not run it.
+  /// A path that requires a connection, such as that of an on-demand VPN, counts as unknown: calls are sent then. This
+  /// code is type-checked on Linux against stubs; the tests that run there do not run it.
   public final class PathMonitorSource: ConnectivitySource {
     private let monitor = Mutex<NWPathMonitor?>(nil)
 
-    /// A source that tells nothing before it is started.
+    /// Makes a source that reports nothing before it is started.
     public init() {}
 
-    /// Begins to tell. Started once more, it tells the new receiver alone.
+    /// Starts to report. A second start replaces the receiver.
     public func start(_ report: @escaping @Sendable (ConnectivityStatus) -> Void) {
       let started = NWPathMonitor()
       started.pathUpdateHandler = { path in report(Self.status(of: path)) }
@@ -21,7 +21,7 @@
       started.start(queue: DispatchQueue(label: "apus.connectivity"))
     }
 
-    /// Ends it.
+    /// Stops reporting.
     public func stop() {
       replace(with: nil)
     }

@@ -1,0 +1,93 @@
+import ApusCore
+import HTTPTypes
+
+extension Authentication {
+  /// Whether the credentials may be sent to the origin of a message.
+  func allows(_ request: RequestMessage, in environment: Environment) -> Bool {
+    guard let origins = parts.origins else {
+      return environment.baseURL.origin.map { request.goes(to: $0) } ?? false
+    }
+    return request.origin.map { origins.contains($0) } ?? false
+  }
+
+  /// Reads the credentials.
+  ///
+  /// - Throws: ``TransportError`` if they cannot be read; the error of another call and a cancellation as they are.
+  func read() async throws -> StoredCredential {
+    do {
+      let stored = try await parts.source.current()
+      await parts.saw(stored)
+      return stored
+    } catch let error as CallError {
+      throw error
+    } catch is CancellationError where Task.isCancelled {
+      throw CancellationError()
+    } catch {
+      throw TransportError.unusable("the credentials could not be read: \(error.loggedReason)", underlying: error)
+    }
+  }
+
+  /// Reads the credentials. Returns the error if that fails.
+  ///
+  /// - Throws: `CancellationError` when the call is cancelled.
+  func result() async throws -> Result<StoredCredential, any Error> {
+    do {
+      return .success(try await read())
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Reads the credentials, if they belong to a principal.
+  ///
+  /// - Throws: ``PrincipalChanged`` as the cause of a ``TransportError`` if they belong to another one, or the error of
+  ///   the refresh that ended the principal's session; errors of ``read()``.
+  func read(as principal: UInt64) async throws -> StoredCredential {
+    let stored = try await read()
+    guard stored.principal == principal else {
+      throw parts.refresher?.sessionEnd(of: principal) ?? PrincipalChanged.error
+    }
+    return stored
+  }
+
+  /// Whether the current task refreshes these credentials: a call that it makes must not wait for the refresh.
+  var isAtWork: Bool { parts.refresher.map { RefreshWork.isDone(by: $0) } ?? false }
+
+  /// The names of the fields that carry credentials, in lower case.
+  var fieldNames: [String] {
+    parts.scheme.places.compactMap { place in
+      if case .field(let name) = place { return name.lowercased() }
+      return nil
+    }
+  }
+
+  /// The names of the query parameters that carry credentials.
+  var parameterNames: [String] {
+    parts.scheme.places.compactMap { place in
+      if case .parameter(let name) = place { return name }
+      return nil
+    }
+  }
+
+  /// Whether a message carries credentials of its own in the place of these.
+  func isAnticipated(by request: RequestMessage) -> Bool {
+    parts.places.contains { $0.isTaken(in: request) }
+  }
+
+  /// The challenge that this authentication would answer; `nil`: none.
+  func asked(_ challenges: [Challenge]) -> Challenge? {
+    guard !challenges.isEmpty else { return nil }
+    guard let realm = parts.realm else { return parts.scheme.choose(among: challenges) }
+    return parts.scheme.choose(among: challenges.filter { $0.realm == realm })
+  }
+}
+
+extension RequestMessage {
+  /// Whether the message is sent to an origin. Most messages go to that of their environment, and write it the same
+  /// way.
+  fileprivate func goes(to origin: Origin) -> Bool {
+    head.scheme == origin.scheme && head.authority == origin.authority || self.origin == origin
+  }
+}

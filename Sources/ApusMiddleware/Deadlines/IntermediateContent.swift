@@ -1,0 +1,54 @@
+import ApusCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The content of an intermediate response: of a redirect, or of a challenge that the call answers.
+///
+/// Reading it keeps the connection usable, and the call may end with this response after all. It is not worth waiting
+/// for a server that sends it slowly.
+enum IntermediateContent {
+  /// The maximum time to read it: too short to be noticed, long enough for content that arrives with its head.
+  static let patience = Duration.seconds(1)
+
+  /// Reads content to its end: at most `limit` bytes, within ``patience``, the attempt's limit and the call's deadline.
+  ///
+  /// - Returns: all bytes; `nil`: the content was too long, broke off or took too long, and was discarded.
+  /// - Throws: `CancellationError` when the task was cancelled, `TransportError` when the attempt's time is up.
+  static func collect(_ content: ResponseContent, upTo limit: Int, _ context: CallContext) async throws -> Data? {
+    if let bytes = content.bytes { return bytes.count <= limit ? bytes : nil }
+    let data = await collect(content, upTo: limit, alarm(for: content, context))
+    content.discard()
+    try Task.checkCancellation()
+    guard !context.isAttemptOver else {
+      throw TransportError.attemptTimedOut(in: .receiving, requestState: .answered)
+    }
+    return data
+  }
+
+  private static func collect(_ content: ResponseContent, upTo limit: Int, _ alarm: DeadlineAlarm?) async -> Data? {
+    defer { alarm?.cancel() }
+    return try? await content.collect(upTo: limit)
+  }
+
+  /// Discards the content after ``patience``, which gives its reader an error.
+  private static func alarm(for content: ResponseContent, _ context: CallContext) -> DeadlineAlarm? {
+    guard content.expectedLength != 0 else { return nil }
+    var context = context
+    context.limitAttempt(to: context.now.advanced(by: patience))
+    return context.alarm(for: Discard(content: content))
+  }
+
+  private final class Discard: DeadlineTarget {
+    let content: ResponseContent
+
+    init(content: ResponseContent) {
+      self.content = content
+    }
+
+    func deadlinePassed() { content.discard() }
+  }
+}

@@ -1,0 +1,22 @@
+import ApusCore
+import HTTPTypes
+
+/// The origin of a message as it is written: comparing it costs no parsing.
+///
+/// Core normalises base URLs to the form that `Origin` writes.
+struct OriginKey: Hashable, Sendable {
+  let scheme: String
+  let authority: String
+
+  init(_ origin: Origin) {
+    scheme = origin.scheme
+    authority = origin.authority
+  }
+
+  /// The origin of a request head; `nil`: it names none.
+  init?(_ head: HTTPRequest) {
+    guard let scheme = head.scheme, let authority = head.authority else { return nil }
+    self.scheme = scheme
+    self.authority = authority
+  }
+}

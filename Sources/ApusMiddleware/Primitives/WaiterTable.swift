@@ -1,0 +1,110 @@
+/// The tasks that wait for an outcome, by key. A pure value: its owner keeps it under a lock together with the state
+/// machine that decides, and resumes continuations after it has released the lock.
+///
+/// A decision and the suspension of its task race: the outcome may be there before the task has suspended, and the task
+/// may be cancelled at any time. A key is therefore registered when its task is queued (``register(_:)``), keeps an
+/// outcome that comes early, and is unknown once the outcome was delivered or the wait was cancelled.
+struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
+  typealias Continuation = CheckedContinuation<Outcome, any Error>
+
+  /// A suspended task and its outcome.
+  struct Resumption: Sendable {
+    fileprivate let continuation: Continuation
+    fileprivate let outcome: Outcome
+
+    func resume() { continuation.resume(returning: outcome) }
+  }
+
+  /// What cancelling a wait found.
+  enum Cancelled: Sendable {
+    /// The task was suspended. The caller resumes it with an error.
+    case suspended(Continuation)
+    /// The task had not suspended yet. It gets a `CancellationError` when it does.
+    case registered
+    /// The outcome was there, and was not delivered yet.
+    case resolved(Outcome)
+  }
+
+  private enum Entry {
+    case registered
+    case suspended(Continuation)
+    case resolved(Outcome)
+  }
+
+  private var entries: [Key: Entry] = [:]
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// Whether a task waits that has no outcome yet.
+  func isPending(_ key: Key) -> Bool {
+    switch entries[key] {
+    case .registered, .suspended: true
+    case .resolved, nil: false
+    }
+  }
+
+  /// Adds a task that is going to wait.
+  mutating func register(_ key: Key) {
+    entries[key] = .registered
+  }
+
+  /// Suspends a task.
+  ///
+  /// - Returns: `nil` when the continuation is kept; else the result to resume it with at once: the outcome that came
+  ///   early, or a `CancellationError` for a key that is unknown.
+  mutating func suspend(_ key: Key, _ continuation: Continuation) -> Result<Outcome, any Error>? {
+    switch entries[key] {
+    case .registered:
+      entries[key] = .suspended(continuation)
+      return nil
+    case .resolved(let outcome):
+      entries[key] = nil
+      return .success(outcome)
+    case .suspended, nil: return .failure(CancellationError())
+    }
+  }
+
+  /// Gives a task its outcome; a later outcome replaces one that was not delivered yet. An unknown key is ignored.
+  ///
+  /// - Returns: the task to resume; `nil` when it has not suspended yet.
+  mutating func resolve(_ key: Key, with outcome: Outcome) -> Resumption? {
+    switch entries[key] {
+    case .suspended(let continuation):
+      entries[key] = nil
+      return Resumption(continuation: continuation, outcome: outcome)
+    case .registered, .resolved:
+      entries[key] = .resolved(outcome)
+      return nil
+    case nil: return nil
+    }
+  }
+
+  /// Removes a task that waits no longer; `nil`: its key is unknown.
+  mutating func cancel(_ key: Key) -> Cancelled? {
+    switch entries.removeValue(forKey: key) {
+    case .registered: .registered
+    case .suspended(let continuation): .suspended(continuation)
+    case .resolved(let outcome): .resolved(outcome)
+    case nil: nil
+    }
+  }
+}
+
+/// Suspends the current task until its key in a ``WaiterTable`` has an outcome.
+///
+/// - Parameters:
+///   - suspend: passes the continuation to ``WaiterTable/suspend(_:_:)`` under the owner's lock.
+///   - onCancel: called when the task is cancelled, before or while it is suspended.
+/// - Throws: `CancellationError`, or what `onCancel` resumes the continuation with.
+func withWaiter<Outcome: Sendable>(
+  _ suspend: (CheckedContinuation<Outcome, any Error>) -> Result<Outcome, any Error>?,
+  onCancel: @Sendable () -> Void
+) async throws -> Outcome {
+  try await withTaskCancellationHandler {
+    try await withCheckedThrowingContinuation { continuation in
+      if let result = suspend(continuation) { continuation.resume(with: result) }
+    }
+  } onCancel: {
+    onCancel()
+  }
+}
