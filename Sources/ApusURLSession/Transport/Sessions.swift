@@ -6,14 +6,15 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// The sessions of a transport: one for nearly everything, opened by the first message.
+/// The sessions of a transport: a shared one, opened by the first message, and one for each exchange that must not share
+/// a connection.
 ///
-/// A task made in a session that is closed ends the process on Linux, so every task is made here, under the
-/// lock that closing takes too.
+/// On Linux the process crashes if a task is made in a closed session, so every task is made under the lock that closing
+/// takes too.
 final class Sessions: Sendable {
   private struct State {
     var shared: OpenSession?
-    /// Sessions of exchanges that must not share a connection.
+    /// The sessions of exchanges that must not share a connection.
     var own: [ObjectIdentifier: OpenSession] = [:]
     var isShutDown = false
   }
@@ -29,7 +30,7 @@ final class Sessions: Sendable {
     queue.name = "apus.urlsession"
   }
 
-  /// Makes the exchange of a message; nothing is sent before it is started.
+  /// Makes the exchange of a message; nothing is sent before it begins.
   ///
   /// - Throws: ``TransportError`` once the transport is shut down.
   func exchange(for request: PreparedRequest, context: CallContext) throws -> Exchange {

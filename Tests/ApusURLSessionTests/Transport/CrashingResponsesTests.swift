@@ -4,12 +4,12 @@
   import ApusURLSession
   import Testing
 
-  /// What no delegate of `URLSession` can prevent on Linux, each in a process of its own.
+  /// Responses whose effect on Linux no delegate of `URLSession` can prevent, each in a process of its own.
   ///
-  /// These are no wishes: a test here fails as soon as the platform has mended what it shows, and then goes, together
-  /// with what other tests leave out because of it.
-  @Suite("Answers that end the process inside of URLSession")
-  struct AnswersThatEndTheProcessTests {
+  /// A test fails as soon as the platform no longer crashes. Then remove it, together with the exceptions that other
+  /// tests make because of it.
+  @Suite("Responses that crash the process inside URLSession")
+  struct CrashingResponsesTests {
     private static func send(answering reply: Reply) async throws {
       try await TestServer.with { _ in
         reply
@@ -19,7 +19,7 @@
       }
     }
 
-    @Test("an ordinary answer, an empty one and garbage do not")
+    @Test("An ordinary response, an empty one and garbage do not")
     func ordinary() async {
       await #expect(processExitsWith: .success) {
         for text in ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "", "garbage", "HTTP/1.1 200 OK"] {
@@ -28,19 +28,19 @@
       }
     }
 
-    @Test("a head that breaks off behind a line, before its end")
+    @Test("A head that breaks off after a line, before its end")
     func headCutOff() async {
       await #expect(processExitsWith: .failure) { try await Self.send(answering: .raw("HTTP/1.1 200 OK\r\n")) }
     }
 
-    @Test("a head with a line that begins with NUL")
+    @Test("A head with a line that begins with NUL")
     func lineOfNUL() async {
       await #expect(processExitsWith: .failure) {
         try await Self.send(answering: .raw("HTTP/1.1 200 OK\r\n\0: x\r\n\r\n"))
       }
     }
 
-    @Test("trailer fields behind content in chunks")
+    @Test("Trailer fields after chunked content")
     func trailers() async {
       await #expect(processExitsWith: .failure) {
         try await Self.send(answering: .chunked([[1]], trailers: ["X-Sum": "1"]))
