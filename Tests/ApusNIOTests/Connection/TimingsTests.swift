@@ -52,8 +52,8 @@
           let second = Task { try await client.response(to: message()) }
           try await waitWhile(transport.usage.waiting < 1)
           // The first call has the only connection, the second waits for it.
-          try await waitWhile(client.calls.all.count { $0.phase == .awaitingHead } != 1)
-          try await waitWhile(client.calls.all.count { $0.phase == .connecting } != 1)
+          try await waitWhile(client.calls.all.count(where: { $0.phase == .awaitingHead }) != 1)
+          try await waitWhile(client.calls.all.count(where: { $0.phase == .connecting }) != 1)
           gate.open()
           let got = try await first.value.trace.exchanges.first?.nameLookup
           #expect(got == nil)
