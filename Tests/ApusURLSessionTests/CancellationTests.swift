@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Cancellation")
 struct CancellationTests {
-  @Test("a call cancelled while it waits for the head ends at once, and the server sees the connection close")
+  @Test("A call cancelled while it waits for the head ends immediately, and the server sees the connection close")
   func whileAwaitingHead() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -21,7 +21,7 @@ struct CancellationTests {
     }
   }
 
-  @Test("a call cancelled while its content arrives ends at once, and the server sees the connection close")
+  @Test("A call cancelled while its content arrives ends immediately, and the server sees the connection close")
   func whileReceiving() async throws {
     try await TestServer.with { _ in
       Reply.text("hello").stalling(at: .content(2))
@@ -43,7 +43,7 @@ struct CancellationTests {
     }
   }
 
-  @Test("a call in a task that is cancelled already sends nothing")
+  @Test("A call in a cancelled task sends nothing")
   func beforeStart() async throws {
     try await TestServer.with { _ in
       .text("")
@@ -61,7 +61,7 @@ struct CancellationTests {
     }
   }
 
-  @Test("a deadline of a fraction of a second ends the call, and not before its time")
+  @Test("A deadline of a fraction of a second ends the call, and not early")
   func subsecondDeadline() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -76,7 +76,7 @@ struct CancellationTests {
   }
 }
 
-/// What `body` throws.
+/// Returns the error of `body`.
 func errorOf(_ body: () async throws -> some Any) async -> (any Error)? {
   do {
     _ = try await body()

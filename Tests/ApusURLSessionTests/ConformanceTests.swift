@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Conformance")
 struct ConformanceTests {
-  /// What the transport lacks, by the names of its gaps.
+  /// The capabilities that the transport lacks, by the names of its gaps.
   private static let gaps = Set(
     URLSessionTransport.knownGaps.compactMap { TransportConformance.Capability(rawValue: $0.name) })
 

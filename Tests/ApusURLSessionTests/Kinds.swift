@@ -2,7 +2,7 @@ import ApusURLSession
 import LoopbackConformance
 
 extension TransportKind {
-  /// ``URLSessionTransport``, with what it cannot do on this platform.
+  /// ``URLSessionTransport``, with its gaps on this platform.
   static var urlSession: TransportKind {
     let gaps: Set<Gap> = URLSessionTransport.knownGaps.isEmpty ? [] : [.brokenAnswers, .strictFraming]
     return TransportKind("URLSessionTransport", gaps: gaps.union([.idleConnections])) {

@@ -18,12 +18,12 @@ func makeClient(
     settings: settings)
 }
 
-/// Any method and path; every status is an answer.
+/// Any method and path; every status is accepted.
 func message(_ method: HTTPRequest.Method = .get, _ path: RequestPath = "/") -> Request<Content> {
   Request(method: method, path: path, mapping: .content).accepting(.any)
 }
 
-/// Sends another target than core would let through.
+/// Sends a target that core would refuse.
 struct FixedTarget: Middleware {
   let target: String
 

@@ -27,10 +27,10 @@
       }
     }
 
-    /// Starts a server on a port of its own, runs `body` with it, fails unless nothing is left on it then, and shuts it
+    /// Starts a server on a port of its own, runs `body` with it, fails unless it is idle afterwards, and shuts it
     /// down.
     ///
-    /// - Parameter tls: how it speaks TLS; `nil`: not at all.
+    /// - Parameter tls: the server's TLS; `nil` for none.
     public static func with(
       tls: TestServer.TLS? = nil, _ body: (LoopbackServer) async throws -> Void
     ) async throws {
@@ -45,7 +45,7 @@
         return reply.map { Reply($0, to: request, held: replies.held) } ?? .status(404)
       } body: { server in
         try await body(LoopbackServer(server, replies, refusing))
-        // What is withheld does not look whether anybody is there.
+        // A withheld reply does not notice that its client has left.
         replies.held.open()
         try await server.requireQuiet()
       }
@@ -57,9 +57,9 @@
       self.refusing = refusing
     }
 
-    /// Where it listens.
+    /// The URL on which it listens.
     public var baseURL: String { server.origin }
-    /// A port that is taken and refuses.
+    /// A port that is occupied and refuses connections.
     public var refusingURL: String { "http://127.0.0.1:\(refusing.port)" }
 
     /// Sets the reply to a path.
@@ -67,12 +67,12 @@
       replies.byPath.withLock { $0[path] = reply }
     }
 
-    /// Lets held replies go on.
+    /// Releases the held replies.
     public func release() async {
       replies.held.open()
     }
 
-    /// What has been received completely.
+    /// The requests that were received completely.
     public var requests: [ConformanceRequest] {
       server.exchanges.map(\.request).filter(\.isComplete).map(ConformanceRequest.init)
     }
@@ -91,7 +91,7 @@
       }
     }
 
-    /// Whether the first exchange with a path was answered completely.
+    /// Whether the first exchange with a path got a complete response.
     public func isAnswered(_ path: String) async -> Bool {
       server.exchanges.first { $0.path == path }?.outcome == .answered
     }
@@ -110,7 +110,7 @@
   }
 
   extension Reply {
-    /// The steps of a reply, with content that has no length framed in chunks.
+    /// The steps of a reply. Content without a length is chunked.
     fileprivate init(_ reply: ConformanceReply, to request: RecordedRequest, held: ApusTestServer.Gate) {
       var steps: [Step] = []
       var isChunked = false

@@ -7,7 +7,7 @@
     import Darwin
   #endif
 
-  /// A port of 127.0.0.1 that is taken, so that nobody else gets it, and on which nobody listens.
+  /// A port of 127.0.0.1 that is reserved but has no listener.
   final class RefusingPort: Sendable {
     struct Unavailable: Error {}
 

@@ -4,9 +4,9 @@
   import Synchronization
   import Testing
 
-  /// Digest authentication as a server that others have written understands it.
+  /// Digest authentication against an independent server.
   ///
-  /// It takes no content and no query where it asks for a digest, and it tells from cookies whether a nonce is stale.
+  /// It accepts neither content nor query where it asks for a digest, and recognises stale nonces by cookies.
   @Suite("httpbin: digest", .needs(.httpbin))
   struct HTTPBinDigestTests {
     private var ada: MemoryCredentials { MemoryCredentials(.password(user: "ada", "right")) }
@@ -16,7 +16,7 @@
     }
 
     @Test(
-      "the right password is let in after one question, and from then on unasked, whatever the server wants",
+      "The right password is accepted after one challenge, then sent preemptively, whatever the server requires",
       arguments: Wire.allCases,
       [
         "auth/ada/right", "auth/ada/right/MD5", "auth/ada/right/SHA-256", "auth/ada/right/MD5/never",
@@ -41,7 +41,7 @@
       #expect(Set(watcher.shown.dropFirst().map { $0["nonce"] }).count == 1)
     }
 
-    @Test("a head is let in like what it is the head of", arguments: Wire.allCases)
+    @Test("HEAD is authenticated like GET", arguments: Wire.allCases)
     func head(wire: Wire) async throws {
       let httpbin = try await RealServer.httpbin.value
       try await withConfigured(try httpbin.url(), over: wire) {
@@ -54,7 +54,7 @@
       }
     }
 
-    @Test("a wrong password is refused after one try, with one event however often", arguments: Wire.allCases)
+    @Test("A wrong password is rejected after one attempt, with one event each time", arguments: Wire.allCases)
     func wrong(wire: Wire) async throws {
       let httpbin = try await RealServer.httpbin.value
       let events = Mutex<[SessionEnd]>([])
@@ -74,7 +74,7 @@
       #expect(events.withLock { $0.count } == 1)
     }
 
-    @Test("a question that nobody can answer, or may, is the caller's answer")
+    @Test("A challenge that cannot or must not be met is returned to the caller")
     func unanswered() async throws {
       let httpbin = try await RealServer.httpbin.value
       let cases: [(Authentication, String)] = [
@@ -95,7 +95,7 @@
       }
     }
 
-    @Test("a nonce that has become stale is replaced by the new one, and the caller notices nothing")
+    @Test("A stale nonce is replaced by the new one, and the caller does not notice")
     func stale() async throws {
       let httpbin = try await RealServer.httpbin.value
       let watcher = DigestWatcher(keepsCookies: true)
@@ -103,7 +103,7 @@
         $0.authentication = .digest(ada)
         $0.customizePipeline = { $0.insert(watcher, .beforeTransport) }
       } body: { client in
-        // The server takes each nonce twice.
+        // The server accepts each nonce twice.
         for exchanges in [2, 1, 2, 1, 2] {
           let response = try await client.response(to: message(.get, "/digest-auth/auth/ada/right/MD5/2"))
           #expect(response.head.status == .ok)
@@ -120,7 +120,7 @@
       #expect(Set(nonces).count == 4)
     }
 
-    @Test("a server to which every nonce is stale is not asked for ever")
+    @Test("A server to which every nonce is stale is not asked for ever")
     func alwaysStale() async throws {
       let httpbin = try await RealServer.httpbin.value
       try await withConfigured(try httpbin.url()) {
@@ -135,7 +135,7 @@
       }
     }
 
-    @Test("many calls at once never show the same count of a nonce twice")
+    @Test("Concurrent calls never use the same nonce count twice")
     func atOnce() async throws {
       let httpbin = try await RealServer.httpbin.value
       let watcher = DigestWatcher()
@@ -157,7 +157,7 @@
       #expect(Set(shown.map { [$0["nonce"], $0["nc"]] }).count == shown.count)
     }
 
-    @Test("of several ways to show who calls the server's question chooses", arguments: Wire.allCases)
+    @Test("Of several schemes the server's challenge decides", arguments: Wire.allCases)
     func chosen(wire: Wire) async throws {
       let httpbin = try await RealServer.httpbin.value
       try await withConfigured(try httpbin.url(), over: wire) {

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// A server that was made for trying clients.
+  /// A server made for testing clients.
   @Suite("httpbin", .needs(.httpbin))
   struct HTTPBinTests {
     private func call(_ request: Request<Content>, over wire: Wire) async throws -> Response<Content> {
@@ -16,7 +16,7 @@
       try await call(request, over: wire).value.decode(JSONValue.self)
     }
 
-    @Test("any status is an answer", arguments: Wire.allCases)
+    @Test("Any status is a response", arguments: Wire.allCases)
     func statuses(wire: Wire) async throws {
       for status in [200, 201, 202, 204, 206, 301, 304, 400, 404, 409, 418, 422, 429, 500, 502, 503, 599] {
         let response = try await call(message(.get, "/status/\(status)"), over: wire)
@@ -24,7 +24,7 @@
       }
     }
 
-    @Test("every method arrives as what it is", arguments: Wire.allCases)
+    @Test("Every method arrives unchanged", arguments: Wire.allCases)
     func methods(wire: Wire) async throws {
       for method in [HTTPRequest.Method.get, .post, .put, .patch, .delete] {
         let name = "\(method)"
@@ -34,27 +34,27 @@
       }
     }
 
-    @Test("fields arrive once, as they were set", arguments: Wire.allCases)
+    @Test("Fields arrive once, as they were set", arguments: Wire.allCases)
     func fields(wire: Wire) async throws {
       let echo = try await json(message(.get, "/headers").field("X-Own", "a, b"), over: wire)
       #expect(echo["headers"]?["X-Own"] == .string("a, b"))
       #expect(echo["headers"]?["User-Agent"] == .string("apus"))
     }
 
-    @Test("gzip and deflate are undone", arguments: Wire.allCases)
+    @Test("gzip and deflate are decoded", arguments: Wire.allCases)
     func codings(wire: Wire) async throws {
       #expect(try await json(message(.get, "/gzip"), over: wire)["gzipped"] == .bool(true))
       #expect(try await json(message(.get, "/deflate"), over: wire)["deflated"] == .bool(true))
     }
 
-    @Test("a coding that was not offered is handed over as it is, and named")
+    @Test("A coding that was not offered is passed on unchanged, with its name")
     func unknownCoding() async throws {
       let response = try await call(message(.get, "/brotli"), over: .nio)
       #expect(response.field("Content-Encoding") == "br")
       #expect(response.value.data.first != UInt8(ascii: "{"))
     }
 
-    @Test("what is sent in a format comes back as that", arguments: Wire.allCases)
+    @Test("What is sent in a format comes back in that format", arguments: Wire.allCases)
     func formats(wire: Wire) async throws {
       let value: JSONValue = .object([
         "name": .string("Ada €"), "age": .number(36), "tags": .array([.bool(true), .null]),
@@ -67,7 +67,7 @@
       #expect(text["data"] == .string("plain"))
     }
 
-    @Test("content of unknown length is sent in chunks")
+    @Test("Content of unknown length is sent in chunks")
     func chunks() async throws {
       let pieces = AsyncStream<Data> { stream in
         for number in 0..<100 { stream.yield(Data("piece \(number);".utf8)) }
@@ -77,7 +77,7 @@
       #expect(echo["data"] == .string((0..<100).map { "piece \($0);" }.joined()))
     }
 
-    @Test("content that comes bit by bit is read as it comes", arguments: Wire.allCases)
+    @Test("Content that arrives bit by bit can be read as it arrives", arguments: Wire.allCases)
     func streams(wire: Wire) async throws {
       let httpbin = try await RealServer.httpbin.value
       try await withClient(try httpbin.url(), over: wire) { client in
@@ -88,8 +88,22 @@
         }
         let ids = try lines.map { try JSONDecoder().decode(JSONValue.self, from: Data($0))["id"]?.number?.int }
         #expect(ids == Array(0..<50))
-        let dripped = try await client.send(message(.get, "/drip?numbytes=5&duration=1&delay=0"))
-        #expect(dripped.string == "*****")
+        // A byte every 0.2 s: the first one arrives long before the last.
+        let (dripped, pieces, time) = try await client.withResponse(
+          to: message(.get, "/drip?numbytes=10&duration=2&delay=0")
+        ) { response in
+          var (all, pieces) = (Data(), 0)
+          var first: ContinuousClock.Instant?
+          while let piece = try await response.next() {
+            first = first ?? .now
+            all += piece
+            pieces += 1
+          }
+          return (String(decoding: all, as: UTF8.self), pieces, first.map { $0.duration(to: .now) } ?? .zero)
+        }
+        #expect(dripped == "**********")
+        #expect(pieces > 1)
+        #expect(time > .milliseconds(500))
         let first = try await client.send(message(.get, "/stream-bytes/20000?seed=1&chunk_size=977"))
         let second = try await client.send(message(.get, "/bytes/20000?seed=1"))
         #expect(first.data.count == 20000)
@@ -97,7 +111,7 @@
       }
     }
 
-    @Test("who calls is shown the way the server asks for", arguments: Wire.allCases)
+    @Test("Credentials are sent in the scheme that the server asks for", arguments: Wire.allCases)
     func credentials(wire: Wire) async throws {
       let httpbin = try await RealServer.httpbin.value
       for (password, status) in [("right", 200), ("wrong", 401)] {
@@ -118,7 +132,7 @@
       #expect(anonymous.head.status.code == 401)
     }
 
-    @Test("a deadline ends a call whose server is slow", arguments: Wire.allCases)
+    @Test("A deadline ends a call to a slow server", arguments: Wire.allCases)
     func delay(wire: Wire) async throws {
       let httpbin = try await RealServer.httpbin.value
       try await withConfigured(try httpbin.url(), over: wire) { _ in
@@ -130,7 +144,7 @@
       }
     }
 
-    @Test("redirects are answers, and cookies are forgotten", arguments: Wire.allCases)
+    @Test("Redirects are responses, and cookies are not kept", arguments: Wire.allCases)
     func redirectsAndCookies(wire: Wire) async throws {
       let httpbin = try await RealServer.httpbin.value
       try await withClient(try httpbin.url(), over: wire) { client in
@@ -146,7 +160,7 @@
       }
     }
 
-    @Test("parts and validators", arguments: Wire.allCases)
+    @Test("Parts and validators", arguments: Wire.allCases)
     func conditions(wire: Wire) async throws {
       let part = try await call(message(.get, "/range/100").field("Range", "bytes=26-51"), over: wire)
       #expect(part.head.status.code == 206)
@@ -157,7 +171,7 @@
       #expect(image.value.data.starts(with: [0x89, 0x50, 0x4E, 0x47]))
     }
 
-    @Test("many calls at once are all answered", arguments: Wire.allCases)
+    @Test("Many concurrent calls all get responses", arguments: Wire.allCases)
     func atOnce(wire: Wire) async throws {
       let httpbin = try await RealServer.httpbin.value
       try await withClient(try httpbin.url(), over: wire) { client in

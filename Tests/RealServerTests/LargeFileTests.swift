@@ -5,13 +5,13 @@
   import Synchronization
   import Testing
 
-  /// Content that is larger than the memory it may take. One after another, so that each measures its own.
+  /// Content larger than the memory it may use. One test after another, so that each measures its own.
   @Suite("nginx: large files", .needs(.nginx), .serialized)
   struct LargeFileTests {
-    /// More than reading needs, much less than the file. The address sanitizer keeps what is freed for a while.
+    /// More than reading needs, much less than the file. The address sanitizer keeps freed memory for a while.
     private static let memory = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil ? 128 << 20 : Int.max
 
-    /// Reads the big file; answers what it was, and how much more memory the process had meanwhile.
+    /// Reads the large file. Returns its hash, and the growth of the process's memory meanwhile.
     private func read(by client: Client, length: Int64) async throws -> (checksum: Checksum, growth: Int) {
       let before = try residentBytes()
       return try await client.withResponse(to: message(.get, "/files/big")) { response in
@@ -26,7 +26,7 @@
       }
     }
 
-    @Test("256 MiB are read whole, in little memory", arguments: ["plain", "tls13"])
+    @Test("256 MiB are read completely, in little memory", arguments: ["plain", "tls13"])
     func download(port: String) async throws {
       let nginx = try await RealServer.nginx.value
       let authority = try nginx.file("ca.pem")
@@ -35,7 +35,7 @@
         $0.trust.additionalAuthorities = [authority]
       } body: { client in
         var growths: [Int] = []
-        // Other tests run in this process and have memory of their own: what they need, they need once.
+        // Other tests run in this process and allocate memory once.
         repeat {
           let (checksum, growth) = try await read(by: client, length: nginx.big.length)
           #expect(checksum.length == nginx.big.length)
@@ -46,7 +46,7 @@
       }
     }
 
-    @Test("the end of a large file is had alone")
+    @Test("The end of a large file can be requested alone")
     func end() async throws {
       let nginx = try await RealServer.nginx.value
       try await withClient(try nginx.url()) { client in
@@ -57,7 +57,7 @@
     }
 
     @Test(
-      "a file of 64 MiB is stored as it is, directly and by way of another server, with a length and in chunks",
+      "A file of 64 MiB is stored unchanged, directly and through another server, with a length and in chunks",
       arguments: ["/stored/", "/behind/stored/"])
     func upload(place: String) async throws {
       let nginx = try await RealServer.nginx.value

@@ -4,16 +4,16 @@
   import Foundation
   import Testing
 
-  /// Servers that close connections between requests, as they all do some time.
+  /// Servers that close connections between requests, as all servers do at times.
   @Suite("nginx: connections that end", .needs(.nginx))
   struct NginxConnectionTests {
-    /// A place and what it says.
+    /// A location and its content.
     private struct Place: Sendable {
       let path: RequestPath
       let text: String
     }
 
-    /// Makes calls, so many at once, and counts the connections they needed.
+    /// Makes concurrent calls and counts the connections they needed.
     private func connections(_ calls: Int, atOnce: Int, by client: Client, to place: Place) async throws -> Int {
       try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<atOnce {
@@ -31,19 +31,19 @@
       }
     }
 
-    @Test("a server that serves ten requests on a connection fails none of thousands")
+    @Test("A server that serves ten requests on a connection fails none of thousands")
     func tenEach() async throws {
       let nginx = try await RealServer.nginx.value
       try await withClient(try nginx.url("short")) { client in
         for atOnce in [1, 16] {
           let made = try await connections(2000, atOnce: atOnce, by: client, to: Place(path: "/", text: "short\n"))
-          // Each carries ten at most, and hardly any is given up before.
+          // Each carries ten calls at most, and hardly any is given up before.
           #expect((200...300).contains(made), "\(atOnce) at once: \(made)")
         }
       }
     }
 
-    @Test("a server that closes connections as soon as they are idle fails none of thousands")
+    @Test("A server that closes idle connections at once fails none of thousands")
     func closedWhenIdle() async throws {
       let nginx = try await RealServer.nginx.value
       try await withClient(try nginx.url("closing")) { client in
@@ -53,7 +53,7 @@
       }
     }
 
-    @Test("a connection carries one call after another for as long as both ends want", arguments: ["plain", "tls13"])
+    @Test("A connection carries one call after another as long as both ends want", arguments: ["plain", "tls13"])
     func kept(port: String) async throws {
       let nginx = try await RealServer.nginx.value
       let authority = try nginx.file("ca.pem")

@@ -6,10 +6,10 @@
   import Synchronization
   import Testing
 
-  /// Passwords for two realms of one server, and what the server wrote down of who came.
+  /// Passwords for two realms of one server, and the server's own log of users.
   @Suite("nginx: realms", .needs(.nginx))
   struct NginxRealmsTests {
-    /// A visit to a place: the answer, and for each exchange the status and who came, as the server wrote it down.
+    /// A call to a location: the response, and status and user of each exchange from the server's log.
     private struct Visit {
       let response: Response<Content>
       let exchanges: [String]
@@ -18,7 +18,7 @@
     private let ada = MemoryCredentials(.password(user: "ada", "for apus"))
     private let bob = MemoryCredentials(.password(user: "bob", "for other"))
 
-    /// Visits a place, and waits until the server has written down as many exchanges as the caller knows of.
+    /// Makes a call, and waits until the server has logged as many exchanges as the caller knows of.
     private func visit(_ path: RequestPath, by client: Client) async throws -> Visit {
       let nginx = try await RealServer.nginx.value
       let call = UUID().uuidString
@@ -39,7 +39,7 @@
     }
 
     @Test(
-      "the right password is let in; a wrong one and none are refused, every time, with one event where there was a session",
+      "The right password is accepted; a wrong or missing one is always rejected, with one event if there was a session",
       arguments: Wire.allCases)
     func passwords(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
@@ -59,7 +59,7 @@
       }
     }
 
-    @Test("a refused password is a rejection with the server's status", arguments: Wire.allCases)
+    @Test("A rejected password is a rejection with the server's status", arguments: Wire.allCases)
     func rejection(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
       try await withConfigured(try nginx.url(), over: wire) {
@@ -72,7 +72,7 @@
       }
     }
 
-    @Test("name and password are sent in UTF-8", arguments: Wire.allCases)
+    @Test("Name and password are sent in UTF-8", arguments: Wire.allCases)
     func unicode(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
       try await withConfigured(try nginx.url(), over: wire) {
@@ -84,7 +84,7 @@
     }
 
     @Test(
-      "of two passwords each is shown in its own realm alone, and there unasked from the second time on",
+      "Each of two passwords is sent to its own realm only, preemptively from the second call on",
       arguments: Wire.allCases)
     func realms(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
@@ -97,7 +97,7 @@
           let other = try await visit("/realms/other/file", by: client)
           #expect(other.exchanges == asked + ["200 bob"])
         }
-        // What lies below belongs to the realm; what lies elsewhere is asked for nothing and shown nothing.
+        // Locations below belong to the realm; locations elsewhere are not asked for credentials and get none.
         let below = try await visit("/realms/apus/further/down", by: client)
         #expect(below.exchanges == ["200 ada"])
         let elsewhere = try await client.message(for: message(.get, "/hello"))
@@ -105,7 +105,7 @@
       }
     }
 
-    @Test("a password for a realm that nobody has named is shown to nobody", arguments: Wire.allCases)
+    @Test("A password for an unknown realm is not sent", arguments: Wire.allCases)
     func otherRealm(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
       try await withConfigured(try nginx.url(), over: wire) {
@@ -118,7 +118,7 @@
       }
     }
 
-    @Test("content that came without a password is sent once more with it, and stored once", arguments: Wire.allCases)
+    @Test("Content sent without a password is sent once more with it, and stored once", arguments: Wire.allCases)
     func content(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
       try await withConfigured(try nginx.url(), over: wire) {
@@ -136,7 +136,7 @@
     }
 
     @Test(
-      "a password stays with its server: not on another port, and again where the way leads back",
+      "A password stays with its server: it is not sent to another port, and is sent again on the way back",
       arguments: Wire.allCases)
     func redirects(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
@@ -151,7 +151,7 @@
       }
     }
 
-    @Test("a password of a secure server is sent nowhere without protection, also where its redirects are followed")
+    @Test("A password of an https server is never sent over http, even when redirects are followed")
     func unprotected() async throws {
       let nginx = try await RealServer.nginx.value
       let authority = try nginx.file("ca.pem")

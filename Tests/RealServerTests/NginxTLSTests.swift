@@ -21,14 +21,14 @@
     }
 
     @Test(
-      "servers that speak one version alone are spoken to in that",
+      "Servers with a single version of TLS are spoken to in that version",
       arguments: [("tls12", "TLSv1.2"), ("tls13", "TLSv1.3")])
     func versions(port: String, version: String) async throws {
       let response = try await secure(port)
       #expect(response.value.string == "\(version) \n")
     }
 
-    @Test("a server that is too old, or that nobody has signed for, gets no request")
+    @Test("A server with an old version, or with an untrusted certificate, gets no request")
     func refused() async throws {
       let old = try #require(await failure { try await secure("tls12") { trust, _ in trust.minimumVersion = .tls13 } })
       let unknown = try #require(
@@ -39,7 +39,7 @@
       }
     }
 
-    @Test("a server that asks for a certificate sees whose it is, and refuses who has none")
+    @Test("A server that requests a certificate sees the client's, and rejects clients without one")
     func mutual() async throws {
       let known = try await secure("mutual") { trust, nginx in
         trust.clientIdentity = ClientIdentity(
@@ -50,7 +50,7 @@
       #expect(anonymous.head.status.code == 400)
     }
 
-    @Test("a redirect from https to http is followed only where the client allows it")
+    @Test("A redirect from https to http is followed only if the client allows it")
     func unprotected() async throws {
       let nginx = try await RealServer.nginx.value
       let authority = try nginx.file("ca.pem")
@@ -72,7 +72,7 @@
       }
     }
 
-    @Test("content in every framing comes whole through TLS", arguments: ["tls12", "tls13"])
+    @Test("Content in every framing arrives completely through TLS", arguments: ["tls12", "tls13"])
     func framings(port: String) async throws {
       let nginx = try await RealServer.nginx.value
       let (text, authority) = (try nginx.file("files/text.txt"), try nginx.file("ca.pem"))

@@ -5,7 +5,7 @@
   import Synchronization
   import Testing
 
-  /// Every kind of answer that nginx gives, over both transports.
+  /// Every kind of response that nginx gives, over both transports.
   @Suite("nginx", .needs(.nginx))
   struct NginxTests {
     private func get(
@@ -19,7 +19,8 @@
 
     private func text() async throws -> Data { try await RealServer.nginx.value.file("files/text.txt") }
 
-    @Test("content with a length, in chunks, coded, throttled or until the end is the file's", arguments: Wire.allCases)
+    @Test(
+      "Content with a length, chunked, coded, throttled or until close is that of the file", arguments: Wire.allCases)
     func framings(wire: Wire) async throws {
       let text = try await text()
       for path in ["/files/text.txt", "/chunks/text.txt", "/zipped/text.txt", "/slow/text.txt"] as [RequestPath] {
@@ -32,7 +33,7 @@
       #expect(empty.value.data.isEmpty)
     }
 
-    @Test("a coding is asked for and undone, and the head then describes what is handed over")
+    @Test("A coding is requested and decoded, and the head then describes the decoded content")
     func codings() async throws {
       let text = try await text()
       let decoded = try await get("/zipped/text.txt", over: .nio)
@@ -44,7 +45,7 @@
       #expect(coded.value.data.count < text.count / 2)
     }
 
-    @Test("a range is a part of the file, one beyond its end is refused", arguments: Wire.allCases)
+    @Test("A range is a part of the file; one beyond its end is rejected", arguments: Wire.allCases)
     func ranges(wire: Wire) async throws {
       let text = try await text()
       let part = try await get("/files/text.txt", over: wire) { $0.field("Range", "bytes=10-99") }
@@ -55,7 +56,7 @@
       #expect(beyond.head.status.code == 416)
     }
 
-    @Test("answers without content leave the connection as it was", arguments: Wire.allCases)
+    @Test("Responses without content leave the connection usable", arguments: Wire.allCases)
     func withoutContent(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
       let text = try await text()
@@ -78,7 +79,7 @@
       }
     }
 
-    @Test("a status that is not accepted is a rejection with the server's page", arguments: Wire.allCases)
+    @Test("A status that is not accepted is a rejection with the server's page", arguments: Wire.allCases)
     func rejections(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
       try await withClient(try nginx.url(), over: wire) { client in
@@ -93,7 +94,7 @@
       }
     }
 
-    @Test("a redirect is an answer, and a cookie is forgotten", arguments: Wire.allCases)
+    @Test("A redirect is a response, and a cookie is not kept", arguments: Wire.allCases)
     func redirectsAndCookies(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
       try await withClient(try nginx.url(), over: wire) { client in
@@ -108,7 +109,7 @@
       }
     }
 
-    @Test("a server that asks who calls is told by the configuration's credentials", arguments: Wire.allCases)
+    @Test("A server that asks for credentials gets the configured ones", arguments: Wire.allCases)
     func basic(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
       let anonymous = try await get("/guarded", over: wire)
@@ -126,7 +127,7 @@
     }
 
     @Test(
-      "through a server that passes requests on, connections that end with each answer too", arguments: Wire.allCases)
+      "A reverse proxy works, even one whose connections end with each response", arguments: Wire.allCases)
     func behind(wire: Wire) async throws {
       let nginx = try await RealServer.nginx.value
       try await withClient(try nginx.url(), over: wire) { client in
@@ -140,7 +141,7 @@
       }
     }
 
-    @Test("the server stores what is sent, and says that it waits for it when asked to")
+    @Test("The server stores what is sent, and sends 100 Continue when asked to")
     func expectation() async throws {
       let nginx = try await RealServer.nginx.value
       let interim = Mutex<[Int]>([])
@@ -158,7 +159,7 @@
       }
     }
 
-    @Test("a server that refuses content before it has read it is heard")
+    @Test("A server that rejects content before it has read it is heard")
     func earlyAnswer() async throws {
       let nginx = try await RealServer.nginx.value
       try await withClient(try nginx.url()) { client in

@@ -2,11 +2,11 @@
   import Foundation
   import Testing
 
-  /// A server that others have written, started by `scripts/servers/serve.py` and gone with this process.
+  /// An independent server, started by `scripts/servers/serve.py` and ended with this process.
   ///
-  /// One of each kind serves all tests of a run: what the tests store there has names of their own.
+  /// One of each kind serves all tests of a run, so tests store under names of their own.
   final class RealServer: Sendable {
-    /// What the script tells about the server it has started.
+    /// The script's report on the server it has started.
     private struct Facts: Decodable {
       let ports: [String: Int]
       let folder: String
@@ -19,7 +19,7 @@
       case squid
       case httpbin
 
-      /// Whether its programs are on this machine.
+      /// Whether its programs are installed.
       var isInstalled: Bool {
         let places = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":").map(String.init)
         switch self {
@@ -46,12 +46,12 @@
 
     private let facts: Facts
     private let process: Process
-    /// The script's standard input. It ends the server when this end is closed, as it is when the process ends.
+    /// The script's standard input. The script ends the server when it closes, at the latest with the process.
     private let holding: FileHandle
 
-    /// Where the server keeps its files.
+    /// The folder of the server's files.
     var folder: URL { URL(filePath: facts.folder) }
-    /// The size of the big file, and its CRC-32.
+    /// The size of the large file, and its CRC-32.
     var big: (length: Int64, checksum: UInt) { (facts.big ?? 0, facts.checksum ?? 0) }
 
     func port(_ name: String = "plain") throws -> Int { try #require(facts.ports[name]) }
@@ -63,7 +63,7 @@
       try Data(contentsOf: folder.appending(path: path), options: .mappedIfSafe)
     }
 
-    /// In a thread of its own: blocking one of the few that all tests share would hold the others up.
+    /// On a thread of its own: blocking a thread of the shared pool would delay all tests.
     private static func started(_ kind: Kind) async throws -> RealServer {
       try await withCheckedThrowingContinuation { done in
         Thread.detachNewThread { done.resume(with: Result { try RealServer(kind) }) }
@@ -78,7 +78,7 @@
       process.standardInput = input
       process.standardOutput = output
       holding = input.fileHandleForWriting
-      // Else another server would hold this one's input open, and this one the other's.
+      // Otherwise two servers would hold each other's input open.
       _ = fcntl(holding.fileDescriptor, F_SETFD, FD_CLOEXEC)
       try process.run()
       var line = Data()
@@ -94,7 +94,7 @@
   }
 
   extension Trait where Self == ConditionTrait {
-    /// Skips, by name, what needs a server that is not on this machine; where all must be, the test runs and fails.
+    /// Skips, by name, tests whose server is not installed; if all servers are required, the test runs and fails.
     static func needs(_ kind: RealServer.Kind) -> Self {
       .enabled(Comment(rawValue: "\(kind.rawValue) is not installed")) {
         let environment = ProcessInfo.processInfo.environment

@@ -7,10 +7,10 @@
   @Suite("squid", .needs(.squid), .needs(.nginx))
   struct SquidTests {
     private static let known = NIOTransport.Proxy.Credentials(user: "user", password: "secret")
-    /// Another name: squid remembers one password for a name, whoever asks at the same time.
+    /// Another user name: squid remembers one password for each, whoever asks at the same time.
     private static let unknown = NIOTransport.Proxy.Credentials(user: "stranger", password: "guessed")
 
-    /// Runs `body` with a client whose calls go through the proxy, to nginx.
+    /// Runs `body` with a client whose calls go through the proxy to nginx.
     private func through<Result>(
       _ proxyPort: String, to port: String = "plain", _ change: (inout NIOTransport.Options) -> Void = { _ in },
       body: (Client) async throws -> Result
@@ -28,7 +28,7 @@
       }
     }
 
-    @Test("messages in the clear are passed on, and the connection is kept")
+    @Test("Plain messages are forwarded, and the connection is kept")
     func clear() async throws {
       let text = try await RealServer.nginx.value.file("files/text.txt")
       try await through("open") { client in
@@ -36,7 +36,7 @@
         for _ in 0..<50 {
           let hello = try await client.response(to: message(.get, "/hello"))
           #expect(hello.value.string == "hello\n")
-          // What nginx was told by squid.
+          // What squid told nginx.
           #expect(hello.field("X-Via")?.contains("proxy.test (squid") == true)
           if hello.isOnNewConnection { connections += 1 }
         }
@@ -51,7 +51,8 @@
     }
 
     @Test(
-      "secure messages go through a tunnel to a server that sees who calls", arguments: ["tls12", "tls13", "mutual"])
+      "https messages go through a tunnel to a server that sees the client's certificate",
+      arguments: ["tls12", "tls13", "mutual"])
     func tunnel(port: String) async throws {
       let nginx = try await RealServer.nginx.value
       let identity = ClientIdentity(
@@ -65,12 +66,12 @@
           #expect(secure.value.string.contains("CN=client") == (port == "mutual"))
           #expect(secure.isOnNewConnection == (number == 0))
         }
-        // Nobody between has seen the message.
+        // Nobody in between has seen the message.
         #expect(try await client.response(to: message(.get, "/hello")).field("X-Via") == nil)
       }
     }
 
-    @Test("a proxy that asks who calls is told, for messages and for tunnels", arguments: ["plain", "tls13"])
+    @Test("A proxy that asks for credentials gets them, for messages and for tunnels", arguments: ["plain", "tls13"])
     func credentials(port: String) async throws {
       try await through("guarded", to: port) {
         $0.proxy = Self.with(Self.known, $0.proxy)
@@ -81,7 +82,7 @@
     }
 
     @Test(
-      "without the right credentials messages get the proxy's answer, and tunnels are not made",
+      "Without the right credentials messages get the proxy's response, and tunnels are not opened",
       arguments: [true, false])
     func wrongCredentials(areShown: Bool) async throws {
       let change = { (options: inout NIOTransport.Options) in
@@ -100,7 +101,7 @@
       }
     }
 
-    @Test("a tunnel that the proxy refuses fails the call as not sent")
+    @Test("A tunnel that the proxy refuses fails the call as not sent")
     func refusedTunnel() async throws {
       let closed = try await RealServer.squid.value.port("refused")
       let proxy = NIOTransport.Proxy(host: "127.0.0.1", port: try await RealServer.squid.value.port("open"))
@@ -119,7 +120,7 @@
       }
     }
 
-    @Test("what is excepted is reached without the proxy", arguments: ["127.0.0.1", "127.0.0.0/8", "*"])
+    @Test("Excepted hosts are reached without the proxy", arguments: ["127.0.0.1", "127.0.0.0/8", "*"])
     func exceptions(entry: String) async throws {
       try await through("open") {
         guard case .proxy(var proxy) = $0.proxy else { return }

@@ -7,13 +7,13 @@
   import Foundation
   import LoopbackConformance
 
-  /// The transports that calls go over.
+  /// The transports under test.
   enum Wire: String, CaseIterable, Sendable {
     case nio
     case urlSession
   }
 
-  /// Runs `body` with a client that has no middleware, over a transport of its own, which it ends.
+  /// Runs `body` with a client without middlewares, over a transport of its own, which it shuts down.
   func withClient<Result>(
     _ url: String, over wire: Wire = .nio, _ configure: (inout NIOTransport.Options) -> Void = { _ in },
     body: (Client) async throws -> Result
@@ -26,14 +26,14 @@
     }
   }
 
-  /// Runs `body` with a client as apps have it.
+  /// Runs `body` with a client configured as in apps.
   func withConfigured<Result>(
     _ url: String, over wire: Wire = .nio, _ configure: (inout Configuration) -> Void,
     body: (Client) async throws -> Result
   ) async throws -> Result {
     var configuration = Configuration(baseURL: try BaseURL(url))
     configuration.timeout = .seconds(300)
-    // What is tested are the servers: each answer is one of theirs to one message.
+    // The servers are under test: each response is the server's to one message.
     configuration.attemptTimeout = nil
     configuration.retry = .none
     configure(&configuration)
@@ -51,7 +51,7 @@
       return try await body(transport)
     case .nio:
       var options = NIOTransport.Options()
-      // The machine may be slow, and what is tested are the servers.
+      // The machine may be slow, and the servers are under test.
       (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (.seconds(120), nil, nil)
       options.idleTimeout = .seconds(3600)
       configure(&options)
@@ -68,7 +68,7 @@
     }
   }
 
-  /// Any method and path; every status is an answer.
+  /// Any method and path; every status is accepted.
   func message(_ method: HTTPRequest.Method = .get, _ path: RequestPath) -> Request<Content> {
     Request(method: method, path: path, mapping: .content).accepting(.any)
   }
@@ -79,14 +79,14 @@
   }
 
   extension Response {
-    /// A field of the answer, by name.
+    /// A field of the response, by name.
     func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { head.headerFields[$0] } }
 
-    /// Whether the answer came over a connection that was made for it.
+    /// Whether the response came over a new connection.
     var isOnNewConnection: Bool { trace.events.contains { $0.kind == .connected(reused: false) } }
   }
 
-  /// CRC-32, of pieces one after another.
+  /// CRC-32 over consecutive pieces.
   struct Checksum {
     private(set) var value: UInt = 0
     private(set) var length: Int64 = 0

@@ -2,12 +2,12 @@
   import CApusZlib
   import NIOCore
 
-  /// Undoes one coding with the system's zlib.
+  /// A decoder for one content coding, on the system's zlib.
   ///
-  /// A class, because zlib keeps pointers to its state. Belongs to one event loop.
+  /// A class because zlib keeps pointers into its state. Belongs to one event loop.
   final class Inflater {
     private enum Stage {
-      /// Too little has come to know the format.
+      /// Too few bytes have come to detect the format.
       case unknown
       case inflating
       /// A gzip member has ended; another may follow.
@@ -23,11 +23,11 @@
     private let stream: UnsafeMutablePointer<z_stream>
     private var stage = Stage.unknown
     private var isInitialised = false
-    /// How much was read.
+    /// The number of bytes read.
     private(set) var consumed: Int64 = 0
-    /// How much came out.
+    /// The number of bytes produced.
     private(set) var produced: Int64 = 0
-    /// Whether zlib may have more to tell although it was given nothing new.
+    /// Whether zlib may produce more without new input.
     private(set) var hasMore = false
 
     init(_ coding: ContentCoding) {
@@ -42,7 +42,7 @@
       stream.deallocate()
     }
 
-    /// Decodes some of `input` into at most `capacity` bytes; none when it needs more.
+    /// Decodes some of `input` into at most `capacity` bytes. Returns an empty buffer if more input is needed.
     func inflate(_ input: inout ByteBuffer, capacity: Int) throws(CodingError) -> ByteBuffer {
       var output = ByteBuffer()
       while output.readableBytes == 0 {
@@ -51,10 +51,10 @@
           guard try begin(with: input) else { return output }
         case .inflating:
           guard input.readableBytes > 0 || hasMore else { return output }
-          try run(&input, &output, capacity)
+          try inflateOnce(&input, &output, capacity)
         case .betweenMembers:
           guard input.readableBytes > 0 else { return output }
-          // RFC 1952 §2.2: members follow each other. What begins otherwise is none.
+          // RFC 1952 §2.2: members follow each other. Anything else after a member is an error.
           guard input.getInteger(at: input.readerIndex, as: UInt8.self) == 0x1F, inflateReset(stream) == Z_OK else {
             throw CodingError(.trailingBytes, "bytes follow the end of the coded content")
           }
@@ -69,7 +69,7 @@
       return output
     }
 
-    /// The content is over: checks that the coding is too. No content at all is no coding either.
+    /// Ends the content and checks that the coding ended too. Empty content needs no coding.
     func finish() throws(CodingError) {
       switch stage {
       case .unknown where consumed == 0, .betweenMembers, .ended: return
@@ -77,12 +77,12 @@
       }
     }
 
-    /// Finds out the format; answers whether enough has come to know.
+    /// Detects the format and prepares zlib. Returns whether enough input has come for that.
     private func begin(with input: ByteBuffer) throws(CodingError) -> Bool {
       var window = Self.gzipWindow
       if coding == .deflate {
         guard let header = input.getInteger(at: input.readerIndex, as: UInt16.self) else {
-          // A single byte stays in the input; it counts as begun, should nothing follow.
+          // A single byte stays in the input; it counts as read in case nothing follows.
           if input.readableBytes > 0 { consumed = 1 }
           return false
         }
@@ -101,12 +101,14 @@
       return true
     }
 
-    private func run(_ input: inout ByteBuffer, _ output: inout ByteBuffer, _ capacity: Int) throws(CodingError) {
+    private func inflateOnce(
+      _ input: inout ByteBuffer, _ output: inout ByteBuffer, _ capacity: Int
+    ) throws(CodingError) {
       let available = input.readableBytes
       var status = Z_OK
       let written = output.writeWithUnsafeMutableBytes(minimumWritableBytes: capacity) { target in
         input.withUnsafeReadableBytes { source in
-          // zlib reads from here only, though its type says otherwise.
+          // zlib only reads from this pointer, although its type is mutable.
           stream.pointee.next_in = UnsafeMutableRawPointer(mutating: source.baseAddress)?.assumingMemoryBound(
             to: Bytef.self)
           stream.pointee.avail_in = UInt32(clamping: source.count)

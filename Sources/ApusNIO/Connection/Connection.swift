@@ -3,7 +3,29 @@
   import NIOCore
   import Synchronization
 
-  /// A connection as everyone but its event loop sees it: what is asked of it happens on its loop.
+  /// The owner of connections and exchanges, which decides what becomes of them: the transport, as its connections see it.
+  protocol ConnectionOwner: AnyObject, Sendable {
+    /// Takes back a connection that is free for the next exchange.
+    func connectionBecameFree(_ connection: Connection)
+    /// Notes that a connection streams content for as long as its reader takes.
+    func connectionStartedStreaming(_ connection: Connection)
+    /// Forgets a connection that is closed.
+    func connectionClosed(_ connection: Connection)
+
+    /// Sends an exchange again on a new connection, because its reused one closed before any byte of the response.
+    /// Returns `false` if it was sent again before, may not be, or has ended.
+    ///
+    /// - Parameter wasWritten: whether any of the request was written.
+    func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool
+    /// Fails an exchange wherever it is.
+    func fail(_ exchange: Exchange, _ error: TransportError)
+    /// Cancels an exchange wherever it is.
+    func cancel(_ exchange: Exchange)
+    /// Ends an exchange whose attempt's deadline has passed, unless the head of its response has arrived.
+    func attemptDeadlinePassed(for exchange: Exchange)
+  }
+
+  /// A connection as seen from any thread. Its methods run on the channel's event loop, in ``ConnectionHandler``.
   final class Connection: Sendable {
     let origin: Origin
     let channel: any Channel
@@ -11,74 +33,78 @@
     private let handler: NIOLoopBound<ConnectionHandler>
     private let served = Atomic(false)
 
-    /// Whether an exchange has been completed on it: what its state knows, for those who are not on its loop.
+    /// Makes a connection of a channel. Call it on the channel's loop.
+    init(to origin: Origin, on dialed: DialedChannel, handler: ConnectionHandler) throws {
+      self.origin = origin
+      channel = dialed.channel
+      timings = dialed.timings
+      self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+      try channel.pipeline.syncOperations.addHandler(handler)
+      handler.connection = self
+    }
+
+    /// Whether the connection has completed an exchange. A copy of what its state knows, for other threads.
     var hasServed: Bool { served.load(ordering: .relaxed) }
 
     func markServed() { served.store(true, ordering: .relaxed) }
 
-    /// On the channel's loop.
-    init(to origin: Origin, channel: any Channel, handler: ConnectionHandler, timings: DialTimings) {
-      self.origin = origin
-      self.channel = channel
-      self.timings = timings
-      self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+    // MARK: Exchanges
+
+    /// Carries an exchange; without a hop if the caller is on the loop.
+    func carry(_ exchange: Exchange) {
+      // Not through `onLoop`: every exchange passes here, and its closure would be allocated.
+      if channel.eventLoop.inEventLoop { return handler.value.beginExchange(exchange) }
+      channel.eventLoop.execute { self.handler.value.beginExchange(exchange) }
     }
 
-    /// Begins an exchange; without a hop where the caller is on the loop.
-    func start(_ exchange: Exchange) {
-      // Not through `perform`: every exchange comes by here.
-      if channel.eventLoop.inEventLoop { return handler.value.start(exchange) }
-      channel.eventLoop.execute { self.handler.value.start(exchange) }
-    }
-
-    /// Closes the connection if the exchange is still on it: nobody waits for its answer.
+    /// Closes the connection if the exchange is still on it, because nobody waits for its response.
     func abandon(_ exchange: Exchange) {
-      perform { $0.abandon(exchange) }
+      onLoop { $0.abandon(exchange) }
     }
 
-    /// The time of its attempt is up: ends the exchange wherever it is, unless the head of its answer is there.
+    /// Ends the exchange, unless the head of its response has arrived.
     func endAttempt(of exchange: Exchange) {
-      perform { $0.endAttempt(of: exchange) }
+      onLoop { $0.endAttempt(of: exchange) }
     }
 
-    /// Closes a connection that nobody uses.
-    func close() {
-      perform { $0.closeIdle() }
+    /// Closes the connection if it is idle.
+    func closeIfIdle() {
+      onLoop { $0.closeIfIdle() }
     }
 
-    /// Closes the connection; an exchange on it fails.
-    func end(_ error: TransportError) {
-      perform { $0.end(error) }
+    /// Closes the connection; an exchange on it fails with the error.
+    func terminate(_ error: TransportError) {
+      onLoop { $0.terminate(error) }
     }
 
-    // MARK: Content to send
-
-    /// Sends a piece of content, and returns when there is room for the next.
-    ///
-    /// - Returns: `false` when the exchange is over and nobody wants more.
-    func send(_ piece: ContentPiece, of exchange: Exchange) async -> Bool {
-      await withCheckedContinuation { waiter in
-        perform { $0.send(piece, of: exchange, waiter) }
-      }
-    }
-
-    /// The content has been sent completely.
-    func finishContent(of exchange: Exchange) {
-      perform { $0.finishContent(of: exchange) }
-    }
-
-    /// The content to send could not be made.
-    func failContent(of exchange: Exchange, _ error: any Error) {
-      perform { $0.failContent(of: exchange, error) }
-    }
-
-    /// There is room for more of the answer.
+    /// Continues to read the response, because its reader has room again.
     func resumeReading(_ exchange: Exchange) {
-      // Never at once: whoever asks may be inside of a read.
+      // Never at once: the caller may be inside a read.
       channel.eventLoop.execute { self.handler.value.resumeReading(exchange) }
     }
 
-    private func perform(_ body: @escaping @Sendable (ConnectionHandler) -> Void) {
+    // MARK: Request content
+
+    /// Writes a piece of content, and returns when there is room for the next.
+    ///
+    /// - Returns: `false` if the exchange has ended and no more content is needed.
+    func writePiece(_ piece: ContentPiece, of exchange: Exchange) async -> Bool {
+      await withCheckedContinuation { waiter in
+        onLoop { $0.writePiece(piece, of: exchange, waiter) }
+      }
+    }
+
+    /// Ends the content.
+    func finishContent(of exchange: Exchange) {
+      onLoop { $0.finishContent(of: exchange) }
+    }
+
+    /// Ends the exchange because its content could not be produced.
+    func failContent(of exchange: Exchange, _ error: any Error) {
+      onLoop { $0.failContent(of: exchange, error) }
+    }
+
+    private func onLoop(_ body: @escaping @Sendable (ConnectionHandler) -> Void) {
       if channel.eventLoop.inEventLoop { return body(handler.value) }
       channel.eventLoop.execute { body(self.handler.value) }
     }

@@ -4,21 +4,24 @@
   import NIOCore
   import NIOSSL
 
-  /// One connection: writes requests, reads answers, one exchange after the other. Everything happens on its loop.
+  /// The channel handler of one connection: writes requests and reads responses, one exchange after the other. Everything
+  /// happens on its event loop.
   ///
-  /// It encodes and decodes by itself, so that a small exchange costs one write, one read and no allocation for parts
-  /// on their way through a pipeline.
+  /// It encodes and decodes by itself, so that a small exchange costs one write, one read and no allocations for message
+  /// parts in a pipeline. This file has the channel's events and the endings; the request is in
+  /// `ConnectionHandler+Request.swift`, the response in `ConnectionHandler+Response.swift`.
   final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    let core: TransportCore
-    /// What others know it by. It holds this handler in turn, until the connection is closed.
+    let owner: any ConnectionOwner
+    let codingLimits: CodingLimits
+    /// The connection that others know. It holds this handler in turn, until it is closed.
     var connection: Connection?
     var context: ChannelHandlerContext?
     var state = ConnectionState<Exchange>()
 
-    // What belongs to the exchange that runs.
+    // State of the current exchange.
     var outgoing = Outgoing()
     var incoming = Incoming()
     var decoder: ResponseDecoder
@@ -26,18 +29,21 @@
 
     /// Bytes that are not decoded yet.
     var inbound = ByteBuffer()
-    /// Used for one request after the other.
+    /// The buffer for writing, reused for one request after the other.
     var outbound = ByteBuffer()
     private var endedCleanly = true
     private var cause: (any Error)?
 
-    /// The exchange that runs.
+    /// The current exchange.
     var exchange: Exchange? { state.exchange }
 
-    init(core: TransportCore) {
-      self.core = core
-      decoder = ResponseDecoder(limits: core.framingLimits)
+    init(owner: any ConnectionOwner, framingLimits: FramingLimits, codingLimits: CodingLimits) {
+      self.owner = owner
+      self.codingLimits = codingLimits
+      decoder = ResponseDecoder(limits: framingLimits)
     }
+
+    // MARK: Events of the channel
 
     func handlerAdded(context: ChannelHandlerContext) {
       self.context = context
@@ -45,8 +51,8 @@
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-      // Also where the channel was never active.
-      closed()
+      // A channel that was never active does not report that it became inactive.
+      socketClosed()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -61,7 +67,7 @@
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-      if context.channel.isWritable { makeRoom() }
+      if context.channel.isWritable { resumeUpload() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -75,33 +81,33 @@
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-      closed()
+      socketClosed()
     }
 
-    // MARK: From others
+    // MARK: Ending from outside
 
-    /// Closes it unless it is in use.
-    func closeIdle() {
+    /// Closes the connection if it is idle.
+    func closeIfIdle() {
       if state.closedUnused() { context?.close(promise: nil) }
     }
 
-    /// Closes it whatever runs.
-    func end(_ error: TransportError) {
-      guard exchange != nil else { return closeIdle() }
+    /// Closes the connection; an exchange on it fails.
+    func terminate(_ error: TransportError) {
+      guard exchange != nil else { return closeIfIdle() }
       fail(.broken, error.detail)
     }
 
-    /// Closes it at once if the exchange is on it.
+    /// Closes the connection at once if the exchange is on it.
     func abandon(_ exchange: Exchange) {
       guard self.exchange === exchange else { return }
       state.broken()
-      clear()
+      discardExchange()
       abort()
     }
 
-    /// Ends the exchange, unless the head of its answer is there.
+    /// Ends the exchange, unless the head of its response has arrived.
     func endAttempt(of exchange: Exchange) {
-      // It may have gone to another connection meanwhile.
+      // It may have moved to another connection meanwhile.
       guard self.exchange === exchange else { return exchange.deadlinePassed() }
       guard state.response != .head else { return }
       let phase: CallPhase = state.request == .complete ? .awaitingHead : .connecting
@@ -111,7 +117,7 @@
 
     // MARK: Ending
 
-    /// Closes the socket without any farewell: TLS would wait for the peer's.
+    /// Closes the socket without TLS's close notification, which would wait for the peer's.
     func abort() {
       guard let context else { return }
       if let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
@@ -121,8 +127,8 @@
       }
     }
 
-    /// Forgets what the exchange left behind.
-    func clear() {
+    /// Discards what belongs to the exchange.
+    func discardExchange() {
       outgoing.stop()
       outgoing = Outgoing()
       incoming = Incoming()
@@ -130,42 +136,59 @@
       watchdog?.clear()
     }
 
+    // MARK: Failing
+
+    /// Fails the exchange and closes the connection.
+    func fail(_ kind: TransportError.Kind, _ detail: String, _ underlying: (any Error)? = nil) {
+      fail(TransportError(kind, requestState: state.requestState, detail: detail, underlying: underlying))
+    }
+
+    func fail(_ error: TransportError) {
+      guard let exchange else { return }
+      let content = incoming.content
+      state.broken()
+      discardExchange()
+      abort()
+      content?.finish(throwing: error)
+      owner.fail(exchange, error)
+    }
+
     private func timedOut(in phase: CallPhase) {
       guard let exchange else { return }
-      // Bytes may have left since the last look, which begins the time anew.
-      if state.owed == .room, look() { return }
+      // Bytes that have left since the last look restart the time limit.
+      if state.awaited == .progress, measureProgress() { return }
       let isHead = phase == .awaitingHead
       let limit =
         (isHead ? exchange.timeouts.firstByte : exchange.timeouts.stall).map { "\(Duration($0))" } ?? "too long"
       fail(
         .timedOut(phase),
         isHead
-          ? "no head of an answer came for \(limit), the limit of firstByte"
+          ? "no response head arrived within \(limit), the limit of firstByte"
           : "no byte moved in either direction for \(limit), the limit of stall")
     }
 
-    /// The socket is closed, by whomever.
-    private func closed() {
+    /// Handles the end of the socket, whichever side has closed it.
+    private func socketClosed() {
       guard let connection else { return }
       self.connection = nil
       context = nil
-      // Before the exchange ends, so that there is room for another connection.
-      core.forget(connection)
+      // Reported before the exchange ends, so that there is room for another connection.
+      owner.connectionClosed(connection)
       switch state.closed(isRepeatable: exchange?.isRepeatable ?? false) {
       case .end: watchdog?.stop()
       case .wait: break
-      case .resend: if !resends() { inputEnded() }
-      case .judge: inputEnded()
+      case .resend: if !resend() { endInput() }
+      case .judge: endInput()
       }
     }
 
-    /// Nothing more comes in.
-    func inputEnded() {
+    /// Decodes what has arrived as all that comes.
+    func endInput() {
       do {
-        while exchange != nil, let part = try decoder.endOfInput(cleanly: endedCleanly) { take(part) }
+        while exchange != nil, let part = try decoder.endOfInput(cleanly: endedCleanly) { handle(part) }
         if exchange != nil { fail(.broken, Self.brokenOff(cause), cause) }
       } catch {
-        // A server may refuse the client's certificate only after the handshake.
+        // A server may reject the client's certificate only after the handshake.
         let isRefused = state.response != .head && (cause is BoringSSLError || cause is NIOSSLError)
         let detail = isRefused ? TransportError.text(ofBreak: cause) : cause.map { Self.brokenOff($0) }
         fail(isRefused ? .tls : .broken, detail ?? error.detail, cause ?? error)
@@ -175,31 +198,16 @@
 
     private static func brokenOff(_ cause: (any Error)?) -> String {
       let what = TransportError.text(ofBreak: cause) ?? "the connection closed"
-      return "\(what) before the answer was complete"
+      return "\(what) before the response was complete"
     }
 
-    /// Whether the exchange goes out once more.
-    private func resends() -> Bool {
-      guard let exchange, exchange.retry(wasWritten: state.request != .unsent) else { return false }
+    /// Sends the exchange again on a new connection. Returns `false` if it may not be.
+    private func resend() -> Bool {
+      guard let exchange, owner.resend(exchange, wasWritten: state.request != .unsent) else { return false }
       state.broken()
-      clear()
+      discardExchange()
       watchdog?.stop()
       return true
-    }
-
-    /// Ends the exchange and closes the connection.
-    func fail(_ kind: TransportError.Kind, _ detail: String, _ underlying: (any Error)? = nil) {
-      fail(TransportError(kind, requestState: state.requestState, detail: detail, underlying: underlying))
-    }
-
-    func fail(_ error: TransportError) {
-      guard let exchange else { return }
-      let content = incoming.content
-      state.broken()
-      clear()
-      abort()
-      content?.finish(throwing: error)
-      exchange.fail(error)
     }
   }
 #endif

@@ -1,80 +1,80 @@
 #if NIO
   import ApusCore
 
-  /// Where a connection is with the exchange on it, and what events lead to: pure; ``ConnectionHandler`` does what it
-  /// answers, on the connection's loop.
+  /// A connection and the exchange on it. A pure state machine; ``ConnectionHandler`` performs what it returns, on the
+  /// connection's loop.
   ///
-  /// One exchange follows the other. Events of an exchange that is not on it any more change nothing.
+  /// A connection carries one exchange after the other. Events of an exchange that has left it change nothing.
   struct ConnectionState<ExchangeID: Equatable> {
     enum Request {
-      /// The server has nothing of it.
+      /// Nothing of it was written.
       case unsent
-      /// Bytes of it were given to the socket.
+      /// Some of it was written to the socket.
       case begun
       case complete
     }
 
     enum Response {
       case nothing
-      /// Bytes came, but no final head.
+      /// Bytes arrived, but no final head.
       case begun
-      /// The final head came.
+      /// The final head arrived.
       case head
     }
 
-    /// What came of offering it an exchange.
+    /// The result of offering an exchange to the connection.
     enum Beginning: Equatable {
-      /// The exchange is to be put on it.
+      /// Put the exchange on the connection.
       case enter
-      /// It cannot take any: nothing was written.
+      /// Send it elsewhere: nothing was written.
       case giveBack
-      /// Nor that, and it is to be closed: it ended, or says what nobody asked for.
+      /// Send it elsewhere and close the connection, which has ended or received unsolicited bytes.
       case giveBackAndClose
     }
 
-    /// What is to be done with bytes.
+    /// What to do with bytes.
     enum Arrival: Equatable {
       case decode
-      /// Nobody asked for them, and nobody shall take them for an answer: the connection is to be closed.
+      /// Close the connection: the bytes are unsolicited and must not be taken for a response.
       case close
       case ignore
     }
 
-    /// What the end of the socket leads to.
+    /// What to do when the socket has closed.
     enum Closing: Equatable {
-      /// Nobody was waiting for anything.
+      /// Nothing: no exchange was on the connection.
       case end
-      /// What has arrived is taken first, whenever that is.
+      /// Wait until the reader has taken what has arrived.
       case wait
-      /// The exchange may go out once more, on a new connection.
+      /// Send the exchange again on a new connection.
       case resend
-      /// What has arrived is judged as all that comes.
+      /// Decode what has arrived; nothing more comes.
       case judge
     }
 
-    /// What has to go on by now.
-    enum Owed: Equatable {
+    /// The progress that must happen within a time limit.
+    enum Awaited: Equatable {
       /// Bytes of the request must leave.
-      case room
-      /// The server must send the head of its answer, or content.
+      case progress
+      /// The server must send the head of its response, or content.
       case head, content
     }
 
     private(set) var exchange: ExchangeID?
     private(set) var request = Request.unsent
     private(set) var response = Response.nothing
-    /// Whether reading has stopped because nobody takes what was read.
+    /// Whether reading is paused because the reader does not take what was read.
     private(set) var isPaused = false
-    /// Whether the connection ended before everything that had arrived was taken.
+    /// Whether the connection ended before the reader had taken everything that arrived.
     private(set) var isCutShort = false
-    /// Closed, or about to be: nothing that comes in matters.
+    /// Whether the connection is closed or about to be, so that input is ignored.
     private(set) var isOver = false
-    /// Whether an exchange was completed on it.
+    /// Whether it has completed an exchange.
     private(set) var hasServed = false
-    /// Bytes of the request that had not left at the last look (``looked(unsent:)``), and those written since.
+    /// The bytes of the request that had not left at the last ``measured(unsent:)``, and those written since.
     private(set) var unsent = 0
 
-    /// How far the request of the exchange on it got.
+    /// How far the request of the current exchange got.
     var requestState: RequestState {
       switch (response, request) {
       case (.head, _): .answered
@@ -83,26 +83,25 @@
       }
     }
 
-    /// What must go on within its time now; `nil` where nothing does: content to send is still being made, or nobody
-    /// reads.
+    /// The progress that must happen within its time limit now; `nil` if none: content is still being produced, or the
+    /// reader is slow.
     ///
-    /// While bytes wait to leave nothing else is owed: a server that has not got the request may take its time. That the
-    /// head of an answer is there already changes nothing about it, unless nobody reads that: the server may wait for
-    /// its reader.
-    var owed: Owed? {
+    /// While bytes wait to leave, nothing else is awaited: a server that does not have the request yet may take its time.
+    /// That holds even after the head of the response, unless its reader is slow: the server may be waiting for it.
+    var awaited: Awaited? {
       guard exchange != nil, !isPaused else { return nil }
-      if unsent > 0 { return .room }
+      if unsent > 0 { return .progress }
       guard request == .complete else { return nil }
       return response == .head ? .content : .head
     }
 
     // MARK: The request
 
-    /// An exchange is to begin.
+    /// Offers an exchange to the connection.
     ///
     /// - Parameters:
-    ///   - isOpen: whether the socket is.
-    ///   - hasUnread: looks whether something has arrived that nobody has read; asked only where one came before.
+    ///   - isOpen: whether the socket is open.
+    ///   - hasUnread: looks for input that was not read; called only on a reused connection.
     mutating func offered(isOpen: Bool, hasUnread: () -> Bool) -> Beginning {
       guard exchange == nil, !isOver, isOpen else { return .giveBack }
       guard hasServed, hasUnread() else { return .enter }
@@ -110,35 +109,35 @@
       return .giveBackAndClose
     }
 
-    /// The exchange is on it.
+    /// Puts an exchange on the connection.
     mutating func entered(_ exchange: ExchangeID) {
       self.exchange = exchange
     }
 
-    /// From now on the server may have some of the request.
+    /// Begins to write the request: from now on the server may have some of it.
     mutating func requestBegun() {
       request = .begun
     }
 
-    /// Content was given to the socket, which may keep it for a while.
+    /// Notes bytes written to the socket, which may keep them for a while.
     mutating func wrote(_ count: Int) {
       unsent += count
     }
 
-    /// Takes how many bytes of the request have not left.
+    /// Updates the number of the request's bytes that have not left.
     ///
-    /// - Returns: whether some of it has left since.
-    mutating func looked(unsent: Int) -> Bool {
+    /// - Returns: whether some have left since the last call.
+    mutating func measured(unsent: Int) -> Bool {
       defer { self.unsent = unsent }
       return unsent < self.unsent
     }
 
-    /// The socket may have all of the request; some of it may be ``unsent``.
+    /// Completes the request: the socket has all of it, some of it perhaps ``unsent``.
     mutating func requestCompleted() {
       request = .complete
     }
 
-    /// The request cannot be written: the connection is as good as before.
+    /// Removes an exchange whose request cannot be written. The connection is as good as before.
     mutating func requestRefused() {
       clear()
     }
@@ -159,28 +158,28 @@
       response = .head
     }
 
-    /// Nobody takes what was read; `false` when that is known.
+    /// Pauses reading because the reader does not take what was read. Returns `false` if it was paused already.
     mutating func paused() -> Bool {
       guard exchange != nil, !isPaused else { return false }
       isPaused = true
       return true
     }
 
-    /// What was read is taken again; `false` when it was all along.
+    /// Resumes reading. Returns `false` if it was not paused.
     mutating func resumed() -> Bool {
       guard isPaused else { return false }
       isPaused = false
       return true
     }
 
-    /// The response is complete: whether the connection may take another exchange.
+    /// Completes the response. Returns whether the connection may carry another exchange.
     ///
     /// - Parameters:
-    ///   - canReuse: whether the response lets it.
-    ///   - isExact: whether nothing came beyond the response, which would be nobody's.
-    ///   - isOpen: whether the socket is.
+    ///   - canReuse: whether the response permits it.
+    ///   - isExact: whether no bytes follow the response.
+    ///   - isOpen: whether the socket is open.
     mutating func responseCompleted(canReuse: Bool, isExact: Bool, isOpen: Bool) -> Bool {
-      // A request that is not complete yet never will be.
+      // A request that is incomplete now will stay so.
       let isReusable = canReuse && isExact && isOpen && request == .complete
       clear()
       isOver = !isReusable
@@ -190,22 +189,22 @@
 
     // MARK: Endings
 
-    /// Nobody uses it and nobody shall: `false` where it is used, or was closed before.
+    /// Closes the connection if it is idle. Returns `false` if it is in use, or was closed before.
     mutating func closedUnused() -> Bool {
       guard exchange == nil, !isOver else { return false }
       isOver = true
       return true
     }
 
-    /// The exchange is over before its response is complete: nothing else can use the connection.
+    /// Ends the exchange before its response is complete, which makes the connection useless.
     mutating func broken() {
       clear()
       isOver = true
     }
 
-    /// The socket is closed, by whomever.
+    /// Ends the connection, whichever side has closed the socket.
     ///
-    /// - Parameter isRepeatable: whether the request may go out twice without harm.
+    /// - Parameter isRepeatable: whether the request may be sent twice without harm.
     mutating func closed(isRepeatable: Bool) -> Closing {
       guard exchange != nil else {
         isOver = true

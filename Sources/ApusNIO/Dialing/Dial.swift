@@ -2,67 +2,98 @@
   import ApusCore
   import NIOCore
   import NIOPosix
+  import Synchronization
 
-  /// One connection in the making: addresses, TCP, a proxy's tunnel, TLS, all within one time limit. Lives on its event
-  /// loop.
+  /// The settings that all dials of a transport share.
+  struct DialSettings: Sendable {
+    /// The limit for the whole dial; `nil` for none.
+    let timeout: Duration?
+    let proxyRules: ProxyRules
+    let secureContext: SecureContext
+    let pins: [PinnedHost]
+    let framingLimits: FramingLimits
+    let resolver: NameResolver
+  }
+
+  /// A channel on which requests can be sent, and the times it took to make it.
+  struct DialedChannel {
+    let channel: any Channel
+    let timings: DialTimings
+  }
+
+  /// The durations of a dial's phases.
+  struct DialTimings: Sendable {
+    /// Name resolution; `nil` if the host was an address.
+    var lookup: Duration?
+    /// From the first attempt to connect to the first success, a proxy's tunnel included.
+    var connect = Duration.zero
+    /// The TLS handshake; `nil` without TLS.
+    var handshake: Duration?
+
+    /// The sum.
+    var total: Duration { (lookup ?? .zero) + connect + (handshake ?? .zero) }
+  }
+
+  /// One attempt to make a connection: name resolution, TCP, a proxy's tunnel, TLS, within one time limit. Belongs to its
+  /// event loop.
   final class Dial {
-    typealias Completion = (Result<Connection, TransportError>) -> Void
-
-    private let origin: Origin
-    private let loop: any EventLoop
-    private let core: TransportCore
-    private var completion: Completion?
-    private var proxy: NIOTransport.Proxy?
-    private var timings = DialTimings()
-    private var phaseStart = NIODeadline.now()
-    /// What takes its time, for errors.
-    private var stage = Stage.lookup
-    private var limit: Scheduled<Void>?
-    /// What is closed when the dial fails.
-    private var channel: (any Channel)?
-    private var race: AddressRace?
-    private var lookup: NameResolver.Lookup?
-    /// Whether it was given up because no exchange waits for the connection any more.
-    private(set) var isGivenUp = false
+    typealias Completion = (Result<DialedChannel, TransportError>) -> Void
 
     private enum Stage: String {
       case lookup = "looking up"
       case connect = "connecting to"
-      case tunnel = "waiting for the answer to CONNECT of"
+      case tunnel = "waiting for the response to CONNECT of"
       case handshake = "the TLS handshake with"
     }
 
-    init(to origin: Origin, on loop: any EventLoop, core: TransportCore) {
+    private let origin: Origin
+    private let loop: any EventLoop
+    private let settings: DialSettings
+    private var completion: Completion?
+    private var proxy: ProxyServer?
+    private var timings = DialTimings()
+    private var phaseStart = NIODeadline.now()
+    /// The current stage, for the text of a timeout.
+    private var stage = Stage.lookup
+    private var limit: Scheduled<Void>?
+    /// The channel to close if the dial fails.
+    private var channel: (any Channel)?
+    private var race: AddressRace?
+    private var lookup: NameResolver.Lookup?
+    /// Whether the dial was given up because no exchange waits for the connection.
+    private(set) var isGivenUp = false
+
+    init(to origin: Origin, on loop: any EventLoop, settings: DialSettings) {
       self.origin = origin
       self.loop = loop
-      self.core = core
+      self.settings = settings
     }
 
-    /// Begins; `completion` is called once.
+    /// Starts the dial. `completion` is called once.
     func start(_ completion: @escaping Completion) {
       self.completion = completion
-      if let timeout = core.connectTimeout {
-        limit = loop.assumeIsolated().scheduleTask(in: timeout) { self.timedOut() }
+      if let timeout = settings.timeout {
+        limit = loop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) { self.timedOut() }
       }
       do {
-        proxy = try core.proxyRules.proxy(to: origin)
+        proxy = try settings.proxyRules.proxy(to: origin)
       } catch {
         return fail(error)
       }
-      lookUp(proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
+      resolve(proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
     }
 
-    /// Whom bytes go to: the proxy, where there is one, until it has made a tunnel.
-    private var peer: DialPeer {
+    /// The peer that bytes go to: the proxy, if there is one, until its tunnel is open.
+    var peer: DialPeer {
       guard let proxy, stage != .handshake else {
         return DialPeer(host: origin.host, port: origin.port, isProxy: false)
       }
       return DialPeer(host: proxy.host, port: proxy.port, isProxy: true)
     }
 
-    private func lookUp(_ host: String, port: Int) {
+    private func resolve(_ host: String, port: Int) {
       if let address = AddressLookup.literal(host, port: port) { return connect(to: [address]) }
-      let lookup = core.resolver.lookUp(host, on: loop)
+      let lookup = settings.resolver.lookUp(host, on: loop)
       self.lookup = lookup
       lookup.addresses.assumeIsolated().whenComplete { result in
         self.lookup = nil
@@ -95,52 +126,47 @@
       self.channel = channel
       guard let proxy, origin.scheme == "https" else { return reached(channel) }
       stage = .tunnel
-      Tunnel.open(to: origin, through: proxy, on: channel, limits: core.framingLimits).assumeIsolated().whenComplete {
-        result in
-        switch result {
-        case .success: self.reached(channel)
-        case .failure(let error): self.fail(error)
+      Tunnel.open(to: origin, through: proxy, on: channel, limits: settings.framingLimits).assumeIsolated()
+        .whenComplete { result in
+          switch result {
+          case .success: self.reached(channel)
+          case .failure(let error): self.fail(error)
+          }
         }
-      }
     }
 
-    /// Bytes sent from now on reach the origin, or the proxy that speaks for it.
+    /// Goes on with a channel whose bytes reach the origin, or a proxy that forwards requests to it.
     private func reached(_ channel: any Channel) {
-      // What comes before TLS listens waits for it: read by nobody, it would be lost unseen.
+      // Bytes that come before TLS listens must wait for it; read now, they would be lost.
       if origin.scheme == "https" { try? channel.syncOptions?.setOption(.autoRead, value: false) }
       timings.connect = endPhase()
-      guard origin.scheme == "https" else { return hand(over: channel) }
+      guard origin.scheme == "https" else { return finish(channel) }
       stage = .handshake
       let isForeignAddress = proxy != nil && AddressLookup.literal(origin.host, port: origin.port) != nil
-      core.secureContext.context(identifiedBy: isForeignAddress ? .ours : .library, on: loop)
-        .flatMap { [origin, core] context in
-          Handshake.perform(with: origin.host, on: channel, context: context, pins: core.options.trust.pins)
+      settings.secureContext.context(identifiedBy: isForeignAddress ? .ours : .library, on: loop)
+        .flatMap { [origin, pins = settings.pins] context in
+          Handshake.perform(with: origin.host, on: channel, context: context, pins: pins)
         }
         .assumeIsolated()
         .whenComplete { result in
           switch result {
           case .success:
             self.timings.handshake = self.endPhase()
-            self.hand(over: channel)
+            self.finish(channel)
           case .failure(let error): self.fail(error)
           }
         }
     }
 
-    /// Makes a channel that is ready a connection.
-    private func hand(over channel: any Channel) {
-      guard completion != nil else { return channel.close(promise: nil) }
-      // One that is closed already would never say so to a handler that comes late.
+    /// Completes the dial with a channel that is ready.
+    private func finish(_ channel: any Channel) {
+      guard let completion else { return channel.close(promise: nil) }
+      // A channel that is closed already would never report it to a handler added later.
       guard channel.isActive else { return fail(ChannelError.eof) }
-      do {
-        let handler = ConnectionHandler(core: core)
-        try channel.pipeline.syncOperations.addHandler(handler)
-        let connection = Connection(to: origin, channel: channel, handler: handler, timings: timings)
-        handler.connection = connection
-        succeed(connection)
-      } catch {
-        fail(error)
-      }
+      limit?.cancel()
+      self.channel = nil
+      self.completion = nil
+      completion(.success(DialedChannel(channel: channel, timings: timings)))
     }
 
     private func endPhase() -> Duration {
@@ -151,13 +177,13 @@
 
     // MARK: Ending
 
-    /// Gives it up, because the transport is shut down.
+    /// Cancels the dial because the transport shuts down.
     func cancel() {
       fail(TransportError.shutDown)
     }
 
-    /// Gives it up while the name is looked up, because nobody waits for the connection: the lookup would keep others
-    /// waiting. A connection that is being made is kept for the next who needs one.
+    /// Gives up the dial while it resolves the name, because nobody waits for the connection and the lookup would delay
+    /// others. A connection attempt goes on instead, for the next caller.
     func giveUpLookup() {
       guard lookup != nil else { return }
       isGivenUp = true
@@ -165,32 +191,60 @@
     }
 
     private func timedOut() {
-      let limit = core.options.connectTimeout.map { " longer than \($0), the connectTimeout" } ?? " too long"
+      let limit = settings.timeout.map { " longer than \($0), the connectTimeout" } ?? " too long"
       fail(
         TransportError(
           .timedOut(.connecting), requestState: .notSent, detail: "\(stage.rawValue) \(peer) took\(limit)"))
     }
 
-    private func succeed(_ connection: Connection) {
-      limit?.cancel()
-      channel = nil
-      guard let completion else { return connection.close() }
-      self.completion = nil
-      completion(.success(connection))
-    }
-
     private func fail(_ error: any Error) {
       limit?.cancel()
-      // Taken first: closing has failures of its own to report, which come of this one.
+      // Taken first: closing the channel reports failures of its own, which are consequences of this one.
       let completion = completion
       self.completion = nil
-      if let lookup { core.resolver.cancel(lookup) }
+      if let lookup { settings.resolver.cancel(lookup) }
       lookup = nil
       race?.cancel()
       race = nil
       channel?.close(promise: nil)
       channel = nil
       completion?(.failure(TransportError(connecting: error, to: peer)))
+    }
+  }
+
+  /// The dials of a transport that are under way.
+  final class OpenDials: Sendable {
+    private struct Entry: Sendable {
+      let origin: Origin
+      let loop: any EventLoop
+      let dial: NIOLoopBound<Dial>
+    }
+
+    private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    /// Adds a dial. Call it on the dial's loop.
+    func add(_ dial: Dial, to origin: Origin, on loop: any EventLoop) {
+      let entry = Entry(origin: origin, loop: loop, dial: NIOLoopBound(dial, eventLoop: loop))
+      entries.withLock { $0[ObjectIdentifier(dial)] = entry }
+    }
+
+    func remove(_ dial: Dial) {
+      // Released outside of the lock.
+      let entry = entries.withLock { $0.removeValue(forKey: ObjectIdentifier(dial)) }
+      withExtendedLifetime(entry) {}
+    }
+
+    /// Gives up the dials to an origin that still resolve its name.
+    func giveUpLookups(of origin: Origin) {
+      for entry in entries.withLock({ $0.values.filter { $0.origin == origin } }) {
+        entry.loop.execute { entry.dial.value.giveUpLookup() }
+      }
+    }
+
+    func cancelAll() {
+      for entry in entries.withLock({ Array($0.values) }) {
+        entry.loop.execute { entry.dial.value.cancel() }
+      }
     }
   }
 #endif

@@ -8,26 +8,26 @@
     import Foundation
   #endif
 
-  /// Why a secure connection failed, in words: what errors of the TLS library say, without the files of its sources.
+  /// A failed TLS connection, described in words instead of the TLS library's source locations.
   struct TLSFailure: Error {
-    /// As half a sentence.
+    /// The reason, as half a sentence.
     let reason: String
-    /// The library's error, where it was its.
+    /// The TLS library's error, if it reported one.
     let underlying: (any Error)?
 
     init(reason: String, underlying: (any Error)? = nil) {
       (self.reason, self.underlying) = (reason, underlying)
     }
 
-    /// The reason for an error; `nil` for one that is none of TLS.
+    /// Creates a failure from an error; `nil` if the error is not about TLS.
     ///
-    /// - Parameter fault: looks at the certificate where the library only says that it is not valid.
+    /// - Parameter fault: describes the certificate's fault when the library only says that it is not valid.
     init?(_ error: any Error, fault: () -> String?) {
       guard let reason = Self.reason(of: error) else { return nil }
       self.init(reason: (reason == Self.untrusted ? fault() : nil) ?? reason, underlying: error)
     }
 
-    /// What is wrong with a certificate that was refused: the library does not tell, but this is what it looks at.
+    /// Returns what is wrong with a rejected certificate's dates, which the library checks but does not report.
     static func fault(of certificate: NIOSSLCertificate?, at now: Date) -> String? {
       guard let certificate else { return nil }
       let (start, end) = (Double(certificate.notValidBefore), Double(certificate.notValidAfter))
@@ -40,7 +40,7 @@
       String(Date(timeIntervalSince1970: seconds).formatted(.iso8601).prefix(10))
     }
 
-    /// The reason, as half a sentence; `nil` for errors that are none of TLS.
+    /// Returns the reason as half a sentence; `nil` if the error is not about TLS.
     static func reason(of error: any Error) -> String? {
       switch error {
       case let error as TLSFailure: error.reason
@@ -54,11 +54,11 @@
     private static func text(of error: NIOSSLError) -> String {
       switch error {
       case .handshakeFailed(let error), .shutdownFailed(let error): text(of: error)
-      case .noCertificateToValidate: "the server showed no certificate"
+      case .noCertificateToValidate: "the server presented no certificate"
       case .unableToValidateCertificate, .cannotFindPeerIP: wrongHost
       case .uncleanShutdown: closed
       case .failedToLoadCertificate, .failedToLoadPrivateKey, .noSuchFilesystemObject:
-        "the certificates or the key to use are not readable"
+        "the certificates or the key cannot be read"
       default: "\(error)"
       }
     }
@@ -66,7 +66,7 @@
     private static func text(of error: NIOSSLExtraError) -> String {
       switch error {
       case .failedToValidateHostname: wrongHost
-      case .serverHostnameImpossibleToMatch, .invalidSNIHostname: "no certificate can be for a host of this name"
+      case .serverHostnameImpossibleToMatch, .invalidSNIHostname: "no certificate can match a host of this name"
       default: "the TLS library failed"
       }
     }
@@ -75,20 +75,21 @@
       switch error {
       case .zeroReturn, .syscallError: closed
       case .sslError(let stack), .unknownError(let stack), .invalidSNIName(let stack), .failedToSetALPN(let stack):
-        // The first says what happened, the others what came of it.
+        // The first entry of the stack is the cause, the others are its consequences.
         stack.lazy.compactMap { reason(named: name(in: "\($0)")) }.first ?? "the TLS handshake failed"
       default: "the TLS handshake failed"
       }
     }
 
-    /// The name of a reason in the text of an error: `error:1000007d:SSL routines:OPENSSL_internal:NAME at FILE:LINE`.
+    /// Extracts the reason's name from an error's text:
+    /// `error:1000007d:SSL routines:OPENSSL_internal:NAME at FILE:LINE`.
     static func name(in text: String) -> String? {
       guard let mark = text.firstRange(of: "OPENSSL_internal:") else { return nil }
       let name = text[mark.upperBound...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
       return name.isEmpty ? nil : String(name)
     }
 
-    /// The words for a name.
+    /// Returns a sentence for a reason's name.
     static func reason(named name: String?) -> String? {
       guard let name else { return nil }
       if let reason = reasons[name] { return reason }
@@ -99,7 +100,7 @@
       return "the server ended the TLS handshake with the alert \(words[(alert + 1)...].joined(separator: " "))"
     }
 
-    static let untrusted = "the certificate is self-signed or of an authority that is not trusted"
+    static let untrusted = "the certificate is self-signed or issued by an authority that is not trusted"
     static let wrongHost = "the certificate is for another host"
     private static let closed = "the server closed the connection"
 
@@ -107,10 +108,11 @@
       "CERTIFICATE_VERIFY_FAILED": untrusted,
       "WRONG_VERSION_NUMBER": "the server does not speak TLS at this port",
       "HTTP_REQUEST": "the server does not speak TLS at this port",
-      "UNSUPPORTED_PROTOCOL": "the server speaks no version of TLS that is allowed here",
-      "TLSV1_ALERT_PROTOCOL_VERSION": "the server takes no version of TLS that is allowed here",
-      "SSLV3_ALERT_HANDSHAKE_FAILURE": "the server takes none of the offered TLS parameters (alert handshake failure)",
-      "TLSV1_ALERT_INSUFFICIENT_SECURITY": "the server wants stronger TLS parameters (alert insufficient security)",
+      "UNSUPPORTED_PROTOCOL": "the server supports no TLS version that is allowed here",
+      "TLSV1_ALERT_PROTOCOL_VERSION": "the server accepts no TLS version that is allowed here",
+      "SSLV3_ALERT_HANDSHAKE_FAILURE":
+        "the server accepts none of the offered TLS parameters (alert handshake failure)",
+      "TLSV1_ALERT_INSUFFICIENT_SECURITY": "the server requires stronger TLS parameters (alert insufficient security)",
       "TLSV1_ALERT_NO_APPLICATION_PROTOCOL": "the server does not offer HTTP/1.1 (alert no application protocol)",
       "TLSV1_ALERT_UNRECOGNIZED_NAME": "the server does not know the host name (alert unrecognized name)",
       "TLSV1_UNRECOGNIZED_NAME": "the server does not know the host name (alert unrecognized name)",

@@ -13,14 +13,14 @@
   #endif
 
   extension TransportError {
-    /// The transport takes no more messages, or stops those that run.
+    /// The error of calls that a transport refuses or stops because it shuts down.
     static let shutDown = TransportError(.declined, requestState: .notSent, detail: "the transport is shut down")
 
-    /// No connection came to be: nothing was sent.
+    /// Creates the error of a connection that could not be made. Nothing was sent.
     ///
     /// - Parameters:
-    ///   - error: what happened.
-    ///   - peer: whom the connection was to lead to, as ``DialPeer`` names it.
+    ///   - error: the cause.
+    ///   - peer: the host, or the proxy, that was to be connected to.
     init(connecting error: any Error, to peer: DialPeer) {
       switch error {
       case let error as TransportError: self = error
@@ -31,11 +31,11 @@
           Self.kind(of: error), requestState: .notSent, detail: Self.text(of: error, peer: peer), underlying: error)
       case ChannelError.connectTimeout:
         self.init(
-          .timedOut(.connecting), requestState: .notSent, detail: "\(peer) did not take the connection in time",
+          .timedOut(.connecting), requestState: .notSent, detail: "\(peer) did not accept the connection in time",
           underlying: error)
       case ChannelError.eof:
         self.init(
-          .connectionFailed, requestState: .notSent, detail: "\(peer) closed the connection while it was made",
+          .connectionFailed, requestState: .notSent, detail: "\(peer) closed the connection while it was being made",
           underlying: error)
       default:
         if let reason = TLSFailure.reason(of: error) {
@@ -61,11 +61,11 @@
     private static func text(of error: IOError, peer: DialPeer) -> String {
       switch error.errnoCode {
       case ECONNREFUSED: "connection refused by \(peer)"
-      case ECONNRESET, EPIPE: "connection reset by \(peer) while it was made"
+      case ECONNRESET, EPIPE: "connection reset by \(peer) while it was being made"
       case EHOSTUNREACH: "no route to \(peer)"
-      case ENETUNREACH: "the network of \(peer) cannot be reached"
+      case ENETUNREACH: "the network of \(peer) is unreachable"
       case ENETDOWN: "the network is down: \(peer) cannot be reached"
-      case ETIMEDOUT: "\(peer) did not take the connection in time"
+      case ETIMEDOUT: "\(peer) did not accept the connection in time"
       case EADDRNOTAVAIL: "no local port is free for a connection to \(peer)"
       case EMFILE, ENFILE: "too many files are open for a connection to \(peer)"
       case EACCES, EPERM: "the system does not permit a connection to \(peer)"
@@ -73,12 +73,12 @@
       }
     }
 
-    /// The system's own words for a code of its errors.
+    /// Returns the system's own description of an error number.
     static func systemText(_ code: CInt) -> String {
       strerror(code).map { String(cString: $0) } ?? "system error \(code)"
     }
 
-    /// Why a connection ended before its answer was complete, where it was not simply closed.
+    /// Describes why a connection broke before its response was complete; `nil` if it was simply closed.
     static func text(ofBreak cause: (any Error)?) -> String? {
       guard let cause else { return nil }
       if let reason = TLSFailure.reason(of: cause) { return reason }
@@ -91,12 +91,12 @@
     }
   }
 
-  /// Whom a connection that is made leads to, as errors name it: the origin, or the proxy on the way.
+  /// The host that a connection is made to, as errors name it: the origin, or the proxy in front of it.
   struct DialPeer: Sendable, CustomStringConvertible {
     let host: String
     let port: Int
     let isProxy: Bool
-    /// The address that was tried; `nil`: none yet.
+    /// The address that was tried; `nil` before the first.
     var address: String?
 
     init(host: String, port: Int, isProxy: Bool) {
@@ -105,7 +105,7 @@
 
     func at(_ address: SocketAddress) -> DialPeer {
       var peer = self
-      // A host that is an address needs not be told twice.
+      // A host that is an address already says it.
       if AddressBytes.of(host) == nil { peer.address = address.ipAddress }
       return peer
     }
@@ -114,11 +114,5 @@
     var description: String {
       "\(isProxy ? "the proxy " : "")\(host):\(port)" + (address.map { " (\($0))" } ?? "")
     }
-  }
-
-  /// An address to which no connection could be made.
-  struct AddressFailure: Error {
-    let address: SocketAddress
-    let underlying: any Error
   }
 #endif

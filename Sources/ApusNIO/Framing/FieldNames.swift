@@ -9,12 +9,12 @@
     import Musl
   #endif
 
-  /// The names of fields that answers usually have, found by their bytes: no string is made, lower-cased or checked.
+  /// The names of common response fields, found by their bytes without making, lower-casing or checking a string.
   ///
-  /// Servers write names either capitalised or in lower case; both are kept ready, so that a name is reported as it was
-  /// written. Any other spelling is made on the spot.
+  /// Servers capitalise names or write them in lower case; both spellings are prepared, so that a name is reported as it
+  /// was written. Any other spelling is made when it occurs.
   struct FieldNames: Sendable {
-    /// What a field means for the framing of its message.
+    /// The meaning of a field for the framing of its message.
     enum Role: UInt8, Sendable {
       case other
       case contentLength
@@ -22,7 +22,7 @@
       case connection
     }
 
-    /// Where a spelling stands in ``spellings``, and what it means. No references: looking at one counts nothing.
+    /// The position of a spelling in ``spellings``, and its role. Contains no references, so lookups retain nothing.
     private struct Key: Sendable {
       let start: Int32
       let length: Int32
@@ -34,7 +34,7 @@
     private let names: [HTTPField.Name]
     private let keys: [Key]
     private let spellings: [UInt8]
-    /// One more than a key's index, at the hash of its spelling or the next place that was free; 0 ends a search.
+    /// A hash table of key indices plus one, with linear probing; 0 marks a free slot.
     private let slots: [UInt16]
 
     private init() {
@@ -60,7 +60,7 @@
       (self.names, self.keys, self.spellings, self.slots) = (names, keys, spellings, slots)
     }
 
-    /// The name and what it means; `nil` when the bytes are no token.
+    /// Returns the name and its role; `nil` if the bytes are not a token.
     func find(_ bytes: UnsafeRawBufferPointer) -> (name: HTTPField.Name, role: Role)? {
       guard !bytes.isEmpty else { return nil }
       var slot = Self.hash(bytes)
@@ -76,7 +76,7 @@
 
     private static let slotCount = 1024
 
-    /// Of bytes that are not empty.
+    /// Returns the slot of bytes, which must not be empty.
     @inline(__always)
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
       let first = UInt32(bytes[0])

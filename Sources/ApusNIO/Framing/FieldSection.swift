@@ -1,10 +1,10 @@
 #if NIO
   import HTTPTypes
 
-  /// Field lines as they come, and what they say about the framing of their message (RFC 9112 §5, §6).
+  /// A section of field lines, and what it says about the framing of its message (RFC 9112 §5, §6).
   ///
-  /// Everything is checked before the field type sees it, which silently cleans what must be refused and traps on absurd
-  /// counts. A value is turned into a string once; for the usual names none is made.
+  /// Everything is checked before it becomes an `HTTPField`, which silently cleans forbidden bytes and traps on absurd
+  /// counts. A value becomes a string once; a common name becomes none.
   struct FieldSection: Sendable {
     /// What the fields say about framing and persistence.
     struct Facts: Sendable, Equatable {
@@ -14,7 +14,7 @@
       fileprivate(set) var closes = false
       /// Whether `Connection` has the option `keep-alive`.
       fileprivate(set) var keepsAlive = false
-      /// What is wrong with the first field about framing that is malformed: nothing, where framing is not theirs to say.
+      /// The first fault in a field about framing. It is ignored in responses whose framing these fields do not define.
       fileprivate(set) var fault: FramingError?
     }
 
@@ -25,7 +25,7 @@
       fields.reserveCapacity(16)
     }
 
-    /// Takes a field line without its end.
+    /// Adds a field line, without its line end.
     mutating func add(_ line: UnsafeRawBufferPointer) throws(FramingError) {
       var colon = 0
       while colon < line.count, line[colon] != Octet.colon { colon += 1 }
@@ -35,7 +35,7 @@
       let value = Octet.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
       let text = Octet.text(value)
       guard text != .forbidden else {
-        throw FramingError(.malformedFieldValue, "the value of \(name.canonicalName) holds a control character")
+        throw FramingError(.malformedFieldValue, "the value of \(name.canonicalName) contains a control character")
       }
       switch role {
       case .other: break
@@ -50,7 +50,7 @@
       fields.append(Self.field(name, value, text))
     }
 
-    /// The fields, as what messages have; and begins anew, in the same memory.
+    /// Returns the fields and starts over, in the same memory.
     mutating func finish() -> HTTPFields {
       let all = Self.collected(fields)
       fields.removeAll(keepingCapacity: true)
@@ -62,12 +62,12 @@
       _ name: HTTPField.Name, _ value: UnsafeRawBufferPointer, _ text: Octet.Text
     ) -> HTTPField {
       if text == .ascii { return HTTPField(name: name, value: Octet.string(value)) }
-      // What is not UTF-8 keeps its bytes.
+      // A value that is not UTF-8 keeps its bytes.
       return HTTPField(name: name, value: value)
     }
 
-    /// The initialiser for fields that came parsed is the only one that takes a list without a generic step per field. It
-    /// refuses some repetitions, which are not this type's to judge.
+    /// Converts the fields at once: this initialiser is the only one that takes a list without a generic step per field.
+    /// It rejects some repeated fields, which are allowed here, so there is a slower way for those.
     private static func collected(_ fields: [HTTPField]) -> HTTPFields {
       if let all = try? HTTPFields(parsedTrailerFields: fields) { return all }
       var all = HTTPFields()
@@ -79,7 +79,7 @@
     private static func malformedName(_ line: UnsafeRawBufferPointer) -> FramingError {
       let end = line.firstIndex { !Octet.isToken($0) } ?? line.endIndex
       guard end < line.count, Octet.isBlank(line[end]) else {
-        return FramingError(.malformedFieldName, "a field line has no colon or a name that is no token")
+        return FramingError(.malformedFieldName, "a field line has no colon or a name that is not a token")
       }
       if end == 0 { return FramingError(.foldedField, "a field line begins with white space") }
       return FramingError(.spaceBeforeColon, "white space follows a field's name")
@@ -89,8 +89,8 @@
   // MARK: Fields that frame the message
 
   extension FieldSection {
-    /// Takes one number, or several that are the same: RFC 9110 §8.6 and RFC 9112 §6.3 let those count as one, and one is
-    /// what the fields hold then.
+    /// Accepts one number, or equal numbers in a list or in repeated fields (RFC 9110 §8.6, RFC 9112 §6.3). The fields
+    /// keep one number.
     private mutating func addContentLength(_ value: UnsafeRawBufferPointer, _ name: HTTPField.Name) throws(FramingError)
     {
       let hadLength = facts.contentLength != nil
@@ -99,7 +99,7 @@
         let end = value[start...].firstIndex(of: Octet.comma) ?? value.endIndex
         let length = try Self.number(Octet.trimmed(UnsafeRawBufferPointer(rebasing: value[start..<end])))
         guard facts.contentLength == nil || facts.contentLength == length else {
-          throw FramingError(.conflictingContentLength, "the answer has several lengths")
+          throw FramingError(.conflictingContentLength, "the response has several lengths")
         }
         facts.contentLength = length
         guard end < value.endIndex else { break }
@@ -116,7 +116,7 @@
         let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
         let (sum, isEvenTooLarge) = tens.addingReportingOverflow(Int64(byte &- UInt8(ascii: "0")))
         guard Octet.isDigit(byte), !isTooLarge, !isEvenTooLarge else {
-          throw FramingError(.malformedContentLength, "the content's length is no number, or too large a one")
+          throw FramingError(.malformedContentLength, "the content's length is not a number or is too large")
         }
         number = sum
       }
@@ -124,15 +124,15 @@
       return number
     }
 
-    /// Takes `chunked` alone: no other coding was offered to the server, so none may be applied (RFC 9110 §10.1.4).
+    /// Accepts a single `chunked`: no other coding was offered to the server, so none may be applied (RFC 9110 §10.1.4).
     private mutating func takeTransferEncoding(_ value: UnsafeRawBufferPointer) throws(FramingError) {
       guard !facts.isChunked, Octet.spells(value, "chunked") else {
-        throw FramingError(.malformedTransferEncoding, "the transfer coding is not chunked, once")
+        throw FramingError(.malformedTransferEncoding, "the transfer coding is not a single chunked")
       }
       facts.isChunked = true
     }
 
-    /// RFC 9110 §7.6.1.
+    /// Reads the connection options (RFC 9110 §7.6.1).
     private mutating func takeConnection(_ value: UnsafeRawBufferPointer) {
       for option in value.split(separator: Octet.comma) {
         let option = Octet.trimmed(UnsafeRawBufferPointer(rebasing: option))

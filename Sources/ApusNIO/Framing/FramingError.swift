@@ -1,23 +1,23 @@
 #if NIO
-  /// Why bytes are no HTTP/1.1 answer, or a head cannot be written as one request.
+  /// An error in the framing of an HTTP/1.1 response, or in a request head that cannot be written.
   ///
-  /// After one of these a connection's framing is unknown: it can only be closed (RFC 9112 §6.3).
-  public struct FramingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The rule that is broken, one case each.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+  /// After an error in a response the state of the connection is unknown; it can only be closed (RFC 9112 §6.3).
+  struct FramingError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The rule that was broken.
+    enum Kind: String, Sendable, Hashable, CaseIterable {
       /// The first line is not version, status and reason (RFC 9112 §4).
       case malformedStatusLine
       /// The version is not HTTP/1 (RFC 9112 §2.3).
       case unsupportedVersion
-      /// A line ends with LF alone, or holds a CR that ends nothing (RFC 9112 §2.2).
+      /// A line ends with a bare LF, or contains a CR elsewhere (RFC 9112 §2.2).
       case malformedLineEnd
-      /// A field line has no colon, or its name is no token (RFC 9112 §5).
+      /// A field line has no colon, or its name is not a token (RFC 9112 §5).
       case malformedFieldName
-      /// White space between a field's name and its colon (RFC 9112 §5.1).
+      /// White space stands between a field's name and its colon (RFC 9112 §5.1).
       case spaceBeforeColon
-      /// A field line that begins with white space: obsolete folding (RFC 9112 §5.2).
+      /// A field line begins with white space: obsolete line folding (RFC 9112 §5.2).
       case foldedField
-      /// A control character in a field's value, NUL among them (RFC 9110 §5.5).
+      /// A field's value contains a control character, such as NUL (RFC 9110 §5.5).
       case malformedFieldValue
       /// More bytes of fields than ``NIOTransport/Limits/fieldBytes``.
       case fieldsTooLarge
@@ -25,53 +25,54 @@
       case tooManyFields
       /// More interim responses than ``NIOTransport/Limits/interimResponses``.
       case tooManyInterimResponses
-      /// A switch to another protocol that nobody asked for (RFC 9110 §15.2.2).
+      /// The server switches protocols without being asked (RFC 9110 §15.2.2).
       case unexpectedUpgrade
-      /// A Content-Length that is no number, or too large a one (RFC 9110 §8.6).
+      /// `Content-Length` is not a number, or is too large (RFC 9110 §8.6).
       case malformedContentLength
-      /// Several lengths that differ (RFC 9112 §6.3).
+      /// Several values of `Content-Length` differ (RFC 9112 §6.3).
       case conflictingContentLength
-      /// A Transfer-Encoding other than one `chunked`, or one in HTTP/1.0 (RFC 9112 §6.1).
+      /// `Transfer-Encoding` is not a single `chunked`, or occurs in HTTP/1.0 (RFC 9112 §6.1).
       case malformedTransferEncoding
-      /// Transfer-Encoding and Content-Length together (RFC 9112 §6.3).
+      /// `Transfer-Encoding` and `Content-Length` occur together (RFC 9112 §6.3).
       case lengthAndTransferEncoding
       /// A chunk's size is not hexadecimal, has too many digits, or is too large (RFC 9112 §7.1).
       case malformedChunkSize
       /// A chunk extension breaks the grammar (RFC 9112 §7.1.1).
       case malformedChunkExtension
-      /// Longer chunk extensions than are allowed.
+      /// Chunk extensions are longer than allowed.
       case chunkExtensionsTooLarge
-      /// A chunk is longer or shorter than it said (RFC 9112 §7.1).
+      /// A chunk's content is not followed by CRLF: it is longer or shorter than announced (RFC 9112 §7.1).
       case malformedChunkEnd
-      /// The connection ended before a byte of the answer came.
+      /// The connection closed before the first byte of the response.
       case noAnswer
-      /// The connection ended inside the answer (RFC 9112 §8).
+      /// The connection closed inside the response (RFC 9112 §8).
       case truncated
-      /// The connection ended without TLS saying so where only that marks the end of the content (RFC 9112 §9.8).
+      /// The connection closed without TLS's close notification, which alone marks the end of this content (RFC 9112
+      /// §9.8).
       case uncleanEnd
-      /// Bytes where no answer is awaited (RFC 9112 §9.2).
+      /// Bytes arrived while no response was expected (RFC 9112 §9.2).
       case unsolicited
-      /// An answer is awaited before the one before it has ended.
+      /// A response was expected before the previous one ended.
       case outOfOrder
-      /// A request's method is no token.
+      /// A request's method is not a token.
       case invalidMethod
-      /// A request's target, scheme or authority holds what it may not, or is missing (RFC 9112 §3.2).
+      /// A request's target, scheme or authority is missing or contains a forbidden character (RFC 9112 §3.2).
       case invalidTarget
-      /// A request's field is the transport's to set, or holds what it may not.
+      /// A request's field is reserved for the transport or contains a forbidden character.
       case invalidField
     }
 
-    /// The rule that is broken.
-    public let kind: Kind
-    /// What exactly is wrong, for logs. Holds neither values of fields nor content.
-    public let detail: String
+    /// The rule that was broken.
+    let kind: Kind
+    /// A description for logs. Contains neither field values nor content.
+    let detail: String
 
     init(_ kind: Kind, _ detail: String) {
       self.kind = kind
       self.detail = detail
     }
 
-    /// Kind and detail.
-    public var description: String { "\(kind.rawValue): \(detail)" }
+    /// The kind and the detail.
+    var description: String { "\(kind.rawValue): \(detail)" }
   }
 #endif

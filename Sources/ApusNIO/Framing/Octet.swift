@@ -1,5 +1,5 @@
 #if NIO
-  /// The kinds of bytes that HTTP's grammar tells apart (RFC 9110 §5.6): 128 bits in two words, no table in memory.
+  /// The byte classes of HTTP's grammar (RFC 9110 §5.6), as 128 bits in two words: no table in memory.
   enum Octet {
     static let tab = UInt8(ascii: "\t")
     static let lineFeed = UInt8(ascii: "\n")
@@ -8,21 +8,21 @@
     static let comma = UInt8(ascii: ",")
     static let colon = UInt8(ascii: ":")
 
-    /// Whether a byte may be part of a token (RFC 9110 §5.6.2).
+    /// Whether the byte may be part of a token (RFC 9110 §5.6.2).
     @inline(__always)
     static func isToken(_ byte: UInt8) -> Bool {
       let bits: UInt64 = byte < 64 ? 0x03FF_6CFA_0000_0000 : byte < 128 ? 0x57FF_FFFF_C7FF_FFFE : 0
       return bits >> UInt64(byte & 63) & 1 == 1
     }
 
-    /// Space and tab: optional white space (RFC 9110 §5.6.3).
+    /// Whether the byte is a space or a tab: optional white space (RFC 9110 §5.6.3).
     @inline(__always)
     static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
     @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    /// The value of a hexadecimal digit.
+    /// Returns the value of a hexadecimal digit.
     @inline(__always)
     static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
       if isDigit(byte) { return byte &- UInt8(ascii: "0") }
@@ -30,17 +30,17 @@
       return letter < 6 ? letter &+ 10 : nil
     }
 
-    /// What a byte-by-byte look at text found (RFC 9110 §5.5).
+    /// The classes of text in a field value (RFC 9110 §5.5).
     enum Text {
-      /// Visible characters, space and tab.
+      /// Visible ASCII, spaces and tabs.
       case ascii
-      /// Bytes beyond ASCII too.
+      /// Bytes beyond ASCII as well.
       case other
-      /// A control character.
+      /// At least one control character.
       case forbidden
     }
 
-    /// Looks at text eight bytes at a time: all of an answer's fields go through here.
+    /// Classifies text, eight bytes at a time: every field of a response passes through here.
     @inline(__always)
     static func text(_ bytes: UnsafeRawBufferPointer) -> Text {
       let (ones, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
@@ -49,7 +49,7 @@
       while index + 8 <= bytes.count {
         let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
         let deletes = word ^ (ones &* 0x7F)
-        // The high bit of a byte that is less than a space, or DEL; perhaps of its neighbour too.
+        // Sets the high bit of each byte below a space, and of each DEL; sometimes of its neighbour too.
         let suspects = ((word &- ones &* 0x20) & ~word | (deletes &- ones) & ~deletes) & high
         if suspects != 0, !isPlain(bytes, index..<index + 8) { return .forbidden }
         seen |= word
@@ -62,7 +62,7 @@
       return seen & high == 0 ? .ascii : .other
     }
 
-    /// Whether text holds nothing but visible characters, space, tab and bytes beyond ASCII.
+    /// Whether text consists of visible characters, spaces, tabs and bytes beyond ASCII.
     @inline(__always)
     static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool { text(bytes) != .forbidden }
 
@@ -72,13 +72,13 @@
       return true
     }
 
-    /// Text that is known to be ASCII, or UTF-8.
+    /// Makes a string of bytes known to be ASCII or UTF-8.
     @inline(__always)
     static func string(_ bytes: UnsafeRawBufferPointer) -> String {
       String(decoding: bytes.bindMemory(to: UInt8.self), as: UTF8.self)
     }
 
-    /// Without the blanks at both ends.
+    /// Returns the bytes without white space at either end.
     @inline(__always)
     static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
       var (start, end) = (0, bytes.count)
@@ -87,7 +87,7 @@
       return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 
-    /// Whether bytes spell lower-case ASCII text, in any case.
+    /// Whether bytes spell a lower-case ASCII text, ignoring case.
     @inline(__always)
     static func spells(_ bytes: UnsafeRawBufferPointer, _ lowercased: StaticString) -> Bool {
       guard bytes.count == lowercased.utf8CodeUnitCount else { return false }

@@ -2,26 +2,46 @@
   import HTTPTypes
   import NIOCore
 
+  /// The forms of a request target (RFC 9112 §3.2).
+  enum TargetForm: Sendable, Hashable {
+    /// Path and query, or `*` for OPTIONS: to the origin server, also through a tunnel.
+    case origin
+    /// The whole URL: to a proxy that forwards the request.
+    case absolute
+    /// Host and port: CONNECT only.
+    case authority
+  }
+
+  /// The framing of a request's content (RFC 9112 §6.3).
+  enum RequestFraming: Sendable, Hashable {
+    /// No content, and no field about it.
+    case none
+    /// A known number of bytes, not negative.
+    case length(Int64)
+    /// Chunks, for content of unknown length.
+    case chunked
+  }
+
   /// Writes requests as HTTP/1.1 (RFC 9112 §3, §6, §7) into one buffer, without a string in between.
   ///
-  /// What is framing's is written here and nowhere else: `Host`, `Content-Length`, `Transfer-Encoding`. Everything else is
-  /// checked byte by byte as it is copied, and refused, not cleaned: a control character would end a line and begin
-  /// another request.
+  /// The encoder alone writes the fields of framing: `Host`, `Content-Length`, `Transfer-Encoding`. All other bytes are
+  /// checked as they are copied, and refused instead of cleaned: a control character could end a line and begin another
+  /// request.
   struct RequestEncoder: Sendable {
-    /// What the request line names.
+    /// The form of the request target.
     var form = TargetForm.origin
-    /// How the content is framed.
+    /// The framing of the content.
     var framing = RequestFraming.none
-    /// Fields of the transport's own, after the message's: `User-Agent`, `Accept-Encoding`, `Proxy-Authorization`,
+    /// The transport's own fields, written after the message's: `User-Agent`, `Accept-Encoding`, `Proxy-Authorization`,
     /// `Connection`.
     var adding = HTTPFields()
 
-    /// Writes a request's head, up to and with the empty line.
+    /// Writes a request's head, the empty line included.
     ///
     /// - Throws: ``FramingError`` with ``FramingError/Kind/invalidMethod``, ``FramingError/Kind/invalidTarget`` or
-    ///   ``FramingError/Kind/invalidField``; the buffer is then as it was.
+    ///   ``FramingError/Kind/invalidField``; the buffer is then unchanged.
     func encodeHead(_ head: HTTPRequest, into buffer: inout ByteBuffer) throws(FramingError) {
-      // Measured first, so that it is one write and not thirty.
+      // Measured first, so that the head costs one write instead of thirty.
       try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: measure(head)) { target throws(FramingError) in
         var writer = HeadWriter(target)
         try write(head, &writer)
@@ -29,7 +49,7 @@
       }
     }
 
-    /// At least as many bytes as the head has.
+    /// Returns an upper bound for the head's size.
     private func measure(_ head: HTTPRequest) -> Int {
       var count = 128 + head.method.rawValue.utf8.count + (head.path?.utf8.count ?? 1)
       count += (head.scheme?.utf8.count ?? 0) + 2 * (head.authority?.utf8.count ?? 0)
@@ -60,7 +80,7 @@
     private func writeRequestLine(_ head: HTTPRequest, _ writer: inout HeadWriter) throws(FramingError) {
       let method = head.method.rawValue
       guard !method.isEmpty, try writer.write(method, where: Octet.isToken) else {
-        throw FramingError(.invalidMethod, "the method is no token")
+        throw FramingError(.invalidMethod, "the method is not a token")
       }
       try writer.write(" ")
       guard let authority = head.authority, !authority.isEmpty else { throw Self.invalidAuthority }
@@ -87,13 +107,13 @@
       if first == nil || first == UInt8(ascii: "?") {
         try writer.write("/")
       } else if path == "*", method == "OPTIONS" {
-        // RFC 9112 §3.2.4: as a URL, it is one without a path.
+        // RFC 9112 §3.2.4: the absolute form of `*` is a URL without a path.
         if form == .absolute { path = "" }
       } else if first != UInt8(ascii: "/") {
         throw FramingError(.invalidTarget, "the path does not begin with a slash")
       }
       guard try writer.write(path, where: TargetRules.isTarget) else {
-        throw FramingError(.invalidTarget, "the target holds a character that is not allowed")
+        throw FramingError(.invalidTarget, "the target contains a character that is not allowed")
       }
     }
 
@@ -108,21 +128,22 @@
         throw FramingError(.invalidField, "the field \(field.name) is set by the transport")
       }
       guard try writer.write(field.name.rawName, where: Octet.isToken) else {
-        throw FramingError(.invalidField, "a field's name is no token")
+        throw FramingError(.invalidField, "a field's name is not a token")
       }
       try writer.write(": ")
       let isText = try field.withUnsafeBytesOfValue { value throws(FramingError) in
         Octet.isText(try writer.write(UnsafeRawBufferPointer(value)))
       }
       guard isText else {
-        throw FramingError(.invalidField, "the value of the field \(field.name) holds a character that is not allowed")
+        throw FramingError(
+          .invalidField, "the value of the field \(field.name) contains a character that is not allowed")
       }
       try writer.write("\r\n")
     }
 
     private static let invalidAuthority = FramingError(.invalidTarget, "the authority is missing or malformed")
 
-    /// What no field may be named, since it is written from the request's authority and framing.
+    /// Whether a field is written from the request's authority and framing alone.
     private static func isFraming(_ name: String) -> Bool {
       switch name.utf8.count {
       case 4: name == "host"
@@ -132,7 +153,7 @@
       }
     }
 
-    /// What no message may set: the connection is the transport's (RFC 9110 §7.6.1).
+    /// Whether a field is reserved for the transport, which owns the connection (RFC 9110 §7.6.1).
     private static func isReserved(_ name: String) -> Bool {
       switch name.utf8.count {
       case 2: name == "te"
@@ -144,6 +165,34 @@
       case 17: name == "transfer-encoding"
       default: false
       }
+    }
+  }
+
+  // MARK: Chunks
+
+  /// Content in chunks (RFC 9112 §7.1): for each chunk ``beginChunk(_:into:)``, its bytes and ``endChunk(into:)``; at the
+  /// end ``endChunks(into:)``.
+  extension RequestEncoder {
+    /// Writes a chunk's first line. Writes nothing for an empty chunk, which would end the content.
+    static func beginChunk(_ count: Int, into buffer: inout ByteBuffer) {
+      guard count > 0 else { return }
+      var shift = (Int.bitWidth - 1 - count.leadingZeroBitCount) & ~3
+      while shift >= 0 {
+        let digit = UInt8(count >> shift & 0xF)
+        buffer.writeInteger(digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a"))
+        shift -= 4
+      }
+      buffer.writeStaticString("\r\n")
+    }
+
+    /// Writes the line end after a chunk's content. Not for an empty chunk.
+    static func endChunk(into buffer: inout ByteBuffer) {
+      buffer.writeStaticString("\r\n")
+    }
+
+    /// Writes the last chunk, which is empty, and no trailers.
+    static func endChunks(into buffer: inout ByteBuffer) {
+      buffer.writeStaticString("0\r\n\r\n")
     }
   }
 #endif

@@ -1,95 +1,155 @@
 #if NIO
   import ApusCore
 
-  /// Which connections there are, who uses them, and who waits for one: a pure state machine, whose answers say what is to
-  /// be done. It knows neither channels nor clocks nor locks.
+  /// The limits on a pool's connections.
+  struct PoolLimits: Sendable, Hashable {
+    /// The most connections to one origin, those being made included; at least 1. Default: 5.
+    var connectionsPerOrigin = 5
+    /// The most connections to all origins, those being made included; at least 1. Default: 256.
+    var connections = 256
+    /// The most waiters for a connection in use, over all origins. A waiter whose connection is being made is not counted.
+    /// Default: no limit.
+    var waiting = Int.max
+    /// The time after which an idle connection is closed. Default: 60 s; servers commonly close after 60 to 75 s.
+    var idleTimeout = Duration.seconds(60)
+    /// The age beyond which a connection is closed instead of reused; `nil` for no limit.
+    var maximumAge: Duration?
+  }
+
+  /// The connections of a transport, their users and their waiters. A pure state machine: events return the actions to
+  /// perform. It knows no channels, clocks or locks.
   ///
-  /// Rules: the connection used last is used first, so that the others can grow old. Whoever waits is given the first
-  /// connection that becomes free, whichever was made for it. A connection is made only for someone who would otherwise
-  /// wait, within both limits; where only the total stands in the way, the longest unused connection of another origin
-  /// gives way. Where all are used and another origin's waiter came before all who wait for this one's, a connection
-  /// that becomes free gives way too, as long as that origin has none or two fewer: a busy origin starves nobody, and
-  /// connections do not go to and fro. A connection on which content is streamed counts for the total only, since a
-  /// stream may take for ever; when the stream ends it is closed if it is one too many by then. A dial that fails fails
-  /// one who waits, the first, unless others under way suffice for all; then it is tried again for those who are left.
+  /// - The connection used last is reused first, so that the others become idle long enough to be closed.
+  /// - A waiter gets the first connection that becomes free, whichever waiter it was made for.
+  /// - A connection is made only for a waiter, within both limits. If only the total limit is reached, the connection of
+  ///   any origin that has been idle longest is closed to make room.
+  /// - If all connections are in use and another origin's waiter came before all of this origin's, a freed connection is
+  ///   closed in its favour, as long as that origin has none or at least two fewer. So a busy origin starves no other, and
+  ///   connections do not oscillate between origins.
+  /// - A connection that streams content counts only towards the total, because a stream may last for ever. When the
+  ///   stream ends, the connection is closed if its origin has too many by then.
+  /// - A failed dial fails the first waiter, unless the dials under way suffice for all; then it is repeated for the
+  ///   waiters that are left.
   struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, WaiterID: Hashable & Sendable>: Sendable
   {
-    /// What is to be done, in this order.
+    /// The actions to perform, in this order.
     enum Action: Sendable, Equatable {
-      /// The waiter's exchange begins on the connection.
+      /// Start the waiter's exchange on the connection.
       case use(ConnectionID, WaiterID)
-      /// A connection is to be made; answered by ``PoolState/dialed(_:for:now:)``,
-      /// ``PoolState/dialFailed(for:now:)`` or ``PoolState/dialGivenUp(for:)``.
+      /// Make a connection, then report ``PoolState/dialed(_:for:now:)``, ``PoolState/dialFailed(for:now:)`` or
+      /// ``PoolState/dialGivenUp(for:)``.
       case dial(Key)
-      /// The waiter gets no connection.
+      /// Fail the waiter.
       case refuse(WaiterID, Refusal)
-      /// The connection is to be closed; it is forgotten already.
+      /// Close the connection, which the pool has forgotten already.
       case close(ConnectionID)
-      /// ``PoolState/tick(now:)`` is to be called then. There is one of these at a time.
+      /// Call ``PoolState/tick(now:)`` at this instant. At most one of these is pending.
       case wake(MonotonicInstant)
-      /// The pool was shut down and nothing is left.
+      /// Report that the pool is shut down and empty.
       case drained
     }
 
-    /// Why a waiter gets no connection.
+    /// The reason why a waiter gets no connection.
     enum Refusal: Sendable, Hashable {
-      /// The connection could not be made; the error is the one that was just reported.
+      /// The dial failed with the error just reported.
       case dialFailed
-      /// Too many wait already.
+      /// Too many waiters already.
       case queueFull
       /// The pool is shut down.
       case shutDown
     }
 
-    struct Connection: Sendable {
+    private struct Connection: Sendable {
       let key: Key
       let openedAt: MonotonicInstant
-      /// Since when it is unused; `nil` while it is used.
+      /// The instant since which it is idle; `nil` while it is in use.
       var idleSince: MonotonicInstant?
-      /// Whether it carries content that is read while it arrives.
+      /// Whether it carries content that is read as it arrives.
       var isStreaming = false
     }
 
-    struct Place: Sendable {
+    private struct Place: Sendable {
       let key: Key
-      /// Who came first has the lower one.
+      /// The order of arrival over all origins.
       let ticket: UInt64
     }
 
-    struct Host: Sendable {
-      /// Unused connections, the one used last at the end.
+    private struct Host: Sendable {
+      /// The idle connections, the one used last at the end.
       var idle: [ConnectionID] = []
       var waiters = WaiterQueue<WaiterID>()
       var open = 0
       var dialing = 0
-      /// Those of the open ones that carry streamed content.
+      /// The open connections that carry streamed content.
       var streaming = 0
-      /// Those there are and those being made.
+      /// The connections that are open or being made.
       var held: Int { open + dialing }
       var isEmpty: Bool { held == 0 && waiters.isEmpty }
     }
 
     let limits: PoolLimits
-    var hosts: [Key: Host] = [:]
-    var connections: [ConnectionID: Connection] = [:]
-    /// Where each waiter waits, and when it came.
-    var waiting: [WaiterID: Place] = [:]
+    private var hosts: [Key: Host] = [:]
+    private var connections: [ConnectionID: Connection] = [:]
+    /// The origin and the order of arrival of each waiter.
+    private var waiting: [WaiterID: Place] = [:]
     private var nextTicket: UInt64 = 0
-    /// Origins whose waiters have no connection under way because of the total, longest first.
-    var starved: [Key] = []
-    var dialing = 0
-    var idleCount = 0
-    var isWakePending = false
-    private(set) var isShutDown = false
+    /// The origins whose waiters have no dial under way because of the total limit, longest first.
+    private var starved: [Key] = []
+    private var dialing = 0
+    private var idleCount = 0
+    private var isWakePending = false
+    private var isShutDown = false
     private var isDrained = false
 
     init(limits: PoolLimits = PoolLimits()) {
       self.limits = limits
     }
 
-    /// Someone needs a connection: an unused one, a new one, or a place in the queue.
+    // MARK: Queries
+
+    /// The numbers of connections and waiters.
+    struct Counts: Sendable, Equatable {
+      var active = 0
+      var idle = 0
+      var dialing = 0
+      var waiting = 0
+    }
+
+    /// The numbers of connections and waiters, over all origins.
+    var counts: Counts {
+      Counts(active: connections.count - idleCount, idle: idleCount, dialing: dialing, waiting: waiting.count)
+    }
+
+    /// All open connections, in any order.
+    var openConnections: [ConnectionID] { Array(connections.keys) }
+
+    /// Whether the pool has no connection, waiter or dial, and remembers no origin.
+    var isEmpty: Bool { hosts.isEmpty && connections.isEmpty && waiting.isEmpty && dialing == 0 }
+
+    /// Whether the pool remembers anything about an origin.
+    func knows(origin key: Key) -> Bool { hosts[key] != nil }
+
+    /// Whether a connection belongs to the pool.
+    func knows(_ connection: ConnectionID) -> Bool { connections[connection] != nil }
+
+    /// Whether an origin's waiters have no dial under way because of the total limit.
+    var hasStarvedOrigins: Bool { !starved.isEmpty }
+
+    /// Whether an origin's dials suffice for all of its waiters, so that the last one need not wait for other calls.
+    func isDialing(forLastOf key: Key) -> Bool {
+      hosts[key].map { $0.waiters.count <= $0.dialing } ?? false
+    }
+
+    /// Whether dials are under way although the origin has no waiter.
+    func hasUnwantedDials(to key: Key) -> Bool {
+      hosts[key].map { $0.dialing > 0 && $0.waiters.isEmpty } ?? false
+    }
+
+    // MARK: Events: waiters
+
+    /// Gives a waiter an idle connection, has one made, or queues the waiter.
     ///
-    /// - Parameter isAdmitted: whether it had a connection before: then it is not refused because many wait by now.
+    /// - Parameter isAdmitted: whether the waiter had a connection before; then it is never refused for a full queue.
     mutating func acquire(
       _ waiter: WaiterID, for key: Key, isAdmitted: Bool = false, now: MonotonicInstant
     ) -> [Action] {
@@ -109,9 +169,9 @@
       return actions
     }
 
-    /// Someone needs a connection that nothing was sent on before, whatever is unused.
+    /// Has a connection made for a waiter, or queues it; idle connections do not count, since they were used before.
     ///
-    /// - Parameter isAdmitted: as above.
+    /// - Parameter isAdmitted: as for ``acquire(_:for:isAdmitted:now:)``.
     mutating func acquireNew(_ waiter: WaiterID, for key: Key, isAdmitted: Bool = false) -> [Action] {
       guard !isShutDown else { return [.refuse(waiter, .shutDown)] }
       guard waiting[waiter] == nil else { return [] }
@@ -135,7 +195,7 @@
       dialIfNeeded(for: key, &actions)
     }
 
-    /// Someone who waited does so no longer. What is under way for it becomes available to others.
+    /// Removes a waiter. A dial under way for it remains, for others.
     mutating func cancelled(_ waiter: WaiterID) -> [Action] {
       guard let key = waiting.removeValue(forKey: waiter)?.key else { return [] }
       _ = hosts[key]?.waiters.remove(waiter)
@@ -144,7 +204,9 @@
       return []
     }
 
-    /// A connection that was asked for is there.
+    // MARK: Events: dials
+
+    /// Adds a connection that was made.
     mutating func dialed(_ connection: ConnectionID, for key: Key, now: MonotonicInstant) -> [Action] {
       endDial(for: key)
       guard !isShutDown else {
@@ -156,7 +218,7 @@
       return offer(connection, of: key, now: now)
     }
 
-    /// A connection that was asked for could not be made.
+    /// Ends a dial that failed.
     mutating func dialFailed(for key: Key, now: MonotonicInstant) -> [Action] {
       endDial(for: key)
       var actions: [Action] = []
@@ -169,8 +231,8 @@
       return actions + drain()
     }
 
-    /// A connection that was asked for is not made, because nobody waited for it (``hasUnwantedDials(to:)``). Who has
-    /// come since has another one made.
+    /// Ends a dial that was given up because nobody waited for it (``hasUnwantedDials(to:)``). If there are waiters by now,
+    /// another connection is made for them.
     mutating func dialGivenUp(for key: Key) -> [Action] {
       endDial(for: key)
       var actions: [Action] = []
@@ -180,24 +242,23 @@
       return actions + drain()
     }
 
-    /// Whether connections are being made for which nobody waits.
-    func hasUnwantedDials(to key: Key) -> Bool {
-      hosts[key].map { $0.dialing > 0 && $0.waiters.isEmpty } ?? false
-    }
+    // MARK: Events: connections
 
-    /// An exchange is over. `canReuse` is `false` when its connection may carry no other.
+    /// Ends the use of a connection.
+    ///
+    /// - Parameter canReuse: `false` if the connection may not carry another exchange.
     mutating func released(_ connection: ConnectionID, canReuse: Bool, now: MonotonicInstant) -> [Action] {
       guard let record = connections[connection], record.idleSince == nil else { return [] }
       endStream(on: connection)
       guard canReuse, !isShutDown, !isAged(record, now: now), !isTooMany(record.key) else {
         return [.close(connection)] + closed(connection, now: now)
       }
-      if let rival = rival(of: record.key) { return [.close(connection)] + hand(over: connection, to: rival) }
+      if let rival = rival(of: record.key) { return [.close(connection)] + replace(connection, for: rival) }
       return offer(connection, of: record.key, now: now)
     }
 
-    /// The content of an answer is read while it arrives: others may have a connection in the place of this one.
-    mutating func streams(_ connection: ConnectionID) -> [Action] {
+    /// Marks a connection as streaming, so that its origin may have another one.
+    mutating func streamingStarted(on connection: ConnectionID) -> [Action] {
       guard let record = connections[connection], record.idleSince == nil, !record.isStreaming else { return [] }
       connections[connection]?.isStreaming = true
       hosts[record.key]?.streaming += 1
@@ -206,7 +267,7 @@
       return actions
     }
 
-    /// A connection is closed, used or not, by whomever. Of one that is not known any more nothing follows.
+    /// Removes a connection that was closed, by whichever side. Does nothing for an unknown one.
     mutating func closed(_ connection: ConnectionID, now: MonotonicInstant) -> [Action] {
       guard let key = connections[connection]?.key else { return [] }
       forget(connection)
@@ -217,7 +278,7 @@
       return actions + drain()
     }
 
-    /// The instant of ``Action/wake(_:)`` has come: closes what has been unused for too long or is too old.
+    /// Closes connections that are idle for too long or too old, at the instant of ``Action/wake(_:)``.
     mutating func tick(now: MonotonicInstant) -> [Action] {
       isWakePending = false
       var actions: [Action] = []
@@ -231,7 +292,7 @@
       return actions
     }
 
-    /// No one gets a connection any more. Exchanges under way may end; ``Action/drained`` follows the last.
+    /// Refuses all waiters from now on. Exchanges under way may end; ``Action/drained`` follows the last.
     mutating func shutDown() -> [Action] {
       guard !isShutDown else { return [] }
       isShutDown = true
@@ -254,6 +315,190 @@
       guard isShutDown, !isDrained, connections.isEmpty, dialing == 0 else { return [] }
       isDrained = true
       return [.drained]
+    }
+  }
+
+  // MARK: - Steps
+
+  extension PoolState {
+    /// Gives a free connection to the origin's first waiter, or keeps it as idle.
+    private mutating func offer(_ connection: ConnectionID, of key: Key, now: MonotonicInstant) -> [Action] {
+      if let waiter = popWaiter(of: key) { return [.use(connection, waiter)] }
+      var actions: [Action] = []
+      connections[connection]?.idleSince = now
+      hosts[key, default: Host()].idle.append(connection)
+      idleCount += 1
+      // It is closed at once if another origin waits for the total limit.
+      dialForStarved(&actions)
+      wake(&actions)
+      return actions
+    }
+
+    private mutating func popIdle(of key: Key) -> ConnectionID? {
+      guard let connection = hosts[key]?.idle.popLast() else { return nil }
+      idleCount -= 1
+      return connection
+    }
+
+    private mutating func popWaiter(of key: Key) -> WaiterID? {
+      guard let waiter = hosts[key]?.waiters.popFirst() else { return nil }
+      waiting[waiter] = nil
+      return waiter
+    }
+
+    private mutating func endDial(for key: Key) {
+      dialing -= 1
+      hosts[key]?.dialing -= 1
+    }
+
+    /// Has a connection made if the origin has more waiters than dials.
+    private mutating func dialIfNeeded(for key: Key, _ actions: inout [Action]) {
+      guard needsDial(key) else { return }
+      guard isBelowTotal || makeRoom(&actions) else {
+        if !starved.contains(key) { starved.append(key) }
+        return
+      }
+      hosts[key]?.dialing += 1
+      dialing += 1
+      actions.append(.dial(key))
+    }
+
+    /// Whether one more waiter need not wait for other calls: a dial without a waiter is under way, or one may start.
+    private func hasRoom(for key: Key) -> Bool {
+      let host = hosts[key] ?? Host()
+      return host.waiters.count < host.dialing || isBelowLimit(host) && (isBelowTotal || idleCount > 0)
+    }
+
+    private func isBelowLimit(_ host: Host) -> Bool {
+      host.held - host.streaming < max(1, limits.connectionsPerOrigin)
+    }
+
+    /// Whether an origin has more connections than its limit, because others were made while some were streaming.
+    private func isTooMany(_ key: Key) -> Bool {
+      hosts[key].map { $0.held - $0.streaming > max(1, limits.connectionsPerOrigin) } ?? false
+    }
+
+    /// Marks a connection as no longer streaming.
+    private mutating func endStream(on connection: ConnectionID) {
+      guard let record = connections[connection], record.isStreaming else { return }
+      connections[connection]?.isStreaming = false
+      hosts[record.key]?.streaming -= 1
+    }
+
+    private var isBelowTotal: Bool {
+      connections.count + dialing < max(1, limits.connections)
+    }
+
+    private func needsDial(_ key: Key) -> Bool {
+      guard !isShutDown, let host = hosts[key] else { return false }
+      return host.waiters.count > host.dialing && isBelowLimit(host)
+    }
+
+    /// Dials for starved origins in turn, as long as the total limit permits.
+    private mutating func dialForStarved(_ actions: inout [Action]) {
+      while let key = starved.first {
+        guard needsDial(key) else {
+          starved.removeFirst()
+          continue
+        }
+        let before = dialing
+        dialIfNeeded(for: key, &actions)
+        guard dialing > before else { return }
+        // One dial each, then it is the next origin's turn.
+        starved.removeFirst()
+        if needsDial(key) { starved.append(key) }
+      }
+    }
+
+    /// Returns the origin that has starved longest, if it is to take the place of a connection to `key`.
+    private func rival(of key: Key) -> Key? {
+      starved.first { other in
+        guard other != key, needsDial(other), let host = hosts[other], let ticket = firstTicket(of: other) else {
+          return false
+        }
+        // If this origin's first waiter came earlier it is served first. If it has none, the connection becomes idle and
+        // is closed for the other origin.
+        guard let own = firstTicket(of: key), ticket < own else { return false }
+        return host.held == 0 || host.held + 1 < (hosts[key]?.held ?? 0)
+      }
+    }
+
+    private func firstTicket(of key: Key) -> UInt64? {
+      hosts[key]?.waiters.first.flatMap { waiting[$0]?.ticket }
+    }
+
+    /// Closes a connection in favour of another origin.
+    private mutating func replace(_ connection: ConnectionID, for rival: Key) -> [Action] {
+      guard let key = connections[connection]?.key else { return [] }
+      forget(connection)
+      starved.removeAll { $0 == rival }
+      var actions: [Action] = []
+      dialIfNeeded(for: rival, &actions)
+      // Both may need more: the other origin comes first.
+      for key in [rival, key] { dialIfNeeded(for: key, &actions) }
+      prune(key)
+      return actions
+    }
+
+    /// Closes the connection that has been idle longest. Returns whether there was one.
+    private mutating func makeRoom(_ actions: inout [Action]) -> Bool {
+      guard idleCount > 0 else { return false }
+      var oldest: (connection: ConnectionID, since: MonotonicInstant)?
+      for (connection, record) in connections {
+        guard let since = record.idleSince, oldest.map({ since < $0.since }) ?? true else { continue }
+        oldest = (connection, since)
+      }
+      guard let connection = oldest?.connection, let key = connections[connection]?.key else { return false }
+      forget(connection)
+      prune(key)
+      actions.append(.close(connection))
+      return true
+    }
+
+    /// Closes the origin's connection that has been idle longest if its limit permits no other.
+    private mutating func makeRoom(for key: Key, _ actions: inout [Action]) {
+      guard let host = hosts[key], !isBelowLimit(host), let connection = host.idle.first else { return }
+      forget(connection)
+      actions.append(.close(connection))
+    }
+
+    /// Removes a connection from all records.
+    private mutating func forget(_ connection: ConnectionID) {
+      guard let record = connections.removeValue(forKey: connection) else { return }
+      hosts[record.key]?.open -= 1
+      if record.isStreaming { hosts[record.key]?.streaming -= 1 }
+      guard record.idleSince != nil, let index = hosts[record.key]?.idle.firstIndex(of: connection) else { return }
+      hosts[record.key]?.idle.remove(at: index)
+      idleCount -= 1
+    }
+
+    /// Forgets an origin without connections and waiters: origins come and go.
+    private mutating func prune(_ key: Key) {
+      if hosts[key]?.isEmpty == true { hosts[key] = nil }
+    }
+
+    private func isUsable(_ connection: ConnectionID, now: MonotonicInstant) -> Bool {
+      guard let record = connections[connection], let since = record.idleSince else { return false }
+      return since.duration(to: now) < limits.idleTimeout && !isAged(record, now: now)
+    }
+
+    private func isAged(_ record: Connection, now: MonotonicInstant) -> Bool {
+      limits.maximumAge.map { record.openedAt.duration(to: now) >= $0 } ?? false
+    }
+
+    /// Asks for a wake-up when the first idle connection expires, unless one is pending.
+    private mutating func wake(_ actions: inout [Action]) {
+      guard !isWakePending, idleCount > 0, !isShutDown else { return }
+      var first: MonotonicInstant?
+      for record in connections.values {
+        guard let since = record.idleSince else { continue }
+        var due = since.advanced(by: limits.idleTimeout)
+        if let age = limits.maximumAge { due = min(due, record.openedAt.advanced(by: age)) }
+        first = min(first ?? due, due)
+      }
+      guard let first else { return }
+      isWakePending = true
+      actions.append(.wake(first))
     }
   }
 #endif

@@ -3,11 +3,11 @@
   import HTTPTypes
   import NIOCore
 
-  /// Asks a proxy to pass bytes on to an origin, both ways and unread (RFC 9110 §9.3.6).
+  /// A tunnel through a proxy, which passes bytes on to an origin unread (RFC 9110 §9.3.6).
   enum Tunnel {
-    /// Asks on a channel's loop. The future fails with why there is no tunnel; nothing is closed then.
+    /// Requests a tunnel on the channel's loop. The future fails with the reason; the channel stays open then.
     static func open(
-      to origin: Origin, through proxy: NIOTransport.Proxy, on channel: any Channel, limits: FramingLimits
+      to origin: Origin, through proxy: ProxyServer, on channel: any Channel, limits: FramingLimits
     ) -> EventLoopFuture<Void> {
       let done = channel.eventLoop.makePromise(of: Void.self)
       do {
@@ -26,26 +26,16 @@
     }
   }
 
-  extension NIOTransport.Proxy {
-    /// What the proxy is told beyond the message.
-    var fields: HTTPFields {
-      guard let credentials else { return [:] }
-      var field = HTTPField(name: .proxyAuthorization, value: credentials.field)
-      field.indexingStrategy = .disallow
-      return HTTPFields([field])
-    }
-  }
-
-  /// Waits for the proxy's answer, and leaves.
+  /// Waits for the proxy's response, then leaves the pipeline.
   private final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
     private var done: EventLoopPromise<Void>?
-    private let proxy: NIOTransport.Proxy
+    private let proxy: ProxyServer
     private var decoder: ResponseDecoder
     private var inbound = ByteBuffer()
 
-    init(done: EventLoopPromise<Void>, proxy: NIOTransport.Proxy, limits: FramingLimits) {
+    init(done: EventLoopPromise<Void>, proxy: ProxyServer, limits: FramingLimits) {
       self.done = done
       self.proxy = proxy
       decoder = ResponseDecoder(limits: limits)
@@ -58,10 +48,10 @@
       do {
         while done != nil, let part = try decoder.next(from: &inbound) {
           guard case .head(let head, _) = part else { continue }
-          finish(answer(to: head), context)
+          finish(verdict(on: head), context)
         }
       } catch {
-        finish(.failure(refusal("answered CONNECT with a malformed response", error)), context)
+        finish(.failure(refusal("sent a malformed response to CONNECT", error)), context)
       }
     }
 
@@ -70,16 +60,16 @@
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-      finish(.failure(refusal("closed the connection in answer to CONNECT")), context)
+      finish(.failure(refusal("closed the connection in response to CONNECT")), context)
       context.fireChannelInactive()
     }
 
-    private func answer(to head: HTTPResponse) -> Result<Void, any Error> {
+    private func verdict(on head: HTTPResponse) -> Result<Void, any Error> {
       switch head.status.code {
       case 200..<300 where inbound.readableBytes == 0: .success(())
-      case 200..<300: .failure(refusal("sent bytes through the tunnel before any were sent to it"))
-      case 407 where proxy.credentials == nil: .failure(refusal("requires credentials (CONNECT: status 407)"))
-      case 407: .failure(refusal("does not accept the credentials (CONNECT: status 407)"))
+      case 200..<300: .failure(refusal("sent bytes through the tunnel before it had received any"))
+      case 407 where proxy.authorization == nil: .failure(refusal("requires credentials (CONNECT: status 407)"))
+      case 407: .failure(refusal("rejected the credentials (CONNECT: status 407)"))
       default: .failure(refusal("refused the tunnel (CONNECT: status \(head.status.code))"))
       }
     }

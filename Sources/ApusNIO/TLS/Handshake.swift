@@ -10,9 +10,9 @@
     import Foundation
   #endif
 
-  /// Makes a connection secure: nothing of a request is written before it is.
+  /// The TLS handshake of a connection. Nothing of a request is written before it has succeeded.
   enum Handshake {
-    /// Does the handshake on a channel's loop. The future fails with what went wrong; nothing is closed then.
+    /// Performs the handshake on the channel's loop. The future fails with the cause; the channel stays open then.
     static func perform(
       with host: String, on channel: any Channel, context: NIOSSLContext, pins: [PinnedHost]
     ) -> EventLoopFuture<Void> {
@@ -28,7 +28,7 @@
             return TLSFailure(reason: TLSFailure.wrongHost)
           }
           guard let chain, !pins.accept(chain.keys, from: host, at: Date()) else { return nil }
-          return TLSFailure(reason: "the host shows none of the keys pinned for it")
+          return TLSFailure(reason: "the host presents none of the keys pinned for it")
         } explain: { error in
           TLSFailure(error) { TLSFailure.fault(of: tls.peerCertificate, at: Date()) }
         }
@@ -50,7 +50,7 @@
       }
     }
 
-    /// The name to ask for and to find in the certificate; `nil` for an address, which is compared with the peer's.
+    /// Returns the name to request and to verify; `nil` for an address, which the library compares with the peer's.
     private static func serverName(_ host: String) -> String? {
       guard AddressLookup.literal(host, port: 443) == nil else { return nil }
       let bytes = host.utf8
@@ -58,7 +58,7 @@
     }
   }
 
-  /// Waits for the end of the handshake, and leaves.
+  /// Waits for the end of the handshake, then leaves the pipeline.
   private final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -67,8 +67,8 @@
     private let explain: (any Error) -> TLSFailure?
 
     /// - Parameters:
-    ///   - check: looks at what the server has shown once the handshake is done; `nil`: nothing is wrong.
-    ///   - explain: the reason for an error of the handshake, where it is one of TLS.
+    ///   - check: inspects the server's certificates after the handshake; `nil` if nothing is wrong.
+    ///   - explain: describes an error of the handshake if it is about TLS.
     init(
       done: EventLoopPromise<Void>, check: @escaping () -> TLSFailure?,
       explain: @escaping (any Error) -> TLSFailure?
@@ -100,6 +100,51 @@
     private func finish(_ result: Result<Void, any Error>) {
       done?.completeWith(result)
       done = nil
+    }
+  }
+
+  /// Checks whether a certificate is valid for the requested host (RFC 9525 §6).
+  ///
+  /// Done in addition to the TLS library's check, which accepts a certificate for the peer's address where a name was
+  /// requested, even if the peer is a proxy.
+  enum HostIdentity {
+    /// A name in a certificate. Only subject alternative names count.
+    enum Name: Sendable, Hashable {
+      case dns([UInt8])
+      case address([UInt8])
+    }
+
+    /// - Parameters:
+    ///   - host: a name, or an address with IPv6 in brackets.
+    ///   - names: the names in the certificate.
+    static func covers(_ host: String, names: [Name]) -> Bool {
+      if let address = AddressBytes.of(host) { return names.contains(.address(address)) }
+      var wanted = Array(host.utf8)
+      if wanted.last == UInt8(ascii: ".") { wanted.removeLast() }
+      return names.contains { name in
+        guard case .dns(let pattern) = name else { return false }
+        return matches(pattern, wanted)
+      }
+    }
+
+    private static func matches(_ pattern: [UInt8], _ host: [UInt8]) -> Bool {
+      let wanted = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+      let given = pattern.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+      guard given.count == wanted.count, let first = given.first, let label = wanted.first, !label.isEmpty else {
+        return false
+      }
+      guard zip(given.dropFirst(), wanted.dropFirst()).allSatisfy({ isSame($0, $1) }) else { return false }
+      // A wildcard replaces one whole label, the first, and at least two labels follow it.
+      return first.elementsEqual("*".utf8) ? given.count > 2 : isSame(first, label)
+    }
+
+    /// Whether two labels are equal, ignoring case.
+    private static func isSame(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
+      !one.isEmpty && one.elementsEqual(other) { lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+      (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
   }
 #endif

@@ -3,23 +3,23 @@
   import NIOCore
   import NIOPosix
 
-  /// Sends messages over SwiftNIO's sockets with HTTP/1.1: Linux's transport.
+  /// The transport over SwiftNIO's sockets, for HTTP/1.1; the default on Linux.
   ///
-  /// It keeps no cookies, no cache and no credentials and follows no redirect; what an answer says is not judged
-  /// here, but how it is framed is: an answer that breaks RFC 9112 is refused. Connections are kept per origin and
-  /// used again. Cancelling the task closes the exchange's connection at once.
+  /// It has no cookies, cache or credentials and follows no redirects. It does not judge a response's status, but it
+  /// refuses responses whose framing breaks RFC 9112. Connections are pooled per origin. Cancelling the task closes the
+  /// exchange's connection at once.
   ///
-  /// Content that was coded with gzip or deflate arrives decoded: `Content-Encoding` and `Content-Length` are then taken
-  /// off the head, so that a head never describes other bytes than its content has.
+  /// Content coded with gzip or deflate is decoded, and `Content-Encoding` and `Content-Length` are then removed from the
+  /// head, so that the head always describes the content as it is delivered.
   ///
-  /// A transport that nobody holds any more closes its connections; ``shutDown(within:)`` does it in good order.
+  /// A transport closes its connections when it is released; ``shutDown(within:)`` does so in good order.
   public final class NIOTransport: Transport {
     let core: TransportCore
 
-    /// It does: a call that ends while it waits for its connection is known not to be sent.
+    /// `true`: a call that ends while it waits for a connection is known not to be sent.
     public var reportsConnections: Bool { true }
 
-    /// Makes a transport; nothing is opened yet.
+    /// Creates a transport. It opens nothing until the first message.
     public init(options: Options = Options()) {
       core = TransportCore(options: options)
     }
@@ -28,20 +28,19 @@
       core = TransportCore(options: options, resolver: resolver)
     }
 
-    /// Sends a message and returns at the head of the answer, or with all of it where the call wants its content in
-    /// memory.
+    /// Sends a message. Returns at the head of the response, or with all of it if the call collects the content.
     ///
-    /// - Throws: ``TransportError``; `CancellationError` at once when the task is cancelled, however far the exchange
-    ///   is: its connection is closed, and nothing is sent when it had not begun.
+    /// - Throws: ``TransportError``; `CancellationError` as soon as the task is cancelled, which closes the exchange's
+    ///   connection. If the exchange had not begun, nothing is sent.
     public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
       try Task.checkCancellation()
-      let exchange = Exchange(try PreparedRequest(request, core: core), context: context, core: core)
+      let exchange = try core.exchange(for: request, context: context)
       var alarm: DeadlineAlarm?
       defer { alarm?.cancel() }
       return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation {
-          exchange.begin($0)
-          // Only now: before, there is nothing to end.
+          core.begin(exchange, $0)
+          // Not earlier: before, there is nothing to end.
           alarm = context.alarm(for: exchange)
         }
       } onCancel: {
@@ -49,19 +48,67 @@
       }
     }
 
-    /// Closes the transport: messages sent from now on are refused, exchanges that run may end.
+    /// Shuts the transport down: refuses new messages, and lets current exchanges end.
     ///
-    /// - Parameter grace: how long exchanges that run may take; those that take longer fail with a ``TransportError``
-    ///   of the kind `broken`. Default: none at all.
+    /// When it returns, every connection is closed. A second call only waits. In a cancelled task it completes as well,
+    /// without the grace.
     ///
-    /// When it returns, every connection is closed. A second time does nothing but wait. It completes even in a
-    /// cancelled task, which only ends the grace.
+    /// - Parameter grace: the time that current exchanges have to end; then they fail with a ``TransportError`` of the
+    ///   kind `broken`. Default: zero.
     public func shutDown(within grace: Duration = .zero) async {
       await core.shutDown(within: grace)
     }
 
     deinit {
       core.close()
+    }
+  }
+
+  // MARK: - Usage
+
+  extension NIOTransport {
+    /// The connections and waiting messages of a transport at one moment, for gauges and for tests that look for leaks.
+    public struct Usage: Sendable, Hashable {
+      /// The connections that carry an exchange, or are being closed after one.
+      public var active = 0
+      /// The idle connections.
+      public var idle = 0
+      /// The connections being made.
+      public var connecting = 0
+      /// The messages that wait for a connection.
+      public var waiting = 0
+
+      /// Creates a usage of zero.
+      public init() {}
+    }
+
+    /// The current usage, over all origins.
+    public var usage: Usage {
+      let counts = core.counts
+      var usage = Usage()
+      (usage.active, usage.idle, usage.connecting, usage.waiting) =
+        (counts.active, counts.idle, counts.dialing, counts.waiting)
+      return usage
+    }
+  }
+
+  extension NIOTransport: SelfDescribing {
+    /// The transport's limits and its proxy, without the proxy's credentials and the trusted authorities.
+    public var facts: [Fact] {
+      let options = core.options
+      var facts: [Fact] = [
+        .connections(perOrigin: options.connectionsPerOrigin, total: options.connections),
+        .time("connect limit", options.connectTimeout), .time("first byte limit", options.firstByteTimeout),
+        .time("stall limit", options.stallTimeout), .time("idle limit", options.idleTimeout),
+      ]
+      if let waiting = options.waiting { facts.append(.setting("waiting up to", "\(waiting)")) }
+      if let age = options.maximumAge { facts.append(.time("age limit", age)) }
+      switch options.proxy {
+      case .none: break
+      case .proxy(let proxy): facts.append(.setting("proxy", "\(proxy)"))
+      case .environment: facts.append(.setting("proxy", "from the environment"))
+      }
+      return facts
     }
   }
 #endif

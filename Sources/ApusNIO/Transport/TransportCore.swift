@@ -11,58 +11,54 @@
     import Foundation
   #endif
 
-  /// What the parts of a transport share: options, threads, connections. Does what the pool decides.
+  /// The inside of a transport: its settings, event loops, connections and dials. Performs what ``PoolState`` decides.
+  ///
+  /// The way of an exchange through it is in `TransportCore+Exchanges.swift`.
   final class TransportCore: Sendable {
     typealias Pool = PoolState<Origin, Connection, Exchange>
 
     let options: NIOTransport.Options
-    /// What is wrong with the options, told to every call.
+    /// What is wrong with the options; every call throws it.
     let fault: TransportError?
     let timeouts: Timeouts
-    let connectTimeout: TimeAmount?
-    let framingLimits: FramingLimits
-    let codingLimits: CodingLimits
-    let proxyRules: ProxyRules
-    let secureContext: SecureContext
-    /// The field that names the client.
-    let userAgent: HTTPFields
-    /// The field that says which codings can be undone.
-    let codings: HTTPFields = [.acceptEncoding: ContentCoding.acceptable]
-    /// Both.
-    let allFields: HTTPFields
-    private let clock = SystemClock()
-    private let pool: Mutex<Pool>
+    let requestSettings: RequestSettings
     let loops: EventLoopSource
     let resolver: NameResolver
+    private let dialSettings: DialSettings
+    private let codingLimits: CodingLimits
+    private let clock = SystemClock()
+    private let pool: Mutex<Pool>
     private let dials = OpenDials()
     private let drained = Latch()
 
-    /// - Parameter resolver: finds the addresses of names. Default: the system's.
+    /// - Parameter resolver: resolves host names. Default: the system's.
     init(options: NIOTransport.Options, resolver: NameResolver = .system) {
       self.options = options
       self.resolver = resolver
       fault = options.fault
-      timeouts = Timeouts(options)
-      connectTimeout = options.connectTimeout.map { TimeAmount($0) }
-      framingLimits = FramingLimits(options.limits)
+      timeouts = Timeouts(firstByte: options.firstByteTimeout, stall: options.stallTimeout)
       codingLimits = CodingLimits(options.limits)
-      proxyRules = ProxyRules(options.proxy) { ProcessInfo.processInfo.environment }
-      secureContext = SecureContext(trust: options.trust)
-      userAgent = [.userAgent: options.userAgent]
-      allFields = [.userAgent: options.userAgent, .acceptEncoding: ContentCoding.acceptable]
+      let proxyRules = ProxyRules(options.proxy) { ProcessInfo.processInfo.environment }
+      requestSettings = RequestSettings(
+        proxyRules: proxyRules, decodesContent: options.undoesCodings, userAgent: options.userAgent)
+      dialSettings = DialSettings(
+        timeout: options.connectTimeout, proxyRules: proxyRules,
+        secureContext: SecureContext { [trust = options.trust] in try trust.configuration() },
+        pins: options.trust.pins, framingLimits: FramingLimits(options.limits), resolver: resolver)
       pool = Mutex(Pool(limits: PoolLimits(options)))
       loops = EventLoopSource(options.eventLoops)
     }
 
-    var usage: NIOTransport.Usage { pool.withLock { $0.usage } }
+    /// The numbers of connections and waiting exchanges.
+    var counts: Pool.Counts { pool.withLock { $0.counts } }
 
-    // MARK: Exchanges
+    // MARK: Acquiring and releasing connections
 
-    /// Has the exchange put on a connection, now or when there is one.
+    /// Acquires a connection for an exchange, now or later.
     ///
-    /// - Parameter again: whether it was on one before.
-    func acquire(_ exchange: Exchange, again: Bool = false) {
-      decide { pool in
+    /// - Parameter again: whether the exchange was on a connection before.
+    func acquireConnection(for exchange: Exchange, again: Bool) {
+      perform { pool in
         let origin = exchange.request.origin
         let actions =
           exchange.wantsNewConnection
@@ -74,9 +70,9 @@
       }
     }
 
-    /// The exchange does not wait for a connection any more.
+    /// Removes an exchange that waits for a connection.
     func withdraw(_ exchange: Exchange) {
-      decide { $0.cancelled(exchange) }
+      perform { $0.cancelled(exchange) }
       let origin = exchange.request.origin
       if hasUnwantedDials(to: origin) { dials.giveUpLookups(of: origin) }
     }
@@ -85,33 +81,28 @@
       pool.withLock { $0.hasUnwantedDials(to: origin) }
     }
 
-    // MARK: Connections
-
-    /// A connection is free for the next exchange.
-    func release(_ connection: Connection) {
-      decide { $0.released(connection, canReuse: true, now: clock.now) }
+    func connectionBecameFree(_ connection: Connection) {
+      perform { $0.released(connection, canReuse: true, now: clock.now) }
     }
 
-    /// A connection carries content that is read while it arrives, for as long as that takes.
-    func streams(_ connection: Connection) {
-      decide { $0.streams(connection) }
+    func connectionStartedStreaming(_ connection: Connection) {
+      perform { $0.streamingStarted(on: connection) }
     }
 
-    /// A connection is closed.
-    func forget(_ connection: Connection) {
-      decide { $0.closed(connection, now: clock.now) }
+    func connectionClosed(_ connection: Connection) {
+      perform { $0.closed(connection, now: clock.now) }
     }
 
-    // MARK: Doing
+    // MARK: Performing the pool's actions
 
-    /// Lets the pool decide under its lock, and does what it decided outside of it.
-    private func decide(after error: TransportError? = nil, _ decision: (inout Pool) -> [Pool.Action]) {
-      for action in pool.withLock({ decision(&$0) }) {
+    /// Passes an event to the pool under its lock, and performs the resulting actions outside of it.
+    private func perform(after error: TransportError? = nil, _ event: (inout Pool) -> [Pool.Action]) {
+      for action in pool.withLock({ event(&$0) }) {
         switch action {
         case .use(let connection, let exchange): use(connection, for: exchange)
         case .dial(let origin): dial(origin)
-        case .refuse(let exchange, let refusal): exchange.fail(refusal.error(after: error))
-        case .close(let connection): connection.close()
+        case .refuse(let exchange, let refusal): fail(exchange, refusal.error(after: error))
+        case .close(let connection): connection.closeIfIdle()
         case .wake(let instant): wake(at: instant)
         case .drained: drained.open()
         }
@@ -119,31 +110,44 @@
     }
 
     private func use(_ connection: Connection, for exchange: Exchange) {
-      guard exchange.needsNewConnection, connection.hasServed else { return connection.start(exchange) }
-      // One connection was found closed, and this one has been left alone as long.
-      decide { $0.released(connection, canReuse: false, now: clock.now) }
-      acquire(exchange, again: true)
+      guard exchange.needsNewConnection, connection.hasServed else { return connection.carry(exchange) }
+      // The exchange found one connection closed, and this one has been idle as long.
+      perform { $0.released(connection, canReuse: false, now: clock.now) }
+      acquireConnection(for: exchange, again: true)
     }
 
     private func dial(_ origin: Origin) {
       guard let loop = loops.next() else {
-        return decide(after: .shutDown) { $0.dialFailed(for: origin, now: clock.now) }
+        return perform(after: .shutDown) { $0.dialFailed(for: origin, now: clock.now) }
       }
-      // Never at once: whoever asks may be inside of a read.
+      // Never at once: the caller may be inside a read.
       loop.execute {
-        let dial = Dial(to: origin, on: loop, core: self)
+        let dial = Dial(to: origin, on: loop, settings: self.dialSettings)
         self.dials.add(dial, to: origin, on: loop)
         dial.start { result in
           self.dials.remove(dial)
-          switch result {
-          case .success(let connection): self.decide { $0.dialed(connection, for: origin, now: self.clock.now) }
-          case .failure where dial.isGivenUp: self.decide { $0.dialGivenUp(for: origin) }
-          case .failure(let error):
-            self.decide(after: error) { $0.dialFailed(for: origin, now: self.clock.now) }
-          }
+          self.dialEnded(dial, to: origin, result)
         }
         // An exchange that left before the dial was added did not find it.
         if self.hasUnwantedDials(to: origin) { dial.giveUpLookup() }
+      }
+    }
+
+    private func dialEnded(_ dial: Dial, to origin: Origin, _ result: Result<DialedChannel, TransportError>) {
+      switch result {
+      case .success(let dialed):
+        do {
+          let handler = ConnectionHandler(
+            owner: self, framingLimits: dialSettings.framingLimits, codingLimits: codingLimits)
+          let connection = try Connection(to: origin, on: dialed, handler: handler)
+          perform { $0.dialed(connection, for: origin, now: clock.now) }
+        } catch {
+          dialed.channel.close(promise: nil)
+          let error = TransportError(connecting: error, to: dial.peer)
+          perform(after: error) { $0.dialFailed(for: origin, now: clock.now) }
+        }
+      case .failure where dial.isGivenUp: perform { $0.dialGivenUp(for: origin) }
+      case .failure(let error): perform(after: error) { $0.dialFailed(for: origin, now: clock.now) }
       }
     }
 
@@ -151,64 +155,45 @@
       let delay = max(.zero, clock.now.duration(to: instant))
       loops.next()?.scheduleTask(in: TimeAmount(delay)) { [weak self] in
         guard let self else { return }
-        self.decide { $0.tick(now: self.clock.now) }
+        self.perform { $0.tick(now: self.clock.now) }
       }
     }
 
-    // MARK: Ending
+    // MARK: Shutting down
 
-    /// Refuses what comes, lets run what runs for a while, then ends everything.
+    /// Refuses new exchanges, lets current ones run for the grace, then ends everything and waits for it.
     func shutDown(within grace: Duration) async {
-      decide { $0.shutDown() }
+      perform { $0.shutDown() }
       if grace > .zero { await waitUntilDrained(atMost: grace) }
-      for channel in endConnections() { try? await channel.closeFuture.get() }
-      // What was being connected has been given up by now; should a loop not come to it, nobody waits for ever.
+      for channel in terminateConnections() { try? await channel.closeFuture.get() }
+      // The dials were cancelled; should a loop be stuck, the shutdown still returns.
       await waitUntilDrained(atMost: .seconds(1))
       await loops.shutDown()
     }
 
     private func waitUntilDrained(atMost limit: Duration) async {
-      // Where nothing is left no threads are begun to wait on.
+      // An empty pool starts no event loop for the wait.
       guard !drained.isOpen, let loop = loops.next() else { return }
       await drained.wait(atMost: TimeAmount(limit), on: loop)
     }
 
-    /// Ends everything, and waits for nothing.
+    /// Ends everything without waiting.
     func close() {
-      decide { $0.shutDown() }
-      _ = endConnections()
+      perform { $0.shutDown() }
+      _ = terminateConnections()
       loops.abandon()
     }
 
-    private func endConnections() -> [any Channel] {
-      let connections = pool.withLock { Array($0.connections.keys) }
-      for connection in connections { connection.end(.shutDown) }
+    private func terminateConnections() -> [any Channel] {
+      let connections = pool.withLock { $0.openConnections }
+      for connection in connections { connection.terminate(.shutDown) }
       dials.cancelAll()
       return connections.map(\.channel)
     }
   }
 
-  extension TransportCore.Pool {
-    fileprivate var usage: NIOTransport.Usage {
-      var usage = NIOTransport.Usage()
-      usage.active = connections.count - idleCount
-      usage.idle = idleCount
-      usage.connecting = dialing
-      usage.waiting = waiting.count
-      return usage
-    }
-  }
-
-  extension PoolLimits {
-    init(_ options: NIOTransport.Options) {
-      self.init(
-        connectionsPerOrigin: options.connectionsPerOrigin, connections: options.connections,
-        waiting: options.waiting ?? .max, idleTimeout: options.idleTimeout, maximumAge: options.maximumAge)
-    }
-  }
-
   extension NIOTransport.Options {
-    /// What ``check()`` throws.
+    /// The error that ``check()`` throws.
     fileprivate var fault: TransportError? {
       do {
         try check()
@@ -220,12 +205,13 @@
   }
 
   extension TransportCore.Pool.Refusal {
-    /// What whoever waited is told.
+    /// The error for the waiter.
     fileprivate func error(after failure: TransportError?) -> TransportError {
       switch self {
       case .dialFailed: failure ?? TransportError(.connectionFailed, requestState: .notSent)
       case .queueFull:
-        TransportError(.declined, requestState: .notSent, detail: "too many wait for a connection").about(.control)
+        TransportError(.declined, requestState: .notSent, detail: "too many calls wait for a connection").about(
+          .control)
       case .shutDown: .shutDown
       }
     }

@@ -1,12 +1,12 @@
 #if NIO && ServiceLifecycle
   public import ServiceLifecycle
 
-  /// Shuts a transport down in good order with the service group it belongs to.
+  /// A service that shuts a transport down in good order together with its service group.
   ///
-  /// Put it before the services that send calls: a group ends its services in the opposite order, so that the transport
-  /// is there until they have ended. Needs the trait `ServiceLifecycle`.
+  /// Put it before the services that send calls: a group ends its services in reverse order, so that the transport outlives
+  /// them. Needs the trait `ServiceLifecycle`.
   ///
-  /// - Cancellation: ends what runs at once, as the end of the group's own patience does.
+  /// - Cancellation: ends current exchanges at once, as does the group when its own patience ends.
   public struct TransportService: Service {
     private let transport: NIOTransport
     private let grace: Duration
@@ -16,20 +16,20 @@
       self.grace = grace
     }
 
-    /// Waits for the group to shut down, then shuts the transport down.
+    /// Waits for the group's shutdown, then shuts the transport down.
     public func run() async {
-      // Cancelled or asked: both end the service, and only one leaves time.
+      // Cancellation and graceful shutdown both end the service; only the second leaves time.
       try? await gracefulShutdown()
       await transport.shutDown(within: grace)
     }
   }
 
   extension NIOTransport {
-    /// The transport as a service: when its group shuts down, messages are refused with the code `declined`, and
-    /// exchanges that run may end.
+    /// Returns a service that shuts the transport down with its group: new messages fail with the code `declined`, and
+    /// current exchanges may end.
     ///
-    /// - Parameter grace: how long exchanges that run may take then; those that take longer fail with the code `broken`.
-    ///   Default: 30 seconds.
+    /// - Parameter grace: the time that current exchanges have to end; then they fail with the code `broken`. Default: 30
+    ///   seconds.
     public func service(grace: Duration = .seconds(30)) -> TransportService {
       TransportService(self, grace: grace)
     }

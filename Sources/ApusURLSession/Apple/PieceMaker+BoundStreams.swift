@@ -14,27 +14,27 @@
       return session.dataTask(with: request)
     }
 
-    /// The stream that the session reads the content from.
+    /// Makes the stream from which the session reads the content.
     ///
-    /// A pair of bound streams, with a thread that writes what is made into one end: it blocks while the
-    /// session does not read, so no more than 64 KiB wait.
+    /// One end of a pair of bound streams. A thread writes pieces into the other end and blocks while the session does
+    /// not read, so at most 64 KiB wait.
     private func inputStream() throws -> InputStream {
       var input: InputStream?
       var output: OutputStream?
       Stream.getBoundStreams(withBufferSize: 64 << 10, inputStream: &input, outputStream: &output)
       guard let input, let output else {
-        throw TransportError(.unsupported, requestState: .notSent, detail: "no stream could be made for the content")
+        throw TransportError(
+          .unsupported, requestState: .notSent, detail: "the system provides no stream for the content")
       }
       let writer = BoundStreamWriter(pieces: pieces, output: output)
-      Thread.detachNewThread { writer.run() }
+      Thread.detachNewThread { writer.writeAll() }
       return input
     }
   }
 
   /// Writes pieces into a bound stream.
   ///
-  /// Not checked for `Sendable`: the output stream is used by the one thread that runs this, from its start to
-  /// its end, and by nobody else.
+  /// Unchecked `Sendable`: only the thread of ``writeAll()`` uses the output stream.
   private final class BoundStreamWriter: @unchecked Sendable {
     private let pieces: OutgoingPieces
     private let output: OutputStream
@@ -44,7 +44,7 @@
       self.output = output
     }
 
-    func run() {
+    func writeAll() {
       output.open()
       defer { output.close() }
       let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 1)

@@ -8,19 +8,19 @@
     import FoundationNetworking
   #endif
 
-  /// What a challenge of the session is answered with.
+  /// The response to a challenge of the session.
   enum ChallengeAnswer {
-    /// The system judges alone.
+    /// Leave the decision to the system.
     case system
-    /// Nothing is offered; the exchange goes on without.
+    /// Offer no credential; the exchange continues.
     case none
     case credential(URLCredential)
-    /// The exchange must not go on; says why.
+    /// End the exchange, for this reason.
     case refused(String)
   }
 
   extension URLSessionTransport.Trust {
-    /// Judges the server's certificates, and shows the client's when the server asks.
+    /// Verifies the server's certificates, and presents the client's if the server requests it.
     func answer(to challenge: URLAuthenticationChallenge, now: Date = Date()) -> ChallengeAnswer {
       let space = challenge.protectionSpace
       switch space.authenticationMethod {
@@ -30,15 +30,15 @@
       }
     }
 
-    /// The system's verdict comes first: a pin never makes up for a chain that is not trusted.
+    /// The system's verdict comes first: a pin does not replace trust in the chain.
     private func judge(_ serverTrust: SecTrust?, of host: String, at now: Date) -> ChallengeAnswer {
       guard pins.cover(host, at: now) else { return .system }
-      guard let serverTrust else { return .refused("\(host) showed no certificate") }
+      guard let serverTrust else { return .refused("\(host) presented no certificate") }
       var error: CFError?
       guard SecTrustEvaluateWithError(serverTrust, &error) else {
         return .refused("the certificate of \(host) is not trusted")
       }
-      // After the evaluation this is the chain that was found good, not the one that was sent.
+      // After the evaluation this is the verified chain, not the one that was sent.
       let chain = SecTrustCopyCertificateChain(serverTrust) as? [SecCertificate] ?? []
       let keys = chain.compactMap { certificate in
         SubjectPublicKeyInfo.bytes(ofCertificate: Data(referencing: SecCertificateCopyData(certificate) as NSData))
@@ -51,7 +51,7 @@
     }
 
     private func identify() -> ChallengeAnswer {
-      // The server may do without; if not, it says so itself.
+      // The server decides whether it goes on without an identity.
       guard let clientIdentity else { return .none }
       guard let credential = clientIdentity.credential() else {
         return .refused("the client's certificate cannot be read")
@@ -61,8 +61,8 @@
   }
 
   extension ClientIdentity {
-    /// Opens the container, in memory only: nothing is put into a keychain. `nil` for identities in PEM, which the
-    /// system cannot take without one.
+    /// Opens the PKCS #12 container in memory, without a keychain. `nil` for identities in PEM, which the system can
+    /// import only into a keychain.
     fileprivate func credential() -> URLCredential? {
       guard case .pkcs12(let pkcs12, let passphrase) = form else { return nil }
       let options: [String: Any] = [
@@ -76,7 +76,7 @@
         let anyIdentity = item[kSecImportItemIdentity as String],
         CFGetTypeID(anyIdentity as CFTypeRef) == SecIdentityGetTypeID()
       else { return nil }
-      // A cast to a type of Core Foundation cannot fail at run time, so the type was compared before.
+      // Casts to Core Foundation types are not checked at run time, so the type was compared before.
       let identity = unsafeDowncast(anyIdentity as AnyObject, to: SecIdentity.self)
       let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
       return URLCredential(identity: identity, certificates: Array(chain.dropFirst()), persistence: .none)

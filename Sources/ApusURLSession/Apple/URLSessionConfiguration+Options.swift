@@ -7,7 +7,7 @@
   #endif
 
   extension URLSessionConfiguration {
-    /// Sets what only Apple's platforms let one choose.
+    /// Applies the options that exist only on Apple platforms.
     func apply(_ options: URLSessionTransport.Options) {
       allowsCellularAccess = options.allowsCellular
       allowsExpensiveNetworkAccess = options.allowsExpensive

@@ -6,9 +6,7 @@ import Foundation
 #endif
 
 extension TransportError {
-  /// What an error of the platform means, and whether the request can have left.
-  ///
-  /// Wherever that cannot be told, it may have.
+  /// Creates the error for an error of the platform. If it cannot be told whether the request has left, it may have.
   init(_ error: any Error, hasHead: Bool) {
     guard let error = error as? URLError else {
       self.init(.broken, requestState: hasHead ? .answered : .maybeSent, underlying: error)
@@ -21,13 +19,13 @@ extension TransportError {
   }
 }
 
-/// What a code of `NSURLErrorDomain` and the text beside it say about an exchange.
+/// The meaning of a code of `NSURLErrorDomain` and its text.
 struct URLErrorMeaning {
   let kind: TransportError.Kind
   let requestState: RequestState
   let detail: String
 
-  /// Once there is a head, a connection was there and has served: what is left is that it broke.
+  /// The kind of error after the head: the connection has served by then, so all that can be is that it broke.
   var kindAfterHead: TransportError.Kind {
     switch kind {
     case .malformedResponse, .contentTooLarge: kind
@@ -42,7 +40,7 @@ struct URLErrorMeaning {
   }
 
   init(code: Int, text: String) {
-    // The platform's text holds addresses and ports, never fields, targets or content.
+    // The platform's text contains addresses and ports, never fields, targets or content.
     let detail = "\(text) (\(code))"
     #if canImport(Security)
       self = Self.apple(code, detail)
@@ -51,7 +49,7 @@ struct URLErrorMeaning {
     #endif
   }
 
-  /// Codes that mean the same everywhere.
+  /// Interprets codes that mean the same everywhere.
   static func apple(_ code: Int, _ detail: String) -> URLErrorMeaning {
     switch code {
     case -1009, -1018, -1019, -1020: URLErrorMeaning(.offline, .notSent, detail)
@@ -66,22 +64,22 @@ struct URLErrorMeaning {
     }
   }
 
-  /// On Linux most codes stand for several causes, and the text is that of libcurl, which tells them apart.
+  /// Interprets Linux's codes, most of which have several causes. libcurl's text tells these apart.
   ///
-  /// The code for a refused connection also comes with later failures when one of several addresses had
-  /// refused, so only the text proves that nothing was sent.
+  /// The code of a refused connection also occurs with later failures if one of several addresses had refused, so only
+  /// the text proves that nothing was sent.
   static func curl(_ code: Int, _ text: String, _ detail: String) -> URLErrorMeaning {
     let text = text.lowercased()
     let hasNoConnection = text.hasPrefix("failed to connect") || text.hasPrefix("couldn't connect")
     if hasNoConnection {
-      // Somebody who refuses has a code of his own; where there is no way to anybody, libcurl gives none. Nor does it
-      // where a connection is reset while it is made, which cannot be told apart.
+      // A refused connection has its own code. libcurl has none for a missing network, nor for a connection that is
+      // reset while it is made; those two cannot be told apart.
       let isUnreachable = code == -1 || text.contains("network is unreachable")
       return URLErrorMeaning(isUnreachable ? .offline : .connectionFailed, .notSent, detail)
     }
     switch code {
     case -1004: return URLErrorMeaning(.broken, .maybeSent, detail)
-    // The scheme was checked before: what is not supported is what the server said.
+    // The scheme was checked before, so the response is what is unsupported.
     case -1002: return URLErrorMeaning(.malformedResponse, .answered, detail)
     case -1 where isMalformed(text): return URLErrorMeaning(.malformedResponse, .answered, detail)
     case -1 where isHandshake(text): return URLErrorMeaning(.tls, .notSent, detail)
@@ -89,7 +87,7 @@ struct URLErrorMeaning {
     }
   }
 
-  /// Whether the text is of an answer that could not be read.
+  /// Whether the text is about a response that could not be read.
   private static func isMalformed(_ text: String) -> Bool {
     [
       "header without colon", "failed writing header", "invalid content-length", "content encoding",
@@ -97,7 +95,7 @@ struct URLErrorMeaning {
     ].contains { text.contains($0) }
   }
 
-  /// Whether the text is of a secure connection that never came to be.
+  /// Whether the text is about a TLS handshake that failed.
   private static func isHandshake(_ text: String) -> Bool {
     if text.contains("ssl_read") || text.contains("ssl_write") { return false }
     return ["ssl", "tls", "certificate", "alpn"].contains { text.contains($0) }

@@ -6,24 +6,30 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// One exchange: performs what ``ExchangeState`` decides, between a task of the session and whoever waits.
+/// The session of an exchange, which is told when the exchange is over.
+protocol ExchangeOwner: AnyObject, Sendable {
+  /// Forgets the exchange of a task: nothing more will come.
+  func forget(_ task: URLSessionTask)
+}
+
+/// One exchange between a task of the session and the caller. Performs what ``ExchangeState`` decides.
 ///
-/// The platform's own waiting is not used at all: whoever waits is answered here, and the task is stopped
-/// after that, because on Linux a stopped task does not always say so.
+/// The platform's own asynchronous functions are not used: the caller is resumed here and the task cancelled afterwards,
+/// because on Linux a cancelled task does not always report its end.
 final class Exchange: DeadlineTarget {
   typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
 
   private struct State {
     var machine: ExchangeState
     var waiter: Waiter?
-    /// Content of an answer that is handed over at its head.
+    /// The content of a response that is delivered at its head.
     var channel: ContentChannel?
-    /// Head and content of an answer that is handed over when it is complete.
-    var answer = CollectedAnswer()
+    /// The head and content of a response that is delivered when complete.
+    var response = CollectedResponse()
     var hasSentAll = false
   }
 
-  /// What came with an event.
+  /// The value that came with an event.
   private enum Input {
     case nothing
     case head(ResponseHead)
@@ -33,23 +39,23 @@ final class Exchange: DeadlineTarget {
   }
 
   private let task: URLSessionTask
-  private let session: OpenSession
+  private let owner: any ExchangeOwner
   private let request: PreparedRequest
   private let context: ExchangeContext
   private let state: Mutex<State>
 
-  init(task: URLSessionTask, session: OpenSession, request: PreparedRequest, context: ExchangeContext) {
+  init(task: URLSessionTask, owner: any ExchangeOwner, request: PreparedRequest, context: ExchangeContext) {
     self.task = task
-    self.session = session
+    self.owner = owner
     self.request = request
     self.context = context
     state = Mutex(State(machine: ExchangeState(isBuffered: context.delivery == .buffered)))
   }
 
-  // MARK: From whoever waits
+  // MARK: From the caller
 
-  /// Begins; `waiter` is answered exactly once.
-  func start(_ waiter: Waiter) {
+  /// Begins; the waiter is resumed exactly once.
+  func begin(_ waiter: Waiter) {
     perform { state in
       state.waiter = waiter
       return state.machine.start()
@@ -64,7 +70,7 @@ final class Exchange: DeadlineTarget {
     perform { $0.machine.end(failure) }
   }
 
-  /// The time of the attempt is up.
+  /// Ends the attempt, unless the head of the response has arrived.
   func deadlinePassed() {
     perform { state in
       let hasSentAll = state.hasSentAll
@@ -72,7 +78,7 @@ final class Exchange: DeadlineTarget {
     }
   }
 
-  /// The content to send cannot be completed.
+  /// Ends the exchange because its content cannot be completed.
   private func contentFailed(_ error: any Error) {
     perform(.error(error)) { $0.machine.end(.tornContent) }
   }
@@ -98,14 +104,14 @@ final class Exchange: DeadlineTarget {
   private func arrived(_ head: ResponseHead) {
     let isFollowed = context.follows(head.response)
     perform(.head(head)) { state in
-      state.answer.head = head
+      state.response.head = head
       return state.machine.headArrived(isFollowed: isFollowed)
     }
   }
 
   func receive(_ data: Data) {
     perform(.piece(data)) { state in
-      let fits = !state.machine.isBuffered || state.answer.append(data, upTo: context.contentLimit)
+      let fits = !state.machine.isBuffered || state.response.append(data, upTo: context.contentLimit)
       return state.machine.pieceArrived(fits: fits)
     }
   }
@@ -121,7 +127,7 @@ final class Exchange: DeadlineTarget {
 
   func taskEnded(_ error: (any Error)?) {
     if error == nil, let head = ResponseHead(unreported: task, of: request) {
-      // Does nothing when the head was reported.
+      // Does nothing if the head was reported.
       if !state.withLock({ $0.machine.hasHead }) { arrived(head) }
     }
     let isCancellation = (error as? URLError)?.code == .cancelled
@@ -138,12 +144,14 @@ final class Exchange: DeadlineTarget {
 
   // MARK: Performing
 
+  // MARK: Performing
+
   private func perform(_ input: Input = .nothing, _ step: (inout State) -> [ExchangeState.Action]) {
-    // What is taken out is decided under the lock, and used outside of it.
+    // What is resumed or finished is taken out under the lock, and used outside of it.
     let (actions, taken) = state.withLock { state in
       let actions = step(&state)
-      if !state.machine.isBuffered, actions.contains(.answer) { state.channel = makeChannel() }
-      defer { if actions.contains(where: \.answersWaiter) { (state.waiter, state.answer.content) = (nil, Data()) } }
+      if !state.machine.isBuffered, actions.contains(.deliverResponse) { state.channel = makeChannel() }
+      defer { if actions.contains(where: \.resumesWaiter) { (state.waiter, state.response.content) = (nil, Data()) } }
       defer { if actions.contains(where: \.endsContent) { state.channel = nil } }
       return (actions, state)
     }
@@ -153,21 +161,22 @@ final class Exchange: DeadlineTarget {
         request.outgoing.stream?.start(in: context) { [weak self] error in self?.contentFailed(error) }
         task.resume()
       case .cancelTask:
-        // Stopping a task waits for the session's thread, which may be waiting for content.
+        // Cancelling a task waits for the session's thread, which may be waiting for content.
         request.outgoing.stream?.stop()
         task.cancel()
       case .reportHead: if case .head(let head) = input { context.headArrived(head.response) }
       case .reportPiece: if case .piece(let piece) = input { context.received(piece.count) }
-      case .answer: if let message = taken.answer.message(taken.channel) { taken.waiter?.resume(returning: message) }
+      case .deliverResponse:
+        if let message = taken.response.message(taken.channel) { taken.waiter?.resume(returning: message) }
       case .fail(let failure): taken.waiter?.resume(throwing: error(failure, input, hasHead: taken.machine.hasHead))
-      case .deliver: if case .piece(let piece) = input { taken.channel?.push(piece) }
+      case .deliverPiece: if case .piece(let piece) = input { taken.channel?.push(piece) }
       case .finishContent: taken.channel?.finish()
       case .failContent(let failure):
         taken.channel?.finish(throwing: error(failure, input, hasHead: taken.machine.hasHead))
       case .refuseRedirect: if case .redirect(let refuse) = input { refuse() }
       case .forget:
         request.outgoing.stream?.stop()
-        session.forget(task)
+        owner.forget(task)
       }
     }
   }
@@ -183,20 +192,20 @@ final class Exchange: DeadlineTarget {
   }
 }
 
-/// An answer as far as it has arrived.
-private struct CollectedAnswer {
+/// The part of a response that has arrived.
+private struct CollectedResponse {
   var head: ResponseHead?
   var content = Data()
 
-  /// Adds a piece, unless that makes more than `limit` bytes; answers whether it was added.
+  /// Adds a piece. Returns `false` and adds nothing if that would exceed `limit` bytes.
   mutating func append(_ piece: Data, upTo limit: Int) -> Bool {
     guard content.count + piece.count <= limit else { return false }
-    // The usual answer is one piece, which is not copied.
+    // A response of one piece, the usual case, is not copied.
     if content.isEmpty { content = piece } else { content.append(piece) }
     return true
   }
 
-  /// The message; its content arrives through `channel`, or is what was collected.
+  /// Makes the message. Its content arrives through `channel`, or is what was collected.
   func message(_ channel: ContentChannel?) -> ResponseMessage? {
     guard let head else { return nil }
     return channel.map { head.message($0) }
@@ -206,9 +215,9 @@ private struct CollectedAnswer {
 }
 
 extension ExchangeState.Action {
-  fileprivate var answersWaiter: Bool {
+  fileprivate var resumesWaiter: Bool {
     switch self {
-    case .answer, .fail: true
+    case .deliverResponse, .fail: true
     default: false
     }
   }
@@ -217,6 +226,42 @@ extension ExchangeState.Action {
     switch self {
     case .finishContent, .failContent: true
     default: false
+    }
+  }
+}
+
+extension ExchangeState.Failure {
+  /// Makes the error for the caller.
+  ///
+  /// - Parameters:
+  ///   - platformError: the session's error, if it reported one.
+  ///   - hasHead: whether the head of the response had arrived.
+  ///   - contentLimit: the limit on content, for the text if it was exceeded.
+  func error(_ platformError: (any Error)?, hasHead: Bool, contentLimit: Int) -> any Error {
+    let state = hasHead ? RequestState.answered : .maybeSent
+    switch self {
+    case .cancelled:
+      return CancellationError()
+    case .shutDown:
+      return TransportError(.broken, requestState: state, detail: "the transport was shut down")
+    case .malformed:
+      return TransportError(.malformedResponse, requestState: .answered, detail: "the response is not HTTP")
+    case .headless:
+      return TransportError(.malformedResponse, requestState: .maybeSent, detail: "the response has no head")
+    case .contentTooLarge:
+      return TransportError.contentTooLarge(limit: contentLimit)
+    case .tornContent:
+      if let error = platformError as? TransportError { return error.about(.content) }
+      return TransportError(
+        .broken, requestState: state, detail: "the content to send could not be produced", underlying: platformError
+      ).about(.content)
+    case .attemptOver(let phase, let requestState):
+      return TransportError.attemptTimedOut(in: phase, requestState: requestState)
+    case .untrusted(let reason):
+      return TransportError(.tls, requestState: .notSent, detail: reason)
+    case .platform:
+      guard let platformError else { return TransportError(.broken, requestState: state) }
+      return TransportError(platformError, hasHead: hasHead)
     }
   }
 }

@@ -1,33 +1,33 @@
 import ApusCore
 
-/// Where an exchange is, and what its events lead to: pure, the exchange performs the actions it answers.
+/// The progress of an exchange. A pure state machine; ``Exchange`` performs the actions.
 ///
-/// Every wait is answered exactly once: the wait for the answer by ``Action/answer`` or ``Action/fail(_:)``, content
-/// that arrives after the answer was given by ``Action/finishContent`` or ``Action/failContent(_:)``.
+/// Every wait ends exactly once: the caller's by ``Action/deliverResponse`` or ``Action/fail(_:)``; the wait for content
+/// that arrives after the head by ``Action/finishContent`` or ``Action/failContent(_:)``.
 struct ExchangeState {
-  /// What is to be done, in this order.
+  /// The actions to perform, in this order.
   enum Action: Equatable {
-    /// Let the session's task run.
+    /// Resume the session's task.
     case resumeTask
-    /// Stop the session's task.
+    /// Cancel the session's task.
     case cancelTask
-    /// Report the head of an answer that is handed over later, with its content.
+    /// Report the head of a response that is delivered later, with its content.
     case reportHead
     /// Report a piece of content that is kept until then.
     case reportPiece
-    /// Hand the answer to whoever waits for it: with all of its content, or the head while the content arrives.
-    case answer
-    /// Tell whoever waits for the answer that there will be none.
+    /// Deliver the response to the caller: complete, or at its head while the content arrives.
+    case deliverResponse
+    /// Fail the caller.
     case fail(Failure)
     /// Pass a piece of content on.
-    case deliver
-    /// The content is complete.
+    case deliverPiece
+    /// End the content.
     case finishContent
-    /// The content breaks off.
+    /// Fail the content.
     case failContent(Failure)
     /// Tell the session not to follow a redirect.
     case refuseRedirect
-    /// Take the exchange out of the session's table: nothing more will come.
+    /// Remove the exchange from the session's table: nothing more will come.
     case forget
   }
 
@@ -36,16 +36,16 @@ struct ExchangeState {
     case malformed
     case cancelled
     case shutDown
-    /// What the platform reported.
+    /// The error that the platform reported.
     case platform
-    /// It ended well without ever having a head.
+    /// The task ended without an error and without a head.
     case headless
     case contentTooLarge
-    /// The content to send could not be made.
+    /// The content to send could not be produced.
     case tornContent
-    /// The server, or the client's own identity, cannot be trusted; says why.
+    /// The server or the client's identity is not trusted, for this reason.
     case untrusted(String)
-    /// The time of its attempt was up, in this phase.
+    /// The attempt's deadline passed, in this phase.
     case attemptOver(CallPhase, RequestState)
   }
 
@@ -56,20 +56,20 @@ struct ExchangeState {
     case ended
   }
 
-  private enum RedirectAnswer {
+  private enum RedirectResponse {
     case none
-    case beingGiven
-    /// A cancellation waits until the answer is given.
-    case beingGivenBeforeCancel
+    case underWay
+    /// Under way, and the task is to be cancelled afterwards.
+    case underWayBeforeCancel
   }
 
   private var stage = Stage.created
-  /// Whoever waits for the head has not come yet, but is to be told this.
+  /// The failure for a caller that does not wait yet.
   private var failureToTell: Failure?
-  private var redirect = RedirectAnswer.none
+  private var redirect = RedirectResponse.none
   private var challengeWasRefused = false
   private var taskIsOver = false
-  /// Whether the answer is handed over with all of its content, not at its head.
+  /// Whether the response is delivered complete, not at its head.
   private(set) var isBuffered: Bool
 
   init(isBuffered: Bool) {
@@ -79,7 +79,7 @@ struct ExchangeState {
   /// Whether the head has arrived.
   private(set) var hasHead = false
 
-  /// Somebody waits for the head.
+  /// Starts the exchange for a caller that waits for the head.
   mutating func start() -> [Action] {
     if let failure = failureToTell {
       failureToTell = nil
@@ -90,7 +90,7 @@ struct ExchangeState {
     return [.resumeTask]
   }
 
-  /// The exchange is not wanted any more, or may not go on.
+  /// Ends the exchange because of a failure on this side.
   mutating func end(_ failure: Failure) -> [Action] {
     let previous = stage
     stage = .ended
@@ -104,7 +104,7 @@ struct ExchangeState {
     }
   }
 
-  /// The time of its attempt is up, which is that of the head, not of the content.
+  /// Ends the attempt at its deadline, which is that of the head, not of the content.
   ///
   /// - Parameter hasSentAll: whether the request is known to have left.
   mutating func attemptEnded(hasSentAll: Bool) -> [Action] {
@@ -115,45 +115,47 @@ struct ExchangeState {
     }
   }
 
-  /// The head of the final response arrived; nobody wants the content of a redirect that is followed.
+  /// Receives the head of the final response. The content of a redirect that is followed is not collected.
   mutating func headArrived(isFollowed: Bool = false) -> [Action] {
     guard case .awaitingHead = stage else { return [] }
     stage = .receiving
     hasHead = true
     if isFollowed { isBuffered = false }
-    return [isBuffered ? .reportHead : .answer]
+    return [isBuffered ? .reportHead : .deliverResponse]
   }
 
-  /// A piece of content arrived; `fits` unless it is more than the call takes.
+  /// Receives a piece of content.
+  ///
+  /// - Parameter fits: whether it is within the call's limit.
   mutating func pieceArrived(fits: Bool) -> [Action] {
     guard case .receiving = stage else { return [] }
     guard fits else { return end(.contentTooLarge) }
-    return [isBuffered ? .reportPiece : .deliver]
+    return [isBuffered ? .reportPiece : .deliverPiece]
   }
 
-  /// The session asks whether to follow a redirect.
+  /// Receives the session's question whether to follow a redirect.
   ///
-  /// On Linux an answer that comes after the task was cancelled ends the process, and so does cancelling while
-  /// the answer is under way; so one waits for the other.
+  /// On Linux the process crashes if the completion handler is called after the task was cancelled, or if the task is
+  /// cancelled during that call. So one waits for the other.
   mutating func redirectArrived() -> [Action] {
     guard case .awaitingHead = stage else { return [] }
-    redirect = .beingGiven
+    redirect = .underWay
     return [.refuseRedirect]
   }
 
-  /// The session has been told not to follow the redirect.
+  /// Notes that the session was told not to follow the redirect.
   mutating func redirectRefused() -> [Action] {
     defer { redirect = .none }
-    if case .beingGivenBeforeCancel = redirect, !taskIsOver { return [.cancelTask] }
+    if case .underWayBeforeCancel = redirect, !taskIsOver { return [.cancelTask] }
     return []
   }
 
-  /// The session asked for credentials and is told to go without, which it reports as a cancelled task.
+  /// Notes that the session asked for credentials and got none, which it reports as a cancelled task.
   mutating func challengeArrived() {
     challengeWasRefused = true
   }
 
-  /// The session's task is over.
+  /// Ends the exchange because the session's task has ended.
   mutating func taskEnded(withError: Bool, isCancellation: Bool) -> [Action] {
     guard !taskIsOver else { return [] }
     taskIsOver = true
@@ -165,7 +167,7 @@ struct ExchangeState {
       failureToTell = .platform
       return [.forget]
     case .awaitingHead: return [.fail(isGood ? .headless : .platform), .forget]
-    case .receiving where isBuffered: return [isGood ? .answer : .fail(.platform), .forget]
+    case .receiving where isBuffered: return [isGood ? .deliverResponse : .fail(.platform), .forget]
     case .receiving: return [isGood ? .finishContent : .failContent(.platform), .forget]
     case .ended: return [.forget]
     }
@@ -174,7 +176,7 @@ struct ExchangeState {
   private mutating func cancelTask() -> [Action] {
     guard !taskIsOver else { return [] }
     guard case .none = redirect else {
-      redirect = .beingGivenBeforeCancel
+      redirect = .underWayBeforeCancel
       return []
     }
     return [.cancelTask]

@@ -6,17 +6,17 @@ import HTTPTypes
   import FoundationNetworking
 #endif
 
-/// A request message in the platform's terms.
+/// A request message as the platform sends it.
 struct PreparedRequest: Sendable {
   let urlRequest: URLRequest
   let content: MessageContent
   let outgoing: OutgoingContent
   let isHead: Bool
 
-  /// Whether the exchange must not use a connection that was used before.
+  /// Whether the exchange must not reuse a connection.
   ///
-  /// When such a connection is found closed libcurl sends the request again by itself, also one that may not be sent
-  /// twice; with content it even waits for ever, since the platform cannot begin it anew.
+  /// If a reused connection turns out to be closed, libcurl sends the request again by itself, even one that may not be
+  /// sent twice. A request with content even waits for ever, because the platform cannot restart the content.
   var needsOwnConnection: Bool {
     #if canImport(Security)
       false
@@ -27,13 +27,13 @@ struct PreparedRequest: Sendable {
 
   private let isRepeatable: Bool
 
-  /// How many bytes of content there are, when that is known.
+  /// The length of the content, if it is known.
   var contentLength: Int64? { content.length }
 
-  /// Translates a message without changing anything that goes on the wire.
+  /// Translates a message without changing anything that is sent.
   ///
-  /// - Throws: ``TransportError`` of the kind `unsupported` for what the platform would change on the way, and when
-  ///   content cannot be made; `CancellationError`.
+  /// - Throws: ``TransportError`` of the kind `unsupported` if the platform would change the message, and if its content
+  ///   cannot be produced; `CancellationError`.
   init(_ message: RequestMessage, userAgent: String, in context: ExchangeContext) async throws {
     var request = URLRequest(url: try Self.url(of: message))
     let method = message.head.method.rawValue
@@ -60,8 +60,8 @@ struct PreparedRequest: Sendable {
       throw unsupported("the message has no http or https origin")
     }
     guard message.target.hasPrefix("/") else { throw unsupported("the target is not a path") }
-    guard !message.target.utf8.contains(UInt8(ascii: "#")) else { throw unsupported("the target holds a fragment") }
-    guard !hasDotSegment(message.target) else { throw unsupported("the target holds a dot segment") }
+    guard !message.target.utf8.contains(UInt8(ascii: "#")) else { throw unsupported("the target contains a fragment") }
+    guard !hasDotSegment(message.target) else { throw unsupported("the target contains a dot segment") }
     let text = message.url
     guard let url = URL(string: text), url.absoluteString == text else {
       throw unsupported("URLSession changes the target")
@@ -69,7 +69,7 @@ struct PreparedRequest: Sendable {
     return url
   }
 
-  /// Whether the platform would shorten the path (RFC 3986 §5.2.4).
+  /// Whether the platform would normalise the path (RFC 3986 §5.2.4).
   private static func hasDotSegment(_ target: String) -> Bool {
     guard target.utf8.contains(UInt8(ascii: ".")) || target.utf8.contains(UInt8(ascii: "%")) else { return false }
     let path = target.prefix { $0 != "?" }
@@ -82,7 +82,7 @@ struct PreparedRequest: Sendable {
   private static func fields(of message: RequestMessage, userAgent: String) -> [String: String] {
     var fields: [String: String] = [:]
     for field in message.head.headerFields where fields[field.name.rawName] == nil {
-      // All values of the name, joined as the name's rules say.
+      // All values of the name, joined by the rules of that name.
       fields[field.name.rawName] = message.head.headerFields[field.name]
     }
     if message.head.headerFields[.userAgent] == nil { fields["User-Agent"] = userAgent }
@@ -90,8 +90,8 @@ struct PreparedRequest: Sendable {
     return fields
   }
 
-  /// Whether the platform would call content without a type that of a form; what it is called then is what
-  /// a recipient may take it for anyway (RFC 9110 §8.3).
+  /// Whether the platform would label content without a type as a form. It is labelled as bytes instead, which a
+  /// recipient may assume anyway (RFC 9110 §8.3).
   private static func needsType(_ message: RequestMessage) -> Bool {
     guard message.head.headerFields[.contentType] == nil else { return false }
     #if canImport(Security)

@@ -6,16 +6,16 @@ import HTTPTypes
   import FoundationNetworking
 #endif
 
-/// The head of an answer, brought to describe the content as it is delivered.
+/// The head of a response, adapted to describe the content as it is delivered.
 struct ResponseHead {
   let response: HTTPResponse
-  /// Bytes of content to expect, when the server said so and they arrive as they were sent.
+  /// The length of the content, if the server announced it and the content is not decoded.
   let contentLength: Int64?
 
   /// Whether another head follows (RFC 9110 §15.2).
   var isInterim: Bool { response.status.code < 200 }
 
-  /// `nil` for what is no answer of HTTP, or one to a question that was not asked.
+  /// Creates a head; `nil` if the response is not HTTP, or switches protocols.
   init?(_ platform: URLResponse, to request: PreparedRequest) {
     guard let platform = platform as? HTTPURLResponse, (100...999).contains(platform.statusCode),
       platform.statusCode != 101
@@ -30,7 +30,7 @@ struct ResponseHead {
       }
     }
     if let length = fields[.contentLength] {
-      // Several lengths that disagree leave open where the answer ends (RFC 9112 §6.3).
+      // Lengths that differ leave the end of the response undefined (RFC 9112 §6.3).
       guard let number = Self.length(length) else { return nil }
       fields[.contentLength] = String(number)
     }
@@ -44,8 +44,8 @@ struct ResponseHead {
     contentLength = hasContent ? fields[.contentLength].flatMap { Int64($0) } : nil
   }
 
-  /// The head of a redirect that the session ends without ever reporting it, because it names no usable
-  /// `Location`; on Linux its content is lost on the way, so the head tells of none.
+  /// Creates the head of a redirect that the session never reports because its `Location` is unusable. On Linux its
+  /// content is lost on the way, so the head announces none.
   init?(unreported task: URLSessionTask, of request: PreparedRequest) {
     guard let platform = task.response, let head = ResponseHead(platform, to: request),
       (300...399).contains(head.response.status.code)
@@ -58,7 +58,7 @@ struct ResponseHead {
     contentLength = nil
   }
 
-  /// The message whose content arrives through `content`.
+  /// Makes the message whose content arrives through `content`.
   func message(_ content: ContentChannel) -> ResponseMessage {
     ResponseMessage(head: response, content: ResponseContent(source: content, expectedLength: contentLength))
   }
@@ -71,7 +71,7 @@ struct ResponseHead {
     return Int64(number)
   }
 
-  /// Whether the session has taken the codings of the content off (RFC 9110 §8.4).
+  /// Whether the session has decoded the content (RFC 9110 §8.4).
   private static func isDecoded(_ codings: String?) -> Bool {
     guard let codings else { return false }
     return codings.lowercased().split(separator: ",").allSatisfy { coding in
@@ -84,4 +84,30 @@ struct ResponseHead {
   #else
     private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
   #endif
+}
+
+/// The splitting of `Set-Cookie` lines that the platform has joined by commas.
+///
+/// These lines must not be joined (RFC 9110 §5.3), because their dates contain commas. A comma followed by a token and
+/// an equals sign begins the next line; in a date, no equals sign follows.
+enum SetCookieLine {
+  static func split(_ joined: String) -> [String] {
+    // Compared as bytes: a combining mark behind a comma would make another Character of it and hide it.
+    let bytes = Array(joined.utf8)
+    var lines: [String] = []
+    var start = 0
+    for comma in bytes.indices where bytes[comma] == UInt8(ascii: ",") {
+      let next = bytes[(comma + 1)...].drop { $0 == UInt8(ascii: " ") }
+      guard beginsWithName(next) else { continue }
+      lines.append(String(decoding: bytes[start..<comma], as: UTF8.self))
+      start = next.startIndex
+    }
+    lines.append(String(decoding: bytes[start...], as: UTF8.self))
+    return lines
+  }
+
+  private static func beginsWithName(_ text: ArraySlice<UInt8>) -> Bool {
+    let end = text.firstIndex { "= ;,\"".utf8.contains($0) } ?? text.endIndex
+    return end > text.startIndex && end < text.endIndex && text[end] == UInt8(ascii: "=")
+  }
 }

@@ -5,16 +5,26 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// Content in the form in which a session takes it.
+/// Streamed content as a session sends it.
+protocol OutgoingStream: Sendable {
+  /// Makes a suspended task that sends the content. Called once.
+  func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask
+  /// Starts to produce content; `onFailure` is called if it cannot be completed.
+  func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void)
+  /// Stops producing content.
+  func stop()
+}
+
+/// Request content as a session sends it.
 enum OutgoingContent: Sendable {
   case none
   case bytes(Data)
   case file(URL)
   case stream(any OutgoingStream)
 
-  /// Brings the content of a message into a form that the platform can send.
+  /// Converts the content of a message.
   ///
-  /// - Throws: ``TransportError`` when content cannot be made; `CancellationError`.
+  /// - Throws: ``TransportError`` if the content cannot be produced; `CancellationError`.
   init(_ content: MessageContent, in context: ExchangeContext) async throws {
     switch content {
     case .bytes(let data) where !data.isEmpty: self = .bytes(data)
@@ -29,7 +39,8 @@ enum OutgoingContent: Sendable {
     }
   }
 
-  /// Looks at the file once more: a session tells of one that is gone or was cut as of a connection that broke.
+  /// Returns the URL of a file that still exists and has its length. A session reports neither fault, only a broken
+  /// connection.
   private static func url(of file: ContentFile) throws -> URL {
     let found: ContentFile
     do {
@@ -37,7 +48,7 @@ enum OutgoingContent: Sendable {
     } catch {
       throw failure("the file to send cannot be read", error)
     }
-    guard found.length == file.length else { throw failure("the content has another length than was announced") }
+    guard found.length == file.length else { throw failure("the content is longer or shorter than announced") }
     return URL(fileURLWithPath: file.path)
   }
 
@@ -45,7 +56,7 @@ enum OutgoingContent: Sendable {
     TransportError(.broken, requestState: .notSent, detail: detail, underlying: cause).about(.content)
   }
 
-  /// A task that does not run yet.
+  /// Makes a suspended task.
   func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask {
     switch self {
     case .none: return session.dataTask(with: request)
@@ -55,9 +66,33 @@ enum OutgoingContent: Sendable {
     }
   }
 
-  /// What the session reads as a stream, if it does.
+  /// The stream that the session reads, if there is one.
   var stream: (any OutgoingStream)? {
     if case .stream(let stream) = self { return stream }
     return nil
+  }
+}
+
+extension ContentStream {
+  /// Produces all pieces of one pass and checks their total length.
+  ///
+  /// - Parameter take: takes a piece. Returns whether more is wanted.
+  /// - Throws: the error of producing or taking a piece; ``TransportError`` if the length differs from the announced one.
+  func makeAll(_ take: (Data) async throws -> Bool) async throws {
+    let next = try makePieces()
+    var total: Int64 = 0
+    while let piece = try await next() {
+      total += Int64(piece.count)
+      if let length, total > length { throw Self.wrongLength(length) }
+      guard try await take(piece) else { return }
+    }
+    if let length, total != length { throw Self.wrongLength(length) }
+  }
+
+  private static func wrongLength(_ length: Int64) -> TransportError {
+    TransportError(
+      .broken, requestState: .maybeSent,
+      detail: "the content to send does not have the announced \(length) bytes"
+    ).about(.content)
   }
 }

@@ -1,8 +1,9 @@
 import ApusCore
+import Dispatch
 import Foundation
 import Synchronization
 
-/// Makes the content of one exchange while it is sent, in a task that ends with the exchange.
+/// Produces the content of one exchange while it is sent, in a task that ends with the exchange.
 final class PieceMaker: Sendable {
   private enum Work {
     case none
@@ -18,14 +19,14 @@ final class PieceMaker: Sendable {
     self.stream = stream
   }
 
-  /// Starts a pass over the content; `onFailure` is told when it cannot be completed.
+  /// Starts a pass over the content; `onFailure` is called if it cannot be completed.
   func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void) {
     let task = context.spawn { [pieces, stream] in
       do {
         try await stream.makeAll { await pieces.offer($0) }
         pieces.complete()
       } catch {
-        // First the exchange, then the reader, so that the reason is known before the content is torn.
+        // The exchange first, so that it knows the reason before the reader sees torn content.
         onFailure(error)
         pieces.close()
       }
@@ -38,7 +39,7 @@ final class PieceMaker: Sendable {
     if isStopped { task.cancel() }
   }
 
-  /// Stops: the reader is freed and the maker cancelled.
+  /// Stops: releases the reader and cancels the producer.
   func stop() {
     pieces.close()
     let previous = work.withLock { work in
@@ -46,5 +47,89 @@ final class PieceMaker: Sendable {
       return work
     }
     if case .running(let task) = previous { task.cancel() }
+  }
+}
+
+/// Passes content from a task that produces pieces to a thread that reads and blocks.
+///
+/// Holds one piece at a time. The producer is suspended until the reader has taken the piece. The reader's thread is
+/// blocked until there is a piece, the end, or the content is closed.
+final class OutgoingPieces: Sendable {
+  private struct State {
+    var rest = Data()
+    var isComplete = false
+    var isClosed = false
+    var maker: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Mutex(State())
+  private let changed = DispatchSemaphore(value: 0)
+
+  /// Offers a piece and waits until it is taken. Returns whether more is wanted.
+  func offer(_ piece: Data) async -> Bool {
+    guard !piece.isEmpty else { return !state.withLock { $0.isClosed } }
+    await withCheckedContinuation { maker in
+      let isClosed = state.withLock { state in
+        guard !state.isClosed else { return true }
+        state.rest = piece
+        state.maker = maker
+        return false
+      }
+      if isClosed { maker.resume() } else { changed.signal() }
+    }
+    return !state.withLock { $0.isClosed }
+  }
+
+  /// Ends the content.
+  func complete() {
+    state.withLock { $0.isComplete = true }
+    changed.signal()
+  }
+
+  /// Releases both sides: drops what was not read, and reports torn content to the reader.
+  func close() {
+    let maker = state.withLock { state in
+      state.isClosed = true
+      state.rest = Data()
+      defer { state.maker = nil }
+      return state.maker
+    }
+    changed.signal()
+    maker?.resume()
+  }
+
+  /// Fills a buffer from one piece; blocks while there is none.
+  ///
+  /// - Returns: the number of bytes; 0 at the end, `nil` if the content is torn.
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    while true {
+      let (outcome, maker) = state.withLock { Self.take(&$0, into: buffer) }
+      maker?.resume()
+      switch outcome {
+      case .bytes(let count): return count
+      case .torn: return nil
+      // An extra signal only causes another look.
+      case .nothingYet: changed.wait()
+      }
+    }
+  }
+
+  private enum Outcome {
+    case bytes(Int)
+    case torn
+    case nothingYet
+  }
+
+  private static func take(
+    _ state: inout State, into buffer: UnsafeMutableRawBufferPointer
+  ) -> (Outcome, CheckedContinuation<Void, Never>?) {
+    guard !state.isClosed else { return (.torn, nil) }
+    guard !state.rest.isEmpty else { return (state.isComplete ? .bytes(0) : .nothingYet, nil) }
+    let count = min(buffer.count, state.rest.count)
+    state.rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+    state.rest = state.rest.count > count ? Data(state.rest.dropFirst(count)) : Data()
+    guard state.rest.isEmpty else { return (.bytes(count), nil) }
+    defer { state.maker = nil }
+    return (.bytes(count), state.maker)
   }
 }

@@ -6,12 +6,12 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// Content that was made before it is sent: small content in memory, the rest in a file that goes with it.
+/// Content that is produced before it is sent: small content in memory, more in a temporary file.
 ///
-/// For Linux: there the platform reads content from a stream on a thread that all its sessions share, so a reader
-/// that waited for a piece would halt every exchange of the process.
+/// For Linux, where one thread shared by all sessions reads content from streams: a reader that waited for a piece would
+/// halt every exchange of the process.
 final class Spool: OutgoingStream {
-  /// Content up to this size stays in memory, in bytes.
+  /// The most bytes kept in memory.
   static let memoryLimit = 256 << 10
 
   private enum Storage {
@@ -20,7 +20,7 @@ final class Spool: OutgoingStream {
   }
 
   private let storage: Storage
-  /// Whether the message is to say how long the content is: that was known before it was made.
+  /// Whether the message announces the length: it was known before the content was produced.
   private let announcesLength: Bool
 
   private init(_ storage: Storage, announcesLength: Bool) {
@@ -39,7 +39,7 @@ final class Spool: OutgoingStream {
     }
   }
 
-  /// The content to read, from its start; reading never waits.
+  /// Opens the content for reading from its start. Reads never block.
   private func inputStream() throws -> InputStream {
     switch storage {
     case .memory(let data): return InputStream(data: data)
@@ -57,13 +57,13 @@ final class Spool: OutgoingStream {
     if case .file(let url) = storage { try? FileManager.default.removeItem(at: url) }
   }
 
-  // MARK: Making
+  // MARK: Producing
 
-  /// Makes the content of a stream.
+  /// Produces the content of a stream.
   ///
-  /// - Throws: what making it throws, as a ``TransportError`` that says that nothing was sent, and that of an attempt
-  ///   whose time is up; `CancellationError` at once when the task is cancelled. Both even when whoever makes the
-  ///   content does not notice.
+  /// - Throws: the error of producing it, as a ``TransportError`` for a request that was not sent; the error of an
+  ///   attempt whose deadline has passed; `CancellationError` when the task is cancelled. The last two come at once,
+  ///   even if the producer does not notice.
   static func fill(from stream: ContentStream, in context: ExchangeContext) async throws -> Spool {
     let outcome = Outcome()
     let work = context.spawn { outcome.settle(await result(of: stream)) }
@@ -88,7 +88,7 @@ final class Spool: OutgoingStream {
     } catch {
       return .failure(
         TransportError(
-          .broken, requestState: .notSent, detail: "the content to send could not be made", underlying: error
+          .broken, requestState: .notSent, detail: "the content to send could not be produced", underlying: error
         ).about(.content))
     }
   }
@@ -118,7 +118,7 @@ final class Spool: OutgoingStream {
     }
   }
 
-  /// A file that only this user can read.
+  /// Creates a file that only this user can read.
   private static func makeFile() throws -> (URL, FileHandle) {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("apus-content-\(UUID().uuidString)")
     guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
@@ -132,7 +132,7 @@ final class Spool: OutgoingStream {
   }
 }
 
-/// Gives content up when the time of its attempt is up before it is made.
+/// Stops production when the attempt's deadline passes.
 private final class SpoolLimit: DeadlineTarget {
   private let work: Task<Void, Never>
   private let outcome: Outcome
@@ -147,7 +147,7 @@ private final class SpoolLimit: DeadlineTarget {
   }
 }
 
-/// Answers one waiter once, with whatever is settled first.
+/// The first of several possible results, for one waiter.
 private final class Outcome: Sendable {
   private struct State {
     var result: Result<Spool, any Error>?

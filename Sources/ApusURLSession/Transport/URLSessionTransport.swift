@@ -2,33 +2,33 @@ public import ApusCore
 import HTTPTypes
 import Synchronization
 
-/// Sends messages through `URLSession`: the transport of Apple platforms, usable on Linux too.
+/// The transport over `URLSession`, for Apple platforms; usable on Linux too.
 ///
-/// The session is made for this alone: it keeps no cookies, no cache and no credentials, follows no redirect
-/// and has no deadline of its own. It is opened by the first message and lives as long as the transport.
+/// Its session has no cookies, cache or credentials, follows no redirects and has no time limits of its own. It opens with
+/// the first message and lives as long as the transport.
 ///
-/// What `URLSession` decodes arrives decoded: `Content-Encoding` and `Content-Length` are then taken off the
-/// head, so that a head never describes other bytes than its content has. Fields of one name are sent as one
-/// line, their values joined by commas (RFC 9110 §5.3), and the order of fields is the platform's.
+/// Content that `URLSession` decodes arrives decoded; `Content-Encoding` and `Content-Length` are then removed from the
+/// head, so that the head always describes the content as it is delivered. Repeated fields are sent as one line, with
+/// their values joined by commas (RFC 9110 §5.3), in the platform's order.
 ///
-/// Proxies are the platform's: its settings on Apple platforms, the environment (`http_proxy`, `https_proxy`,
+/// Proxies are the platform's: the system's settings on Apple platforms, the environment (`http_proxy`, `https_proxy`,
 /// `no_proxy`) on Linux.
 ///
-/// On Linux there are gaps, each with its name in ``knownGaps``.
+/// On Linux there are gaps, listed in ``knownGaps``.
 public final class URLSessionTransport: Transport {
   let options: Options
   private let sessions: Sessions
 
-  /// Makes a transport; nothing is opened yet.
+  /// Creates a transport. It opens nothing until the first message.
   public init(options: Options = Options()) {
     self.options = options
     sessions = Sessions(options: options)
   }
 
-  /// Sends a message and returns at the head of the answer.
+  /// Sends a message. Returns at the head of the response, or with all of it if the call collects the content.
   ///
-  /// - Throws: ``TransportError``; `CancellationError` at once when the task is cancelled, however far the
-  ///   exchange is: its connection is closed, and nothing is sent when it had not begun.
+  /// - Throws: ``TransportError``; `CancellationError` as soon as the task is cancelled, which closes the exchange's
+  ///   connection. If the exchange had not begun, nothing is sent.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     try options.trust.checkSupport()
@@ -37,15 +37,14 @@ public final class URLSessionTransport: Transport {
     let alarm = context.alarm(for: exchange)
     defer { alarm?.cancel() }
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { exchange.start($0) }
+      try await withCheckedThrowingContinuation { exchange.begin($0) }
     } onCancel: {
       exchange.cancel()
     }
   }
 
-  /// Ends every exchange and closes all connections; messages sent later are refused.
-  ///
-  /// Exchanges that run fail with a ``TransportError`` of the kind `broken`. A second time does nothing.
+  /// Shuts the transport down: current exchanges fail with a ``TransportError`` of the kind `broken`, later messages are
+  /// refused. A second call does nothing.
   public func shutDown() {
     sessions.shutDown()
   }
@@ -53,4 +52,59 @@ public final class URLSessionTransport: Transport {
   deinit {
     sessions.shutDown()
   }
+}
+
+extension URLSessionTransport: SelfDescribing {
+  /// The transport's limit on connections. With HTTP/2, which the platform uses if the server does, several exchanges
+  /// share a connection, so exchanges are not limited.
+  public var facts: [Fact] {
+    let limit = Fact.setting("HTTP/1.1 connections to one host", "\(options.connectionsPerHost)")
+    return options.reusesConnections ? [limit] : [limit, .setting("a new one for each exchange", "")]
+  }
+}
+
+extension URLSessionTransport {
+  /// A part of the transport contract that `URLSession` cannot fulfil on this platform.
+  public struct Gap: Sendable, Hashable, CustomStringConvertible {
+    /// A stable name.
+    public let name: String
+    /// What is missing, and what happens instead.
+    public let description: String
+  }
+
+  /// The gaps of this transport on the current platform; few on Apple platforms.
+  public static var knownGaps: [Gap] {
+    #if canImport(Security)
+      [trailers]
+    #else
+      [
+        trailers,
+        Gap(
+          name: "back-pressure",
+          description: "content arrives as fast as the server sends it; unread content is kept in memory"),
+        Gap(
+          name: "phase timings",
+          description: "the trace has no durations of name resolution, connecting, TLS and sending"),
+        Gap(name: "trust", description: "pinned keys and client certificates are refused, never ignored"),
+        Gap(
+          name: "content made while it is sent",
+          description: "it is produced first, in memory or a temporary file, and then sent"),
+        Gap(name: "GET with content", description: "refused as unsupported; use QUERY or POST"),
+        Gap(
+          name: "broken answers",
+          description: "the platform crashes the process when a head breaks off or contains a line of NUL, and when a "
+            + "chunked response has trailer fields"),
+        Gap(
+          name: "strict framing",
+          description: "responses that break RFC 9112 are accepted as far as the platform understands them, and it has "
+            + "its own limits on heads"),
+        Gap(name: "strict codings", description: "coded content that ends too soon is taken for complete"),
+        Gap(name: "interim responses", description: "they are not reported"),
+        Gap(name: "IPv6 addresses", description: "a host written as an IPv6 address cannot be reached"),
+      ]
+    #endif
+  }
+
+  private static let trailers = Gap(
+    name: "trailers", description: "the platform does not report the fields after the content")
 }

@@ -4,18 +4,19 @@
   import Foundation
 #endif
 
-/// Finds the public key in a certificate, as pins are made of it: with its algorithm (RFC 5280 §4.1.2.7).
+/// Finds a certificate's subject public key info, the key with its algorithm, of which pins are hashes (RFC 5280
+/// §4.1.2.7).
 enum SubjectPublicKeyInfo {
-  /// The key's bytes in DER, as they stand in the certificate.
+  /// Returns the key's DER bytes as they are in the certificate.
   ///
-  /// - Returns: `nil` for what is no certificate.
+  /// - Returns: `nil` if the data is not a certificate.
   static func bytes(ofCertificate der: Data) -> Data? {
     var file = DERReader(der[...])
     guard let certificate = file.next(.sequence) else { return nil }
     var parts = DERReader(certificate.content)
     guard let toBeSigned = parts.next(.sequence) else { return nil }
     var fields = DERReader(toBeSigned.content)
-    // The version stands only in newer certificates.
+    // Only newer certificates have a version.
     fields.skip(.version)
     // Serial number, signature algorithm, issuer, validity, subject.
     for tag in [DERReader.Tag.integer, .sequence, .sequence, .sequence, .sequence] {
@@ -25,8 +26,7 @@ enum SubjectPublicKeyInfo {
   }
 }
 
-/// Reads one value after the other of the distinguished encoding (ITU-T X.690 §8, §10), as far as certificates
-/// need it.
+/// A reader of distinguished encoding (ITU-T X.690 §8, §10), as far as certificates need it.
 struct DERReader {
   enum Tag: UInt8 {
     case integer = 0x02
@@ -40,9 +40,9 @@ struct DERReader {
     rest = bytes
   }
 
-  /// The next value: all of its bytes, and those of its content.
+  /// Returns the next value: all of its bytes, and those of its content.
   ///
-  /// - Returns: `nil` when it is none of `tag`, or does not end within the bytes.
+  /// - Returns: `nil` if its tag is not `tag`, or if it does not end within the bytes.
   mutating func next(_ tag: Tag) -> (whole: Data, content: Data)? {
     guard rest.first == tag.rawValue, let (header, length) = Self.extent(of: rest), length <= rest.count - header
     else { return nil }
@@ -55,12 +55,12 @@ struct DERReader {
     _ = next(tag)
   }
 
-  /// How long tag and length are, and how long the content is.
+  /// Returns the length of tag and length, and the length of the content.
   private static func extent(of bytes: Data) -> (header: Int, length: Int)? {
     guard let first = bytes.dropFirst().first else { return nil }
     guard first >= 0x80 else { return (2, Int(first)) }
     let count = Int(first & 0x7F)
-    // Certificates are smaller than 4 GiB; 0 would be a length that is not given beforehand.
+    // Certificates are smaller than 4 GiB; a count of 0 means an indefinite length.
     guard (1...4).contains(count), bytes.count >= 2 + count else { return nil }
     return (2 + count, bytes.dropFirst(2).prefix(count).reduce(0) { $0 << 8 | Int($1) })
   }

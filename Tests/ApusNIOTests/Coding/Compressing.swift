@@ -2,14 +2,14 @@
   import CApusZlib
   import NIOCore
 
-  /// The formats that servers send, made by zlib.
+  /// The codings that servers use, made by zlib.
   enum CodedFormat: Int32, Sendable, CaseIterable {
     case gzip = 31
     case zlib = 15
     case raw = -15
   }
 
-  /// The bytes, coded.
+  /// Returns the bytes, coded.
   func compressed(_ bytes: [UInt8], _ format: CodedFormat) -> [UInt8] {
     var stream = z_stream()
     deflateInit2_(

@@ -6,11 +6,11 @@
 
   @testable import ApusNIO
 
-  @Suite("Coded content")
+  @Suite("Content decoder")
   struct ContentDecoderTests {
     static let text = Array(String(repeating: "It is a truth universally acknowledged. ", count: 100).utf8)
 
-    /// Everything that comes out when the bytes come in pieces that end at `cuts`.
+    /// Returns everything that is decoded when the bytes come in pieces that end at `cuts`.
     private func decoded(
       _ bytes: [UInt8], _ chain: [ContentCoding], limits: CodingLimits = CodingLimits(), cuts: [Int] = []
     ) throws -> [UInt8] {
@@ -39,7 +39,7 @@
     }
 
     @Test(
-      "gzip, and deflate with or without its wrapping, come out as they went in, however they are cut",
+      "gzip, and deflate with or without a zlib wrapper, decode to the original however the input is cut",
       arguments: CodedFormat.allCases)
     func formats(format: CodedFormat) throws {
       let chain: [ContentCoding] = format == .gzip ? [.gzip] : [.deflate]
@@ -50,14 +50,14 @@
       }
     }
 
-    @Test("members of gzip are one content")
+    @Test("Several gzip members decode to one content")
     func members() throws {
       let bytes = compressed(Self.text, .gzip) + compressed([], .gzip) + compressed([1, 2, 3], .gzip)
       #expect(try decoded(bytes, [.gzip]) == Self.text + [1, 2, 3])
       #expect(try decoded(bytes, [.gzip], cuts: Array(0..<bytes.count)) == Self.text + [1, 2, 3])
     }
 
-    @Test("codings are undone in the reverse of the order in which they were applied")
+    @Test("Codings are decoded in the reverse of the order in which they were applied")
     func chain() throws {
       let bytes = compressed(compressed(compressed(Self.text, .zlib), .gzip), .raw)
       #expect(try decoded(bytes, [.deflate, .gzip, .deflate]) == Self.text)
@@ -65,12 +65,12 @@
       #expect(kind { try decoded(bytes, [.gzip, .deflate, .deflate]) } != nil)
     }
 
-    @Test("no content at all is no error", arguments: [[ContentCoding.gzip], [.deflate], [.gzip, .deflate]])
+    @Test("Empty content is not an error", arguments: [[ContentCoding.gzip], [.deflate], [.gzip, .deflate]])
     func empty(chain: [ContentCoding]) throws {
       #expect(try decoded([], chain) == [])
     }
 
-    @Test("content that is cut anywhere is an error", arguments: CodedFormat.allCases)
+    @Test("Content truncated anywhere is an error", arguments: CodedFormat.allCases)
     func truncated(format: CodedFormat) {
       let chain: [ContentCoding] = format == .gzip ? [.gzip] : [.deflate]
       let bytes = compressed(Array("hello, hello, hello".utf8), format)
@@ -79,13 +79,13 @@
       }
     }
 
-    @Test("an inner coding that is cut is an error")
+    @Test("A truncated inner coding is an error")
     func truncatedInside() {
       let bytes = compressed(Array(compressed(Self.text, .gzip).dropLast()), .gzip)
       #expect(kind { try decoded(bytes, [.gzip, .gzip]) } == .truncated)
     }
 
-    @Test("bytes behind the end are an error", arguments: CodedFormat.allCases)
+    @Test("Bytes after the end are an error", arguments: CodedFormat.allCases)
     func trailing(format: CodedFormat) {
       let chain: [ContentCoding] = format == .gzip ? [.gzip] : [.deflate]
       let bytes = compressed(Self.text, format)
@@ -93,18 +93,18 @@
       #expect(kind { try decoded(bytes + Array("x".utf8), chain, cuts: [bytes.count]) } == .trailingBytes)
     }
 
-    @Test("what is not coded at all, or was changed, is an error")
+    @Test("Content that is not coded, or was altered, is an error")
     func malformed() throws {
       #expect(kind { try decoded(Array("{\"a\": 1}".utf8), [.gzip]) } == .malformed)
       var bytes = compressed(Self.text, .gzip)
       let last = try #require(bytes.indices.last)
       bytes[last - 5] ^= 1
       #expect(kind { try decoded(bytes, [.gzip]) } == .malformed)
-      // A zlib stream that needs a dictionary, which nobody has.
+      // A zlib stream that needs a preset dictionary.
       #expect(kind { try decoded([0x78, 0xBB, 0, 0, 0, 1, 0x4B], [.deflate]) } == .malformed)
     }
 
-    @Test("short content may be very repetitive, long content may not")
+    @Test("Short content may be very repetitive, long content may not")
     func ratio() {
       let letters = compressed(Array(repeating: UInt8(ascii: "a"), count: 500_000), .gzip)
       #expect(kind { try decoded(letters, [.gzip]) } == nil)
@@ -116,7 +116,7 @@
       #expect(kind { try decoded(bomb, [.gzip], limits: limits) } == nil)
     }
 
-    @Test("content ends at its limit, which it may reach")
+    @Test("Content may reach its limit but not exceed it")
     func length() {
       var limits = CodingLimits()
       limits.length = Int64(Self.text.count)
@@ -128,7 +128,7 @@
     }
 
     @Test(
-      "the codings are those of all fields together, in order",
+      "The codings of all fields apply, in order",
       arguments: [
         ([], []), (["gzip"], [.gzip]), (["GZip , deflate"], [.gzip, .deflate]),
         (["x-gzip", "deflate"], [.gzip, .deflate]),
@@ -140,7 +140,7 @@
       #expect(try (ContentDecoder.decoder(for: fields) == nil) == chain.isEmpty)
     }
 
-    @Test("more codings than allowed are refused, however they are spread over fields, known or not")
+    @Test("More codings than the limit are refused, known or not, however they are spread over fields")
     func chainLength() {
       for values in [["gzip,gzip,gzip,gzip,gzip,gzip"], ["gzip,gzip,gzip", "br,gzip,gzip"]] {
         let fields = HTTPFields(values.map { HTTPField(name: .contentEncoding, value: $0) })
@@ -148,7 +148,7 @@
       }
     }
 
-    @Test("any bytes end in content or an error", arguments: 0..<300 as Range<UInt64>)
+    @Test("Arbitrary bytes end in content or an error", arguments: 0..<300 as Range<UInt64>)
     func garbage(seed: UInt64) {
       var random = SeededGenerator(seed: seed)
       let format = CodedFormat.allCases[Int(seed % 3)]

@@ -8,10 +8,10 @@
 
   @Suite("Back-pressure")
   struct BackPressureTests {
-    @Test("what had arrived when the server left is given whole, however late it is read")
+    @Test("Everything that arrived before the server closed is delivered, however late it is read")
     func closedBeforeRead() async throws {
       for fields: FieldLines in [["Connection": "close"], [:]] {
-        // More than may wait to be read, and as much as the sockets hold.
+        // More than the reader's buffer and the sockets hold.
         let content = [UInt8](repeating: 7, count: 400_000)
         try await TestServer.with { _ in
           fields["Connection"] == nil
@@ -30,7 +30,7 @@
       }
     }
 
-    @Test("a server that is not read stops sending")
+    @Test("A server whose response is not read stops sending")
     func serverWaits() async throws {
       let length = 64 << 20
       try await TestServer.with { request in
@@ -40,7 +40,7 @@
           let client = try makeClient(server.origin, transport)
           try await client.withResponse(to: message(.get, "/large")) { response in
             _ = try await response.next()
-            // Long enough for the server to have sent everything, had anybody taken it.
+            // Long enough for the server to send everything, if it were read.
             for _ in 0..<200 { _ = try await client.send(message(.get, "/small")) }
             #expect(server.exchanges.first { $0.path == "/large" }?.outcome == .inFlight)
           }
@@ -49,9 +49,9 @@
       }
     }
 
-    @Test("coded content that grows very much is decoded no faster than it is read")
+    @Test("Highly compressed content is decoded no faster than it is read")
     func codedSlowly() async throws {
-      // 8 MiB of zeros in gzip, twice: 110 bytes.
+      // 8 MiB of zeros, compressed twice with gzip: 110 bytes.
       let bomb = try #require(Data(base64Encoded: Self.zeros))
       try await TestServer.with { _ in
         .status(200, fields: ["Content-Encoding": "gzip, gzip"], content: Array(bomb))

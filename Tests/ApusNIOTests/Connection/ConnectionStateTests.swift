@@ -4,8 +4,8 @@
 
   @testable import ApusNIO
 
-  /// The events of a connection in every state in which they can come.
-  @Suite("Connection: its state")
+  /// The events of a connection in every state in which they can occur.
+  @Suite("Connection state")
   struct ConnectionStateTests {
     typealias State = ConnectionState<Int>
 
@@ -13,7 +13,7 @@
       case new, entered, sending, sent, firstBytes, earlyHead, head, paused, cutShort, used, enteredAgain, sentAgain,
         over
 
-      /// Whether an exchange is on it: the 1.
+      /// Whether an exchange, number 1, is on the connection.
       var isBusy: Bool { ![.new, .used, .over].contains(self) }
 
       var state: State {
@@ -40,7 +40,7 @@
       }
     }
 
-    @Test("takes an exchange where it is free, open and silent", arguments: Situation.allCases)
+    @Test("It accepts an exchange only if it is free, open and silent", arguments: Situation.allCases)
     func offering(situation: Situation) {
       for (isOpen, hasUnread) in [(true, false), (true, true), (false, false), (false, true)] {
         var state = situation.state
@@ -52,7 +52,7 @@
         switch situation {
         case .new:
           #expect(beginning == (isOpen ? .enter : .giveBack))
-          // Of an exchange before there can be nothing left.
+          // Nothing may be left of an earlier exchange.
           #expect(!isAsked)
         case .used:
           #expect(beginning == (isOpen ? (hasUnread ? .giveBackAndClose : .enter) : .giveBack))
@@ -65,7 +65,7 @@
       }
     }
 
-    @Test("knows how far a request got", arguments: Situation.allCases)
+    @Test("It knows how far a request got", arguments: Situation.allCases)
     func requestState(situation: Situation) {
       let expected: RequestState =
         switch situation {
@@ -77,38 +77,38 @@
     }
 
     @Test(
-      "is owed an answer only once the request is out, and content only while somebody reads",
+      "It awaits a response only after the whole request, and content only while the reader reads",
       arguments: Situation.allCases)
     func owing(situation: Situation) {
-      let expected: State.Owed? =
+      let expected: State.Awaited? =
         switch situation {
         case .sent, .firstBytes, .sentAgain: .head
         case .head: .content
         default: nil
         }
-      #expect(situation.state.owed == expected)
+      #expect(situation.state.awaited == expected)
     }
 
     @Test(
-      "bytes of the request that wait to leave are owed before anything else, unless nobody reads the answer",
+      "Unsent bytes of the request are awaited first, unless the response's reader is slow",
       arguments: Situation.allCases)
     func unsent(situation: Situation) {
       var state = situation.state
-      let before = state.owed
+      let before = state.awaited
       state.wrote(10)
       let isOwing = situation.isBusy && ![.paused, .cutShort].contains(situation)
-      #expect(state.owed == (isOwing ? .room : nil))
-      // Some of it leaves, none, some of what was written since, the rest.
+      #expect(state.awaited == (isOwing ? .progress : nil))
+      // Some bytes leave, none, some of those written since, the rest.
       var moves: [Bool] = []
       for (written, unsent) in [(0, 4), (0, 4), (2, 5), (0, 0), (0, 0)] {
         state.wrote(written)
-        moves.append(state.looked(unsent: unsent))
+        moves.append(state.measured(unsent: unsent))
       }
       #expect(moves == [true, false, true, true, false])
-      #expect(state.owed == before)
+      #expect(state.awaited == before)
     }
 
-    @Test("what waits to leave ends with its exchange", arguments: Situation.allCases)
+    @Test("Unsent bytes are forgotten with their exchange", arguments: Situation.allCases)
     func unsentEnds(situation: Situation) {
       for isBroken in [true, false] {
         var state = situation.state
@@ -118,11 +118,13 @@
         } else {
           _ = state.responseCompleted(canReuse: true, isExact: true, isOpen: true)
         }
-        #expect(state.unsent == 0 && state.owed == nil)
+        #expect(state.unsent == 0 && state.awaited == nil)
       }
     }
 
-    @Test("decodes what answers a request, and is closed by anything else", arguments: Situation.allCases)
+    @Test(
+      "Bytes are decoded during an exchange; at any other time they close the connection", arguments: Situation.allCases
+    )
     func arriving(situation: Situation) {
       var state = situation.state
       switch situation {
@@ -135,7 +137,7 @@
       }
     }
 
-    @Test("its end is judged, waits for its reader, or sends the request again", arguments: Situation.allCases)
+    @Test("Its end is decoded, waits for the reader, or sends the request again", arguments: Situation.allCases)
     func closing(situation: Situation) {
       for isRepeatable in [true, false] {
         var state = situation.state
@@ -143,7 +145,7 @@
           switch situation {
           case .new, .used, .over: .end
           case .paused, .cutShort: .wait
-          // Only a connection that was used before can have been closed for being so.
+          // Only a reused connection can have been closed for being idle.
           case .enteredAgain, .sentAgain: isRepeatable ? .resend : .judge
           case .entered, .sending, .sent, .firstBytes, .earlyHead, .head: .judge
           }
@@ -153,7 +155,7 @@
       }
     }
 
-    @Test("reading stops once and goes on once", arguments: Situation.allCases)
+    @Test("Reading pauses once and resumes once", arguments: Situation.allCases)
     func pausing(situation: Situation) {
       var state = situation.state
       let isPaused = [.paused, .cutShort].contains(situation)
@@ -163,7 +165,7 @@
     }
 
     @Test(
-      "is free for the next exchange only after an exact answer to a whole request", arguments: [true, false],
+      "It is free again only after an exact response to a complete request", arguments: [true, false],
       [true, false])
     func reuse(canReuse: Bool, isExact: Bool) {
       for (isOpen, isComplete) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -174,18 +176,18 @@
         #expect(state.hasServed)
         #expect(state.isOver == !isReusable)
         #expect(state.requestState == .notSent)
-        #expect(state.owed == nil)
+        #expect(state.awaited == nil)
       }
     }
 
-    @Test("is closed for being unused only where it is, and once", arguments: Situation.allCases)
+    @Test("It is closed as idle only if it is idle, and once", arguments: Situation.allCases)
     func closingUnused(situation: Situation) {
       var state = situation.state
       #expect(state.closedUnused() == [.new, .used].contains(situation))
       #expect(state.closedUnused() == false)
     }
 
-    @Test("what breaks an exchange off ends the connection", arguments: Situation.allCases)
+    @Test("An exchange that breaks ends the connection", arguments: Situation.allCases)
     func breaking(situation: Situation) {
       var state = situation.state
       state.broken()
@@ -195,7 +197,7 @@
       #expect(state.closed(isRepeatable: true) == .end)
     }
 
-    @Test("a request that cannot be written leaves it as good as before")
+    @Test("A request that cannot be written leaves the connection usable")
     func refusing() {
       for situation in [Situation.entered, .enteredAgain] {
         var state = situation.state

@@ -6,8 +6,8 @@
 
   @testable import ApusNIO
 
-  /// An upload in virtual time: bytes leave in steps, and somebody looks every second.
-  @Suite("Stalls: the slowest rate")
+  /// An upload in virtual time: bytes leave in steps, and progress is measured every second.
+  @Suite("Slowest upload rate")
   struct StallRateTests {
     private final class Upload {
       let loop = EmbeddedEventLoop()
@@ -30,13 +30,13 @@
       func leave(_ count: Int) { left = max(0, left - count) }
 
       func look() -> Bool {
-        let hasMoved = state.looked(unsent: left)
+        let hasMoved = state.measured(unsent: left)
         if hasMoved { expect() }
         return hasMoved
       }
 
       private func expect() {
-        if state.owed == .room { watchdog.allow(limit, in: .connecting) } else { watchdog.clear() }
+        if state.awaited == .progress { watchdog.allow(limit, in: .connecting) } else { watchdog.clear() }
       }
 
       private func timedOut() {
@@ -44,14 +44,14 @@
       }
     }
 
-    /// Bytes a second, bytes a step, and whether that is a stall at a limit of 20 seconds.
+    /// Bytes per second, bytes per step, and whether that stalls with a limit of 20 seconds.
     private static let cases: [(rate: Int, step: Int, isStall: Bool)] = [
       (16_384, 8192, false), (40_960, 196_608, false), (16_384, 196_608, false), (1460, 1460, false),
       (80, 1460, false), (70, 1460, true), (512, 8192, false), (420, 8192, false), (390, 8192, true),
       (3500, 65_536, false), (3000, 65_536, true),
     ]
 
-    @Test("an upload stalls only where no step of it is confirmed within the limit", arguments: cases.indices)
+    @Test("An upload stalls only if no step of it is confirmed within the limit", arguments: cases.indices)
     func rates(index: Int) {
       let (rate, step, isStall) = Self.cases[index]
       let upload = Upload(10 * step, limit: .seconds(20))
@@ -73,13 +73,13 @@
       #expect((upload.stalledAt != nil) == isStall)
     }
 
-    @Test("an upload of which nothing more leaves is a stall after the limit, from the last look that saw a byte leave")
+    @Test("An upload that stops moving stalls one limit after the last look that saw a byte leave")
     func never() {
       let upload = Upload(1000, limit: .seconds(20))
       upload.loop.advanceTime(by: .milliseconds(19_999))
       #expect(upload.stalledAt == nil)
       upload.leave(1)
-      // Rings, looks, and sees that a byte has left.
+      // The watchdog fires, measures, and sees that a byte has left.
       upload.loop.advanceTime(by: .milliseconds(19_999))
       #expect(upload.stalledAt == nil)
       upload.loop.advanceTime(by: .milliseconds(2))

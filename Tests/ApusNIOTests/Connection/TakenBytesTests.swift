@@ -4,9 +4,9 @@
 
   @testable import ApusNIO
 
-  @Suite("Bytes that were read")
+  @Suite("Release of consumed bytes")
   struct TakenBytesTests {
-    @Test("a buffer that never runs empty keeps only what is unread")
+    @Test("A buffer that never runs empty keeps only unread bytes")
     func buffer() {
       var buffer = ByteBuffer(bytes: [1, 2, 3])
       var next: UInt8 = 4
@@ -24,7 +24,7 @@
       #expect(buffer.readableBytes == 3)
     }
 
-    @Test("content that is decoded keeps nothing of the coded bytes before")
+    @Test("A content decoder keeps none of the coded bytes it has decoded")
     func decoder() throws {
       let coded = compressed([UInt8](repeating: 7, count: 100_000), .gzip)
       let limits = CodingLimits(length: 1 << 40, ratio: 1 << 20, ratioAllowance: 1 << 40, chainLength: 1)

@@ -10,11 +10,11 @@
 
   @testable import ApusNIO
 
-  @Suite("What has come and nobody has read")
+  @Suite("Unread bytes on idle connections")
   struct UnreadBytesTests {
     private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
 
-    /// Keeps a transport's one thread from looking at its sockets until it is let go.
+    /// Keeps a transport's only thread from looking at its sockets until it is released.
     private struct HeldLoop {
       private let end = DispatchSemaphore(value: 0)
 
@@ -31,7 +31,8 @@
     }
 
     @Test(
-      "is noticed before the next request is written, and never taken for its answer", arguments: [false, true],
+      "They are noticed before the next request is written, and never taken for its response",
+      arguments: [false, true],
       [false, true])
     func beforeTheRequest(isSecure: Bool, isEnd: Bool) async throws {
       let authority = isSecure ? try TestAuthority.shared() : nil
@@ -40,7 +41,7 @@
       options.tls = authority?.tls()
       try await TestServer.with(options: options) { request in
         let reply = Reply.text("asked for \(request.number)")
-        // At the second gate the bytes have left.
+        // At the second gate the bytes have left the server.
         return request.number == 0 && !isEnd
           ? reply.inserting([.wait(sending), .raw(Self.evil), .wait(sent)], at: .end) : reply
       } body: { server in
@@ -59,7 +60,7 @@
             sending.open()
             try await sent.waitForArrivals(1)
           }
-          // Not idempotent: once written it could not go out again.
+          // Not idempotent: once written it could not be sent again.
           let second = Task { try await client.response(to: message(.post)) }
           try await requireSoon("the call does not get the connection") { transport.usage.active == 1 }
           loop.release()

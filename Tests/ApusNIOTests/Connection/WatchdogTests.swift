@@ -8,14 +8,14 @@
 
   @Suite("Watchdog")
   struct WatchdogTests {
-    /// A watchdog on a loop whose time the test moves, and what it told.
+    /// A watchdog on a loop whose time the test moves, and the phases it reported.
     private final class Kennel {
       let loop = EmbeddedEventLoop()
       private(set) var told: [CallPhase] = []
       lazy var watchdog = Watchdog(loop: loop) { [weak self] in self?.told.append($0) }
     }
 
-    @Test("tells once when the time is over, and not before")
+    @Test("It fires once when the time has passed, and not before")
     func tells() {
       let kennel = Kennel()
       kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
@@ -27,7 +27,7 @@
       #expect(kennel.told == [.awaitingHead])
     }
 
-    @Test("counts from the last time it was set, whether that is sooner or later")
+    @Test("It counts from the last setting, whether that is sooner or later")
     func setAgain() {
       let kennel = Kennel()
       kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
@@ -41,7 +41,7 @@
       #expect(kennel.told == [.connecting])
     }
 
-    @Test("tells nothing while nothing is waited for, or any time is allowed")
+    @Test("It does not fire after it was cleared or stopped, or without a limit")
     func cleared() {
       let kennel = Kennel()
       kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)

@@ -16,20 +16,20 @@
     import Darwin
   #endif
 
-  @Suite("What errors of connections say")
+  @Suite("Error texts of connections")
   struct ConnectionTextsTests {
     private let server = DialPeer(host: "127.0.0.1", port: 8080, isProxy: false)
     private let proxy = DialPeer(host: "proxy.example", port: 3128, isProxy: true)
 
     @Test(
-      "an error of the system is told in words, with whom it is about",
+      "A system error is described in words, with the peer it concerns",
       arguments: [
         (ECONNREFUSED, "connection refused by 127.0.0.1:8080", .connectionFailed),
-        (ECONNRESET, "connection reset by 127.0.0.1:8080 while it was made", .connectionFailed),
+        (ECONNRESET, "connection reset by 127.0.0.1:8080 while it was being made", .connectionFailed),
         (EHOSTUNREACH, "no route to 127.0.0.1:8080", .connectionFailed),
         (ENETUNREACH, "the network of 127.0.0.1:8080 cannot be reached", .offline),
         (ENETDOWN, "the network is down: 127.0.0.1:8080 cannot be reached", .offline),
-        (ETIMEDOUT, "127.0.0.1:8080 did not take the connection in time", .timedOut(.connecting)),
+        (ETIMEDOUT, "127.0.0.1:8080 did not accept the connection in time", .timedOut(.connecting)),
         (EMFILE, "too many files are open for a connection to 127.0.0.1:8080", .connectionFailed),
         (EADDRNOTAVAIL, "no local port is free for a connection to 127.0.0.1:8080", .connectionFailed),
         (EACCES, "the system does not permit a connection to 127.0.0.1:8080", .connectionFailed),
@@ -41,7 +41,7 @@
       #expect(error.detail == text && error.kind == kind && error.requestState == .notSent)
     }
 
-    @Test("a proxy is named as one, and a name with the address that was tried")
+    @Test("A proxy is named as such, and a host name with the address that was tried")
     func peers() throws {
       let refused = IOError(errnoCode: ECONNREFUSED, reason: "connect")
       #expect(
@@ -55,16 +55,16 @@
           == "connection refused by 127.0.0.1:8080")
       #expect(
         TransportError(connecting: ChannelError.eof, to: server).detail
-          == "127.0.0.1:8080 closed the connection while it was made")
+          == "127.0.0.1:8080 closed the connection while it was being made")
       #expect(TransportError(connecting: Unexpected(), to: server).detail == "no connection to 127.0.0.1:8080")
     }
 
     @Test(
-      "an error of TLS is told by its reason",
+      "A TLS error is described by its reason",
       arguments: [
-        ("CERTIFICATE_VERIFY_FAILED", "the certificate is self-signed or of an authority that is not trusted"),
+        ("CERTIFICATE_VERIFY_FAILED", "the certificate is self-signed or issued by an authority that is not trusted"),
         ("WRONG_VERSION_NUMBER", "the server does not speak TLS at this port"),
-        ("TLSV1_ALERT_PROTOCOL_VERSION", "the server takes no version of TLS that is allowed here"),
+        ("TLSV1_ALERT_PROTOCOL_VERSION", "the server accepts no TLS version that is allowed here"),
         ("TLSV1_ALERT_INTERNAL_ERROR", "the server ended the TLS handshake with the alert internal error"),
         ("SSLV3_ALERT_ILLEGAL_PARAMETER", "the server ended the TLS handshake with the alert illegal parameter"),
         ("DECRYPTION_FAILED_OR_BAD_RECORD_MAC", "the TLS handshake failed: decryption failed or bad record mac"),
@@ -75,7 +75,7 @@
       #expect(TLSFailure.name(in: "Error: something else") == nil)
     }
 
-    @Test("no error of the TLS library prints a path")
+    @Test("No TLS error prints a source path")
     func paths() {
       let errors: [any Error] = [
         NIOSSLError.noCertificateToValidate, NIOSSLError.unableToValidateCertificate, NIOSSLError.uncleanShutdown,
@@ -103,7 +103,7 @@
       }
     }
 
-    @Test("a port on which nobody listens, directly and as a proxy")
+    @Test("A port without a listener, directly and as a proxy")
     func refused() async throws {
       let number = try SilentPort.free()
       #expect(try await fail("http://127.0.0.1:\(number)") == "connection refused by 127.0.0.1:\(number)")
@@ -116,12 +116,12 @@
     }
 
     @Test(
-      "a proxy that makes no tunnel, with its status",
+      "A proxy that opens no tunnel, with its status",
       arguments: [
         ("HTTP/1.1 403 Forbidden\r\n\r\n", nil, "refused the tunnel (CONNECT: status 403)"),
         ("HTTP/1.1 407 Who\r\n\r\n", nil, "requires credentials (CONNECT: status 407)"),
-        ("HTTP/1.1 407 Who\r\n\r\n", "user", "does not accept the credentials (CONNECT: status 407)"),
-        ("", nil, "closed the connection in answer to CONNECT"),
+        ("HTTP/1.1 407 Who\r\n\r\n", "user", "rejected the credentials (CONNECT: status 407)"),
+        ("", nil, "closed the connection in response to CONNECT"),
       ] as [(String, String?, String)])
     func tunnel(answer: String, user: String?, text: String) async throws {
       try await TunnelServer.with(to: 1, answer: answer) { proxy in
@@ -146,21 +146,21 @@
       }
     }
 
-    @Test("a certificate that is refused, with the reason", arguments: ["localhost", "127.0.0.1"])
+    @Test("A rejected certificate, with the reason", arguments: ["localhost", "127.0.0.1"])
     func certificates(host: String) async throws {
       let authority = try TestAuthority.shared()
       var told = try await handshake(authority.tls(), host: host)
       let prefix = "no secure connection to \(host):"
       #expect(
         told.text
-          == "\(prefix)\(told.port): the certificate is self-signed or of an authority that is not trusted")
+          == "\(prefix)\(told.port): the certificate is self-signed or issued by an authority that is not trusted")
       told = try await handshake(authority.tls(\.other), host: host, trusting: authority.certificate)
       #expect(told.text == "\(prefix)\(told.port): the certificate is for another host")
       told = try await handshake(authority.tls(\.expired), host: host, trusting: authority.certificate)
       #expect(told.text.hasPrefix("\(prefix)\(told.port): the certificate expired on 2"), "\(told.text)")
     }
 
-    @Test("a server that speaks no TLS, or none that is new enough")
+    @Test("A server without TLS, or without a recent version")
     func versions() async throws {
       var told = try await handshake(nil)
       #expect(told.text.hasPrefix("no secure connection to localhost:\(told.port): "))
@@ -171,10 +171,10 @@
       told = try await handshake(tls, trusting: authority.certificate)
       #expect(
         told.text
-          == "no secure connection to localhost:\(told.port): the server takes no version of TLS that is allowed here")
+          == "no secure connection to localhost:\(told.port): the server accepts no TLS version that is allowed here")
     }
 
-    @Test("a server that requires a client certificate")
+    @Test("A server that requires a client certificate")
     func clientCertificate() async throws {
       let authority = try TestAuthority.shared()
       var tls = authority.tls()
@@ -182,7 +182,7 @@
       let told = try await handshake(tls, trusting: authority.certificate)
       #expect(
         told.text == "the server requires a client certificate (alert certificate required)"
-          || told.text.hasSuffix("closed the connection before the answer was complete"), "\(told.text)")
+          || told.text.hasSuffix("closed the connection before the response was complete"), "\(told.text)")
     }
   }
 #endif

@@ -4,14 +4,14 @@
 
   @Suite("Faults")
   struct FaultMatrixTests {
-    @Test("a call that suffers a fault ends as it must, and the next one is none the worse", arguments: FaultCase.all)
+    @Test("A call with a fault ends as expected, and the next one is not affected", arguments: FaultCase.all)
     func plain(fault: FaultCase) async throws {
       let kind = try TransportKind.nio(isSecure: false, connections: 1)
       let outcome = try await fault.outcome(on: kind)
       #expect(fault.expected(on: kind).contains(outcome))
     }
 
-    @Test("a call over TLS that suffers a fault does so too", arguments: FaultCase.all)
+    @Test("The same over TLS", arguments: FaultCase.all)
     func secure(fault: FaultCase) async throws {
       let kind = try TransportKind.nio(isSecure: true, connections: 1)
       let outcome = try await fault.outcome(on: kind)

@@ -4,10 +4,10 @@
   import LoopbackConformance
   import Testing
 
-  @Suite("Faults of every connection")
+  @Suite("Faults on every connection")
   struct RepeatedFaultTests {
     @Test(
-      "a server that spoils every connection ends the call, rather than being asked for ever",
+      "A server that breaks every connection ends the call instead of causing endless attempts",
       arguments: [Fault.Effect.close, .halfClose, .reset, .truncate(), .garbage()], [false, true])
     func everyConnection(effect: Fault.Effect, isSecure: Bool) async throws {
       let options = TestServer.Options(faults: [Fault(at: .connect, effect)])
@@ -22,7 +22,7 @@
       }
     }
 
-    @Test("a request that was written once may have been sent, though it could not be written again")
+    @Test("A request that was written once may have been sent, even if it could not be written again")
     func resent() async throws {
       let options = TestServer.Options(faults: [
         Fault(at: .responseHead, .close, on: .request(1)),
@@ -39,7 +39,7 @@
       }
     }
 
-    @Test("over TLS the end of content that only the connection's end tells must be a farewell")
+    @Test("Over TLS, content that ends with the connection needs a close notification")
     func farewell() async throws {
       for (effect, isWhole): (Fault.Effect, Bool) in [(.close, true), (.truncate(after: 0), false)] {
         let options = TestServer.Options(faults: [Fault(at: .end, effect)])

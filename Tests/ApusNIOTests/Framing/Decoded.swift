@@ -4,7 +4,7 @@
 
   @testable import ApusNIO
 
-  /// What a decoder made of an answer, with content in one piece, so that answers can be compared however they were split.
+  /// The result of decoding a response, with content in one piece, so that results compare however input was split.
   struct Decoded: Equatable {
     enum End: Equatable {
       case open
@@ -24,7 +24,7 @@
     var error: FramingError.Kind?
     /// Whether it came in more parts than it has bytes.
     private(set) var isEndless = false
-    /// What ``rendered`` tells of the head and the trailers.
+    /// The head and the trailers as in ``rendered``.
     private var head: HTTPResponse?
     private var trailerFields = HTTPFields()
 
@@ -35,7 +35,7 @@
       self.init(bytes, by: Self.decoder(.get, limits), cuts: cuts, end: end)
     }
 
-    init(_ stream: AnswerStream, cuts: [Int] = []) {
+    init(_ stream: ResponseStream, cuts: [Int] = []) {
       self.init(
         stream.bytes, by: Self.decoder(stream.method, FramingLimits()), cuts: cuts, end: stream.end)
     }
@@ -90,7 +90,7 @@
       }
     }
 
-    /// Whether a connection would go on: bytes after the answer end it, sooner or later.
+    /// Whether the connection would go on. Bytes after the response end it, sooner or later.
     var comparable: Decoded {
       var copy = self
       if copy.isComplete, copy.error == .unsolicited || !copy.canReuse { (copy.error, copy.canReuse) = (nil, false) }
@@ -99,7 +99,7 @@
   }
 
   extension Decoded {
-    /// The verdict as `scripts/fuzz/judge.py` writes it, in the bytes that came.
+    /// The verdict in the format of `scripts/fuzz/judge.py`, in the bytes that came.
     var rendered: [UInt8] {
       guard isComplete, let head, let framing else { return Array("refused \(error?.rawValue ?? "nothing")".utf8) }
       var text = Array("accepted\ninterim \(interim.map(String.init).joined(separator: ","))\n".utf8)
@@ -121,7 +121,7 @@
     }
   }
 
-  /// An answer of HTTP/1.1 with these fields and what follows them.
+  /// An HTTP/1.1 response with these fields and what follows them.
   func answer(_ fields: String..., content: String = "") -> String {
     "HTTP/1.1 200 OK\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + content
   }

@@ -5,21 +5,21 @@
 
   @testable import ApusNIO
 
-  /// Seeded, so a failure can be had again: the seed is in its message.
+  /// Seeded, so that a failure can be reproduced: its message has the seed.
   ///
-  /// `APUS_FUZZ` sets how many rounds each test makes; 4,000 without it.
-  @Suite("Fuzz: any bytes at all")
+  /// `APUS_FUZZ` sets the number of rounds of each test. Default: 4,000.
+  @Suite("Fuzz: arbitrary bytes")
   struct DecoderFuzzTests {
     static let rounds = ProcessInfo.processInfo.environment["APUS_FUZZ"].flatMap { UInt64($0) } ?? 4000
-    /// Parts of the rounds, to run beside each other.
+    /// The shards of the rounds, run in parallel.
     static let parts: UInt64 = 16
 
     private func seeds(_ part: UInt64) -> StrideTo<UInt64> { stride(from: part, to: Self.rounds, by: Int(Self.parts)) }
 
-    @Test("a valid answer is read, whole or cut", arguments: 0..<Self.parts)
+    @Test("A valid response is read, whole or cut", arguments: 0..<Self.parts)
     func valid(part: UInt64) {
       for seed in seeds(part) {
-        var generator = AnswerGenerator(seed: seed)
+        var generator = ResponseGenerator(seed: seed)
         let (bytes, content) = generator.valid()
         let whole = Decoded(bytes)
         #expect(whole.isComplete && whole.error == nil && whole.content == content, "seed \(seed)")
@@ -30,10 +30,10 @@
       }
     }
 
-    @Test("a changed answer is read or refused, the same whole or cut", arguments: 0..<Self.parts)
+    @Test("An altered response is read or refused, the same whole or cut", arguments: 0..<Self.parts)
     func mutated(part: UInt64) {
       for seed in seeds(part) {
-        var generator = AnswerGenerator(seed: seed)
+        var generator = ResponseGenerator(seed: seed)
         let bytes = generator.mutated(generator.valid().bytes)
         let end: Decoded.End = generator.chance(2) ? .clean : .unclean
         let whole = Decoded(bytes, end: end).comparable
@@ -43,7 +43,7 @@
       }
     }
 
-    @Test("noise after the start of an answer ends in parts or an error", arguments: 0..<Self.parts)
+    @Test("Noise after the start of a response ends in parts or an error", arguments: 0..<Self.parts)
     func noise(part: UInt64) {
       for seed in seeds(part) {
         var random = SeededGenerator(seed: seed)

@@ -4,16 +4,17 @@
 
   @testable import ApusNIO
 
-  /// The decoder beside two others: a strict reading of RFC 9112 in Python, and Python's own http.client.
+  /// The decoder compared with a strict reading of RFC 9112 in Python, and with Python's own http.client.
   ///
-  /// `APUS_STREAMS` sets how many streams are judged; 8,000 without it. Where the decoder differs from the strict reading,
-  /// the difference has a name here and is explained in docs/conformance.md; any other fails, with its seed and its bytes.
-  @Suite("Fuzz: beside other parsers", .enabled("python3 is not installed") { Judge.isThere || Judge.isRequired })
+  /// `APUS_STREAMS` sets the number of streams. Default: 8,000. A difference from the strict reading has a name here,
+  /// and docs/conformance.md explains it; any other fails the test, with its seed and its bytes.
+  @Suite(
+    "Fuzz: comparison with other parsers", .enabled("python3 is not installed") { Judge.isThere || Judge.isRequired })
   struct DifferentialFuzzTests {
     static let streams = ProcessInfo.processInfo.environment["APUS_STREAMS"].flatMap { UInt64($0) } ?? 8000
-    /// Parts of the streams, to run beside each other.
+    /// The shards of the streams, run in parallel.
     static let parts: UInt64 = 8
-    /// Where seeds begin, to have others: a failure names its seed, which alone gives the stream again.
+    /// The first seed; another value gives other streams. A failure names its seed, which reproduces the stream.
     static let first = ProcessInfo.processInfo.environment["APUS_SEED"].flatMap { UInt64($0) } ?? 0
 
     static func seeds(_ part: UInt64) -> StrideTo<UInt64> {
@@ -22,18 +23,18 @@
 
     /// The differences that docs/conformance.md explains.
     static let explained: Set<String> = [
-      // Refused, though RFC 9112 lets a recipient accept it.
+      // Refused, although RFC 9112 lets a recipient accept it.
       "bare-lf", "folded-field", "other-coding", "coding-list", "both-framings", "unused-length", "unused-coding",
       "trailer-framing", "huge-length", "huge-chunk", "status-below-100", "limits",
-      // Accepted, as RFC 9112 lets a recipient do, though no sender may write it.
+      // Accepted, as RFC 9112 permits recipients, although no sender may write it.
       "no-reason-space", "repeated-length",
-      // Accepted by all, with another outcome.
+      // Accepted by all, with a different result.
       "doubtful-204", "python-interim", "python-tunnel", "python-length-list", "python-coding-space",
       "python-unused-coding",
       "python-limits",
     ]
 
-    @Test("nothing is accepted that RFC 9112 forbids, and nothing read otherwise", arguments: 0..<Self.parts)
+    @Test("Nothing that RFC 9112 forbids is accepted, and nothing is read differently", arguments: 0..<Self.parts)
     func judged(part: UInt64) async throws {
       let seeds = Self.seeds(part)
       let findings = try await Judge.findings(on: seeds)
@@ -46,21 +47,21 @@
     }
 
     @Test(
-      "a stream is read the same whole, cut, and byte by byte, in no more steps than it has bytes",
+      "A stream is read the same whole, cut and byte by byte, in no more steps than it has bytes",
       arguments: 0..<Self.parts)
     func cut(part: UInt64) {
       for seed in Self.seeds(part) {
-        let stream = AnswerStream(seed: seed)
+        let stream = ResponseStream(seed: seed)
         let whole = Decoded(stream).comparable
         #expect(!whole.isEndless, "seed \(seed)")
         #expect(Decoded(stream, cuts: stream.cuts).comparable == whole, "seed \(seed)")
-        // One in four: it takes as long as the rest together.
+        // One in four, because it takes as long as all others together.
         guard seed / Self.parts % 4 == 0 else { continue }
         #expect(Decoded(stream, cuts: Array(0..<stream.bytes.count)).comparable == whole, "seed \(seed)")
       }
     }
 
-    @Test("every difference has a name that the documentation explains")
+    @Test("Every difference has a name that the documentation explains")
     func documented() throws {
       let page = Judge.script.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "docs/conformance.md")

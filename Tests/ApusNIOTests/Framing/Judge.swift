@@ -3,15 +3,15 @@
   import HTTPTypes
   import NIOCore
 
-  /// `scripts/fuzz/judge.py`: another reading of RFC 9112, in another language, which judges verdicts.
+  /// `scripts/fuzz/judge.py`, an independent reading of RFC 9112 that judges verdicts.
   struct Judge {
     struct Findings: Decodable {
-      /// How many verdicts were judged, and how many of them accepted an answer.
+      /// The number of verdicts that were judged, and of those that accepted a response.
       let count: Int
       let accepted: Int
-      /// How often each difference occurred that has a name.
+      /// The number of occurrences of each named difference.
       let explained: [String: Int]
-      /// The first of those that have none: seed, what differs, and the bytes.
+      /// The first differences without a name: seed, difference and bytes.
       let unexplained: [String]
     }
 
@@ -27,7 +27,7 @@
       ProcessInfo.processInfo.environment["CI"] == "true"
       || ProcessInfo.processInfo.environment["APUS_SERVERS"] == "required"
 
-    /// Judges streams in a process of its own; writes them in a thread of its own, which waits where tests must not.
+    /// Judges streams in a separate process. Writes them on a thread of its own, because tests must not block.
     static func findings(on seeds: some Sequence<UInt64> & Sendable) async throws -> Findings {
       try await withCheckedThrowingContinuation { done in
         Thread.detachNewThread { done.resume(with: Result { try judged(seeds) }) }
@@ -41,13 +41,13 @@
       process.arguments = ["python3", script.path]
       process.standardInput = input
       process.standardOutput = output
-      // Another process would hold it open, and this one wait for its end.
+      // Another process would inherit the pipe, and this one would wait for its end.
       _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
       try process.run()
-      // It says nothing before the end, so writing cannot wait for reading.
+      // The judge writes nothing before the end, so writing cannot deadlock with reading.
       var records = ByteBuffer()
       for seed in seeds {
-        write(AnswerStream(seed: seed), to: &records)
+        write(ResponseStream(seed: seed), to: &records)
         guard records.readableBytes > 64 << 10 else { continue }
         try input.fileHandleForWriting.write(contentsOf: Data(records.readableBytesView))
         records.clear()
@@ -59,7 +59,7 @@
       return try JSONDecoder().decode(Findings.self, from: answer)
     }
 
-    private static func write(_ stream: AnswerStream, to records: inout ByteBuffer) {
+    private static func write(_ stream: ResponseStream, to records: inout ByteBuffer) {
       let verdict = Decoded(stream).rendered
       records.writeInteger(stream.seed)
       records.writeInteger(UInt8(stream.method == .connect ? 2 : stream.method == .head ? 1 : 0))

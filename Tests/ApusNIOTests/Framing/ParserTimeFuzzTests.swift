@@ -4,11 +4,11 @@
 
   @testable import ApusNIO
 
-  /// Hostile heads and frames, with limits that let them through: what the decoder does with each byte must not depend on
-  /// how many there are, whole or in pieces.
-  @Suite("The decoder takes linear time", .serialized)
+  /// Hostile heads and frames, with limits that permit them: the decoder's work for each byte must not depend on their
+  /// number, whole or in pieces.
+  @Suite("Decoding time", .serialized)
   struct ParserTimeFuzzTests {
-    /// A start, and what is repeated after it.
+    /// A start, and the unit repeated after it.
     static let hostile = [
       ("HTTP/1.1 200 ", "x"), ("HTTP/1.1 200 ", " "), ("HTTP/1.1 200 ", "\u{E9}"), ("HTTP/1.1 200 OK\r\nX: ", " "),
       ("HTTP/1.1 200 OK\r\nX: ", "a"), ("HTTP/1.1 200 OK\r\n", "x"), ("HTTP/1.1 200 OK\r\n", ":"),
@@ -21,7 +21,7 @@
       ("", "\r"),
     ]
 
-    @Test("Whole and in pieces", arguments: hostile, [Int.max, 1000])
+    @Test("It is linear, for whole input and in pieces", arguments: hostile, [Int.max, 1000])
     func linear(input: (start: String, piece: String), size: Int) {
       var limits = FramingLimits()
       (limits.fieldBytes, limits.interimCount, limits.chunkLineBytes) = (4 << 20, 1 << 20, 4 << 20)

@@ -5,7 +5,7 @@
 
   @testable import ApusNIO
 
-  @Suite("Requests as written")
+  @Suite("Request encoder")
   struct RequestEncoderTests {
     private func request(
       _ method: HTTPRequest.Method = .get, _ path: String? = "/a?b=c", authority: String? = "example.com:8080",
@@ -20,7 +20,7 @@
       return String(buffer: buffer)
     }
 
-    @Test("request line, host, fields in order, the transport's own, framing")
+    @Test("A head has request line, host, fields in order, the transport's fields and framing")
     func order() throws {
       let fields: HTTPFields = [.accept: "*/*", .contentType: "text/plain", .authorization: "Bearer t"]
       let text = try written(
@@ -33,7 +33,7 @@
     }
 
     @Test(
-      "content is framed as told",
+      "Content is framed as specified",
       arguments: [
         (RequestFraming.none, ""), (.length(0), "Content-Length: 0\r\n"), (.length(10), "Content-Length: 10\r\n"),
         (.length(.max), "Content-Length: 9223372036854775807\r\n"), (.chunked, "Transfer-Encoding: chunked\r\n"),
@@ -45,7 +45,7 @@
     }
 
     @Test(
-      "the target takes the form that was asked for",
+      "The target takes the specified form",
       arguments: [
         (HTTPRequest.Method.get, "/x", TargetForm.origin, "/x"), (.get, "", .origin, "/"), (.get, nil, .origin, "/"),
         (.get, "?q", .origin, "/?q"), (.options, "*", .origin, "*"), (.get, "/x", .absolute, "http://h:1/x"),
@@ -58,14 +58,14 @@
     }
 
     @Test(
-      "a target with what would break the line is refused",
+      "A target that would break the request line is refused",
       arguments: ["/a b", "/a\r\nX: y", "/a\nb", "/a\0b", "/\u{7F}/", "/é", "/a#b", "a", "*", "http://x/"])
     func refusedTargets(path: String) {
       #expect { try written(request(.get, path)) } throws: { ($0 as? FramingError)?.kind == .invalidTarget }
     }
 
     @Test(
-      "an authority that is missing, or more than host and port, is refused",
+      "A missing authority, or one with more than host and port, is refused",
       arguments: [nil, "", "a b", "a\r\nX: y", "user@h", "h/x", "h?x", "h#x", "é", "h\0i"])
     func refusedAuthorities(authority: String?) {
       for form in [TargetForm.origin, .absolute, .authority] {
@@ -76,7 +76,7 @@
     }
 
     @Test(
-      "fields that are the transport's to set are refused from a message",
+      "Fields reserved for the transport are refused",
       arguments: [
         "Host", "content-length", "Transfer-Encoding", "CONNECTION", "Keep-Alive", "Upgrade", "TE", "Trailer",
         "Proxy-Connection",
@@ -95,7 +95,7 @@
       }
     }
 
-    @Test("a value with a control character is refused, though the field type lets it pass")
+    @Test("A value with a control character is refused, although the field type accepts it")
     func controlCharacters() throws {
       let name = try #require(HTTPField.Name("X-A"))
       let field = HTTPField(name: name, lenientValue: Array("a\u{1}b".utf8))
@@ -104,14 +104,14 @@
       }
     }
 
-    @Test("a refused head leaves no byte behind")
+    @Test("A refused head leaves the buffer unchanged")
     func refusedWritesNothing() {
       var buffer = ByteBuffer(string: "before")
       #expect(throws: FramingError.self) { try RequestEncoder().encodeHead(request(.get, "/ /"), into: &buffer) }
       #expect(String(buffer: buffer) == "before")
     }
 
-    @Test("chunks are sizes in hexadecimal, content and an empty last one")
+    @Test("Chunks are hexadecimal sizes with content, and an empty one at the end")
     func chunks() {
       var buffer = ByteBuffer()
       for count in [1, 15, 16, 255, 0x1A2B3C] {

@@ -5,9 +5,9 @@
 
   @testable import ApusNIO
 
-  @Suite("Answers that are read")
+  @Suite("Response decoder")
   struct ResponseDecoderTests {
-    @Test("status, reason, fields and content arrive as they were written")
+    @Test("Status, reason, fields and content arrive as written")
     func plain() {
       let decoded = Decoded(
         answer("Content-Type: text/plain", "x-trace:  a b\t", "Content-Length: 5", content: "hello"))
@@ -20,7 +20,7 @@
     }
 
     @Test(
-      "names keep their spelling, and count in any",
+      "Names keep their spelling, and match in any",
       arguments: ["content-length: 2", "CONTENT-LENGTH: 2", "Content-Length: 2", "cOnTeNt-LeNgTh:2"])
     func spelling(line: String) throws {
       let decoded = Decoded(answer(line, content: "hi"))
@@ -30,7 +30,7 @@
     }
 
     @Test(
-      "a reason may be missing, empty, long or beyond ASCII",
+      "A reason may be missing, empty, long or beyond ASCII",
       arguments: [("", ""), (" ", ""), (" Very  well\t", "Very  well\t"), (" ça va", "ça va")])
     func reasons(written: String, read: String) {
       let decoded = Decoded("HTTP/1.1 200\(written)\r\nContent-Length: 0\r\n\r\n")
@@ -38,13 +38,13 @@
       #expect(decoded.isComplete)
     }
 
-    @Test("a reason in ISO 8859-1 is read as that")
+    @Test("A reason that is not UTF-8 is read as ISO 8859-1")
     func latinReason() {
       let decoded = Decoded(Array("HTTP/1.1 200 ".utf8) + [0xE7] + Array("\r\nContent-Length: 0\r\n\r\n".utf8))
       #expect(decoded.reason == "ç")
     }
 
-    @Test("a value that is not UTF-8 keeps its bytes")
+    @Test("A value that is not UTF-8 keeps its bytes")
     func rawValue() throws {
       var buffer = ByteBuffer(bytes: Array("HTTP/1.1 200 OK\r\nx-raw: a".utf8) + [0xFF] + Array("b\r\n\r\n".utf8))
       var decoder = ResponseDecoder()
@@ -57,20 +57,20 @@
       #expect(field.withUnsafeBytesOfValue { Array($0) } == [UInt8(ascii: "a"), 0xFF, UInt8(ascii: "b")])
     }
 
-    @Test("fields of one name keep their number and order")
+    @Test("Repeated fields keep their number and order")
     func repeatedFields() {
       let decoded = Decoded(answer("Set-Cookie: a=1", "Vary: x", "Set-Cookie: b=2", "Content-Length: 0"))
       #expect(decoded.fields == ["Set-Cookie=a=1", "Vary=x", "Set-Cookie=b=2", "Content-Length=0"])
     }
 
-    @Test("repetitions that are not framing's to judge are kept, also the ones the field type's own parser refuses")
+    @Test("Repeated fields that do not concern framing are kept, even those that the field type's parser rejects")
     func repeatedOnes() {
       let decoded = Decoded(answer("Location: /a", "Location: /b", "Content-Disposition: x", "Content-Length: 0"))
       #expect(decoded.fields == ["Location=/a", "Location=/b", "Content-Disposition=x", "Content-Length=0"])
     }
 
     @Test(
-      "equal lengths count as one, and are one in the fields",
+      "Equal lengths count as one, and become one field",
       arguments: [["Content-Length: 5, 5"], ["Content-Length: 5", "content-length: 5"], ["Content-Length: 5 ,\t05,5"]])
     func equalLengths(lines: [String]) {
       let decoded = Decoded("HTTP/1.1 200 OK\r\n" + lines.map { $0 + "\r\n" }.joined() + "\r\nhello")
@@ -79,7 +79,7 @@
       #expect(decoded.isComplete && decoded.canReuse)
     }
 
-    @Test("chunks are one content, their extensions are nothing")
+    @Test("Chunks join to one content, and their extensions are ignored")
     func chunks() {
       let decoded = Decoded(chunked("5;a;b=c ; d = \"e;\\\"\t\"\r\nhello\r\n00B\r\n, wonderful\r\n0;x\r\n\r\n"))
       #expect(decoded.framing == .chunked)
@@ -87,7 +87,7 @@
       #expect(decoded.isComplete && decoded.canReuse && decoded.error == nil)
     }
 
-    @Test("trailers are told at the end, as they came")
+    @Test("Trailers come at the end, as written")
     func trailers() {
       let decoded = Decoded(
         chunked("1\r\na\r\n0\r\nX-Digest: abc\r\nSet-Cookie: evil=1\r\nContent-Length: 9\r\nx-last:\r\n\r\n"))
@@ -95,7 +95,7 @@
       #expect(decoded.isComplete && decoded.canReuse)
     }
 
-    @Test("content without a length lasts until the connection ends, which cannot be used again")
+    @Test("Content without a length lasts until the connection closes, which is not reused")
     func untilClose() {
       let decoded = Decoded(answer("Connection: keep-alive", content: "all of it"), end: .clean)
       #expect(decoded.framing == .untilClose)
@@ -103,7 +103,7 @@
       #expect(decoded.isComplete && !decoded.canReuse)
     }
 
-    @Test("interim responses are told before the answer")
+    @Test("Interim responses come before the response")
     func interim() {
       let decoded = Decoded(
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + answer("Content-Length: 0"))
@@ -113,7 +113,7 @@
     }
 
     @Test(
-      "answers that have no content have none, whatever their fields say",
+      "Responses that cannot have content have none, whatever their fields say",
       arguments: [
         (HTTPRequest.Method.head, "200 OK", "Content-Length: 99", true),
         (.head, "200 OK", "Transfer-Encoding: chunked", true),
@@ -135,7 +135,7 @@
       #expect(decoded.canReuse == canReuse)
     }
 
-    @Test("a refusal to CONNECT is an answer like others")
+    @Test("A rejection of CONNECT is a response like any other")
     func refusedTunnel() {
       let decoded = Decoded("HTTP/1.1 407 No\r\nContent-Length: 2\r\n\r\nno", to: .connect)
       #expect(decoded.text == "no")
@@ -143,7 +143,7 @@
     }
 
     @Test(
-      "a connection persists as version and options say",
+      "A connection persists as version and options say",
       arguments: [
         ("1.1", "X: y", true), ("1.1", "Connection: close", false), ("1.1", "connection: Foo , CLOSE", false),
         ("1.1", "Connection: closed", true), ("1.0", "X: y", false), ("1.0", "Connection: Keep-Alive", true),
@@ -155,7 +155,7 @@
       #expect(decoded.canReuse == canReuse)
     }
 
-    @Test("one connection carries one answer after the other")
+    @Test("One connection carries one response after the other")
     func reuse() throws {
       var decoder = ResponseDecoder()
       for length in 0..<3 {
@@ -168,7 +168,7 @@
       }
     }
 
-    @Test("control characters are found at every place of a value, tabs and what is beyond ASCII are none")
+    @Test("Control characters are found anywhere in a value; tabs and bytes beyond ASCII are allowed")
     func everyPlace() {
       for length in 1...20 {
         for place in 0..<length {
@@ -183,7 +183,7 @@
       }
     }
 
-    @Test("content is a slice of what was read")
+    @Test("Content is a slice of the input")
     func slices() throws {
       var decoder = ResponseDecoder()
       decoder.expectResponse(to: .get)
@@ -197,20 +197,20 @@
       #expect(slice.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) } == address)
     }
 
-    @Test("an end that was not told yet is told when the connection ends, which cannot be used again")
+    @Test("An end that was not returned yet is returned when the connection closes, which is not reused")
     func endWithConnection() {
       let decoded = Decoded(answer("Content-Length: 0"), end: .clean)
       #expect(decoded.isComplete)
       #expect(decoded.error == nil)
     }
 
-    @Test("the end of an idle connection is no error")
+    @Test("The end of an idle connection is not an error")
     func idleEnd() throws {
       var decoder = ResponseDecoder()
       #expect(try decoder.endOfInput(cleanly: false) == nil)
     }
 
-    @Test("bytes on an idle connection are an error, and so is using it then")
+    @Test("Bytes on an idle connection are an error, and so is its use afterwards")
     func unsolicited() {
       var decoder = ResponseDecoder()
       var buffer = ByteBuffer(string: "H")
@@ -220,7 +220,7 @@
       #expect(throws: FramingError.self) { try decoder.next(from: &rest) }
     }
 
-    @Test("bytes behind an answer keep its connection from being used again")
+    @Test("Bytes after a response prevent reuse of its connection")
     func surplus() {
       let decoded = Decoded(answer("Content-Length: 2", content: "hi!"))
       #expect(decoded.text == "hi")
@@ -228,7 +228,7 @@
       #expect(decoded.error == .unsolicited)
     }
 
-    @Test("a second answer may not be awaited inside the first")
+    @Test("A second response cannot be expected during the first")
     func outOfOrder() {
       var decoder = ResponseDecoder()
       decoder.expectResponse(to: .get)

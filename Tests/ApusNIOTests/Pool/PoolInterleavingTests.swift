@@ -5,7 +5,7 @@
 
   @testable import ApusNIO
 
-  /// A world around a pool that takes random steps and keeps its own books.
+  /// A simulation around a pool that takes random steps and keeps its own records.
   struct PoolWorld {
     typealias Pool = PoolState<Int, Int, Int>
 
@@ -13,12 +13,12 @@
     var random: SeededGenerator
     var now = 0
     var nextID = 0
-    /// Who waits, uses, has been refused; every waiter is in exactly one of these.
+    /// The waiters by state; each is in exactly one of these.
     var waiting: Set<Int> = []
     var using: [Int: Int] = [:]
     var ended: Set<Int> = []
     var idle: Set<Int> = []
-    /// Those of the used ones that carry a stream.
+    /// The used connections that carry a stream.
     var streaming: Set<Int> = []
     var origins: [Int: Int] = [:]
     var wanted: [Int: Int] = [:]
@@ -63,7 +63,7 @@
       case 11:
         guard let connection = using.keys.sorted().randomElement(using: &random) else { return }
         streaming.insert(connection)
-        perform(pool.streams(connection))
+        perform(pool.streamingStarted(on: connection))
       case 12:
         let unwanted = dials.indices.filter { pool.hasUnwantedDials(to: dials[$0]) }
         guard let index = unwanted.randomElement(using: &random) else { return }
@@ -80,7 +80,7 @@
       for connection in using.keys.sorted() { end(connection) }
       if !isDrained { problems.append("was not drained") }
       if !origins.isEmpty || !waiting.isEmpty { problems.append("left something behind") }
-      if !pool.hosts.isEmpty || !pool.connections.isEmpty { problems.append("remembers something") }
+      if !pool.isEmpty { problems.append("remembers something") }
     }
 
     private mutating func endDial() {
@@ -106,7 +106,7 @@
       perform(pool.released(connection, canReuse: canReuse, now: instant))
     }
 
-    /// The first of those who wait for an origin that has no connection, and none under way.
+    /// The first waiter of an origin that has no connection and no dial.
     private var starvingWaiter: Int? {
       waiting.filter { waiter in
         guard let origin = wanted[waiter] else { return false }
@@ -114,7 +114,7 @@
       }.min()
     }
 
-    /// Whoever came later for a busy origin does not get its connection before one who has waited for another.
+    /// A later waiter of a busy origin must not get its connection before a waiter of another origin that came earlier.
     private mutating func checkFairness(of connection: Int, to starving: Int?) {
       guard let starving, let next = using[connection], next > starving else { return }
       problems.append("\(next) was served before \(starving), whose origin has nothing")
@@ -163,15 +163,15 @@
         let hasRoom = open + dialing < limits.connectionsPerOrigin && origins.count + dials.count < limits.connections
         if waiters > dialing, hasRoom { problems.append("waits although there is room") }
       }
-      if idle.count != pool.idleCount { problems.append("miscounts what is unused") }
-      if waiting.count != pool.waiting.count { problems.append("miscounts who waits") }
+      if idle.count != pool.counts.idle { problems.append("miscounts what is unused") }
+      if waiting.count != pool.counts.waiting { problems.append("miscounts who waits") }
     }
   }
 
-  @Suite("A pool in any order of events")
+  @Suite("Interleavings of the pool")
   struct PoolInterleavingTests {
     @Test(
-      "limits hold, nobody waits in vain, every connection has one user, everyone ends once",
+      "Limits hold, no waiter is forgotten, every connection has one user, everyone ends once",
       arguments: 0..<200 as Range<UInt64>)
     func random(seed: UInt64) {
       var world = PoolWorld(seed: seed)

@@ -4,7 +4,7 @@
 
   @testable import ApusNIO
 
-  @Suite("Which connection a call gets")
+  @Suite("Pool state")
   struct PoolStateTests {
     typealias Pool = PoolState<String, Int, String>
 
@@ -19,14 +19,14 @@
       return Pool(limits: limits)
     }
 
-    @Test("the first call has a connection made, and uses it")
+    @Test("The first call has a connection made and uses it")
     func first() {
       var pool = pool()
       #expect(pool.acquire("w", for: "a", now: at(0)) == [.dial("a")])
       #expect(pool.dialed(1, for: "a", now: at(1)) == [.use(1, "w")])
     }
 
-    @Test("a connection that is free is used again, the one used last first")
+    @Test("An idle connection is reused, the most recently used first")
     func reuse() {
       var pool = pool()
       for (waiter, connection) in [("v", 1), ("w", 2)] {
@@ -39,7 +39,7 @@
       #expect(pool.acquire("y", for: "a", now: at(3)) == [.use(2, "y")])
     }
 
-    @Test("a call that wants a new connection leaves alone what is unused, or takes the place of the oldest")
+    @Test("A call that wants a new connection leaves idle ones alone, or replaces the oldest")
     func wantsNew() {
       var pool = pool()
       _ = pool.acquire("v", for: "a", now: at(0))
@@ -48,25 +48,25 @@
       #expect(pool.acquireNew("w", for: "a") == [.dial("a")])
       #expect(pool.dialed(2, for: "a", now: at(2)) == [.use(2, "w")])
       _ = pool.released(2, canReuse: true, now: at(3))
-      #expect(pool.idleCount == 2)
-      // Both connections that the origin may have are unused.
+      #expect(pool.counts.idle == 2)
+      // Both connections that the origin may have are idle.
       #expect(pool.acquireNew("x", for: "a") == [.close(1), .dial("a")])
       #expect(pool.acquire("y", for: "a", now: at(4)) == [.use(2, "y")])
       #expect(pool.dialed(3, for: "a", now: at(4)) == [.use(3, "x")])
     }
 
-    @Test("beyond the limit of its origin a call waits, and gets the first connection that is free")
+    @Test("A call beyond its origin's limit waits and gets the first free connection")
     func limitPerOrigin() {
       var pool = pool()
       for waiter in ["u", "v"] { #expect(pool.acquire(waiter, for: "a", now: at(0)) == [.dial("a")]) }
       #expect(pool.acquire("w", for: "a", now: at(0)) == [])
       #expect(pool.dialed(1, for: "a", now: at(0)) == [.use(1, "u")])
       #expect(pool.released(1, canReuse: true, now: at(0)) == [.use(1, "v")])
-      // The second connection was asked for by v, who has one now: the next in line gets it.
+      // The second connection was made for v, who has one by now: the next waiter gets it.
       #expect(pool.dialed(2, for: "a", now: at(0)) == [.use(2, "w")])
     }
 
-    @Test("a connection on which content is streamed does not count against its origin's limit, but for the total")
+    @Test("A streaming connection counts towards the total limit, but not towards its origin's")
     func streams() {
       var pool = pool()
       for (waiter, connection) in [("v", 1), ("w", 2)] {
@@ -75,51 +75,51 @@
       }
       #expect(pool.acquire("x", for: "a", now: at(0)) == [])
       #expect(!pool.isDialing(forLastOf: "a"))
-      // Its stream makes room for another, once.
-      #expect(pool.streams(1) == [.dial("a")])
+      // Its stream makes room for one more, once.
+      #expect(pool.streamingStarted(on: 1) == [.dial("a")])
       #expect(pool.isDialing(forLastOf: "a"))
-      #expect(pool.streams(1) == [])
+      #expect(pool.streamingStarted(on: 1) == [])
       #expect(pool.dialed(3, for: "a", now: at(0)) == [.use(3, "x")])
-      // Three are the total, streams included.
-      #expect(pool.streams(2) == [])
+      // Three is the total, streams included.
+      #expect(pool.streamingStarted(on: 2) == [])
       #expect(pool.acquire("y", for: "a", now: at(0)) == [])
       #expect(!pool.isDialing(forLastOf: "a"))
       #expect(pool.closed(1, now: at(1)) == [.dial("a")])
     }
 
-    @Test("when a stream ends its connection is closed where others have been made in its place")
+    @Test("When a stream ends, its connection is closed if others were made in its place")
     func endedStream() {
       var pool = pool { $0.connectionsPerOrigin = 1 }
       _ = pool.acquire("v", for: "a", now: at(0))
       _ = pool.dialed(1, for: "a", now: at(0))
-      #expect(pool.streams(1) == [])
+      #expect(pool.streamingStarted(on: 1) == [])
       #expect(pool.acquire("w", for: "a", now: at(0)) == [.dial("a")])
       #expect(pool.dialed(2, for: "a", now: at(0)) == [.use(2, "w")])
       #expect(pool.released(1, canReuse: true, now: at(1)) == [.close(1)])
       #expect(pool.released(2, canReuse: true, now: at(1)) == [.wake(at(61))])
-      // A stream in whose place nothing was made leaves a connection like any other.
+      // A stream for which no other connection was made leaves a connection like any other.
       #expect(pool.acquire("x", for: "a", now: at(2)) == [.use(2, "x")])
-      #expect(pool.streams(2) == [])
+      #expect(pool.streamingStarted(on: 2) == [])
       #expect(pool.released(2, canReuse: true, now: at(3)) == [])
       #expect(pool.acquire("y", for: "a", now: at(3)) == [.use(2, "y")])
     }
 
-    @Test("a connection that is given up because nobody waited for it fails nobody who has come since")
+    @Test("A dial that was given up fails no caller that came later")
     func givenUp() {
       var pool = pool()
       _ = pool.acquire("w", for: "a", now: at(0))
       #expect(!pool.hasUnwantedDials(to: "a"))
       _ = pool.cancelled("w")
       #expect(pool.hasUnwantedDials(to: "a"))
-      // It waits for the connection that is under way.
+      // It waits for the dial under way.
       #expect(pool.acquire("x", for: "a", now: at(0)) == [])
       #expect(pool.dialGivenUp(for: "a") == [.dial("a")])
       _ = pool.cancelled("x")
       #expect(pool.dialGivenUp(for: "a") == [])
-      #expect(pool.hosts.isEmpty && pool.dialing == 0)
+      #expect(pool.isEmpty)
     }
 
-    @Test("a connection that nobody needs any more is kept for the next")
+    @Test("A connection that nobody needs any more is kept for the next call")
     func surplus() {
       var pool = pool()
       _ = pool.acquire("w", for: "a", now: at(0))
@@ -128,7 +128,7 @@
       #expect(pool.acquire("x", for: "a", now: at(1)) == [.use(1, "x")])
     }
 
-    @Test("who left the queue gets nothing, and leaving twice is nothing")
+    @Test("A waiter that left gets nothing, and leaving twice has no effect")
     func cancelled() {
       var pool = pool()
       for waiter in ["u", "v", "w", "x"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
@@ -138,7 +138,7 @@
       #expect(pool.released(1, canReuse: true, now: at(0)) == [.use(1, "w")])
     }
 
-    @Test("a connection that may not be used again is closed, and replaced for who waits")
+    @Test("A connection that cannot be reused is closed, and replaced for its waiters")
     func notReusable() {
       var pool = pool { $0.connectionsPerOrigin = 1 }
       _ = pool.acquire("v", for: "a", now: at(0))
@@ -149,7 +149,7 @@
       #expect(pool.dialed(2, for: "a", now: at(0)) == [.use(2, "w")])
     }
 
-    @Test("a connection that the server closes while unused is not used")
+    @Test("A connection that the server closes while idle is not used")
     func closedWhileIdle() {
       var pool = pool()
       _ = pool.acquire("v", for: "a", now: at(0))
@@ -157,19 +157,19 @@
       _ = pool.released(1, canReuse: true, now: at(0))
       #expect(pool.closed(1, now: at(1)) == [])
       #expect(pool.acquire("w", for: "a", now: at(1)) == [.dial("a")])
-      #expect(pool.idleCount == 0)
+      #expect(pool.counts.idle == 0)
     }
 
-    @Test("a dial that fails fails one who waits, and is tried again for the others")
+    @Test("A failed dial fails one waiter and is repeated for the others")
     func dialFailed() {
       var pool = pool { $0.connectionsPerOrigin = 1 }
       for waiter in ["v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
       #expect(pool.dialFailed(for: "a", now: at(1)) == [.refuse("v", .dialFailed), .dial("a")])
       #expect(pool.dialFailed(for: "a", now: at(1)) == [.refuse("w", .dialFailed)])
-      #expect(pool.hosts.isEmpty)
+      #expect(pool.isEmpty)
     }
 
-    @Test("a dial that fails fails nobody while others suffice")
+    @Test("A failed dial fails nobody if other dials suffice")
     func surplusDialFailed() {
       var pool = pool()
       for waiter in ["v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
@@ -178,7 +178,7 @@
       #expect(pool.dialed(1, for: "a", now: at(1)) == [.use(1, "w")])
     }
 
-    @Test("beyond the total the connection that was unused longest gives way to another origin")
+    @Test("Beyond the total limit the longest idle connection is closed for another origin")
     func total() {
       var pool = pool()
       for (origin, connection) in [("a", 1), ("b", 2), ("c", 3)] {
@@ -187,10 +187,10 @@
         _ = pool.released(connection, canReuse: true, now: at(connection))
       }
       #expect(pool.acquire("x", for: "d", now: at(9)) == [.close(1), .dial("d")])
-      #expect(pool.hosts["a"] == nil)
+      #expect(!pool.knows(origin: "a"))
     }
 
-    @Test("an origin that waits for the total gets the first place that is free")
+    @Test("An origin that waits for the total limit gets the first free place")
     func starved() {
       var pool = pool { $0.connections = 1 }
       _ = pool.acquire("v", for: "a", now: at(0))
@@ -200,10 +200,10 @@
       _ = pool.cancelled("x")
       #expect(pool.released(1, canReuse: true, now: at(1)) == [.close(1), .dial("b")])
       #expect(pool.dialFailed(for: "b", now: at(1)) == [.refuse("w", .dialFailed)])
-      #expect(pool.starved.isEmpty)
+      #expect(!pool.hasStarvedOrigins)
     }
 
-    @Test("an origin that came first gets a used connection's place, however many wait for the busy one")
+    @Test("An origin that came first gets a used connection's place, however many wait for the busy one")
     func fairness() {
       var pool = pool { ($0.connections, $0.connectionsPerOrigin) = (1, 1) }
       _ = pool.acquire("a1", for: "a", now: at(0))
@@ -218,7 +218,7 @@
       #expect(pool.dialed(3, for: "a", now: at(3)) == [.use(3, "a3")])
     }
 
-    @Test("two busy origins come to equal shares, and then connections do not go to and fro")
+    @Test("Two busy origins reach equal shares, and then connections do not oscillate")
     func shares() {
       var pool = pool { ($0.connections, $0.connectionsPerOrigin) = (4, 4) }
       for number in 1...4 {
@@ -234,7 +234,8 @@
       #expect(pool.released(5, canReuse: true, now: at(1)) == [.use(5, "b2")])
     }
 
-    @Test("more than may wait are refused; who has a connection made, or had one, is not among them")
+    @Test(
+      "Waiters beyond the queue's limit are refused; those with a dial under way or a former connection do not count")
     func queueFull() {
       var pool = pool { ($0.waiting, $0.connectionsPerOrigin, $0.connections) = (1, 1, 2) }
       #expect(pool.acquire("v", for: "a", now: at(0)) == [.dial("a")])
@@ -242,11 +243,11 @@
       #expect(pool.acquire("x", for: "a", now: at(0)) == [.refuse("x", .queueFull)])
       #expect(pool.acquire("y", for: "b", now: at(0)) == [.dial("b")])
       #expect(pool.acquire("z", for: "c", now: at(0)) == [.refuse("z", .queueFull)])
-      #expect(pool.hosts["c"] == nil)
+      #expect(!pool.knows(origin: "c"))
       #expect(pool.acquire("z", for: "c", isAdmitted: true, now: at(0)) == [])
     }
 
-    @Test("where nobody may wait, messages go out as long as connections may be made")
+    @Test("With a queue limit of zero, calls proceed as long as connections may be made")
     func noQueue() {
       var pool = pool { ($0.waiting, $0.connectionsPerOrigin) = (0, 2) }
       #expect(pool.acquire("v", for: "a", now: at(0)) == [.dial("a")])
@@ -254,7 +255,7 @@
       #expect(pool.acquire("x", for: "a", now: at(0)) == [.refuse("x", .queueFull)])
     }
 
-    @Test("what has been unused for too long is closed when the pool is woken, the rest later")
+    @Test("Connections idle for too long are closed when the pool wakes, the others later")
     func idleTimeout() {
       var pool = pool()
       for (waiter, connection) in [("v", 1), ("w", 2)] {
@@ -265,10 +266,10 @@
       #expect(pool.released(2, canReuse: true, now: at(30)) == [])
       #expect(pool.tick(now: at(70)) == [.close(1), .wake(at(90))])
       #expect(pool.tick(now: at(90)) == [.close(2)])
-      #expect(pool.connections.isEmpty && pool.hosts.isEmpty)
+      #expect(pool.isEmpty)
     }
 
-    @Test("what has been unused for too long is not used even when the pool was not woken")
+    @Test("Connections idle for too long are not used, even if the pool did not wake")
     func lateTick() {
       var pool = pool()
       _ = pool.acquire("v", for: "a", now: at(0))
@@ -277,7 +278,7 @@
       #expect(pool.acquire("w", for: "a", now: at(60)) == [.close(1), .dial("a")])
     }
 
-    @Test("a connection past its age is closed: at once when it becomes free, in its time when unused")
+    @Test("A connection past its age is closed: at once when it becomes free, in time when idle")
     func age() {
       var pool = pool { $0.maximumAge = .seconds(20) }
       for (waiter, connection) in [("v", 1), ("w", 2)] {
@@ -289,7 +290,7 @@
       #expect(pool.tick(now: at(20)) == [.close(1)])
     }
 
-    @Test("a pool that is shut down refuses who waits and who comes, lets exchanges end, and says when nothing is left")
+    @Test("A pool that is shut down refuses waiters and new calls, lets exchanges end, and reports when it is empty")
     func shutDown() {
       var pool = pool()
       for waiter in ["u", "v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
@@ -299,10 +300,10 @@
       #expect(pool.acquire("x", for: "a", now: at(1)) == [.refuse("x", .shutDown)])
       #expect(pool.dialed(2, for: "a", now: at(1)) == [.close(2)])
       #expect(pool.released(1, canReuse: true, now: at(2)) == [.close(1), .drained])
-      #expect(pool.hosts.isEmpty)
+      #expect(pool.isEmpty)
     }
 
-    @Test("a pool without connections is empty as soon as it is shut down")
+    @Test("A pool without connections is drained as soon as it is shut down")
     func shutDownEmpty() {
       var pool = pool()
       #expect(pool.shutDown() == [.drained])

@@ -9,7 +9,7 @@
 
   @Suite("Pool")
   struct PoolTests {
-    @Test("no more connections are made to an origin than allowed, and every call gets its turn")
+    @Test("An origin never has more connections than its limit, and every call gets its turn")
     func limit() async throws {
       let gate = Gate()
       try await TestServer.with { _ in
@@ -32,7 +32,7 @@
       }
     }
 
-    @Test("origins do not share their limits")
+    @Test("Origins do not share their limits")
     func origins() async throws {
       let gate = Gate()
       try await TestServer.with { _ in
@@ -54,7 +54,7 @@
       }
     }
 
-    @Test("a connection that nobody uses is closed after its time")
+    @Test("An idle connection is closed after its time")
     func idleTimeout() async throws {
       try await TestServer.with { _ in
         .text("")
@@ -68,7 +68,7 @@
       }
     }
 
-    @Test("a connection past its age is not used again")
+    @Test("A connection past its age is not reused")
     func maximumAge() async throws {
       try await TestServer.with { _ in
         .text("")
@@ -83,7 +83,7 @@
       }
     }
 
-    @Test("a call that is cancelled while it waits for a connection never reaches the server, and others go on")
+    @Test("A call cancelled while it waits for a connection never reaches the server, and others go on")
     func cancelledWhileWaiting() async throws {
       let gate = Gate()
       try await TestServer.with { _ in
@@ -108,7 +108,7 @@
       }
     }
 
-    @Test("a connection that the server closed while nobody used it is not used again")
+    @Test("A connection that the server closed while idle is not reused")
     func closedWhileIdle() async throws {
       try await TestServer.with { _ in
         .text("")
@@ -127,7 +127,7 @@
       }
     }
 
-    @Test("bytes that nobody asked for are never taken for an answer: the connection is dropped")
+    @Test("Unsolicited bytes are never taken for a response: the connection is closed")
     func unsolicited() async throws {
       try await TestServer.with { _ in
         Reply(
@@ -144,7 +144,7 @@
       }
     }
 
-    @Test("a connection that the server says it will close is not used again")
+    @Test("A connection that the server announces to close is not reused")
     func closing() async throws {
       try await TestServer.with { _ in
         .text("", fields: ["Connection": "close"])

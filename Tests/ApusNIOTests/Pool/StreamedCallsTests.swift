@@ -8,7 +8,7 @@
 
   @Suite("Streams and the pool")
   struct StreamedCallsTests {
-    @Test("open event streams keep no other call to their server waiting, whatever the limit of its connections")
+    @Test("Open event streams block no other call to their server, whatever its connection limit")
     func eventStreams() async throws {
       try await TestServer.with { request in
         request.path == "/events" ? Reply.text("data: 1\n\nmore").stalling(at: .content(9)) : .text("answer")
@@ -39,7 +39,7 @@
       }
     }
 
-    @Test("a wait for connections that other calls have is no failure of the server; one for a slow server is")
+    @Test("Waiting for connections in use is not a failure of the server; waiting for a slow server is")
     func subjects() async throws {
       let silent = try SilentPort()
       defer { withExtendedLifetime(silent) {} }
@@ -56,7 +56,7 @@
           let own = ExchangeTimeouts(connection: .milliseconds(30))
           let waited = await failure { try await busy.send(message().setting(ExchangeTimeouts.self, own)) }
           #expect(waited?.code == .timeout && waited?.requestState == .notSent)
-          #expect(waited?.detail.hasSuffix(": others use all that there may be") == true)
+          #expect(waited?.detail.hasSuffix(": all connections that the limits permit are in use") == true)
           #expect(subjects.seen == [.control])
           let slow = try client("http://127.0.0.1:\(silent.number)", transport, subjects)
           let connecting = await failure { try await slow.send(message().setting(ExchangeTimeouts.self, own)) }
@@ -75,7 +75,7 @@
     }
   }
 
-  /// Notes what errors of the transport are about.
+  /// Notes the subjects of the transport's errors.
   private final class Subjects: Middleware {
     private let all = Mutex<[TransportError.Subject]>([])
     var seen: [TransportError.Subject] { all.withLock { $0 } }

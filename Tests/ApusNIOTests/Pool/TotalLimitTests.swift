@@ -6,7 +6,7 @@
   import Synchronization
   import Testing
 
-  /// Holds requests up, and counts how many are being answered at once, on all servers together.
+  /// Holds requests, and counts those in progress on all servers together.
   private final class Load: Sendable {
     private struct Counts {
       var now = 0
@@ -24,27 +24,27 @@
         counts.peak = max(counts.peak, counts.now)
       }
       try? await gate.wait()
-      // Before the answer: by the time that it has arrived the next request may be there.
+      // Before the response: once it has arrived, the next request may be there.
       counts.withLock { $0.now -= 1 }
       return .text("")
     }
   }
 
   extension NIOTransport.Usage {
-    /// Connections that there are or will be.
+    /// The connections that are open or being made.
     fileprivate var held: Int { active + idle + connecting }
   }
 
-  @Suite("The limit on connections to all origins together")
+  @Suite("Total connection limit")
   struct TotalLimitTests {
-    /// Fails unless the servers have no more connections open: soon, because they learn of a close after the client.
+    /// Fails unless the servers have at most these connections open: soon, because they learn of a close later.
     private func require(atMost limit: Int, on servers: [TestServer]) async throws {
       try await requireSoon("more connections are open than there may be") {
         servers.reduce(0) { $0 + $1.openConnections } <= limit
       }
     }
 
-    @Test("is kept at every moment, and all calls to all origins are answered")
+    @Test("It always holds, and all calls to all origins get a response")
     func kept() async throws {
       let (limit, count) = (3, 24)
       let load = Load()
@@ -78,7 +78,7 @@
       }
     }
 
-    @Test("a connection that nobody uses gives way to a call to another origin, and the rest stay")
+    @Test("An idle connection is closed for a call to another origin, and the others stay")
     func unusedGivesWay() async throws {
       let gate = Gate()
       try await TestServer.with { _ in
@@ -107,7 +107,7 @@
       }
     }
 
-    @Test("a used connection gives way to whoever came before all who wait for it")
+    @Test("A used connection is closed for a call that came before all of its origin's waiters")
     func firstComeFirstServed() async throws {
       let gate = Gate()
       try await TestServer.with { _ in

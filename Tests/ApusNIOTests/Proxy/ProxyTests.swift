@@ -10,7 +10,7 @@
   struct ProxyTests {
     private let credentials = NIOTransport.Proxy.Credentials(user: "user", password: "secret")
 
-    @Test("a message in the clear names its whole URL to the proxy, and who asks")
+    @Test("A plain message names its whole URL to the proxy, with the proxy's credentials")
     func clear() async throws {
       try await TestServer.with { _ in
         .text("by the proxy")
@@ -29,7 +29,7 @@
       }
     }
 
-    @Test("a secure message goes through a tunnel, and the proxy's credentials do not")
+    @Test("An https message goes through a tunnel, without the proxy's credentials")
     func tunnel() async throws {
       let authority = try TestAuthority.shared()
       try await TestServer.with(options: .init(tls: authority.tls())) { _ in
@@ -56,7 +56,7 @@
       }
     }
 
-    @Test("the tunnel is to the host that was asked for: its certificate must be that host's")
+    @Test("The tunnel ends at the requested host: the certificate must be that host's")
     func tunnelTrust() async throws {
       let authority = try TestAuthority.shared()
       try await TestServer.with(options: .init(tls: authority.tls())) { _ in
@@ -75,7 +75,7 @@
       }
     }
 
-    @Test("a tunnel to an address needs a certificate for that address, not for the proxy's", arguments: [true, false])
+    @Test("A tunnel to an address needs a certificate for that address, not for the proxy's", arguments: [true, false])
     func tunnelToAddress(isCovered: Bool) async throws {
       let authority = try TestAuthority.shared()
       try await TestServer.with(options: .init(tls: authority.tls())) { _ in
@@ -86,7 +86,7 @@
             $0.proxy = .proxy(.init(host: "127.0.0.1", port: proxy.port))
             $0.trust.additionalAuthorities = [Data(authority.certificate.utf8)]
           } body: { transport in
-            // The certificate is for ::1, and for 127.0.0.1, where the proxy is.
+            // The certificate is for ::1, and for 127.0.0.1, the proxy's address.
             let client = try makeClient(isCovered ? "https://[::1]:7" : "https://192.0.2.1:7", transport)
             if isCovered {
               let got = try await client.send(message()).string
@@ -102,7 +102,7 @@
       }
     }
 
-    @Test("a tunnel to an address needs a certificate of an authority that counts")
+    @Test("A tunnel to an address needs a certificate of a trusted authority")
     func tunnelToUntrustedAddress() async throws {
       let authority = try TestAuthority.shared()
       try await TestServer.with(options: .init(tls: authority.tls())) { _ in
@@ -120,7 +120,7 @@
       }
     }
 
-    @Test("the error tells the status that a proxy refused a tunnel with", arguments: [407, 502])
+    @Test("The error has the status with which a proxy refused the tunnel", arguments: [407, 502])
     func status(status: Int) async throws {
       try await TunnelServer.with(to: 1, answer: "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n") { proxy in
         try await NIOTransport.with {
@@ -133,14 +133,14 @@
     }
 
     @Test(
-      "a proxy that refuses a tunnel fails the call as not sent",
+      "A proxy that refuses a tunnel fails the call as not sent",
       arguments: [
         "HTTP/1.1 407 Authenticate\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 502 Bad\r\nContent-Length: 3\r\n\r\nbad", "SSH-2.0\r\n\r\n", "", "HTTP/1.1 200 Ok\r\n\r\nearly",
-        "HTTP/1.1 101 Switching\r\n\r\n",
+        "HTTP/1.1 201 Ok\r\n\r\nearly", "HTTP/1.1 101 Switching\r\n\r\n",
       ])
     func refusal(answer: String) async throws {
-      try await TunnelServer.with(to: 1, answer: answer.replacing("200 Ok", with: "201 Ok")) { proxy in
+      try await TunnelServer.with(to: 1, answer: answer) { proxy in
         try await NIOTransport.with {
           $0.proxy = .proxy(.init(host: "127.0.0.1", port: proxy.port, credentials: credentials))
         } body: { transport in
@@ -153,7 +153,7 @@
       }
     }
 
-    @Test("hosts that are excepted are reached without the proxy")
+    @Test("Excepted hosts are reached without the proxy")
     func exceptions() async throws {
       try await TestServer.with { _ in
         .text("direct")

@@ -3,7 +3,7 @@
 
   @testable import LoopbackConformance
 
-  @Suite("Growth, as soaks find it")
+  @Suite("Growth detection of soak tests")
   struct GrowthTests {
     private func finding(_ bytes: [Int], descriptors: [Int] = [], allowed: Int? = 1000) -> String? {
       var growth = Growth(allowed: allowed)
@@ -14,7 +14,7 @@
       return growth.finding
     }
 
-    @Test("is found between the middle and the last third, by their least")
+    @Test("Growth is measured between the minima of the middle and the last third")
     func bytes() {
       #expect(finding([0, 5000, 5000, 5900, 5900, 6000]) == nil)
       #expect(finding([0, 5000, 5000, 5000, 6001, 7000]) == "1001 more bytes in [0, 5000, 5000, 5000, 6001, 7000]")
@@ -23,14 +23,14 @@
       #expect(finding([0, 1 << 30]) == nil)
     }
 
-    @Test("of descriptors is found, too")
+    @Test("Growth of file descriptors is found too")
     func descriptors() {
       #expect(finding([0, 0, 0], descriptors: [10, 20, 36]) == nil)
       #expect(finding([0, 0, 0], descriptors: [10, 20, 37])?.hasPrefix("17 more descriptors") == true)
     }
 
     #if canImport(Glibc)
-      @Test("what is held is in the figures, and what was given back is not")
+      @Test("The figures contain what is held, and not what was released")
       func resources() throws {
         let before = try Resources.now().allocatedBytes
         var held = [UInt8](repeating: 1, count: 64 << 20)
@@ -39,7 +39,7 @@
         #expect(held[7] == 2)
         held = []
         let after = try Resources.now().allocatedBytes
-        // Other tests run beside. Under a sanitizer there are no figures.
+        // Other tests run in parallel. Under a sanitizer there are no figures.
         #expect(before == 0 || during - before > 32 << 20)
         #expect(before == 0 || during - after > 32 << 20)
       }

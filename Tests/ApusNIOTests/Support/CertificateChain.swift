@@ -1,5 +1,5 @@
 #if NIO
-  /// A server's certificate, of an authority that another has signed: made for one run of the tests by the `openssl`
+  /// A server's certificate with an intermediate authority signed by a root, made once per test run by the `openssl`
   /// command.
   struct CertificateChain: Sendable {
     /// A certificate in PEM, and the pin of its key.
@@ -13,14 +13,14 @@
     let intermediate: Link
     /// For localhost and 127.0.0.1, signed by the intermediate authority.
     let leaf: Link
-    /// An authority that the root has signed as well, and that has signed nothing.
+    /// Another authority signed by the root, which has signed nothing.
     let stranger: Link
     /// The leaf's key, in PEM.
     let key: String
 
     private static let made = Result { try CertificateChain() }
 
-    /// The chain of this run, made when it is first asked for.
+    /// The chain of this test run, made on first use.
     static func shared() throws -> CertificateChain { try made.get() }
 
     private init() throws {

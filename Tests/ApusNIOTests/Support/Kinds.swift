@@ -7,8 +7,8 @@
   extension TransportKind {
     /// ``NIOTransport`` without TLS, and with it.
     ///
-    /// - Parameter connections: how many there may be; with one, a connection that is never given back keeps the next
-    ///   call waiting.
+    /// - Parameter connections: the total limit. With one connection, a leaked one keeps the next call
+    ///   waiting.
     static func nio(isSecure: Bool, connections: Int = 128) throws -> TransportKind {
       var options = NIOTransport.Options.patient
       options.connectionsPerOrigin = connections

@@ -1,7 +1,7 @@
 #if NIO
   import Foundation
 
-  /// The `openssl` command in a folder of its own, where a key and a certificate have the name of their owner.
+  /// The `openssl` command in a folder of its own. A key and a certificate are named after their owner.
   struct OpenSSL {
     struct Failed: Error {
       let command: String
@@ -27,7 +27,7 @@
       try run("pkcs8 -topk8 -nocrypt -in \(name).key.sec1 -out \(name).key")
     }
 
-    /// Makes a key, and a certificate that is its own authority.
+    /// Makes a key and a self-signed certificate of an authority.
     func makeRoot(_ name: String, subject: String) throws {
       try makeKey(name)
       try run(
@@ -35,7 +35,7 @@
           + " -out \(name).pem")
     }
 
-    /// Makes a key, and a certificate with extensions, each a line, that an authority signs.
+    /// Makes a key and a certificate with extensions, one a line, signed by an authority.
     func sign(_ name: String, by issuer: String, days: Int = 2, _ extensions: String...) throws {
       try makeKey(name)
       try run("req -new -key \(name).key -subj /CN=\(name) -out \(name).csr")
@@ -46,7 +46,7 @@
           + " -extfile \(name).ext -out \(name).pem")
     }
 
-    /// SHA-256 of the subject public key info, in Base64.
+    /// Returns the SHA-256 of the subject public key info, in Base64.
     func pin(_ name: String) throws -> String {
       try run("pkey -in \(name).key -pubout -outform DER -out \(name).spki")
       try run("dgst -sha256 -binary -out \(name).digest \(name).spki")

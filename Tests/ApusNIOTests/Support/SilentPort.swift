@@ -7,14 +7,14 @@
     import Darwin
   #endif
 
-  /// A port of 127.0.0.1 that says nothing: connections wait for ever to be made, or are made and then left alone.
+  /// A port of 127.0.0.1 that never responds: connections are not accepted, or accepted and ignored.
   final class SilentPort: Sendable {
     struct Unavailable: Error {}
 
     let number: Int
     private let descriptors: [Int32]
 
-    /// - Parameter accepts: whether connections are made.
+    /// - Parameter accepts: whether connections are accepted.
     init(accepts: Bool = false) throws {
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
@@ -31,7 +31,7 @@
       guard isListening else { throw Unavailable() }
       number = Int(UInt16(bigEndian: address.sin_port))
       if !accepts {
-        // Fills the queue of those whom nobody accepts: whoever comes after them gets no answer.
+        // Fills the queue of pending connections: further ones get no response.
         for _ in 0..<4 {
           let client = Self.socket()
           descriptors.append(client)
@@ -44,7 +44,7 @@
       self.descriptors = descriptors
     }
 
-    /// A port on which nobody listens: a moment ago it was this one's.
+    /// Returns a port without a listener: this one's, a moment after it was closed.
     static func free() throws -> Int { try SilentPort(accepts: true).number }
 
     private static func socket() -> Int32 {

@@ -3,18 +3,18 @@
   import NIOPosix
   import Synchronization
 
-  /// A server of one request per connection that reads it at a steady pace, and answers when it has all of the content.
+  /// A server for one request per connection that reads it at a steady pace, and responds after all of the content.
   final class SlowReader: Sendable {
     struct Pace: Sendable {
-      /// Bytes that are read at once.
+      /// The bytes per read.
       var length = 4 << 10
-      /// The time between two reads; `nil`: after the first nothing more is read.
+      /// The time between two reads; `nil`: nothing is read after the first.
       var interval: TimeAmount?
-      /// The size of the buffer in which the system keeps what is not read; `nil`: the system's choice.
+      /// The size of the system's receive buffer; `nil`: the system's default.
       var buffer: Int?
-      /// Sent as soon as anything of the request is there.
+      /// Sent as soon as the first bytes of the request have come.
       var greeting = ""
-      /// Sent when so many bytes have come.
+      /// Sent when this number of bytes has come.
       var expected = Int.max
       var answer = ""
     }
@@ -25,7 +25,7 @@
       self.port = port
     }
 
-    /// Connections that are not read would never notice that their client has left.
+    /// Connections that are not read would never notice that their client has closed.
     private final class Connections: Sendable {
       private let all = Mutex<[any Channel]>([])
 
@@ -49,7 +49,7 @@
             try channel.pipeline.syncOperations.addHandler(Reader(pace))
           }
         }
-      // Connections that are accepted have it from the listener, before their windows are announced.
+      // Accepted connections inherit it from the listener, before they announce their windows.
       if let buffer = pace.buffer {
         bootstrap = bootstrap.serverChannelOption(.socketOption(.so_rcvbuf), value: .init(buffer))
       }

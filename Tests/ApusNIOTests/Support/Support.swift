@@ -11,14 +11,14 @@
 
   @testable import ApusNIO
 
-  /// A client on a transport, with nothing in between.
+  /// A client on a transport, without middlewares.
   func makeClient(
     _ url: String, _ transport: NIOTransport, settings: ClientSettings = ClientSettings()
   ) throws -> Client {
     Client(environment: Environment(baseURL: try BaseURL(url)), transport: transport, settings: settings)
   }
 
-  /// Any method and path; every status is an answer.
+  /// Any method and path; every status is accepted.
   func message(_ method: HTTPRequest.Method = .get, _ path: RequestPath = "/") -> Request<Content> {
     Request(method: method, path: path, mapping: .content).accepting(.any)
   }
@@ -28,10 +28,10 @@
     var string: String { String(decoding: data, as: UTF8.self) }
   }
 
-  /// Something else happened than the test is about.
+  /// Something happened that the test is not about.
   struct Unexpected: Error {}
 
-  /// Bytes that are handed out once.
+  /// Bytes that are produced once.
   final class Once: Sendable {
     private let bytes: Mutex<Data?>
 
@@ -48,7 +48,7 @@
   }
 
   extension NIOTransport.Options {
-    /// What a test holds up, or a slow machine, must not end by the transport's own limits.
+    /// Neither the delays of a test nor a slow machine may reach the transport's own limits.
     static var patient: Self {
       var options = Self()
       (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
@@ -58,11 +58,11 @@
   }
 
   extension TestServer {
-    /// Closes all connections, and returns when the one loop of the transport has looked at its sockets since.
+    /// Closes all connections, and returns when the transport's only loop has looked at its sockets since.
     func closeConnections(of transport: NIOTransport) async throws {
       let loop = try #require(transport.core.loops.next())
       await closeConnections()
-      // The second begins after the loop has looked at them, where the closes are waiting.
+      // The second call begins after the loop has looked at its sockets, where the closes are waiting.
       for _ in 0..<2 { try await loop.submit {}.get() }
     }
   }
@@ -71,7 +71,7 @@
     /// Whether nothing waits for a connection or uses one.
     var isQuiet: Bool { usage.active == 0 && usage.waiting == 0 }
 
-    /// Runs `body` with a transport, fails unless nothing uses it then, and shuts it down.
+    /// Runs `body` with a transport, fails unless it is unused afterwards, and shuts it down.
     static func with<Result>(
       _ configure: (inout Options) -> Void = { _ in }, body: (NIOTransport) async throws -> Result
     ) async throws -> Result {

@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// An authority made for one run of the tests by the `openssl` command, and what it has signed.
+  /// An authority made once per test run by the `openssl` command, and the certificates it has signed.
   struct TestAuthority: Sendable {
     /// A certificate and its key, in PEM, and the pin of that key.
     struct Identity: Sendable {
@@ -19,7 +19,7 @@
     let server: Identity
     /// For another host.
     let other: Identity
-    /// Its time is over.
+    /// Expired.
     let expired: Identity
     /// For a client.
     let client: Identity
@@ -28,7 +28,7 @@
 
     private static let made = Result { try TestAuthority() }
 
-    /// The authority of this run, made when it is first asked for.
+    /// The authority of this test run, made on first use.
     static func shared() throws -> TestAuthority { try made.get() }
 
     /// A server's TLS with an identity of this authority.

@@ -3,7 +3,7 @@
   import NIOPosix
   import Synchronization
 
-  /// A proxy that answers CONNECT and then passes bytes on, wherever it was asked to connect to, to one port.
+  /// A proxy that responds to CONNECT and then passes bytes on to one port, whichever host was requested.
   final class TunnelServer: Sendable {
     let port: Int
     private let listener: any Channel
@@ -15,13 +15,15 @@
       func add(_ head: String) { all.withLock { $0.append(head) } }
     }
 
-    /// The heads it was asked with.
+    /// The request heads it has received.
     var requests: [String] { heads.seen }
 
-    /// - Parameters:
-    ///   - answer: what it says to CONNECT; only after a status 200 bytes are passed on.
+    /// The response to CONNECT of a proxy that opens the tunnel.
+    fileprivate static let established = "HTTP/1.1 200 Connected\r\n\r\n"
+
+    /// - Parameter answer: the response to CONNECT; `nil` opens the tunnel, after which bytes are passed on.
     static func with<Result>(
-      to target: Int, answer: String = "HTTP/1.1 200 Connected\r\n\r\n", body: (TunnelServer) async throws -> Result
+      to target: Int, answer: String? = nil, body: (TunnelServer) async throws -> Result
     ) async throws -> Result {
       let heads = Heads()
       let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -52,14 +54,14 @@
     typealias InboundIn = ByteBuffer
 
     private let target: Int
-    private let answer: String
+    private let answer: String?
     private let heads: TunnelServer.Heads
     private var head = ""
     private var isAsked = false
     private var peer: (any Channel)?
     private var waiting = ByteBuffer()
 
-    init(target: Int, answer: String, heads: TunnelServer.Heads) {
+    init(target: Int, answer: String?, heads: TunnelServer.Heads) {
       (self.target, self.answer, self.heads) = (target, answer, heads)
     }
 
@@ -74,7 +76,7 @@
       guard head.hasSuffix("\r\n\r\n") else { return }
       isAsked = true
       heads.add(head)
-      guard answer.hasPrefix("HTTP/1.1 200") else { return reply(context.channel) }
+      if let answer { return reply(answer, context.channel) }
       let channel = context.channel
       ClientBootstrap(group: context.eventLoop)
         .channelInitializer { far in
@@ -84,7 +86,7 @@
         .assumeIsolated().whenSuccess { far in
           self.peer = far
           far.writeAndFlush(self.waiting, promise: nil)
-          self.reply(channel)
+          self.reply(TunnelServer.established, channel)
         }
     }
 
@@ -92,7 +94,7 @@
       peer?.close(promise: nil)
     }
 
-    private func reply(_ channel: any Channel) {
+    private func reply(_ answer: String, _ channel: any Channel) {
       if answer.isEmpty { return channel.close(promise: nil) }
       channel.writeAndFlush(ByteBuffer(string: answer), promise: nil)
     }

@@ -5,7 +5,7 @@
   @Suite("Host identity")
   struct HostIdentityTests {
     @Test(
-      "a certificate is for the names it lists, with a wildcard for one whole label, the first",
+      "A certificate covers the names it lists; a wildcard replaces one whole label, the first",
       arguments: [
         ("example.com", "example.com", true), ("EXAMPLE.com", "example.COM", true),
         ("example.com", "example.com.", true),
@@ -20,7 +20,7 @@
       #expect(HostIdentity.covers(host, names: [.dns(Array(pattern.utf8))]) == isCovered)
     }
 
-    @Test("an address must be listed as one, and stands for no name")
+    @Test("An address must be listed as an address, and matches no name")
     func addresses() {
       let names: [HostIdentity.Name] = [.address([127, 0, 0, 1]), .address([UInt8](repeating: 0, count: 15) + [1])]
       for (host, isCovered) in [

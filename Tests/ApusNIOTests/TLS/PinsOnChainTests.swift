@@ -5,15 +5,15 @@
   import Foundation
   import Testing
 
-  @Suite("Pins and the chain that was found good")
+  @Suite("Pins on the verified chain")
   struct PinsOnChainTests {
-    /// Calls a server that shows these certificates, the first of them its own, with one key pinned.
+    /// Calls a server that presents these certificates, the first of them its own, with one key pinned.
     private func call(
       _ shown: [CertificateChain.Link], pinned: String
     ) async throws -> (error: CallError?, requests: Int) {
       let chain = try CertificateChain.shared()
       let tls = TestServer.TLS(certificates: shown.map(\.certificate).joined(), key: chain.key)
-      // There must be another in reserve: one that no key has.
+      // Pins need a backup: one that matches no key.
       let reserve = Data(repeating: 0, count: 32).base64EncodedString()
       let pin = try PinnedHost("localhost", keys: [pinned], backup: [reserve])
       return try await TestServer.with(options: .init(tls: tls)) { _ in
@@ -30,7 +30,7 @@
       }
     }
 
-    @Test("the key of every certificate on the chain counts: the server's, the one between, the root's")
+    @Test("Every key on the chain counts: the server's, the intermediate's, the root's")
     func onTheChain() async throws {
       let chain = try CertificateChain.shared()
       for link in [chain.leaf, chain.intermediate, chain.root] {
@@ -40,7 +40,7 @@
       }
     }
 
-    @Test("a certificate that is shown beside the chain counts for nothing, wherever it stands and whoever signed it")
+    @Test("A certificate presented beside the chain does not count, wherever it stands and whoever signed it")
     func besideTheChain() async throws {
       let chain = try CertificateChain.shared()
       let foreign = try TestAuthority.shared()
@@ -53,9 +53,9 @@
           let refused = try await call(shown, pinned: link.pin)
           let error = try #require(refused.error)
           #expect(error.code == .tls && error.requestState == .notSent)
-          #expect(error.detail.hasSuffix(": the host shows none of the keys pinned for it"))
+          #expect(error.detail.hasSuffix(": the host presents none of the keys pinned for it"))
           #expect(refused.requests == 0)
-          // The same certificates do where a key on the chain is pinned.
+          // The same certificates are accepted if a key on the chain is pinned.
           let accepted = try await call(shown, pinned: chain.intermediate.pin)
           #expect(accepted.error == nil)
         }

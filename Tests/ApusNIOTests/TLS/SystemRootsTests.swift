@@ -7,8 +7,8 @@
 
   @testable import ApusNIO
 
-  /// A test has nothing that one of the system's authorities signed, so this looks at what the TLS library is told.
-  @Suite("The system's authorities and those that are added")
+  /// Tests have nothing signed by the system's authorities, so these inspect the TLS library's configuration.
+  @Suite("System and additional authorities")
   struct SystemRootsTests {
     private func configuration(
       _ way: SecureContext.Identification, _ configure: (inout NIOTransport.Trust) -> Void = { _ in }
@@ -16,7 +16,8 @@
       var trust = NIOTransport.Trust()
       configure(&trust)
       let loop = MultiThreadedEventLoopGroup.singleton.next()
-      return try await SecureContext(trust: trust).context(identifiedBy: way, on: loop).get().configuration
+      let context = SecureContext { [trust] in try trust.configuration() }
+      return try await context.context(identifiedBy: way, on: loop).get().configuration
     }
 
     private func certificates(_ pem: String) throws -> [NIOSSLCertificate] {
@@ -24,7 +25,7 @@
     }
 
     @Test(
-      "authorities that are added count beside the system's, not in their place",
+      "Additional authorities are trusted beside the system's",
       arguments: [SecureContext.Identification.library, .ours])
     func beside(way: SecureContext.Identification) async throws {
       let one = try TestAuthority.shared().certificate
@@ -35,7 +36,7 @@
         $0.additionalAuthorities = [Data(one.utf8), Data((two + three).utf8)]
       }
       for made in [plain, added] {
-        // Where nothing is said the library takes the system's.
+        // Without roots the library uses the system's.
         let roots: NIOSSLTrustRoots = made.trustRoots ?? .default
         #expect(roots == .default)
         let verification: CertificateVerification = way == .ours ? .noHostnameVerification : .fullVerification
@@ -49,7 +50,7 @@
     }
 
     @Test(
-      "where certain authorities alone count the system's do not, and those that are added still do",
+      "With exclusive authorities the system's are not trusted, and additional ones still are",
       arguments: [SecureContext.Identification.library, .ours])
     func only(way: SecureContext.Identification) async throws {
       let one = try TestAuthority.shared().certificate

@@ -7,7 +7,7 @@
 
   @Suite("Trust")
   struct TrustTests {
-    /// Calls a server with an identity and TLS of the test's choice.
+    /// Calls a server with this identity and TLS.
     private func call(
       _ tls: TestServer.TLS, host: String = "127.0.0.1",
       _ configure: @escaping (inout NIOTransport.Trust) throws -> Void
@@ -27,7 +27,7 @@
       }
     }
 
-    @Test("a certificate of an authority that is added is trusted")
+    @Test("A certificate of an additional authority is trusted")
     func additionalAuthority() async throws {
       let authority = try TestAuthority.shared()
       for host in ["127.0.0.1", "localhost"] {
@@ -39,7 +39,7 @@
       }
     }
 
-    @Test("a certificate of the only authority that counts is trusted")
+    @Test("A certificate of the only authority is trusted")
     func onlyAuthority() async throws {
       let authority = try TestAuthority.shared()
       let result = try await call(authority.tls()) { $0.authorities = .only(Data(authority.certificate.utf8)) }
@@ -47,7 +47,7 @@
     }
 
     @Test(
-      "a certificate that is unknown, of another host or out of time is refused, and nothing is sent",
+      "A certificate that is unknown, expired or of another host is rejected, and nothing is sent",
       arguments: ["unknown", "other", "expired"])
     func refused(kind: String) async throws {
       let authority = try TestAuthority.shared()
@@ -63,7 +63,7 @@
       }
     }
 
-    @Test("a server that speaks no TLS that is new enough is refused")
+    @Test("A server without a recent version of TLS is refused")
     func oldVersion() async throws {
       let authority = try TestAuthority.shared()
       for (newest, oldest, isAccepted): (TestServer.TLS.Version, NIOTransport.TLSVersion, Bool) in [
@@ -80,7 +80,7 @@
       }
     }
 
-    @Test("a host must show one of the keys pinned for it, anywhere in its chain, until the pins expire")
+    @Test("A host must present one of its pinned keys anywhere in its chain, until the pins expire")
     func pins() async throws {
       let authority = try TestAuthority.shared()
       let wrong = authority.other.pin
@@ -105,7 +105,7 @@
       }
     }
 
-    @Test("a pin that matches does not help a certificate that is not trusted or of another host")
+    @Test("A matching pin does not help a certificate that is not trusted or of another host")
     func pinsAreNoTrust() async throws {
       let authority = try TestAuthority.shared()
       for isKnown in [false, true] {
@@ -121,7 +121,7 @@
       }
     }
 
-    @Test("a client shows its certificate, in either format, to a server that asks")
+    @Test("A client presents its certificate, in either format, to a server that requests one")
     func clientCertificate() async throws {
       let authority = try TestAuthority.shared()
       var tls = authority.tls()
@@ -138,7 +138,7 @@
         #expect(result.error == nil)
         #expect(result.requests == 1)
       }
-      // With TLS 1.3 the client learns of it when it may have sent its request, from an alert or from a reset.
+      // With TLS 1.3 the client learns of it after it may have sent its request, from an alert or a reset.
       let anonymous = try await call(tls) { $0.additionalAuthorities = [Data(authority.certificate.utf8)] }
       #expect(anonymous.error?.code == .tls || anonymous.error?.code == .broken)
       #expect(anonymous.requests == 0)
@@ -149,7 +149,7 @@
       #expect(early.requests == 0)
     }
 
-    @Test("authorities and identities that are unreadable are an error before anything is sent")
+    @Test("Unreadable authorities and identities are an error before anything is sent")
     func unreadable() async throws {
       let authority = try TestAuthority.shared()
       let nonsense = Data("nonsense".utf8)
@@ -167,7 +167,7 @@
       }
     }
 
-    @Test("content without a length counts only when TLS says that it ends")
+    @Test("Content without a length is complete only with TLS's close notification")
     func farewell() async throws {
       let authority = try TestAuthority.shared()
       for (step, isWhole): (Reply.Step, Bool) in [(.close, true), (.cut, false)] {
@@ -187,7 +187,7 @@
       }
     }
 
-    @Test("an identity does not show what is inside")
+    @Test("An identity's description shows none of its content")
     func description() {
       let identity = ClientIdentity(pkcs12: Data("inside".utf8), passphrase: "inside")
       var dumped = ""

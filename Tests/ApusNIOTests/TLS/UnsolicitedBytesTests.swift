@@ -5,7 +5,7 @@
   import Foundation
   import Testing
 
-  @Suite("Bytes that nobody asked for, inside of TLS")
+  @Suite("Unsolicited bytes inside TLS")
   struct UnsolicitedBytesTests {
     private func with(
       _ reply: @escaping @Sendable (RecordedRequest) -> Reply,
@@ -24,7 +24,7 @@
     }
 
     @Test(
-      "drop the connection that they come on while nobody uses it, and the next answer comes over another",
+      "On an idle connection they close it, and the next call uses another",
       arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", "HTTP/1.1 103 Early Hints\r\n\r\n", "\r\n", "e"])
     func whileUnused(bytes: String) async throws {
       let gate = Gate()
@@ -44,7 +44,7 @@
       }
     }
 
-    @Test("drop the connection also where they come right behind an answer")
+    @Test("Directly after a response they close the connection too")
     func behindAnAnswer() async throws {
       let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
       try await with { request in

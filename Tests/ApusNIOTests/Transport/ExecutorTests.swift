@@ -6,7 +6,7 @@
 
   @Suite("Executors")
   struct ExecutorTests {
-    @Test("calls whose tasks run on the transport's threads are answered, many at once")
+    @Test("Calls on the transport's event loops complete, many at once")
     func calls() async throws {
       try await TestServer.with { _ in
         .text("here")
@@ -28,7 +28,7 @@
       }
     }
 
-    @Test("a transport that is shut down gives no executor")
+    @Test("A transport that is shut down has no executor")
     func shutDown() async {
       let transport = NIOTransport()
       #expect(transport.executor() != nil)

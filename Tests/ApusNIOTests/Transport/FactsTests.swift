@@ -3,7 +3,7 @@
   import ApusNIO
   import Testing
 
-  @Suite("What the transport says it is set to")
+  @Suite("Facts of the transport")
   struct FactsTests {
     private func line(_ change: (inout NIOTransport.Options) -> Void) -> String {
       var options = NIOTransport.Options()
@@ -11,14 +11,14 @@
       return NIOTransport(options: options).facts.map(\.description).joined(separator: ", ")
     }
 
-    @Test("it tells its limits")
+    @Test("They have its limits")
     func limits() {
       #expect(
         line { _ in } == "16 connections to one origin, 256 in all, connect limit 10 s, first byte limit 60 s, "
           + "stall limit 20 s, idle limit 60 s")
     }
 
-    @Test("it tells what is not as usual, too")
+    @Test("They have settings that differ from the defaults")
     func unusual() {
       let text = line {
         $0.connectTimeout = nil
@@ -27,10 +27,10 @@
         $0.proxy = .environment
       }
       #expect(text.contains("connect limit none,"))
-      #expect(text.hasSuffix(", waiting up to 100, age limit 300 s, proxy of the environment's variables"))
+      #expect(text.hasSuffix(", waiting up to 100, age limit 300 s, proxy from the environment"))
     }
 
-    @Test("of a proxy it tells the place, and not who asks")
+    @Test("They have a proxy's host and port, and not its credentials")
     func proxy() {
       let text = line { options in
         options.proxy = .proxy(

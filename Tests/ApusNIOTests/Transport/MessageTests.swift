@@ -8,7 +8,7 @@
 
   @Suite("Messages")
   struct MessageTests {
-    @Test("a request whose method is meant for content says so when it has none")
+    @Test("A request without content announces that if its method usually has content")
     func emptyContent() async throws {
       try await TestServer.with { _ in
         .text("")
@@ -24,7 +24,7 @@
       }
     }
 
-    @Test("a message without a name for the client gets the transport's")
+    @Test("A message without User-Agent gets the transport's")
     func userAgent() async throws {
       try await TestServer.with { _ in
         .text("")
@@ -40,7 +40,7 @@
       }
     }
 
-    @Test("what a middleware makes of a message is refused where it would be another message on the wire")
+    @Test("A middleware's message that would become another message on the wire is refused")
     func injection() async throws {
       let spoilers: [@Sendable (inout HTTPRequest) -> Void] = [
         { $0.path = "no slash" }, { $0.path = "/a b" }, { $0.authority = "a b" }, { $0.authority = "user@host" },
@@ -61,14 +61,14 @@
             #expect(error?.requestState == .notSent)
           }
           #expect(server.exchanges.isEmpty)
-          // What was refused has not harmed the connection.
+          // The refused messages have not harmed the connection.
           _ = try await makeClient(server.origin, transport).send(message())
           #expect(server.acceptedConnections <= 1)
         }
       }
     }
 
-    @Test("an early answer is given, and the connection with its half-sent request is not used again")
+    @Test("An early response is delivered, and the connection with its incomplete request is not reused")
     func earlyAnswer() async throws {
       try await TestServer.with(options: .init(answersAt: .head)) { _ in
         .text("too much", status: 413)
@@ -91,7 +91,7 @@
       }
     }
 
-    @Test("content that is longer or shorter than it said fails, and the server does not take it for complete")
+    @Test("Content longer or shorter than announced fails, and the server does not take it for complete")
     func wrongLength() async throws {
       try await TestServer.with { _ in
         .text("")
@@ -112,7 +112,7 @@
       }
     }
 
-    @Test("a file that is gone when it is to be sent fails the call")
+    @Test("A file that is gone when it is to be sent fails the call")
     func missingFile() async throws {
       let file = FileManager.default.temporaryDirectory.appending(path: "gone-\(UUID())")
       try Data(count: 100).write(to: file)
@@ -132,7 +132,7 @@
       }
     }
 
-    @Test("content that fails is told as the content's failure, and not as the server's")
+    @Test("A failure of content is reported as the content's, not as the server's")
     func subject() async throws {
       struct OutOfPaper: Error {}
       let file = FileManager.default.temporaryDirectory.appending(path: "gone-\(UUID())")
@@ -159,7 +159,7 @@
       }
     }
 
-    @Test("hundreds of megabytes come and go no faster than they are taken", arguments: [false, true])
+    @Test("Hundreds of megabytes move no faster than they are read", arguments: [false, true])
     func large(isSecure: Bool) async throws {
       let authority = try TestAuthority.shared()
       let length = 32 << 20
@@ -183,7 +183,7 @@
     }
   }
 
-  /// Has an error's detail say what failed.
+  /// Makes an error's detail name the subject of the failure.
   private struct NamingSubject: Middleware {
     func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
       do {

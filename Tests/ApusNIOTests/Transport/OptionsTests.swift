@@ -24,7 +24,7 @@
       ("proxy", { $0.proxy = .proxy(.init(host: "a", port: 65536)) }),
     ]
 
-    @Test("that make no sense are named before anything is sent, and trap nowhere", arguments: senseless.indices)
+    @Test("Impossible options are named before anything is sent, and do not trap", arguments: senseless.indices)
     func refused(index: Int) async throws {
       let (name, change) = Self.senseless[index]
       var options = NIOTransport.Options()
@@ -39,7 +39,7 @@
       await transport.shutDown()
     }
 
-    @Test("at their defaults and at their edges make sense")
+    @Test("Defaults and boundary values are valid")
     func accepted() throws {
       try NIOTransport.Options().check()
       var options = NIOTransport.Options()
@@ -49,7 +49,7 @@
       try options.check()
     }
 
-    @Test("a transport on the user's own threads leaves them to whoever made them")
+    @Test("A transport on a given event loop group leaves it running")
     func group() async throws {
       let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       try await TestServer.with { _ in

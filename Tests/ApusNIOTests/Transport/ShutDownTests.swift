@@ -6,9 +6,9 @@
   import Testing
   import TestSupport
 
-  @Suite("Shutting down")
+  @Suite("Shutdown")
   struct ShutDownTests {
-    @Test("closes connections that nobody uses, and refuses what comes later as not sent", arguments: [nil, 2])
+    @Test("It closes idle connections, and refuses later calls as not sent", arguments: [nil, 2])
     func idle(threads: Int?) async throws {
       try await TestServer.with { _ in
         .text("")
@@ -27,12 +27,12 @@
       }
     }
 
-    @Test("ends what runs, collected and streamed, and what waits for a connection")
+    @Test("It ends current exchanges, collected and streamed, and those that wait for a connection")
     func running() async throws {
       try await TestServer.with { _ in
         Reply.text("hello").stalling(at: .content(2))
       } body: { server in
-        // The limit of all connections, which streams count for.
+        // The total limit, which includes streams.
         let transport = NIOTransport(options: modified { $0.connections = 2 })
         let client = try makeClient(server.origin, transport)
         let collecting = Task { try await client.send(message()) }
@@ -57,11 +57,11 @@
       }
     }
 
-    @Test("lets what runs end within the grace")
+    @Test("It lets exchanges end within the grace")
     func grace() async throws {
       let gate = Gate()
       try await TestServer.with { request in
-        // What comes too early to be refused must not wait for what follows its refusal.
+        // A call that comes too early to be refused must not wait for what follows its refusal.
         request.path == "/late" ? .text("") : .text("whole").waiting(for: gate)
       } body: { server in
         let transport = NIOTransport(options: .patient)
@@ -78,7 +78,7 @@
       }
     }
 
-    @Test("ends what runs longer than the grace, at once when its task is cancelled")
+    @Test("It ends exchanges that exceed the grace, at once if its task is cancelled")
     func impatience() async throws {
       try await TestServer.with { _ in
         .stalled
@@ -96,11 +96,11 @@
       }
     }
 
-    @Test("gives up what is being connected", .timeLimit(.minutes(5)))
+    @Test("It cancels connections being made", .timeLimit(.minutes(5)))
     func connecting() async throws {
       let port = try SilentPort()
       defer { withExtendedLifetime(port) {} }
-      // Longer than the test may take, so that it is not the connection's own limit that ends it.
+      // Longer than the test may take, so that the connection's own limit does not end it.
       let transport = NIOTransport(options: modified { $0.connectTimeout = .seconds(3600) })
       let client = try makeClient("http://127.0.0.1:\(port.number)", transport)
       let waiting = Task { try await client.send(message()) }
@@ -109,7 +109,7 @@
       #expect(await failure { try await waiting.value }?.requestState == .notSent)
     }
 
-    @Test("a transport that nobody holds closes its connections, and its threads end with it", arguments: [nil, 2])
+    @Test("A released transport closes its connections, and its threads end with it", arguments: [nil, 2])
     func abandoned(threads: Int?) async throws {
       try await TestServer.with { _ in
         .text("")

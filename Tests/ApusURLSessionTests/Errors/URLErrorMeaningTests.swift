@@ -11,7 +11,7 @@ import Testing
 @Suite("Errors of the platform")
 struct URLErrorMeaningTests {
   @Test(
-    "mean the same wherever a code says all",
+    "Codes with one meaning mean the same on every platform",
     arguments: [
       (-1009, .offline, .notSent), (-1020, .offline, .notSent), (-1003, .hostNotFound, .notSent),
       (-1006, .hostNotFound, .notSent), (-1004, .connectionFailed, .notSent), (-1200, .tls, .notSent),
@@ -28,13 +28,13 @@ struct URLErrorMeaningTests {
   }
 
   @Test(
-    "are told apart by libcurl's text where a code stands for several causes",
+    "libcurl's text distinguishes the causes of an ambiguous code",
     arguments: [
       (-1004, "Failed to connect to 127.0.0.1 port 1: Connection refused", .connectionFailed, .notSent),
       (-1004, "Failed to connect to x port 1: Network is unreachable", .offline, .notSent),
       (-1, "Failed to connect to x port 1: Couldn't connect to server", .offline, .notSent),
       (-1004, "Couldn't connect to server", .connectionFailed, .notSent),
-      // One of several addresses had refused; the exchange broke off later.
+      // One of several addresses had refused; the exchange broke later.
       (-1004, "Recv failure: Connection reset by peer", .broken, .maybeSent),
       (-1002, "Unsupported HTTP version in response", .malformedResponse, .answered),
       (-1, "Header without colon", .malformedResponse, .answered),
@@ -50,14 +50,14 @@ struct URLErrorMeaningTests {
     #expect(meaning.requestState == state)
   }
 
-  @Test("that come after the head are of an exchange that broke, and was answered")
+  @Test("After the head every error means that an answered exchange broke")
   func afterHead() {
     let error = TransportError(URLError(.cannotConnectToHost), hasHead: true)
     #expect(error.kind == .broken)
     #expect(error.requestState == .answered)
   }
 
-  @Test("of other kinds count as broken, and are kept")
+  @Test("Other errors count as broken and are kept as underlying")
   func foreign() {
     struct Foreign: Error {}
     let early = TransportError(Foreign(), hasHead: false)
@@ -68,7 +68,7 @@ struct URLErrorMeaningTests {
   }
 
   @Test(
-    "that the transport makes itself say what happened and whether the request was sent",
+    "The transport's own errors say what happened and whether the request was sent",
     arguments: [
       (.shutDown, false, .broken, .maybeSent), (.shutDown, true, .broken, .answered),
       (.malformed, true, .malformedResponse, .answered), (.headless, false, .malformedResponse, .maybeSent),
@@ -82,12 +82,12 @@ struct URLErrorMeaningTests {
     #expect(error.requestState == state)
   }
 
-  @Test("a cancelled exchange throws CancellationError")
+  @Test("A cancelled exchange throws CancellationError")
   func cancelled() {
     #expect(ExchangeState.Failure.cancelled.error(nil, hasHead: true, contentLimit: 1) is CancellationError)
   }
 
-  @Test("content that could not be made throws the reason it came with")
+  @Test("Content that could not be produced throws its own reason")
   func tornContent() throws {
     let reason = TransportError(.broken, requestState: .maybeSent, detail: "too short")
     let error = ExchangeState.Failure.tornContent.error(reason, hasHead: false, contentLimit: 1)

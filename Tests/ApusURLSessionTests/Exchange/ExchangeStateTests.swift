@@ -7,7 +7,7 @@ import Testing
 struct ExchangeStateTests {
   typealias Action = ExchangeState.Action
 
-  /// What can happen to an exchange.
+  /// The events of an exchange.
   enum Event: String, CaseIterable, Sendable {
     case start, head, followedHead, piece, tooMuch, redirect, redirectRefused, challenge, cancel, shutDown, attemptEnd
     case endWell, endBadly, endCancelled
@@ -50,64 +50,64 @@ struct ExchangeStateTests {
 
   static let rows: [Row] = [
     .streamed(
-      "an answer is handed over at its head, its content as it arrives",
+      "the response is delivered at its head, its content as it arrives",
       [
-        (.start, [.resumeTask]), (.head, [.answer]), (.piece, [.deliver]), (.piece, [.deliver]),
+        (.start, [.resumeTask]), (.head, [.deliverResponse]), (.piece, [.deliverPiece]), (.piece, [.deliverPiece]),
         (.endWell, [.finishContent, .forget]),
       ]),
     .buffered(
-      "an answer is handed over once, at its end",
+      "the response is delivered once, at its end",
       [
         (.start, [.resumeTask]), (.head, [.reportHead]), (.piece, [.reportPiece]), (.piece, [.reportPiece]),
-        (.endWell, [.answer, .forget]),
+        (.endWell, [.deliverResponse, .forget]),
       ]),
     .streamed(
-      "content that breaks off fails",
-      [(.start, [.resumeTask]), (.head, [.answer]), (.endBadly, [.failContent(.platform), .forget])]),
+      "truncated content fails",
+      [(.start, [.resumeTask]), (.head, [.deliverResponse]), (.endBadly, [.failContent(.platform), .forget])]),
     .buffered(
-      "content that breaks off fails the answer",
+      "truncated content fails a buffered response",
       [(.start, [.resumeTask]), (.head, [.reportHead]), (.endBadly, [.fail(.platform), .forget])]),
     .buffered(
-      "content that is too much fails the answer and stops the task",
+      "content beyond the limit fails the response and cancels the task",
       [
         (.start, [.resumeTask]), (.head, [.reportHead]), (.tooMuch, [.fail(.contentTooLarge), .cancelTask]),
         (.piece, []), (.endCancelled, [.forget]),
       ]),
     .buffered(
-      "an end without a head is no answer",
+      "an end without a head fails the caller",
       [(.start, [.resumeTask]), (.endWell, [.fail(.headless), .forget])]),
     .buffered(
       "a failure before the head is the platform's",
       [(.start, [.resumeTask]), (.endBadly, [.fail(.platform), .forget])]),
     .buffered(
-      "a cancellation before the start is told at the start, and nothing runs",
+      "a cancellation before the start fails the caller at the start, and the task does not run",
       [(.cancel, [.cancelTask]), (.start, [.fail(.cancelled)]), (.endCancelled, [.forget])]),
     .buffered(
-      "an attempt whose time is up before the head fails, and stops the task",
+      "an attempt that times out before the head fails, and its task is cancelled",
       [
         (.start, [.resumeTask]), (.attemptEnd, [.fail(.attemptOver(.awaitingHead, .maybeSent)), .cancelTask]),
         (.attemptEnd, []), (.head, []), (.endCancelled, [.forget]),
       ]),
     .buffered(
-      "an attempt whose time is up before the start has sent nothing",
+      "an attempt that times out before the start has sent nothing",
       [
         (.attemptEnd, [.cancelTask]), (.start, [.fail(.attemptOver(.connecting, .notSent))]),
         (.endCancelled, [.forget]),
       ]),
     .streamed(
-      "the time of an attempt means nothing once the head is there",
+      "an attempt does not time out after its head",
       [
-        (.start, [.resumeTask]), (.head, [.answer]), (.attemptEnd, []), (.piece, [.deliver]),
+        (.start, [.resumeTask]), (.head, [.deliverResponse]), (.attemptEnd, []), (.piece, [.deliverPiece]),
         (.endWell, [.finishContent, .forget]),
       ]),
     .buffered(
-      "the time of an attempt means nothing for content that is collected",
-      [(.start, [.resumeTask]), (.head, [.reportHead]), (.attemptEnd, []), (.endWell, [.answer, .forget])]),
+      "an attempt does not time out while content is collected",
+      [(.start, [.resumeTask]), (.head, [.reportHead]), (.attemptEnd, []), (.endWell, [.deliverResponse, .forget])]),
     .buffered(
-      "a task that ends before the start is told at the start",
+      "a task that ends before the start fails the caller at the start",
       [(.endBadly, [.forget]), (.start, [.fail(.platform)])]),
     .buffered(
-      "a cancellation is answered before the task is stopped, and only once",
+      "a cancellation fails the caller before the task is cancelled, and only once",
       [
         (.start, [.resumeTask]), (.cancel, [.fail(.cancelled), .cancelTask]), (.cancel, []), (.shutDown, []),
         (.endCancelled, [.forget]),
@@ -115,23 +115,24 @@ struct ExchangeStateTests {
     .streamed(
       "a cancellation while content arrives fails the content",
       [
-        (.start, [.resumeTask]), (.head, [.answer]), (.cancel, [.failContent(.cancelled), .cancelTask]),
+        (.start, [.resumeTask]), (.head, [.deliverResponse]), (.cancel, [.failContent(.cancelled), .cancelTask]),
         (.piece, []), (.endCancelled, [.forget]),
       ]),
     .streamed(
       "a cancellation after the end changes nothing",
-      [(.start, [.resumeTask]), (.head, [.answer]), (.endWell, [.finishContent, .forget]), (.cancel, [])]),
+      [(.start, [.resumeTask]), (.head, [.deliverResponse]), (.endWell, [.finishContent, .forget]), (.cancel, [])]),
     .buffered(
-      "a redirect is refused and becomes the answer",
+      "a redirect is refused and becomes the response",
       [
         (.start, [.resumeTask]), (.redirect, [.refuseRedirect]), (.redirectRefused, []), (.head, [.reportHead]),
-        (.endWell, [.answer, .forget]),
+        (.endWell, [.deliverResponse, .forget]),
       ]),
     .buffered(
-      "a redirect that somebody follows is handed over at its head, whatever was wanted",
+      "a redirect that is followed is delivered at its head, even if the call is buffered",
       [
-        (.start, [.resumeTask]), (.redirect, [.refuseRedirect]), (.redirectRefused, []), (.followedHead, [.answer]),
-        (.piece, [.deliver]), (.cancel, [.failContent(.cancelled), .cancelTask]), (.endCancelled, [.forget]),
+        (.start, [.resumeTask]), (.redirect, [.refuseRedirect]), (.redirectRefused, []),
+        (.followedHead, [.deliverResponse]),
+        (.piece, [.deliverPiece]), (.cancel, [.failContent(.cancelled), .cancelTask]), (.endCancelled, [.forget]),
       ]),
     .buffered(
       "a cancellation waits until a redirect is refused",
@@ -140,32 +141,33 @@ struct ExchangeStateTests {
         (.redirectRefused, [.cancelTask]), (.endCancelled, [.forget]),
       ]),
     .buffered(
-      "a redirect that comes after a cancellation is not answered at all",
+      "a redirect after a cancellation gets no response",
       [(.start, [.resumeTask]), (.cancel, [.fail(.cancelled), .cancelTask]), (.redirect, []), (.redirectRefused, [])]),
     .buffered(
-      "a task that ended is not stopped after a redirect was refused",
+      "a task that has ended is not cancelled after a redirect was refused",
       [
         (.start, [.resumeTask]), (.redirect, [.refuseRedirect]), (.cancel, [.fail(.cancelled)]),
         (.endCancelled, [.forget]), (.redirectRefused, []),
       ]),
     .buffered(
-      "a refused challenge makes a cancelled task a good end",
+      "a refused challenge makes a cancelled task a success",
       [
-        (.start, [.resumeTask]), (.head, [.reportHead]), (.challenge, []), (.endCancelled, [.answer, .forget]),
+        (.start, [.resumeTask]), (.head, [.reportHead]), (.challenge, []),
+        (.endCancelled, [.deliverResponse, .forget]),
       ]),
     .streamed(
-      "a refused challenge does not make another failure a good end",
+      "a refused challenge does not make another failure a success",
       [
-        (.start, [.resumeTask]), (.head, [.answer]), (.challenge, []),
+        (.start, [.resumeTask]), (.head, [.deliverResponse]), (.challenge, []),
         (.endBadly, [.failContent(.platform), .forget]),
       ]),
-    .streamed("a second head is nothing", [(.start, [.resumeTask]), (.head, [.answer]), (.head, [])]),
-    .streamed("content without a head is nothing", [(.start, [.resumeTask]), (.piece, [])]),
+    .streamed("a second head is ignored", [(.start, [.resumeTask]), (.head, [.deliverResponse]), (.head, [])]),
+    .streamed("content without a head is ignored", [(.start, [.resumeTask]), (.piece, [])]),
     .streamed(
       "a task ends once", [(.start, [.resumeTask]), (.endBadly, [.fail(.platform), .forget]), (.endWell, [])]),
   ]
 
-  @Test("leads from each event to what the table says", arguments: rows)
+  @Test("Each event leads to the actions in the table", arguments: rows)
   func table(row: Row) {
     var state = ExchangeState(isBuffered: row.isBuffered)
     for (number, (event, expected)) in row.steps.enumerated() {
@@ -173,7 +175,7 @@ struct ExchangeStateTests {
     }
   }
 
-  /// Counts what must happen once, for one order of events.
+  /// Counts the actions that must occur once in one order of events.
   struct Ledger {
     var answers = 0
     var contentEnds = 0
@@ -183,7 +185,7 @@ struct ExchangeStateTests {
     mutating func note(_ actions: [Action], isBuffered: Bool) {
       for action in actions {
         switch action {
-        case .answer:
+        case .deliverResponse:
           answers += 1
           isStreaming = !isBuffered
         case .fail: answers += 1
@@ -196,7 +198,7 @@ struct ExchangeStateTests {
   }
 
   @Test(
-    "the phase of an attempt whose time is up says whether the request is known to have left",
+    "The phase of an attempt that timed out says whether the request is known to have left",
     arguments: [true, false])
   func attemptPhase(hasSentAll: Bool) {
     var state = ExchangeState(isBuffered: true)
@@ -205,7 +207,7 @@ struct ExchangeStateTests {
     #expect(actions.first == .fail(.attemptOver(hasSentAll ? .awaitingHead : .connecting, .maybeSent)))
   }
 
-  @Test("answers every wait exactly once, in every order of four events", arguments: [true, false])
+  @Test("Every wait ends exactly once in every order of four events", arguments: [true, false])
   func everyOrder(isBuffered: Bool) {
     var orders = 0
     func explore(_ events: [Event]) {
@@ -220,7 +222,7 @@ struct ExchangeStateTests {
     #expect(orders == 38_416)
   }
 
-  /// Whoever waits comes first or after one event; the task ends at last, as every task does.
+  /// The caller waits before the first event or after it; the task ends last, as every task does.
   private func check(_ events: [Event], _ isBuffered: Bool) {
     var state = ExchangeState(isBuffered: isBuffered)
     var ledger = Ledger()

@@ -4,14 +4,14 @@ import Testing
 @Suite("Soak")
 struct SoakTests {
   @Test(
-    "every one of thousands of calls ends exactly once, whatever happens, and leaves nothing behind",
+    "Each of thousands of calls ends exactly once, whatever happens, and leaves nothing behind",
     .timeLimit(.minutes(30)))
   func everyCallEndsOnce() async throws {
     try await Soak(of: .urlSession, isFaulty: false).run(calls: Soak.calls)
   }
 
   @Test(
-    "so does every one of thousands of calls on connections that fail in every way", .timeLimit(.minutes(30)))
+    "So does each of thousands of calls on connections that fail in every way", .timeLimit(.minutes(30)))
   func withFaults() async throws {
     try await Soak(of: .urlSession, isFaulty: true).run(calls: Soak.faultyCalls / 5)
   }

@@ -2,9 +2,9 @@ import ApusCore
 import ApusURLSession
 import Testing
 
-@Suite("What the transport says it is set to")
+@Suite("Facts of the transport")
 struct FactsTests {
-  @Test("it tells its limit on connections, as a setting: with HTTP/2 exchanges share one")
+  @Test("They have the connection limit as a setting, because with HTTP/2 exchanges share connections")
   func limits() {
     #expect(URLSessionTransport().facts == [.setting("HTTP/1.1 connections to one host", "6")])
     var options = URLSessionTransport.Options()

@@ -9,11 +9,11 @@ import Testing
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 
-  /// What `URLSession` cannot do on this platform: each test fails as soon as it can, and the gap is to be closed.
-  /// Broken answers, which end the process, have a suite of their own.
+  /// The gaps of `URLSession` on this platform. A test fails as soon as its gap can be closed.
+  /// Responses that crash the process have a suite of their own.
   @Suite("Gaps")
   struct GapTests {
-    @Test("are those that are tested here, each under its name")
+    @Test("The known gaps are those that are tested here, by name")
     func names() {
       #expect(
         URLSessionTransport.knownGaps.map(\.name) == [
@@ -31,13 +31,13 @@ import Testing
         let client = try makeClient(server)
         try await client.withResponse(to: message().contentLimit(size)) { response in
           _ = try await response.next()
-          // With back-pressure this would never be.
+          // With back-pressure this would never happen.
           try await server.waitUntilIdle()
         }
       }
     }
 
-    @Test("phase timings: the session never tells its metrics")
+    @Test("phase timings: the session never reports its metrics")
     func phaseTimings() async throws {
       try await TestServer.with { _ in
         .text("hello")
@@ -68,7 +68,7 @@ import Testing
       }
     }
 
-    @Test("content made while it is sent: nothing is sent before all of it is made", .timeLimit(.minutes(5)))
+    @Test("content made while it is sent: nothing is sent before all of it is produced", .timeLimit(.minutes(5)))
     func madeWhileSent() async throws {
       try await TestServer.with(options: TestServer.Options(answersAt: .head)) { _ in
         .text("")
@@ -81,7 +81,7 @@ import Testing
               made += 1
               return made
             }
-            // The head of a request that is being sent would be here by now.
+            // If the request were being sent, its head would have arrived by now.
             #expect(server.exchanges.isEmpty)
             return number <= 3 ? Data([1]) : nil
           }
@@ -108,7 +108,7 @@ import Testing
       }
     }
 
-    @Test("strict framing: chunk extensions of any length are taken")
+    @Test("strict framing: chunk extensions of any length are accepted")
     func strictFraming() async throws {
       try await TestServer.with { _ in
         .raw(
@@ -119,7 +119,7 @@ import Testing
       }
     }
 
-    @Test("strict codings: content that ends inside of its coding is taken")
+    @Test("strict codings: content that ends inside its coding is accepted")
     func strictCodings() async throws {
       // The beginning of "hello hello hello hello" in gzip.
       let content: [UInt8] = [
@@ -132,7 +132,7 @@ import Testing
       }
     }
 
-    @Test("interim responses: nobody is told of them")
+    @Test("interim responses: they are not reported")
     func interimResponses() async throws {
       try await TestServer.with { _ in
         Reply.text("").interim(103)
@@ -144,14 +144,14 @@ import Testing
       }
     }
 
-    @Test("IPv6 addresses: the session takes them for no address at all")
+    @Test("IPv6 addresses: the session does not recognise them as addresses")
     func ipv6() async throws {
       let url = try #require(URL(string: "http://[::1]:1/"))
       #expect(try await RawSession.run(URLRequest(url: url)).error?.code == .badURL)
     }
   }
 
-  /// One task of a plain session, to see what the platform does on its own.
+  /// A task of a plain session, to show what the platform does on its own.
   final class RawSession: NSObject, URLSessionDataDelegate, Sendable {
     struct Outcome: Sendable {
       var status: Int?

@@ -4,9 +4,9 @@ import ApusURLSession
 import HTTPTypes
 import Testing
 
-@Suite("Shutting down")
+@Suite("Shutdown")
 struct ShutDownTests {
-  @Test("ends exchanges in flight, and refuses later ones without sending them")
+  @Test("It ends exchanges in flight, and refuses later ones without sending them")
   func whileInFlight() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -25,7 +25,7 @@ struct ShutDownTests {
     }
   }
 
-  @Test("fails content that still arrives")
+  @Test("It fails content that still arrives")
   func whileReceiving() async throws {
     try await TestServer.with { _ in
       Reply.text("hello").stalling(at: .content(2))
@@ -44,7 +44,7 @@ struct ShutDownTests {
     }
   }
 
-  @Test("a transport that nobody holds any more closes its connections")
+  @Test("A released transport closes its connections")
   func letGo() async throws {
     try await TestServer.with { _ in
       .text("hello")
@@ -56,7 +56,7 @@ struct ShutDownTests {
     }
   }
 
-  @Test("a GET that is declared not idempotent goes out on a new connection, where the platform would send it twice")
+  @Test("A GET declared not idempotent uses a new connection where the platform would send it twice")
   func unsafeGet() async throws {
     try await TestServer.with { _ in
       .text("hello")
@@ -73,7 +73,7 @@ struct ShutDownTests {
     }
   }
 
-  @Test("without reuse every message has a connection of its own, which is closed")
+  @Test("Without reuse every message has a connection of its own, which is closed")
   func withoutReuse() async throws {
     try await TestServer.with { _ in
       .text("hello")

@@ -1,7 +1,7 @@
 import Testing
 
-/// Certificates signed by their own key, as `openssl req -x509` makes them, each with the key that
-/// `openssl pkey -pubout -outform der` shows for it; in Base64.
+/// Self-signed certificates, as `openssl req -x509` makes them, each with the key that
+/// `openssl pkey -pubout -outform der` prints for it; in Base64.
 enum SampleCertificates {
   struct Sample: Sendable, CustomTestStringConvertible {
     let testDescription: String

@@ -5,21 +5,21 @@ import Testing
 
 @Suite("Subject public key info")
 struct SubjectPublicKeyInfoTests {
-  @Test("is the key as it stands in the certificate", arguments: SampleCertificates.all)
+  @Test("It is the key as it stands in the certificate", arguments: SampleCertificates.all)
   func keys(sample: SampleCertificates.Sample) throws {
     let certificate = try #require(Data(base64Encoded: sample.certificate))
     let key = try #require(SubjectPublicKeyInfo.bytes(ofCertificate: certificate))
     #expect(key.base64EncodedString() == sample.key)
   }
 
-  @Test("is the same wherever the bytes lie in memory")
+  @Test("It is the same wherever the bytes are in memory")
   func slices() throws {
     let certificate = try #require(Data(base64Encoded: SampleCertificates.ec))
     let slice = (Data([1, 2, 3]) + certificate).dropFirst(3)
     #expect(SubjectPublicKeyInfo.bytes(ofCertificate: slice)?.base64EncodedString() == SampleCertificates.ecKey)
   }
 
-  @Test("of a certificate that breaks off anywhere before its key ends is none")
+  @Test("A certificate truncated anywhere before the end of its key has none")
   func truncated() throws {
     let certificate = try #require(Data(base64Encoded: SampleCertificates.rsa))
     for length in certificate.indices {
@@ -28,7 +28,7 @@ struct SubjectPublicKeyInfoTests {
   }
 
   @Test(
-    "of what is no certificate is none",
+    "Data that is not a certificate has none",
     arguments: [
       [], [0x30], [0x30, 0x80], [0x30, 0x85, 1, 1, 1, 1, 1], [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF],
       [0x30, 0x02, 0x30, 0x00], [0x04, 0x00], [0x30, 0x04, 0x30, 0x02, 0x02, 0x7F],
@@ -37,7 +37,7 @@ struct SubjectPublicKeyInfoTests {
     #expect(SubjectPublicKeyInfo.bytes(ofCertificate: Data(bytes)) == nil)
   }
 
-  @Test("is read without a trap from any bytes that one change has spoiled")
+  @Test("A certificate with any one byte altered does not trap")
   func spoiled() throws {
     let certificate = try #require(Data(base64Encoded: SampleCertificates.ec))
     let key = SampleCertificates.ecKey

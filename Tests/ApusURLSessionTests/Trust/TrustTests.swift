@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Trust")
 struct TrustTests {
-  @Test("trust shows neither the client's key nor its passphrase")
+  @Test("Its description shows neither the client's key nor its passphrase")
   func identity() {
     var trust = URLSessionTransport.Trust()
     trust.clientIdentity = ClientIdentity(

@@ -1,13 +1,13 @@
 #if NIO
   import ApusTesting
 
-  /// Held by a client and inherited by the tasks started for it: gone when the last of them is.
+  /// A token held by a client and inherited by its tasks; it is released with the last of them.
   final class Presence: Sendable {
     @TaskLocal static var current: Presence?
 
     private let over: ApusTesting.Gate
 
-    /// Opens `over` when nobody holds it any more.
+    /// - Parameter over: opened when the token is released.
     init(_ over: ApusTesting.Gate) {
       self.over = over
     }

@@ -4,10 +4,10 @@
   import TestSupport
 
   extension TestServer {
-    /// Fails unless nothing is left once all transports are shut down: no connection, no exchange, no error that the
-    /// server did not catch, no bytes that were no request.
+    /// Fails unless the server is idle once all transports are shut down: no connection, no exchange, no uncaught
+    /// error, no bytes that are not a request.
     ///
-    /// - Parameter mayFail: whether errors are what the test is about. Default: no.
+    /// - Parameter mayFail: whether errors are expected. Default: `false`.
     public func requireQuiet(mayFail: Bool = false) async throws {
       try await requireSoon("connections or exchanges are left on the server") {
         try await self.wait { $0.openConnections == 0 && $0.inFlight == 0 }
@@ -19,13 +19,13 @@
     }
   }
 
-  /// Fails unless something is so, now or soon: what a call leaves to be done follows its end.
+  /// Fails unless a condition holds, now or soon: some work of a call follows its end.
   public func requireSoon(_ finding: String, _ isSo: @escaping @Sendable () -> Bool) async throws {
     try await requireSoon(finding) { try await waitWhile(!isSo()) }
   }
 
-  /// Fails unless a transport has nobody who waits for a connection or uses one: asked before it is shut down, which
-  /// would close what was lost.
+  /// Fails unless a transport has no used connection and no waiter. Call it before the transport is shut down, which
+  /// would close leaked connections.
   public func requireUnused(_ isUnused: @escaping @Sendable () -> Bool) async throws {
     try await requireSoon("connections are in use that no call uses", isUnused)
   }

@@ -5,9 +5,9 @@
 
   extension TransportKind {
     /// Runs `body` with a server and a client on a transport of the kind; then shuts the transport down, and fails
-    /// unless everything is over: no call, no connection in use, no task of the client, nothing on the server.
+    /// unless everything has ended: calls, used connections, tasks of the client, exchanges of the server.
     ///
-    /// Calls obey their time limit, on the clock of `settings`.
+    /// Calls obey their timeout, on the clock of `settings`.
     public func run<Result: Sendable>(
       _ options: TestServer.Options = TestServer.Options(), _ settings: ClientSettings = ClientSettings(),
       _ handler: @escaping TestServer.Handler, body: (TestServer, Client) async throws -> Result
@@ -18,7 +18,7 @@
       let over = ApusTesting.Gate()
       do {
         let result = try await attend(server, settings, over, body)
-        // A handshake that a fault spoilt ends as a failure of the server's TLS.
+        // A handshake broken by a fault is an error of the server's TLS.
         let spoils = tls != nil && options.faults.contains { $0.trigger == .connect }
         try await server.requireQuiet(mayFail: spoils)
         try await requireSoon("a task of the client is left") { try await over.wait() }
@@ -30,7 +30,7 @@
       }
     }
 
-    /// When it returns, nobody but tasks that should have ended holds the client.
+    /// When it returns, only tasks that should have ended can still hold the client.
     private func attend<Result: Sendable>(
       _ server: TestServer, _ settings: ClientSettings, _ over: ApusTesting.Gate,
       _ body: (TestServer, Client) async throws -> Result
@@ -55,7 +55,7 @@
     }
   }
 
-  /// A transport that is held together with a presence.
+  /// A transport that holds a presence.
   private struct Attended: Transport {
     let transport: any Transport
     let presence: Presence
@@ -65,9 +65,9 @@
     }
   }
 
-  /// Puts a call's time limit into force.
+  /// Applies a call's timeout.
   public struct CallDeadline: Middleware {
-    /// The one there is.
+    /// Creates the middleware.
     public init() {}
 
     /// Limits the context by the call's `timeout`.

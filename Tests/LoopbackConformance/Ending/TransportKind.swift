@@ -10,7 +10,7 @@
       let isQuiet: @Sendable () -> Bool
       let shutDown: @Sendable () async -> Void
 
-      /// A transport, whether nothing waits for a connection or uses one, and how it is shut down.
+      /// Creates a transport, with a check that nothing waits for or uses its connections, and its shutdown.
       public init(
         _ transport: any Transport, isQuiet: @escaping @Sendable () -> Bool = { true },
         shutDown: @escaping @Sendable () async -> Void
@@ -21,31 +21,30 @@
       }
     }
 
-    /// What the kind cannot do.
+    /// A capability that the kind lacks.
     public enum Gap: Sendable, Hashable {
-      /// Trailer fields, and heads that break off, end the process.
+      /// Trailer fields and truncated heads crash the process.
       case brokenAnswers
-      /// Whatever comes counts as an answer, also where it breaks the rules of one; and what breaks them inside of
-      /// content counts as its breaking off.
+      /// Malformed responses are accepted as far as they are understood, and malformed content counts as truncated.
       case strictFraming
-      /// What happens to a connection that nobody uses is noticed only when it is to be used again.
+      /// The end of an idle connection is noticed only when it is reused.
       case idleConnections
     }
 
     /// The name.
     public let description: String
-    /// How a server speaks TLS to it; `nil`: not at all.
+    /// The server's TLS; `nil` for none.
     public let tls: TestServer.TLS?
-    /// The most times a request may go out, where its connection had been used before and turned out to be closed.
+    /// The most times a request may be sent if its reused connections turn out to be closed.
     public let mostExchanges: Int
     let gaps: Set<Gap>
     let open: @Sendable () -> Opened
 
-    /// How many bytes more may be allocated after tens of thousands of calls than before: more where TLS still says
-    /// farewell on connections, or the platform loses some with each exchange, as libcurl does on Linux.
+    /// The bytes that may be allocated in addition after tens of thousands of calls: more if connections still wait for
+    /// TLS's close notification, or if the platform leaks some with each exchange, as libcurl does on Linux.
     var allowedGrowth: Int { tls == nil && !gaps.contains(.idleConnections) ? 1 << 20 : 12 << 20 }
 
-    /// A kind, by how its transports are made.
+    /// Creates a kind from a function that opens its transports.
     public init(
       _ description: String, tls: TestServer.TLS? = nil, gaps: Set<Gap> = [],
       open: @escaping @Sendable () -> Opened
@@ -54,7 +53,7 @@
       self.tls = tls
       self.gaps = gaps
       self.open = open
-      // `URLSession` repeats by itself, unseen, and more than once.
+      // `URLSession` silently sends requests again, more than once.
       mostExchanges = gaps.contains(.idleConnections) ? 6 : 2
     }
   }

@@ -3,10 +3,10 @@
   import ApusTestServer
 
   extension FaultCase {
-    /// What may become of the call on a kind of transport.
+    /// The possible outcomes of the call on a kind of transport.
     ///
-    /// Several outcomes where what comes first is the operating system's choice: a connection may be found closed
-    /// before the request is written, and then another is used.
+    /// Several where the operating system decides which event comes first: a connection may be found closed before the
+    /// request is written, and then another is used.
     public func expected(on kind: TransportKind) -> Set<FaultOutcome> {
       let strict =
         switch fault.trigger {
@@ -20,7 +20,7 @@
         switch outcome {
         case .failed(.malformedResponse, .maybeSent): all.insert(.failed(.malformedResponse, .answered))
         case .failed(.malformedResponse, .answered): all.insert(.failed(.broken, .answered))
-        // A reset while it connects is told like having no way to anybody.
+        // A reset while connecting is reported like a missing network.
         case .failed(.connectionFailed, .notSent): all.insert(.failed(.offline, .notSent))
         default: break
         }
@@ -30,7 +30,7 @@
     private var duringHandshake: Set<FaultOutcome> {
       switch fault.effect {
       case .throttle: [.answered]
-      // The call's deadline does not ask how far the transport has come.
+      // The call's deadline does not depend on the transport's progress.
       case .stall: [.failed(.timeout, .notSent), .failed(.timeout, .maybeSent)]
       case .close, .halfClose, .reset, .truncate, .garbage, .flood:
         [.failed(.tls, .notSent), .failed(.connectionFailed, .notSent)]
@@ -45,7 +45,7 @@
         [.answered, .failed(.broken, .maybeSent), .failed(.connectionFailed, .notSent)]
       case .truncate: [.failed(.broken, .maybeSent)]
       case .garbage: [.answered, .failed(.malformedResponse, .maybeSent)]
-      // Who answers a request before it has come cannot be told from who answers it.
+      // A response sent before the request arrives looks like a response to it.
       case .flood: [.answered, .otherContent]
       }
     }

@@ -1,6 +1,6 @@
 #if NIO
   import ApusCore
-  public import ApusTestServer
+  package import ApusTestServer
   import ApusTesting
   import HTTPTypes
 
@@ -10,28 +10,28 @@
     import Foundation
   #endif
 
-  /// One field of the fault matrix, with one way to frame the answer: what becomes of the call that suffers it?
+  /// One fault of the matrix, with one framing of the response, and the outcome of the call that suffers it.
   ///
-  /// The fault happens to the first connection or request. The call after it must succeed on the same transport, and
+  /// The fault happens to the first connection or request. The next call must succeed on the same transport, and
   /// nothing may be left behind.
-  public struct FaultCase: Sendable, CustomStringConvertible {
-    /// How the answer's content is framed.
-    public enum Framing: String, Sendable, CaseIterable {
+  package struct FaultCase: Sendable, CustomStringConvertible {
+    /// The framing of the response's content.
+    package enum Framing: String, Sendable, CaseIterable {
       case counted, chunked
     }
 
-    /// The fault; for everything.
-    public let fault: Fault
-    /// How the answer's content is framed.
-    public let framing: Framing
+    /// The fault, without the occasion.
+    package let fault: Fault
+    /// The framing of the response's content.
+    package let framing: Framing
 
-    /// All of them.
-    public static let all = Fault.matrix.flatMap { fault in
+    /// All cases.
+    package static let all = Fault.matrix.flatMap { fault in
       Framing.allCases.map { FaultCase(fault: fault, framing: $0) }
     }
 
     /// Effect, trigger and framing.
-    public var description: String { "\(fault), \(framing)" }
+    package var description: String { "\(fault), \(framing)" }
 
     private static let text = "abcdefghijklmnopqrstuvwxyz"
 
@@ -40,10 +40,10 @@
       return framing == .counted ? .status(200, content: bytes) : .chunked([bytes])
     }
 
-    /// Has the fault happen, and gives what became of the call.
+    /// Causes the fault and returns the outcome of the call.
     ///
-    /// - Throws: what ``TransportKind/run(_:_:_:body:)`` finds left behind; the error of the call after it.
-    public func outcome(on kind: TransportKind) async throws -> FaultOutcome {
+    /// - Throws: what ``TransportKind/run(_:_:_:body:)`` finds left behind; the error of the next call.
+    package func outcome(on kind: TransportKind) async throws -> FaultOutcome {
       let gate = ApusTestServer.Gate()
       let clock = ManualClock()
       var settings = ClientSettings()
@@ -57,7 +57,7 @@
         let call = Task { try await client.send(Self.question.content(.text("hello world"))) }
         if case .stall = fault.effect {
           try await gate.waitForArrivals(1)
-          // Behind the answer a stall is nobody's who has read it.
+          // A stall after the response affects nobody who has read it.
           if fault.trigger != .end { clock.advance(by: .seconds(2)) }
         }
         let outcome = await FaultOutcome(of: call, expecting: Self.text)
@@ -73,12 +73,12 @@
       }
     }
 
-    /// A POST, which goes out once.
+    /// A POST, which is sent once.
     private static var question: Request<Content> {
       Request(method: .post, path: "/", mapping: .content).accepting(.any).timeout(.seconds(1))
     }
 
-    /// The fault, where it is to happen.
+    /// The fault, on the occasion under test.
     private func suffered(stallingAt gate: ApusTestServer.Gate) -> Fault {
       var fault = fault
       fault.scope = fault.trigger == .connect ? .connection(0) : .request(0)
@@ -86,8 +86,8 @@
       return fault
     }
 
-    /// Whether the connection is of no use after the call, though the call has its answer: bytes of nobody's came, or
-    /// it was closed.
+    /// Whether the connection cannot be reused although the call has its response: unsolicited bytes came, or it was
+    /// closed.
     private func mustDrop(after outcome: FaultOutcome) -> Bool {
       if outcome == .otherContent { return true }
       switch fault.effect {

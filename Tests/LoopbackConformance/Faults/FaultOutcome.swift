@@ -7,15 +7,15 @@
     import Foundation
   #endif
 
-  /// What became of a call that suffered a fault.
+  /// The outcome of a call that suffered a fault.
   public enum FaultOutcome: Sendable, Hashable, CustomStringConvertible {
-    /// It was answered what the server said.
+    /// The call returned the server's response.
     case answered
-    /// It was answered something else, which nothing tells from an answer.
+    /// The call returned other content, which is indistinguishable from a response.
     case otherContent
-    /// It failed.
+    /// The call failed.
     case failed(CallError.Code, RequestState)
-    /// It threw something that no call throws.
+    /// The call threw an error that no call throws.
     case unknown
 
     init(of call: Task<Content, any Error>, expecting text: String) async {
@@ -29,7 +29,7 @@
       }
     }
 
-    /// A word or two.
+    /// One or two words.
     public var description: String {
       switch self {
       case .answered: "answered"

@@ -1,11 +1,11 @@
 #if NIO
-  /// What a process holds after each round of a soak, and whether that grows with the rounds.
+  /// The resources of a process after each round of a soak, and whether they grow with the rounds.
   struct Growth {
     private let descriptorLimit: Int
     private let byteLimit: Int
     private var rounds: [Resources] = []
 
-    /// - Parameter allowed: how many bytes more there may be; `nil`: other tests run beside, and take what they need.
+    /// - Parameter allowed: the bytes of permitted growth; `nil` if other tests run in parallel and use resources too.
     init(allowed: Int?) {
       descriptorLimit = allowed == nil ? 300 : 16
       byteLimit = allowed ?? 96 << 20
@@ -15,10 +15,10 @@
       rounds.append(resources)
     }
 
-    /// What grew; `nil`: nothing did, or there were too few rounds to tell.
+    /// A description of what grew; `nil` if nothing did, or if there were too few rounds.
     ///
-    /// What the first third has left was made for all: pools of threads, caches of the allocator, the pages that many
-    /// calls at once need. From then on the least of every later third is compared, for a round may end at a bad moment.
+    /// The first third creates what is kept: thread pools, caches of the allocator, pages for many concurrent calls.
+    /// The minima of the later thirds are compared, because a single round may end at a bad moment.
     var finding: String? {
       let third = rounds.count / 3
       guard third > 0 else { return nil }

@@ -9,15 +9,15 @@
   import ApusTesting
   import Foundation
 
-  /// What the process holds.
+  /// The resources that the process holds.
   struct Resources: Sendable {
-    /// Open files and sockets; 0 where the system does not tell.
+    /// The open files and sockets; 0 if the system does not tell.
     let descriptors: Int
-    /// Bytes that were allocated and not freed; 0 elsewhere than on glibc, and under a sanitizer, which keeps what was
-    /// freed.
+    /// The bytes allocated and not freed; 0 except on glibc without a sanitizer, which would keep freed
+    /// memory.
     let allocatedBytes: Int
 
-    /// - Throws: ``ConformanceFailure`` where glibc tells something else than it does now.
+    /// - Throws: ``ConformanceFailure`` if glibc's report has an unknown format.
     static func now() throws -> Resources {
       let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
       return Resources(descriptors: descriptors ?? 0, allocatedBytes: isSanitized ? 0 : try allocated())
@@ -26,7 +26,7 @@
     /// Set by the scripts that build with a sanitizer.
     private static let isSanitized = ProcessInfo.processInfo.environment["APUS_SANITIZER"] != nil
 
-    /// What glibc tells of its heaps, which memory in use does not: that one never gets smaller but by luck.
+    /// glibc's report on its heaps. The memory of the process would not do: it hardly ever shrinks.
     private static func allocated() throws -> Int {
       typealias Info = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
       guard let info = dlsym(nil, "malloc_info") else { return 0 }
@@ -37,7 +37,7 @@
       var bytes: [UInt8] = []
       var piece = [UInt8](repeating: 0, count: 1 << 14)
       while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
-      // The sums over all heaps stand behind the last of them.
+      // The sums over all heaps follow the last heap.
       let text = String(decoding: bytes, as: UTF8.self)
       let sums = text.components(separatedBy: "</heap>").last ?? ""
       func size(_ element: String) throws -> Int {

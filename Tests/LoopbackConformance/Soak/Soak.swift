@@ -10,18 +10,18 @@
   /// Every call must end exactly once, as counted by its caller, the client's observers and registry, and the server,
   /// and nothing may grow with the number of calls: no memory, no descriptors, no tasks.
   public struct Soak: Sendable {
-    /// How many calls; `APUS_CALLS`, 10,000 without it.
+    /// The number of calls: `APUS_CALLS`, or 10,000.
     public static let calls = count("APUS_CALLS") ?? 10_000
-    /// How many calls where faults are mixed in; `APUS_FAULTY_CALLS`, 5,000 without it, and never more than asked for
-    /// by `APUS_CALLS`.
+    /// The number of calls with faults: `APUS_FAULTY_CALLS`, or 5,000; never more than
+    /// `APUS_CALLS`.
     public static let faultyCalls = count("APUS_FAULTY_CALLS") ?? min(5000, calls)
 
-    /// Whether nothing else runs in the process, so that growth says something about the transport; `APUS_SOAK_ALONE`.
+    /// Whether nothing else runs in the process, so that growth is the transport's: `APUS_SOAK_ALONE`.
     private static let isAlone = ProcessInfo.processInfo.environment["APUS_SOAK_ALONE"] != nil
 
     private static let round = 2500
     private static let atOnce = 2000
-    /// One at a time, so that what one holds is not counted by another.
+    /// One soak at a time, so that none counts what another holds.
     private static let turn = {
       let gate = ApusTesting.Gate()
       gate.release()
@@ -31,13 +31,13 @@
     private let kind: TransportKind
     private let isFaulty: Bool
 
-    /// A soak of a kind of transport.
+    /// Creates a soak of a kind of transport.
     public init(of kind: TransportKind, isFaulty: Bool) {
       self.kind = kind
       self.isFaulty = isFaulty
     }
 
-    /// Makes the calls, in rounds, all over one transport to one server.
+    /// Makes the calls in rounds, all over one transport to one server.
     ///
     /// - Throws: ``ConformanceFailure`` for the first rule that does not hold.
     public func run(calls: Int) async throws {
@@ -56,7 +56,7 @@
         for start in stride(from: 0, to: calls, by: Self.round) {
           let unsent = try await run(start..<min(start + Self.round, calls), counter, server, client)
           try await close(server)
-          // What was on its way when its call ended has come by now.
+          // Everything that was under way when its call ended has arrived by now.
           let late = server.exchanges.map { SoakCall.number(in: $0.target) }.filter { unsent.contains($0) }
           try require(late.isEmpty, "seen though not sent: \(late)")
           try await forget(server)
@@ -66,7 +66,7 @@
       }
     }
 
-    /// Makes calls; answers which were not sent.
+    /// Makes calls. Returns those that were not sent.
     private func run(
       _ numbers: Range<Int>, _ counter: EndCounter, _ server: TestServer, _ client: Client
     ) async throws -> Set<Int> {
@@ -84,8 +84,8 @@
 
     /// Ends what a round has left on the server.
     private func close(_ server: TestServer) async throws {
-      // A server that stalls behind an answer goes on doing so until its connection ends; and one that a call asked for
-      // may come after the call has left.
+      // A server that stalls after a response does so until its connection ends, and a stalled request may arrive after
+      // its call has ended.
       try await requireSoon("connections or exchanges are left on the server") {
         while server.openConnections + server.inFlight > 0 {
           try Task.checkCancellation()
@@ -95,7 +95,7 @@
       }
     }
 
-    /// Leaves of a round what the transport keeps of it, and nothing else.
+    /// Keeps what the transport keeps of a round, and nothing else.
     private func forget(_ server: TestServer) async throws {
       try await requireSoon("exchanges are not settled") {
         server.forgetExchanges()
@@ -117,7 +117,7 @@
       }
     }
 
-    /// What the server saw fits what the callers were told.
+    /// Compares what the server saw with what the callers got.
     private func check(_ plan: [SoakCall], _ outcomes: [Int: [CallError?]], _ server: TestServer) throws {
       let seen = Dictionary(grouping: server.exchanges) { SoakCall.number(in: $0.target) }
       for call in plan {
@@ -131,7 +131,7 @@
             try require(!exchanges.isEmpty, "never seen, though answered: \(call) \(error)")
           }
         } else if call.ending != .abandoned, !isFaulty {
-          // An answer that was accepted and read to its end was given to its end.
+          // A response that was accepted and read to its end was sent to its end.
           try require(exchanges.last?.outcome == .answered, "read whole, and not given whole: \(call)")
         }
       }
@@ -150,7 +150,7 @@
   private final class EndCounter: CallObserver {
     private let counts = Mutex<[UInt64: Int]>([:])
 
-    /// Those since it was asked last.
+    /// The calls that ended since the last look.
     func take() -> [UInt64: Int] {
       counts.withLock { counts in
         defer { counts = [:] }

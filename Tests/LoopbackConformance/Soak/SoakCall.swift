@@ -11,13 +11,13 @@
     import Foundation
   #endif
 
-  /// One call of a soak: what is asked for, what the server does, and how the call is ended early.
+  /// One call of a soak: its request, the server's behaviour, and the way in which it is ended early.
   struct SoakCall: Sendable {
     enum Kind: String, CaseIterable {
       case small, large, chunked, coded, empty, unauthorized, redirect, closed, reset, truncated, stalled, halfStalled,
         tooLarge, garbage, early
 
-      /// Whether the server never ends its answer.
+      /// Whether the server never ends its response.
       var isEndless: Bool { self == .stalled || self == .halfStalled }
     }
 
@@ -35,7 +35,7 @@
     let method: HTTPRequest.Method
     let sending: Sending
     let delay: Int
-    /// How long a call takes at most that nobody ends; `nil`: for ever.
+    /// The timeout of a call that is not ended early; `nil` for none.
     let patience: Duration?
 
     init(number: Int, patience: Duration?, using generator: inout SeededGenerator) {
@@ -43,7 +43,7 @@
       self.patience = patience
       kind = Kind.allCases.randomElement(using: &generator) ?? .small
       var ending = Ending.allCases.randomElement(using: &generator) ?? .none
-      // What never ends by itself must be ended.
+      // A call that never ends by itself must be ended.
       if kind.isEndless, ending == .none || ending == .abandoned { ending = .deadline }
       self.ending = ending
       method = [.get, .get, .get, .post, .put, .delete].randomElement(using: &generator) ?? .get
@@ -52,7 +52,7 @@
       delay = Int.random(in: 0..<20, using: &generator)
     }
 
-    /// Makes the call; answers how it failed, or `nil` when it did not.
+    /// Makes the call. Returns its error; `nil` if it succeeded.
     func perform(with client: Client) async -> CallError? {
       let request = request
       let over = ApusTesting.Gate()
@@ -82,7 +82,7 @@
       }
     }
 
-    /// Cancels after a while; a call that never ends by itself is waited for until it can be found.
+    /// Cancels after a while. A call that never ends by itself is cancelled as soon as it can be found.
     private func cancel(_ over: ApusTesting.Gate, _ cancel: () -> Int) async {
       for _ in 0..<delay { await Task.yield() }
       while cancel() == 0, kind.isEndless, !over.isOpen { await Task.yield() }
@@ -109,7 +109,7 @@
       }
     }
 
-    /// Whether it may be sent again where its connection had been used before and turned out to be closed.
+    /// Whether it may be sent again if its reused connection turns out to be closed.
     var isRepeated: Bool { (kind == .closed || kind == .reset) && method != .post }
 
     static func number(in target: String) -> Int {

@@ -2,8 +2,8 @@
   import ApusTestServer
   import ApusTesting
 
-  /// Faults of the matrix, mixed in at random, the same for the same seed: one for every fourth request or so, and one
-  /// for every eighth connection.
+  /// Random faults of the matrix, the same for the same seed: one for about every fourth request, and one for every
+  /// eighth connection.
   enum SoakFaults {
     static func all(seed: UInt64, _ gaps: Set<TransportKind.Gap>) -> [Fault] {
       let faults = Fault.matrix.filter { !gaps.contains(.brokenAnswers) || !$0.breaksHeads }
@@ -27,7 +27,7 @@
   }
 
   extension Fault {
-    /// Whether it may cut a head off behind one of its lines, or put lines of any bytes into one.
+    /// Whether it may cut a head after a line, or put arbitrary bytes into one.
     var breaksHeads: Bool {
       switch effect {
       case .truncate, .garbage, .flood: true
@@ -35,7 +35,7 @@
       }
     }
 
-    /// The fault where `covers` says so; a flood of little, and a throttle that does not last.
+    /// The fault, on the occasions of `covers`; with a small flood, and a throttle that ends soon.
     fileprivate func brief(_ covers: @escaping @Sendable (Occasion) -> Bool) -> Fault {
       switch effect {
       case .flood: Fault(at: trigger, .flood(upTo: 96 << 10), on: .matching(covers))
