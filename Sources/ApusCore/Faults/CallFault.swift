@@ -1,4 +1,4 @@
-/// A fault that core itself found; it becomes a ``CallError``.
+/// An error that core itself throws. It becomes a ``CallError``.
 struct CallFault: Error {
   let code: ErrorCode
   /// Half a sentence, without values.
@@ -14,7 +14,7 @@ struct CallFault: Error {
     self.underlying = underlying
   }
 
-  /// What may be said of any error: its description if it is a ``LoggableError``, else the name of its type.
+  /// Returns the loggable text of an error: its description if it is a ``LoggableError``, else the name of its type.
   static func detail(of error: any Error) -> String {
     (error as? any LoggableError)?.description ?? "\(type(of: error))"
   }

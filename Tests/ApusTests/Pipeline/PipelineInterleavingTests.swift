@@ -30,7 +30,7 @@ struct PipelineInterleavingTests {
   @Test("the storms are worth their name: calls succeed, fail, are cancelled, wait, try again, join and are refused")
   func variety() {
     let expected: Set<String> = [
-      "attempt failed", "joined", "awaits credentials", "redirected", "queued: held back", "queued: the rate limit",
+      "attempt failed", "joined", "awaits credentials", "redirected", "queued: held by the app", "queued: rate limit",
       "circuit is open, for ms", "waits for a network, calls that wait",
     ]
     var met: Set<String> = []
