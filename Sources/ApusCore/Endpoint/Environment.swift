@@ -76,13 +76,9 @@ public struct Environment: Sendable {
   }
 }
 
-extension Environment: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Environment: SelfRedacting {
   /// The name and the base URL, without fields, parameters and settings, which may hold secrets.
   public var description: String { "\(name) (\(baseURL))" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// An environment with the values that every call derives from it.

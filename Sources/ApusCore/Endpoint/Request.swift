@@ -120,25 +120,17 @@ final class RequestBox: Sendable {
 
 // Path, query, fields and content may hold secrets, so the following descriptions show none of their values.
 
-extension Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Request: SelfRedacting {
   /// The endpoint's type if it has one, the method and the path's template. Safe for logs.
   public var description: String { "\(EndpointIdentity(of: box))" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-extension RequestPath: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RequestPath: SelfRedacting {
   /// The path with `{}` or `{name}` in place of each value.
   public var description: String { template }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-extension Query: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Query: SelfRedacting {
   /// The names of the parameters. An encodable value that stands for several is shown as its type.
   public var description: String {
     let names = parts.map { part in
@@ -149,10 +141,6 @@ extension Query: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
     }
     return "[\(names.joined(separator: ", "))]"
   }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension RequestBox: CustomReflectable {

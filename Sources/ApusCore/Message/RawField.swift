@@ -21,18 +21,12 @@ public struct RawField: Sendable, Hashable {
   }
 }
 
-extension RawField: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RawField: SelfRedacting {
   /// The name and the value, which is masked unless ``Redaction/standardFields`` contains the name.
   public var description: String {
     let isShown = !isSensitive && Redaction.standardFields.contains(name.lowercased())
     return "\(name): \(isShown ? value : Redaction.mask)"
   }
-
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// Validation of fields. `HTTPField` itself would silently remove invalid characters.

@@ -6,17 +6,11 @@ import HTTPTypes
   import Foundation
 #endif
 
-extension RequestMessage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RequestMessage: SelfRedacting {
   /// The method, the origin and the number of fields (headers). Safe for logs.
   public var description: String {
     "\(head.method.rawValue) \(origin.map { "\($0)" } ?? "?") with \(head.headerFields.count) fields"
   }
-
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
   /// Returns the request as a `curl` command line for a POSIX shell.
   ///

@@ -46,3 +46,13 @@ public struct Redaction: Sendable {
     return target[..<mark] + "?" + items.joined(separator: "&")
   }
 }
+
+/// A type whose `description` is safe to log and is all that `print`, `dump` and debuggers show.
+package protocol SelfRedacting: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension SelfRedacting {
+  /// The same as `description`.
+  public var debugDescription: String { description }
+  /// Shows `description` alone.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
