@@ -85,9 +85,9 @@ public struct CodingOptions: Sendable {
   /// The JSON coding in effect.
   public var effectiveJSON: JSONCoding { json ?? .standard }
   /// The query style in effect.
-  public var effectiveQuery: QueryStyle { query ?? .standard }
+  var effectiveQuery: QueryStyle { query ?? .standard }
   /// The form style in effect.
-  public var effectiveForm: QueryStyle { form ?? .standard }
+  var effectiveForm: QueryStyle { form ?? .standard }
   /// The format in effect.
-  public var effectiveFormat: any ContentFormat { format ?? JSONFormat(effectiveJSON) }
+  var effectiveFormat: any ContentFormat { format ?? JSONFormat(effectiveJSON) }
 }

@@ -30,7 +30,7 @@ public struct ResponseContent: Sendable {
   /// Creates content that a transport has collected for a call with buffered delivery (``ContentDelivery/buffered``).
   ///
   /// Such a transport resumes the call once instead of at the head and at every piece. It must have reported the head and
-  /// each piece to the context and enforced ``CallContext/contentLimit``.
+  /// each piece to the context and enforced ``ExchangeContext/contentLimit``.
   public init(collected data: Data, trailers: HTTPFields = [:]) {
     storage = .bytes(data, trailers: TrailerRules.allowed(trailers))
     isCollected = true
@@ -145,7 +145,7 @@ public struct ResponseContent: Sendable {
   ///
   /// For middlewares that end a response later, for example at a deadline. The closure holds the content weakly. It does
   /// nothing after the end of the content and for content in memory.
-  public var interrupter: @Sendable (any Error) -> Void {
+  package var interrupter: @Sendable (any Error) -> Void {
     guard case .arriving(let content) = storage else { return { _ in } }
     return { [weak content] error in content?.discard(throwing: error) }
   }

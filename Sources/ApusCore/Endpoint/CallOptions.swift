@@ -26,7 +26,7 @@ public struct CallOptions: Sendable {
 public enum DuplicatePolicy: Sendable, Hashable {
   /// Both calls run, and the id refers to both.
   case allow
-  /// The new call fails immediately with the code ``CallError/Code/declined``. Nothing is sent.
+  /// The new call fails immediately with the code ``ErrorCode/declined``. Nothing is sent.
   case refuse
   /// The running calls end as superseded and the new one runs: latest wins.
   case replace

@@ -71,13 +71,13 @@ public enum SharedWorkKey: ContextKey {
 /// (``HTTPTypes/HTTPRequest/Method/isIdempotent``).
 ///
 /// Middlewares and transports read it through ``CallContext/isRepeatable(_:)`` before they send a request again.
-public enum IdempotenceKey: ContextKey {
+package enum IdempotenceKey: ContextKey {
   /// The method decides.
-  public static let defaultValue: Bool? = nil
+  package static let defaultValue: Bool? = nil
 }
 
 /// The name of a field (header) that holds the call's idempotency key in addition to `Idempotency-Key`. Default: `nil`.
-public enum IdempotencyFieldKey: ContextKey {
+package enum IdempotencyFieldKey: ContextKey {
   /// Only `Idempotency-Key`.
-  public static let defaultValue: String? = nil
+  package static let defaultValue: String? = nil
 }

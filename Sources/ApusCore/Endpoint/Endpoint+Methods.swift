@@ -83,7 +83,7 @@ extension Endpoint {
     Request(method: .query, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// HEAD (RFC 9110 §9.3.2). The response head is available from ``Client/response(to:)``.
+  /// HEAD (RFC 9110 §9.3.2). The response head is available from `response(to:)`.
   public static func head(_ path: RequestPath, query: Query = [:]) -> Self where Self == Request<Void> {
     Request(method: .head, path: path, query: query, mapping: .empty)
   }

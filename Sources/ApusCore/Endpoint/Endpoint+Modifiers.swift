@@ -38,7 +38,7 @@ extension Endpoint {
     modified { $0.options.timeout = timeout ?? .seconds(Int64.max) }
   }
 
-  /// Limits the content of the response. A larger one fails with the code ``CallError/Code/contentTooLarge``.
+  /// Limits the content of the response. A larger one fails with the code ``ErrorCode/contentTooLarge``.
   ///
   /// - Parameter bytes: the maximum number of bytes.
   public func contentLimit(_ bytes: Int) -> Request<Value> {

@@ -48,12 +48,12 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// Returns the error for content (body) that exceeds the call's ``CallContext/contentLimit``.
+  /// Returns the error for content (body) that exceeds the call's ``ExchangeContext/contentLimit``.
   public static func contentTooLarge(limit: Int) -> TransportError {
     TransportError(.contentTooLarge, requestState: .answered, detail: "the content exceeds \(limit) bytes")
   }
 
-  /// Returns the error for an attempt whose deadline (``CallContext/attemptDeadline``) passed before the response head
+  /// Returns the error for an attempt whose deadline (``ExchangeContext/attemptDeadline``) passed before the response head
   /// arrived.
   ///
   /// - Parameters:

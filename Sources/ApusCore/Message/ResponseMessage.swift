@@ -81,7 +81,7 @@ extension ResponseMessage {
   ///
   /// That is a status of 301, 302, 303, 307 or 308 with a `Location` that is not empty. The other statuses of the class are
   /// a choice for the user (300), a still valid stored response (304), or no longer used (305, 306).
-  public static func isRedirect(_ head: HTTPResponse) -> Bool {
+  package static func isRedirect(_ head: HTTPResponse) -> Bool {
     switch head.status.code {
     case 301, 302, 303, 307, 308:
       head.headerFields[values: .location].contains { $0.utf8.contains { $0 != 0x20 && $0 != 0x09 } }

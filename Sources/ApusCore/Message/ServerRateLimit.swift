@@ -13,8 +13,7 @@ public struct ServerRateLimit: Sendable, Hashable {
   /// that a wrong clock does not matter, and ignored without one.
   public let reset: Duration?
 
-  /// Creates a rate limit for fakes and previews.
-  public init(limit: Int?, remaining: Int?, reset: Duration?) {
+  init(limit: Int?, remaining: Int?, reset: Duration?) {
     (self.limit, self.remaining, self.reset) = (limit, remaining, reset)
   }
 

@@ -71,13 +71,13 @@ final class DeadlineTimer: Sendable {
   }
 }
 
-/// An object that is notified when a deadline passes, see ``CallContext/alarm(for:)``.
+/// An object that is notified when a deadline passes, see ``ExchangeContext/alarm(for:)``.
 public protocol DeadlineTarget: AnyObject, Sendable {
   /// Called when the deadline passes, on any thread and outside of all locks. Must return quickly.
   func deadlinePassed()
 }
 
-/// A pending notification, see ``CallContext/alarm(for:)``.
+/// A pending notification, see ``ExchangeContext/alarm(for:)``.
 public struct DeadlineAlarm: Sendable {
   private let timer: DeadlineTimer
   private let key: DeadlineTimer.Key

@@ -5,7 +5,7 @@
 #endif
 
 /// A client certificate with its private key, for servers that require mutual TLS. Prints as `██`.
-public struct ClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct ClientIdentity: Sendable, SelfRedacting {
   /// The format of an identity.
   public enum Form: Sendable {
     /// Certificates and key in one encrypted PKCS #12 file (RFC 7292).
@@ -37,8 +37,4 @@ public struct ClientIdentity: Sendable, CustomStringConvertible, CustomDebugStri
 
   /// `██`
   public var description: String { Redaction.mask }
-  /// `██`
-  public var debugDescription: String { description }
-  /// Shows nothing.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

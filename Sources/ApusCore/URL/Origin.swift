@@ -15,7 +15,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Creates an origin from `host` or `host:port`. `nil` for any other authority, for example with user information.
-  public init?(scheme: String, authority: String) {
+  package init?(scheme: String, authority: String) {
     let scheme = scheme.lowercased()
     guard let defaultPort = Self.defaultPort(of: scheme) else { return nil }
     let bytes = authority.utf8
