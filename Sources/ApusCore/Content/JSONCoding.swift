@@ -43,13 +43,9 @@ public struct JSONCoding: Sendable {
     case numbers
   }
 
-  /// The mapping of property names to keys.
-  public let keys: Keys
-  /// The format of dates.
-  public let dates: Dates
-  /// The format of `Data`.
-  public let bytes: Bytes
-
+  let keys: Keys
+  let dates: Dates
+  let bytes: Bytes
   let encoder: JSONEncoder
   let decoder: JSONDecoder
 

@@ -6,9 +6,10 @@ import ApusJSON
   import Foundation
 #endif
 
-// The limits of decoding: the content limit bounds the size. The check below bounds the nesting, because a recursive model
-// would overflow a small stack, and the time to create Foundation's errors grows with the square of the depth. The time
-// itself is not limited, because a decoder cannot be stopped: a call whose deadline passes meanwhile ends afterwards.
+// The limits of decoding: the content limit bounds the size. The check below bounds the nesting, because a recursive
+// model would overflow a small stack, and the time to create Foundation's errors grows with the square of the depth.
+// The time itself is not limited, because a decoder cannot be stopped: a call whose deadline passes meanwhile ends
+// afterwards.
 extension JSONCoding {
   /// Decodes a value: `JSONValue` types with this package's parser, models with Foundation's decoder.
   func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
@@ -93,7 +94,8 @@ extension JSONCoding {
 enum JSONNesting {
   /// The maximum nesting of arrays and objects in content that is decoded into models.
   static let limit = 128
-  /// The number of consecutive characters that may be combining marks from which member names are checked by the parser.
+  /// The number of consecutive characters that may be combining marks from which member names are checked by the
+  /// parser.
   private static let marks = 1024
 
   /// - Throws: ``JSONError``.

@@ -29,8 +29,8 @@ public struct ResponseContent: Sendable {
 
   /// Creates content that a transport has collected for a call with buffered delivery (``ContentDelivery/buffered``).
   ///
-  /// Such a transport resumes the call once instead of at the head and at every piece. It must have reported the head and
-  /// each piece to the context and enforced ``ExchangeContext/contentLimit``.
+  /// Such a transport resumes the call once instead of at the head and at every piece. It must have reported the head
+  /// and each piece to the context and enforced ``ExchangeContext/contentLimit``.
   public init(collected data: Data, trailers: HTTPFields = [:]) {
     storage = .bytes(data, trailers: TrailerRules.allowed(trailers))
     isCollected = true
@@ -88,7 +88,8 @@ public struct ResponseContent: Sendable {
     return ResponseContent(source: MemorySource(data, trailers), expectedLength: Int64(data.count))
   }
 
-  /// Returns the next piece of arriving content, or `nil` at the end. Content in memory has no pieces, see ``arriving``.
+  /// Returns the next piece of arriving content, or `nil` at the end. Content in memory has no pieces, see
+  /// ``arriving``.
   func next() async throws -> Data? {
     switch storage {
     case .bytes: nil
@@ -121,7 +122,8 @@ public struct ResponseContent: Sendable {
     return bytes
   }
 
-  /// Returns at most the first `count` bytes and discards the rest. Calls `onPiece` with the size of each arriving piece.
+  /// Returns at most the first `count` bytes and discards the rest. Calls `onPiece` with the size of each arriving
+  /// piece.
   func prefix(_ count: Int, onPiece: @Sendable (Int) -> Void = { _ in }) async throws -> Data {
     switch storage {
     case .bytes(let data, _): return data.prefix(count)
@@ -143,8 +145,8 @@ public struct ResponseContent: Sendable {
 
   /// A closure that discards the rest of the content and throws an error to its reader.
   ///
-  /// For middlewares that end a response later, for example at a deadline. The closure holds the content weakly. It does
-  /// nothing after the end of the content and for content in memory.
+  /// For middlewares that end a response later, for example at a deadline. The closure holds the content weakly. It
+  /// does nothing after the end of the content and for content in memory.
   package var interrupter: @Sendable (any Error) -> Void {
     guard case .arriving(let content) = storage else { return { _ in } }
     return { [weak content] error in content?.discard(throwing: error) }

@@ -6,8 +6,8 @@
 
 /// The way an accepted response becomes a value: the media type to request and the function that reads the content.
 public struct ResponseMapping<Value: Sendable>: Sendable {
-  /// The media type for the `Accept` field, or `nil` to accept any. A call with another ``CodingOptions/format`` requests
-  /// that format instead of JSON.
+  /// The media type for the `Accept` field, or `nil` to accept any. A call with another ``CodingOptions/format``
+  /// requests that format instead of JSON.
   public var accept: MediaType? { accepted.mediaType(in: CodingOptions()) }
   let accepted: AcceptedType
   /// Reads the value from the complete content (body).

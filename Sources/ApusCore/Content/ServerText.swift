@@ -22,8 +22,8 @@ enum ServerText {
 
   /// Whether a text is a code for programs rather than a sentence for people.
   ///
-  /// A code has at most 64 ASCII letters and digits with `_`, `.` or `-` between them, and contains one of these signs or
-  /// a lower-case letter followed by a capital one, as in `invalid_token`, `auth.expired`, `NotFound` and
+  /// A code has at most 64 ASCII letters and digits with `_`, `.` or `-` between them, and contains one of these signs
+  /// or a lower-case letter followed by a capital one, as in `invalid_token`, `auth.expired`, `NotFound` and
   /// `EMAIL_NOT_FOUND`.
   ///
   /// - Parameter isWord: whether a single word in lower or upper case, such as `gone`, counts as a code, too.

@@ -32,8 +32,9 @@ public enum DuplicatePolicy: Sendable, Hashable {
   case replace
   /// The new call is coalesced with the running one if both send the same message.
   ///
-  /// Each call decodes for itself, keeps its own deadline and can be cancelled alone. The shared exchange has no deadline,
-  /// see ``Endpoint/coalesced(_:)``.
+  /// Each call decodes for itself, keeps its own deadline and can be cancelled alone. The shared exchange has no
+  /// deadline, see ``Endpoint/coalesced(_:)``. If the pipeline has no ``CoalescingMiddleware``, both calls run as with
+  /// ``allow``.
   case join
 }
 

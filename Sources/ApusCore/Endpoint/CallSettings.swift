@@ -7,8 +7,8 @@ public import HTTPTypes
 /// code `timeout` and its phase. Each timeout is `nil` by default, which means the transport's own. A timeout that is
 /// zero or negative expires immediately.
 ///
-/// `NIOTransport` enforces all of them. `URLSessionTransport` has no such timeouts and ignores them. With any transport,
-/// ``stall`` is also the stall timeout of a call with the default deadline
+/// `NIOTransport` enforces all of them. `URLSessionTransport` has no such timeouts and ignores them. With any
+/// transport, ``stall`` is also the stall timeout of a call with the default deadline
 /// (``CallContext/limitUntilContentMoves(_:)``).
 public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
   /// The transport's own timeouts.
@@ -16,8 +16,9 @@ public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
 
   /// The maximum time until the exchange has a connection, the wait in the connection pool's queue included.
   ///
-  /// The transport's own connect timeout does not count that wait. The phase is `connecting`, and nothing was sent. If all
-  /// permitted connections are in use, the error does not count against the server (``TransportError/Subject/control``).
+  /// The transport's own connect timeout does not count that wait. The phase is `connecting`, and nothing was sent. If
+  /// all permitted connections are in use, the error does not count against the server
+  /// (``TransportError/Subject/control``).
   public var connection: Duration?
   /// The maximum time from the end of the request to the response head. The phase is `awaitingHead`.
   public var firstByte: Duration?
@@ -26,9 +27,9 @@ public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
   /// The phase is `connecting` until the response head has arrived, then `receiving`. 20 seconds if neither this value
   /// nor the transport's is set.
   ///
-  /// The time in which the caller does not read the response or still produces content does not count. A sent byte counts
-  /// once the server's system has acknowledged it, which happens in steps of usually about 8 KiB, over loopback up to
-  /// 64 KiB. An upload stalls if it takes longer than this for one step.
+  /// The time in which the caller does not read the response or still produces content does not count. A sent byte
+  /// counts once the server's system has acknowledged it, which happens in steps of usually about 8 KiB, over loopback
+  /// up to 64 KiB. An upload stalls if it takes longer than this for one step.
   public var stall: Duration?
 
   /// Creates timeouts. `nil` means the transport's own.
@@ -41,8 +42,8 @@ public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
 
 /// Whether a call requires a new connection. Default: `false`.
 ///
-/// For requests that must not be repeated and are worth a handshake, such as a token refresh: the server may close an idle
-/// connection just as the request is sent, and then the client cannot know whether the server has acted on it.
+/// For requests that must not be repeated and are worth a handshake, such as a token refresh: the server may close an
+/// idle connection just as the request is sent, and then the client cannot know whether the server has acted on it.
 /// `NIOTransport` honors this key. `URLSessionTransport` cannot choose connections and ignores it.
 public enum NewConnectionKey: ContextKey {
   /// A pooled connection may be reused.
@@ -60,8 +61,8 @@ public enum InterimResponses: ContextKey {
 
 /// Whether a call does work that other calls wait for, such as a token refresh. Default: `false`.
 ///
-/// Cancelling calls by tag, by endpoint, by predicate or all at once skips such a call. Cancelling it by its id works as
-/// for any other call.
+/// Cancelling calls by tag, by endpoint, by predicate or all at once skips such a call. Cancelling it by its id works
+/// as for any other call.
 public enum SharedWorkKey: ContextKey {
   /// The call works for itself only.
   public static let defaultValue = false

@@ -16,8 +16,8 @@ extension Endpoint {
     }
   }
 
-  /// Sets the id of calls and lets a newer call with the same id supersede this one, so that its result never reaches the
-  /// app.
+  /// Sets the id of calls and lets a newer call with the same id supersede this one, so that its result never reaches
+  /// the app.
   public func latestWins(_ id: CallID) -> Request<Value> {
     self.id(id, whenRunning: .replace)
   }
@@ -52,10 +52,7 @@ extension Endpoint {
   ///   - value: the value.
   ///   - isSensitive: whether the value is a secret, see ``RawField/isSensitive``. Default: `false`.
   public func field(_ name: String, _ value: String, isSensitive: Bool = false) -> Request<Value> {
-    modified {
-      $0.fields.removeAll { $0.name.utf8.lowercasedEqual(name.utf8) }
-      $0.fields.append(RawField(name, value, isSensitive: isSensitive))
-    }
+    modified { $0.fields.replace(with: RawField(name, value, isSensitive: isSensitive)) }
   }
 
   /// Appends query parameters.
@@ -135,12 +132,12 @@ extension Endpoint {
   ///
   /// Each call keeps its own deadline, decodes for itself and can be cancelled alone. The shared exchange ends with its
   /// last waiter and has the highest priority of its waiters. The call that started it decides about retries. A call
-  /// does not join a response that is marked `no-store` (RFC 9111 §5.2.2.5) or exceeds ``CoalescingLimits/sharedBytes``;
-  /// during the delay after a failed attempt calls may join again.
+  /// does not join a response that is marked `no-store` (RFC 9111 §5.2.2.5) or exceeds
+  /// ``CoalescingLimits/sharedBytes``; during the delay after a failed attempt calls may join again.
   ///
-  /// The shared exchange has no deadline. Retry and rate limiting therefore do not check whether a delay ends in time: a
-  /// call that shares an exchange waits until its own deadline, where a call on its own would fail immediately. A circuit
-  /// breaker does not count an exchange that all waiters left at their deadlines as a failure.
+  /// The shared exchange has no deadline. Retry and rate limiting therefore do not check whether a delay ends in time:
+  /// a call that shares an exchange waits until its own deadline, where a call on its own would fail immediately. A
+  /// circuit breaker does not count an exchange that all waiters left at their deadlines as a failure.
   ///
   /// The id alone decides for a call with ``DuplicatePolicy/join``.
   ///

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// The server that a client talks to and the settings common to all calls, for example production or staging.
 ///
-/// ``Client/use(_:)`` switches a client to another environment while calls are in flight. Each call keeps the environment
-/// in which it began, so that URLs, fields and credentials never mix.
+/// ``Client/use(_:)`` switches a client to another environment while calls are in flight. Each call keeps the
+/// environment in which it began, so that URLs, fields and credentials never mix.
 public struct Environment: Sendable {
   private struct Parts: Sendable {
     var name: String
@@ -46,7 +46,8 @@ public struct Environment: Sendable {
     set { parts.baseURL = newValue }
   }
 
-  /// The fields (headers) added to every request. A request's own field with the same name takes precedence, in any case.
+  /// The fields (headers) added to every request. A request's own field with the same name takes precedence, in any
+  /// case.
   public var fields: [RawField] {
     get { box.parts.fields }
     set { parts.fields = newValue }
@@ -71,8 +72,7 @@ public struct Environment: Sendable {
   ///   - value: the value.
   ///   - isSensitive: whether the value is a secret, see ``RawField/isSensitive``. Default: `false`.
   public mutating func setField(_ name: String, _ value: String, isSensitive: Bool = false) {
-    fields.removeAll { $0.name.utf8.lowercasedEqual(name.utf8) }
-    fields.append(RawField(name, value, isSensitive: isSensitive))
+    fields.replace(with: RawField(name, value, isSensitive: isSensitive))
   }
 }
 

@@ -18,7 +18,7 @@ extension RequestBox {
       path: try target(at: base, style: coding),
       headerFields: (description.accept.isOpen ? commonAccept : nil)
         ?? FieldRules.accept(description.accept.mediaType(in: coding)))
-    let content = try encodedContent(coding)
+    let content = try Self.encoding { try description.content.encode(coding) }
     if !content.isEmpty, let type = description.content.mediaType {
       head.headerFields.append(try FieldRules.field(RawField("Content-Type", type.description)))
     }
@@ -48,10 +48,6 @@ extension RequestBox {
       try QueryText.append(description.query, style: coding.effectiveQuery, after: separator, to: &target)
     }
     return target
-  }
-
-  private func encodedContent(_ coding: CodingOptions) throws -> MessageContent {
-    try Self.encoding { try description.content.encode(coding) }
   }
 
   /// Converts the errors of coders to ``CallFault``.

@@ -53,8 +53,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     TransportError(.contentTooLarge, requestState: .answered, detail: "the content exceeds \(limit) bytes")
   }
 
-  /// Returns the error for an attempt whose deadline (``ExchangeContext/attemptDeadline``) passed before the response head
-  /// arrived.
+  /// Returns the error for an attempt whose deadline (``ExchangeContext/attemptDeadline``) passed before the response
+  /// head arrived.
   ///
   /// - Parameters:
   ///   - phase: the phase in which the deadline passed.
@@ -90,9 +90,7 @@ extension TransportError {
     error.subject = subject
     return error
   }
-}
 
-extension TransportError {
   /// The code of the ``CallError`` that this error becomes.
   public var code: ErrorCode {
     switch kind {

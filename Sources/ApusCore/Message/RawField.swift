@@ -8,9 +8,9 @@ public struct RawField: Sendable, Hashable {
   public var value: String
   /// Whether the value is a secret, for example an API key.
   ///
-  /// A sensitive value is masked in all texts, is not sent to another origin after a redirect, and must not be stored by
-  /// intermediaries (RFC 7541 §7.1.3). `Authorization`, `Cookie` and the fields that the client's authentication adds are
-  /// always sensitive.
+  /// A sensitive value is masked in all texts, is not sent to another origin after a redirect, and must not be stored
+  /// by intermediaries (RFC 7541 §7.1.3). `Authorization`, `Cookie` and the fields that the client's authentication
+  /// adds are always sensitive.
   public var isSensitive: Bool
 
   /// Creates a field without checking it.
@@ -26,6 +26,14 @@ extension RawField: SelfRedacting {
   public var description: String {
     let isShown = !isSensitive && Redaction.standardFields.contains(name.lowercased())
     return "\(name): \(isShown ? value : Redaction.mask)"
+  }
+}
+
+extension [RawField] {
+  /// Adds a field in place of those with the same name, in any case.
+  mutating func replace(with field: RawField) {
+    removeAll { $0.name.utf8.lowercasedEqual(field.name.utf8) }
+    append(field)
   }
 }
 

@@ -14,8 +14,8 @@ extension RequestMessage: SelfRedacting {
 
   /// Returns the request as a `curl` command line for a POSIX shell.
   ///
-  /// All words are quoted, and curl does not interpret the URL (`--globoff`). Content (body) that is not UTF-8, contains
-  /// NUL or is a stream is read from standard input.
+  /// All words are quoted, and curl does not interpret the URL (`--globoff`). Content (body) that is not UTF-8,
+  /// contains NUL or is a stream is read from standard input.
   ///
   /// - Parameters:
   ///   - redaction: the values to show. `nil` shows all, including secrets and content, which is masked otherwise.
@@ -60,7 +60,8 @@ extension RequestMessage: SelfRedacting {
 /// Quoting of words for a POSIX shell.
 enum ShellWord {
   /// Returns a word, in single quotes if necessary. NUL, which a word cannot contain, becomes U+FFFD.
-  // Works on bytes, because a quotation mark followed by a combining mark is another `Character` but still ends the quotes.
+  // Works on bytes, because a quotation mark followed by a combining mark is another `Character` but still ends the
+  // quotes.
   static func quoted(_ text: String) -> String {
     if isPlain(text) { return text }
     var bytes: [UInt8] = [quote]

@@ -1,7 +1,8 @@
 public import HTTPTypes
 
 extension HTTPRequest.Method {
-  /// Whether the method is safe, that is, read-only (RFC 9110 §9.2.1, RFC 10008 §2): GET, HEAD, OPTIONS, TRACE and QUERY.
+  /// Whether the method is safe, that is, read-only (RFC 9110 §9.2.1, RFC 10008 §2): GET, HEAD, OPTIONS, TRACE and
+  /// QUERY.
   public var isSafe: Bool {
     switch rawValue {
     case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY": true

@@ -32,15 +32,13 @@ extension ResponseMessage {
   public var date: Date? {
     head.headerFields[.date].flatMap(HTTPDate.parse).map { Date(timeIntervalSince1970: Double($0)) }
   }
-}
 
-extension ResponseMessage {
   /// The delay that the server asks for before a retry, or `nil` if it asks for none.
   ///
   /// Read from `Retry-After` as a number of seconds or as a date (RFC 9110 §10.2.3). A date is compared with the
-  /// response's own `Date`, so that a wrong clock does not matter, and ignored without one. A date in the past gives zero.
-  /// `retry-after-ms`, in milliseconds, takes precedence because it is more precise. Malformed values are ignored. The
-  /// maximum is 2³¹ seconds.
+  /// response's own `Date`, so that a wrong clock does not matter, and ignored without one. A date in the past gives
+  /// zero. `retry-after-ms`, in milliseconds, takes precedence because it is more precise. Malformed values are
+  /// ignored. The maximum is 2³¹ seconds.
   public var retryAfter: Duration? { RetryAfter.delay(in: head.headerFields) }
 }
 
@@ -79,8 +77,8 @@ extension Content {
 extension ResponseMessage {
   /// Whether a response is a redirect that a client can follow automatically (RFC 9110 §15.4).
   ///
-  /// That is a status of 301, 302, 303, 307 or 308 with a `Location` that is not empty. The other statuses of the class are
-  /// a choice for the user (300), a still valid stored response (304), or no longer used (305, 306).
+  /// That is a status of 301, 302, 303, 307 or 308 with a `Location` that is not empty. The other statuses of the class
+  /// are a choice for the user (300), a still valid stored response (304), or no longer used (305, 306).
   package static func isRedirect(_ head: HTTPResponse) -> Bool {
     switch head.status.code {
     case 301, 302, 303, 307, 308:

@@ -15,8 +15,8 @@ public struct WebLink: Sendable, Hashable {
 
   /// Returns the decoded value of the first parameter with this name in the target's query, for example `page`.
   ///
-  /// A request for the next page usually needs this value rather than the target, because an endpoint's path is relative to
-  /// the base URL.
+  /// A request for the next page usually needs this value rather than the target, because an endpoint's path is
+  /// relative to the base URL.
   public func queryValue(_ name: String) -> String? {
     guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
     let query = target.utf8[target.utf8.index(after: mark)...].prefix { $0 != UInt8(ascii: "#") }

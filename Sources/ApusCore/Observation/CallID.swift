@@ -30,7 +30,7 @@ public struct CallID: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   }
 
   /// Whether the id is a name that the app chose.
-  var isNamed: Bool {
+  package var isNamed: Bool {
     if case .name = storage { return true }
     return false
   }

@@ -89,8 +89,8 @@ enum HTTPDate {
 
 /// A parser and formatter for internet dates (RFC 3339 §5.6).
 ///
-/// The parser accepts fractional seconds and any offset. It is strict, whereas Foundation ignores text after the date and
-/// reads 30 February as a day in March.
+/// The parser accepts fractional seconds and any offset. It is strict, whereas Foundation ignores text after the date
+/// and reads 30 February as a day in March.
 enum ISO8601 {
   struct Malformed: Error {}
 
@@ -102,8 +102,8 @@ enum ISO8601 {
 
   /// Returns a date in UTC, or `nil` for a date outside the years 0 to 9999.
   ///
-  /// - Parameter withMilliseconds: whether to round to milliseconds, written unless they are zero. Otherwise the time is
-  ///   rounded down to the second.
+  /// - Parameter withMilliseconds: whether to round to milliseconds, written unless they are zero. Otherwise the time
+  ///   is rounded down to the second.
   static func text(_ date: Date, withMilliseconds: Bool) -> String? {
     let time = date.timeIntervalSince1970 * 1000
     // 0000-01-01 to 9999-12-31.

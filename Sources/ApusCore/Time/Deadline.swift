@@ -2,10 +2,10 @@ import Synchronization
 
 /// A deadline that calls inherit from the surrounding work, see ``withDeadline(_:on:_:)``.
 ///
-/// Calls inherit the deadline of ``withDeadline(_:on:_:)`` and, in the closure of a client's `withResponse`, the limit of
-/// that call. Task groups, `async let` and `Task { }` propagate it. `Task.detached { }` does not, nor do a credentials
-/// refresh or a coalesced exchange, because they serve several calls. After the work has ended, calls that begin later do
-/// not inherit its deadline, even in tasks that the work left running.
+/// Calls inherit the deadline of ``withDeadline(_:on:_:)`` and, in the closure of a client's `withResponse`, the limit
+/// of that call. Task groups, `async let` and `Task { }` propagate it. `Task.detached { }` does not, nor do a
+/// credentials refresh or a coalesced exchange, because they serve several calls. After the work has ended, calls that
+/// begin later do not inherit its deadline, even in tasks that the work left running.
 public struct Deadline: Sendable {
   private let instant: MonotonicInstant
   private let clock: any MonotonicClock
@@ -104,9 +104,9 @@ final class DeadlineScope: Sendable {
 /// }
 /// ```
 ///
-/// A call that is running at the deadline fails with the code `timeout` and its phase, as with a timeout of its own. A call
-/// that begins later sends nothing. An earlier limit, of a call or of surrounding work, stays in effect. The function only
-/// ends calls: it starts no task and cancels none. Swift infers `any Error` for a closure; write
+/// A call that is running at the deadline fails with the code `timeout` and its phase, as with a timeout of its own. A
+/// call that begins later sends nothing. An earlier limit, of a call or of surrounding work, stays in effect. The
+/// function only ends calls: it starts no task and cancels none. Swift infers `any Error` for a closure; write
 /// `{ () async throws(CallError) in … }` to keep the type.
 ///
 /// A client with another clock than `clock`, as in a test, measures the remaining time with its own clock. To use a

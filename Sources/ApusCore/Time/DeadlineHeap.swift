@@ -1,8 +1,8 @@
 /// A priority queue of deadlines with removable entries. A pure data structure without clock and tasks.
 ///
-/// A binary heap plus the position of each key's entry. Most deadlines are added in order and removed before they pass, so
-/// adding is usually one append and removing one swap. Keys are indices of reused cells, so that nothing is hashed and a
-/// steady load allocates nothing.
+/// A binary heap plus the position of each key's entry. Most deadlines are added in order and removed before they pass,
+/// so adding is usually one append and removing one swap. Keys are indices of reused cells, so that nothing is hashed
+/// and a steady load allocates nothing.
 struct DeadlineHeap<Element> {
   /// The handle of an entry. Finds nothing once the entry is removed.
   struct Key: Hashable, Sendable {

@@ -33,7 +33,8 @@ extension Duration {
 extension Duration {
   /// Creates a duration from an untrusted number of seconds, such as `expires_in` in a response.
   ///
-  /// Never traps, unlike `.seconds(_:)`: numbers beyond a hundred years in either direction are clamped, and NaN is zero.
+  /// Never traps, unlike `.seconds(_:)`: numbers beyond a hundred years in either direction are clamped, and NaN is
+  /// zero.
   ///
   /// - Parameter seconds: any number, including infinity and NaN.
   public init(clampingSeconds seconds: Double) {

@@ -4,16 +4,16 @@
 public struct Runtime: Sendable {
   /// The clock that measures events and limits calls. Default: ``SystemClock``.
   public var clock: any MonotonicClock
-  /// The executor of all tasks that the client creates. Default: `nil`, the global concurrent pool. A call whose caller is
-  /// on no actor then begins on the caller's thread and continues in the pool after its first suspension.
+  /// The executor of all tasks that the client creates. Default: `nil`, the global concurrent pool. A call whose caller
+  /// is on no actor then begins on the caller's thread and continues in the pool after its first suspension.
   public var executor: (any TaskExecutor)?
-  /// The maximum number of content (body) bytes that are decoded on ``executor``. Larger content is decoded on the global
-  /// pool, so that it does not block the executor. Ignored without an executor. Default: 16 KiB.
+  /// The maximum number of content (body) bytes that are decoded on ``executor``. Larger content is decoded on the
+  /// global pool, so that it does not block the executor. Ignored without an executor. Default: 16 KiB.
   public var decodedOnExecutor = 16 << 10
   /// Returns 64 random bits. Must be unpredictable in production. Default: the system's generator.
   public var random: @Sendable () -> UInt64
-  /// Returns the serial number of the next call. Must never repeat within a client. Default: `nil`, which counts up from 1
-  /// in each client.
+  /// Returns the serial number of the next call. Must never repeat within a client. Default: `nil`, which counts up
+  /// from 1 in each client.
   public var nextSerial: (@Sendable () -> UInt64)?
 
   /// Creates a runtime. Default: the system's clock, pool and random generator, and serial numbers from 1.
@@ -43,8 +43,8 @@ struct TaskSpawner: Sendable {
 
   /// Starts the work of a call while its caller waits.
   ///
-  /// If the caller is on no actor, the work begins immediately on the caller's thread, because waking another thread takes
-  /// longer than sending a small message.
+  /// If the caller is on no actor, the work begins immediately on the caller's thread, because waking another thread
+  /// takes longer than sending a small message.
   func spawn<Success: Sendable>(
     for caller: (any Actor)?, _ operation: @escaping @Sendable @concurrent () async throws -> Success
   ) -> Task<Success, any Error> {

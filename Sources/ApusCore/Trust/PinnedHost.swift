@@ -6,12 +6,12 @@
 
 /// The pinned public keys of a host. One of them must be in the host's certificate chain (RFC 7469 §2.4).
 ///
-/// A chain that the system does not trust is rejected even if a pin matches. Pins apply to all ports of a host. Hosts are
-/// compared in normalized form, so that the spelling does not matter: `API.example.com.` matches `api.example.com`, and
-/// `0:0::1` matches `[::1]`.
+/// A chain that the system does not trust is rejected even if a pin matches. Pins apply to all ports of a host. Hosts
+/// are compared in normalized form, so that the spelling does not matter: `API.example.com.` matches `api.example.com`,
+/// and `0:0::1` matches `[::1]`.
 public struct PinnedHost: Sendable, Hashable {
-  /// The normalized host: a name in lower-case ASCII without a trailing dot, or an address. IPv6 addresses are shortened
-  /// (RFC 5952) and in brackets.
+  /// The normalized host: a name in lower-case ASCII without a trailing dot, or an address. IPv6 addresses are
+  /// shortened (RFC 5952) and in brackets.
   public let host: String
   /// Whether the pins also apply to subdomains, at any depth. Default: `false`.
   public var includesSubdomains = false
@@ -93,8 +93,8 @@ extension Sequence<PinnedHost> {
 enum PinnedName {
   /// Returns the normalized form of a host to pin.
   ///
-  /// - Throws: ``PinError`` if no connection could ever match. The error does not contain the text, which may be a URL with
-  ///   a password.
+  /// - Throws: ``PinError`` if no connection could ever match. The error does not contain the text, which may be a URL
+  ///   with a password.
   static func pinning(_ text: String) throws(PinError) -> String {
     guard !text.isEmpty else { throw PinError(reason: "the host is empty") }
     if let address = IPv6.canonical(text) { return address }
@@ -112,8 +112,8 @@ enum PinnedName {
     return name
   }
 
-  /// Returns the normalized form of the host of a connection. An invalid host is only converted to lower case and matches
-  /// no pin.
+  /// Returns the normalized form of the host of a connection. An invalid host is only converted to lower case and
+  /// matches no pin.
   static func dialing(_ text: String) -> String {
     if let form = IPv6.canonical(text) ?? normalized(text) { return form }
     return unrooted(String(decoding: text.utf8.map(\.asciiLowercased), as: UTF8.self))
@@ -139,7 +139,8 @@ enum PinnedName {
 }
 
 extension IPv6 {
-  /// Returns the canonical form of an IPv6 address with or without brackets (RFC 5952), in brackets. `nil` for other text.
+  /// Returns the canonical form of an IPv6 address with or without brackets (RFC 5952), in brackets. `nil` for other
+  /// text.
   ///
   /// An IPv4-mapped address (RFC 4291 §2.5.5.2) becomes an IPv4 address.
   static func canonical(_ text: String) -> String? {

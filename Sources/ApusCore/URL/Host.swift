@@ -124,7 +124,8 @@ enum IPv6 {
     return count
   }
 
-  /// Whether a text consists of four decimal numbers without leading zeros. Octal, hexadecimal and short forms are invalid.
+  /// Whether a text consists of four decimal numbers without leading zeros. Octal, hexadecimal and short forms are
+  /// invalid.
   static func isIPv4(_ text: some StringProtocol) -> Bool {
     let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
     return numbers.count == 4

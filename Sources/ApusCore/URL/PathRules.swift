@@ -57,11 +57,11 @@ enum PathRules {
     case whole, part
   }
 
-  /// Returns whether servers or proxies may find `.` or `..` in a segment: plain, encoded once or several times, alone or
-  /// next to slashes and backslashes.
+  /// Returns whether servers or proxies may find `.` or `..` in a segment: plain, encoded once or several times, alone
+  /// or next to slashes and backslashes.
   ///
-  /// Some decode a path before they remove dot segments, so that `..%2Fx` selects another resource. Some remove parameters
-  /// after a semicolon first.
+  /// Some decode a path before they remove dot segments, so that `..%2Fx` selects another resource. Some remove
+  /// parameters after a semicolon first.
   private static func dotSegment(in segment: Substring) -> DotSegment? {
     if !segment.utf8.contains(percent) { return plainDotSegment(in: segment.utf8) }
     var segment = String(segment)

@@ -120,7 +120,9 @@ struct Capability27DecisionsTests {
       for _ in 0..<3 { api.calls.cancel(tag: "images") }
       #expect(await call.value?.isCancellation == true)
       #expect(
-        watcher.steps.all == ["started", "prepared", "queued: held by the app", "cancel by the app", "failed cancelled"])
+        watcher.steps.all == [
+          "started", "prepared", "queued: held by the app", "cancel by the app", "failed cancelled",
+        ])
       #expect(server.requests.isEmpty)
     }
   }
