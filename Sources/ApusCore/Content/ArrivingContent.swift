@@ -7,16 +7,16 @@ import Synchronization
   public import Foundation
 #endif
 
-/// Content on its way: counts what arrived and tells everyone who asked how it ended, once.
+/// Content (body) that is being received. Counts the bytes and reports the end once to every registered action.
 ///
-/// Content that nobody holds any more is given up, so a forgotten response cannot keep a connection.
+/// It is discarded when its last reference goes away, so that a forgotten response cannot occupy a connection.
 final class ArrivingContent: Sendable {
   private struct State {
     var end: ContentEnd?
     var actions: [@Sendable (ContentEnd) -> Void] = []
     var received: Int64 = 0
-    var isGivenUp = false
-    /// What the reader gets of content that was given up; `nil`: a cancellation.
+    var isDiscarded = false
+    /// The error for the reader of discarded content. `nil` means `CancellationError`.
     var interruption: (any Error)?
   }
 
@@ -29,7 +29,7 @@ final class ArrivingContent: Sendable {
     self.expectedLength = expectedLength
   }
 
-  /// The fields that came after the content; none unless all of it was read.
+  /// The trailer fields. Empty until all content was read.
   var trailers: HTTPFields {
     guard case .finished = state.withLock({ $0.end }) else { return [:] }
     return TrailerRules.allowed(source.trailers)
@@ -50,13 +50,13 @@ final class ArrivingContent: Sendable {
         state.received += Int64(piece.count)
         return state.interruption
       }
-      // It came while the content was given up.
+      // The piece arrived while the content was discarded.
       if let interruption { throw interruption }
       return piece
     } catch {
       if let interruption = state.withLock({ $0.interruption }) { throw interruption }
-      // A source that is told to stop throws as well; that is not how the content ended.
-      end(with: state.withLock { $0.isGivenUp } ? .discarded : .failed(error))
+      // A cancelled source throws as well, which is not a failure of the content.
+      end(with: state.withLock { $0.isDiscarded } ? .discarded : .failed(error))
       throw error
     }
   }
@@ -87,10 +87,10 @@ final class ArrivingContent: Sendable {
     if let end { action(end) }
   }
 
-  /// - Parameter interruption: what a reader gets. Default: a cancellation.
+  /// - Parameter interruption: the error for the reader. Default: `nil`, which means `CancellationError`.
   func discard(throwing interruption: (any Error)? = nil) {
     let isOver = state.withLock { state in
-      state.isGivenUp = true
+      state.isDiscarded = true
       if state.end == nil, state.interruption == nil { state.interruption = interruption }
       return state.end != nil
     }
@@ -117,25 +117,26 @@ final class ArrivingContent: Sendable {
   }
 }
 
-/// Where a response's content comes from while it arrives: implemented by transports.
+/// A source of response content that is still arriving. Implemented by transports.
 public protocol ContentSource: Sendable {
-  /// The next piece, never empty; `nil` once the content is complete.
+  /// Returns the next piece, which is never empty, or `nil` at the end of the content.
   ///
-  /// Called by one reader at a time. A task that is cancelled while it waits gets `CancellationError`.
+  /// Called by one reader at a time.
   ///
-  /// - Throws: ``TransportError`` when the content breaks off.
+  /// - Throws: ``TransportError`` when the content is cut short. `CancellationError` when the task is cancelled.
   func next() async throws -> Data?
 
-  /// The fields that came after the content (RFC 9110 §6.5); asked for once ``next()`` gave `nil`. Default: none, for
-  /// transports that cannot see them.
+  /// The trailer fields (RFC 9110 §6.5). Read after ``next()`` has returned `nil`. Default: none, for transports that
+  /// cannot see them.
   var trailers: HTTPFields { get }
 
-  /// Gives the content up: drains or closes the exchange. May be called at any time, more than once;
-  /// a waiting ``next()`` then throws `CancellationError`.
+  /// Discards the rest of the content: drains or closes the exchange.
+  ///
+  /// May be called at any time and more than once. A pending ``next()`` then throws `CancellationError`.
   func cancel()
 }
 
 extension ContentSource {
-  /// None.
+  /// No trailer fields.
   public var trailers: HTTPFields { [:] }
 }

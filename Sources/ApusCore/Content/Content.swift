@@ -4,20 +4,20 @@
   public import Foundation
 #endif
 
-/// The complete content of a response, not yet read: bytes, media type and the coders in force.
+/// The complete, undecoded content (body) of a response with its media type and the coders in effect.
 ///
-/// An endpoint whose value is `Content` leaves the type to the call: `send(.video(id), as: Video.self)`.
+/// An endpoint whose value is `Content` lets each call name the type: `send(.video(id), as: Video.self)`.
 public struct Content: Sendable {
   /// The bytes.
   public let data: Data
-  /// What `Content-Type` says; `nil` when the field is missing.
+  /// The media type from `Content-Type`, or `nil` if the field is missing.
   public let mediaType: MediaType?
   /// The status of the response.
   public let status: Int
-  /// Coders and styles in force.
+  /// The coders and styles in effect.
   public let coding: CodingOptions
 
-  /// Makes content of its parts; useful for testing parsers.
+  /// Creates content, for tests of parsers.
   public init(data: Data, mediaType: MediaType? = nil, status: Int = 200, coding: CodingOptions = CodingOptions()) {
     self.data = data
     self.mediaType = mediaType
@@ -27,18 +27,18 @@ public struct Content: Sendable {
 
   func hasSameBytes(as other: Content) -> Bool { data == other.data }
 
-  /// Decodes a value in the format in force, JSON by default.
+  /// Decodes a value in the format in effect, JSON by default.
   ///
-  /// - Throws: what the format throws; for JSON `DecodingError`, and `JSONError` for a model's content that is nested in
-  ///   more than 128 levels and for a `JSONValue` that cannot be read.
+  /// - Throws: the error of the format. JSON throws `DecodingError`, and `JSONError` for a model nested in more than
+  ///   128 levels and for a malformed `JSONValue`.
   public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let format = coding.format { return try format.decode(type, from: data) }
     return try coding.effectiveJSON.decode(type, from: data)
   }
 
-  /// The text: UTF-8, or Latin-1 where `Content-Type` says so. A byte order mark is left out.
+  /// Returns the content as text without a byte order mark: UTF-8, or Latin-1 if `Content-Type` says so.
   ///
-  /// - Throws: ``CallFault`` when the bytes are not text.
+  /// - Throws: ``CallFault`` if the bytes are not valid text.
   func text() throws -> String {
     switch mediaType?.parameter("charset")?.lowercased() {
     case "iso-8859-1", "latin1":

@@ -7,21 +7,20 @@ import Synchronization
   public import Foundation
 #endif
 
-/// Carries content from a transport that pushes bytes to a reader that asks for them.
+/// A buffer between a transport that pushes content (body) and a reader that pulls it, with backpressure.
 ///
-/// The transport is told when more waits than it should, and again when there is room, so that one that
-/// can stop reading does.
+/// ``push(_:)`` tells the transport when to stop reading from the network, and `onDemand` when to resume.
 public final class ContentChannel: ContentSource {
   private let state: Mutex<ContentChannelState>
   private let onDemand: @Sendable () -> Void
   private let onCancel: @Sendable () -> Void
 
-  /// Makes a channel.
+  /// Creates a channel.
   ///
   /// - Parameters:
-  ///   - highWaterMark: bytes that may wait before the transport should stop. Default: 256 KiB.
-  ///   - onDemand: called when the transport was told to stop and there is room again.
-  ///   - onCancel: called once when the reader gives the content up before its end.
+  ///   - highWaterMark: the number of buffered bytes at which the transport should stop. Default: 256 KiB.
+  ///   - onDemand: called when the transport was told to stop and half of the buffer is free again.
+  ///   - onCancel: called once if the reader discards the content before its end.
   public init(
     highWaterMark: Int = 256 << 10, onDemand: @escaping @Sendable () -> Void = {},
     onCancel: @escaping @Sendable () -> Void
@@ -31,41 +30,41 @@ public final class ContentChannel: ContentSource {
     self.onCancel = onCancel
   }
 
-  /// Adds a piece; answers whether the transport may go on, or should wait for demand.
+  /// Adds a piece. Returns whether the transport may continue; if `false`, it should wait for `onDemand`.
   @discardableResult
   public func push(_ data: Data) -> Bool {
-    let (waiter, mayGoOn) = state.withLock { $0.push(data) }
+    let (waiter, mayContinue) = state.withLock { $0.push(data) }
     waiter?.resume(returning: data)
-    return mayGoOn
+    return mayContinue
   }
 
-  /// Ends the content, well or with an error. Later calls do nothing.
+  /// Ends the content. Later calls do nothing.
   ///
   /// - Parameters:
-  ///   - error: why it broke off. Default: none, it is complete.
-  ///   - trailers: the fields that came after it. Default: none.
+  ///   - error: the reason why the content is incomplete. Default: `nil`, the content is complete.
+  ///   - trailers: the trailer fields. Default: none.
   public func finish(throwing error: (any Error)? = nil, trailers: HTTPFields = [:]) {
     let waiter = state.withLock { $0.finish(error, trailers) }
     if let error { waiter?.resume(throwing: error) } else { waiter?.resume(returning: nil) }
   }
 
-  /// The next piece; `nil` at the end.
+  /// Returns the next piece, or `nil` at the end.
   public func next() async throws -> Data? {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
-        let answer = state.withLock { $0.next(waiter) }
-        if answer.wantsMore { onDemand() }
-        if let result = answer.result { waiter.resume(with: result) }
+        let next = state.withLock { $0.next(waiter) }
+        if next.wantsMore { onDemand() }
+        if let result = next.result { waiter.resume(with: result) }
       }
     } onCancel: {
       cancel()
     }
   }
 
-  /// The fields that came after the content; none before its end.
+  /// The trailer fields. Empty before the end of the content.
   public var trailers: HTTPFields { state.withLock { $0.trailers } }
 
-  /// Gives the content up.
+  /// Discards the content.
   public func cancel() {
     let (waiter, wasOpen) = state.withLock { $0.cancel() }
     if wasOpen { onCancel() }
@@ -73,7 +72,8 @@ public final class ContentChannel: ContentSource {
   }
 }
 
-/// What waits in a channel and who waits for it: pure, the channel performs what it answers.
+/// The buffered pieces and the waiting reader of a channel. A pure state machine; the channel resumes the waiters that
+/// it returns.
 struct ContentChannelState {
   typealias Waiter = CheckedContinuation<Data?, any Error>
 
@@ -94,8 +94,8 @@ struct ContentChannelState {
     self.highWaterMark = highWaterMark
   }
 
-  /// Takes a piece. Answers who gets it at once, and whether the sender may go on.
-  mutating func push(_ data: Data) -> (waiter: Waiter?, mayGoOn: Bool) {
+  /// Adds a piece. Returns the reader that receives it immediately, and whether the sender may continue.
+  mutating func push(_ data: Data) -> (waiter: Waiter?, mayContinue: Bool) {
     guard case .open = phase, !data.isEmpty else { return (nil, true) }
     if let waiter {
       self.waiter = nil
@@ -106,7 +106,7 @@ struct ContentChannelState {
     return (nil, !isPaused)
   }
 
-  /// Ends the content. Answers who waited for more.
+  /// Ends the content. Returns the waiting reader.
   mutating func finish(_ error: (any Error)?, _ trailers: HTTPFields = [:]) -> Waiter? {
     guard case .open = phase else { return nil }
     phase = .finished(error)
@@ -115,7 +115,7 @@ struct ContentChannelState {
     return waiter
   }
 
-  /// Asks for a piece. Answers it, or nothing when the waiter has to wait.
+  /// Requests a piece. Returns no result if the reader has to wait, and whether the sender should resume.
   mutating func next(_ waiter: Waiter) -> (result: Result<Data?, any Error>?, wantsMore: Bool) {
     if case .cancelled = phase { return (.failure(CancellationError()), false) }
     if let piece = pieces.popFirst() { return (.success(piece), unpauseIfDrained()) }
@@ -128,7 +128,7 @@ struct ContentChannelState {
     }
   }
 
-  /// Gives the content up. Answers who waited, and whether the content was still arriving.
+  /// Discards the content. Returns the waiting reader, and whether the content was still arriving.
   mutating func cancel() -> (waiter: Waiter?, wasOpen: Bool) {
     var wasOpen = false
     switch phase {
@@ -151,32 +151,32 @@ struct ContentChannelState {
 
 /// A first-in, first-out queue of content pieces that releases each piece when it is taken.
 ///
-/// Taking a piece takes constant time on average; the queue itself stays as short as what waits in it, however many
-/// pieces have passed through and even if it never runs empty.
+/// Taking a piece takes amortized constant time. The storage stays proportional to the number of queued pieces, even if
+/// the queue never becomes empty.
 struct PieceQueue {
-  /// The pieces that wait, after `head` empty places.
-  private(set) var places: [Data] = []
+  /// The queued pieces, after `head` empty slots.
+  private(set) var slots: [Data] = []
   private var head = 0
   private(set) var byteCount = 0
 
-  var isEmpty: Bool { head == places.count }
+  var isEmpty: Bool { head == slots.count }
 
   mutating func append(_ piece: Data) {
-    places.append(piece)
+    slots.append(piece)
     byteCount += piece.count
   }
 
   mutating func popFirst() -> Data? {
-    guard head < places.count else { return nil }
-    let piece = places[head]
-    places[head] = Data()
+    guard head < slots.count else { return nil }
+    let piece = slots[head]
+    slots[head] = Data()
     head += 1
     byteCount -= piece.count
-    if head == places.count {
-      places.removeAll(keepingCapacity: true)
+    if head == slots.count {
+      slots.removeAll(keepingCapacity: true)
       head = 0
-    } else if head >= Self.sparePlaces, head * 2 >= places.count {
-      places.removeFirst(head)
+    } else if head >= Self.spareSlots, head * 2 >= slots.count {
+      slots.removeFirst(head)
       head = 0
     }
     return piece
@@ -186,6 +186,6 @@ struct PieceQueue {
     self = PieceQueue()
   }
 
-  /// Empty places that are not worth moving the others for.
-  private static let sparePlaces = 32
+  /// The number of empty slots from which the queued pieces are moved to the front.
+  private static let spareSlots = 32
 }

@@ -4,24 +4,24 @@
   public import Foundation
 #endif
 
-/// Turns `Codable` values into bytes of one media type and back.
+/// A format that encodes and decodes `Codable` values, such as JSON, property lists or CBOR.
 ///
-/// JSON and forms are built in; a format of your own, such as property lists or CBOR, can be given to a
-/// request's content and to a response's mapping.
+/// JSON and forms are built in. Use another format with ``RequestContent/encoded(_:as:)`` and
+/// ``CodingOptions/format``.
 public protocol ContentFormat: Sendable {
-  /// What `Content-Type` says of content in this format.
+  /// The media type of content (body) in this format.
   var mediaType: MediaType { get }
-  /// The bytes of a value.
+  /// Encodes a value.
   func encode(_ value: some Encodable) throws -> Data
-  /// The value of the bytes.
+  /// Decodes a value.
   func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
-/// JSON (RFC 8259) in one ``JSONCoding``.
+/// JSON (RFC 8259) with a ``JSONCoding``.
 public struct JSONFormat: ContentFormat {
   private let coding: JSONCoding
 
-  /// Makes the format.
+  /// Creates a format.
   public init(_ coding: JSONCoding = .standard) {
     self.coding = coding
   }
@@ -38,38 +38,40 @@ public struct JSONFormat: ContentFormat {
   }
 }
 
-/// Reads the content of a response into a value that need not be `Decodable`: XML, CSV, images, anything.
+/// A parser for response content that is not `Decodable`, such as XML, CSV or images.
 public protocol ContentParser<Value>: Sendable {
-  /// What it makes.
+  /// The type of the parsed value.
   associatedtype Value: Sendable
-  /// What `Accept` asks for; `nil`: anything.
+  /// The media type for the `Accept` field. Default: `nil`, which accepts any.
   var accept: MediaType? { get }
-  /// Makes the value; what it throws reaches the app as a ``CallError`` with the code `decoding`.
+  /// Parses the content.
+  ///
+  /// - Throws: any error. It becomes a ``CallError`` with the code `decoding`.
   func parse(_ content: Content) throws -> Value
 }
 
 extension ContentParser {
-  /// Anything.
+  /// `nil`, which accepts any media type.
   public var accept: MediaType? { nil }
 }
 
-/// Coders and styles; `nil` means: what the level above says (call, endpoint, client, in this order).
+/// The coders and styles of a call or client. A call uses the client's for every property that is `nil`.
 public struct CodingOptions: Sendable {
-  /// JSON.
+  /// The JSON coding. Default of a client: ``JSONCoding/standard``.
   public var json: JSONCoding?
-  /// Query parameters.
+  /// The style of query parameters. Default of a client: ``QueryStyle/standard``.
   public var query: QueryStyle?
-  /// Forms.
+  /// The style of form content. Default of a client: ``QueryStyle/standard``.
   public var form: QueryStyle?
-  /// The format answers are decoded from; JSON when nobody says otherwise.
+  /// The format from which responses are decoded. Default of a client: JSON.
   public var format: (any ContentFormat)?
-  /// The envelope answers come in.
+  /// The envelope around responses. Default of a client: none.
   public var envelope: EnvelopeFormat?
 
-  /// Nothing chosen.
+  /// Creates options in which every property is `nil`.
   public init() {}
 
-  /// These options, completed by those of the level above.
+  /// Returns these options, with those of `base` where a property is `nil`.
   func over(_ base: CodingOptions) -> CodingOptions {
     var options = self
     options.json = json ?? base.json
@@ -80,12 +82,12 @@ public struct CodingOptions: Sendable {
     return options
   }
 
-  /// The JSON coding in force.
+  /// The JSON coding in effect.
   public var effectiveJSON: JSONCoding { json ?? .standard }
-  /// The query style in force.
-  public var effectiveQuery: QueryStyle { query ?? .standard }
-  /// The form style in force.
-  public var effectiveForm: QueryStyle { form ?? .standard }
-  /// The format in force.
-  public var effectiveFormat: any ContentFormat { format ?? JSONFormat(effectiveJSON) }
+  /// The query style in effect.
+  var effectiveQuery: QueryStyle { query ?? .standard }
+  /// The form style in effect.
+  var effectiveForm: QueryStyle { form ?? .standard }
+  /// The format in effect.
+  var effectiveFormat: any ContentFormat { format ?? JSONFormat(effectiveJSON) }
 }

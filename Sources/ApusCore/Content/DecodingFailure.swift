@@ -1,6 +1,6 @@
 import ApusJSON
 
-/// What a coder's error says, without any value of the content: kind and place only.
+/// The loggable part of a coder's error: what is wrong and the coding path, without any value of the content (body).
 struct DecodingFailure: CustomStringConvertible {
   let detail: String
   let codingPath: String?
@@ -45,12 +45,12 @@ struct DecodingFailure: CustomStringConvertible {
 
   var description: String { codingPath.map { "\(detail) at \($0)" } ?? detail }
 
-  /// A path into content that came from a server: keys that it may have chosen are part of what it says, and masked.
+  /// A coding path into a server's content. Masks keys that the server may have chosen, such as those of dictionaries.
   private static func codingPath(inContent path: [any CodingKey]) -> String {
     codingPath(path.map { $0.isIndex || $0.isWrittenInSource ? $0 : AnyKey(Redaction.mask) })
   }
 
-  /// A path of keys as people write it: `items[3].title`.
+  /// A coding path as text, for example `items[3].title`.
   private static func codingPath(_ path: [any CodingKey]) -> String {
     var text = ""
     for key in path {
@@ -65,11 +65,11 @@ struct DecodingFailure: CustomStringConvertible {
 }
 
 extension CodingKey {
-  /// Whether it is a place in an array, as all coders write them.
+  /// Whether the key is an index, by the name that all coders give it.
   fileprivate var isIndex: Bool { intValue.map { stringValue == "Index \($0)" } ?? false }
 
-  /// Whether a developer wrote it down: a case of an enum without anything in it, or part of a key path. Keys of
-  /// dictionaries and keys that are made at run time are neither, whatever their type.
+  /// Whether the key occurs in source code: a case of an enum without associated values, or part of a key path. Keys of
+  /// dictionaries and other keys created at run time do not.
   fileprivate var isWrittenInSource: Bool {
     if self is AnyKey { return true }
     let mirror = Mirror(reflecting: self)

@@ -6,21 +6,27 @@ import ApusJSON
   import Foundation
 #endif
 
-/// The frame that some servers put around every answer: `{"code": 0, "message": "ok", "data": …}`.
+/// The envelope that some servers put around every response: `{"code": 0, "message": "ok", "data": …}`.
 ///
-/// A code that does not stand for success makes the call a rejection, whatever the status was. Set it for
-/// a whole client, or for one endpoint with `enveloped(_:)`.
+/// A call whose envelope has no success code is rejected, regardless of its status. Set the format for a client with
+/// ``CodingOptions/envelope``, or for an endpoint with `enveloped(_:)`.
 public struct EnvelopeFormat: Sendable, Hashable {
-  /// The key of the code, a number or a text.
+  /// The key of the code, which is a number or a string.
   public var code: String
-  /// The key of the sentence that goes with the code.
+  /// The key of the message.
   public var message: String
   /// The key of the value.
   public var data: String
-  /// The codes that stand for success, as text.
+  /// The codes of success, as text.
   public var successCodes: Set<String>
 
-  /// Makes a format. Default: keys `code`, `message` and `data`, success is 0 or 200.
+  /// Creates a format.
+  ///
+  /// - Parameters:
+  ///   - code: the key of the code. Default: `code`.
+  ///   - message: the key of the message. Default: `message`.
+  ///   - data: the key of the value. Default: `data`.
+  ///   - successCodes: the codes of success. Default: 0 and 200.
   public init(
     code: String = "code", message: String = "message", data: String = "data", successCodes: Set<String> = ["0", "200"]
   ) {
@@ -30,7 +36,9 @@ public struct EnvelopeFormat: Sendable, Hashable {
     self.successCodes = successCodes
   }
 
-  /// Takes the value out of an envelope.
+  /// Decodes the value in an envelope.
+  ///
+  /// - Throws: ``EnvelopeRejection`` if the code is not one of success.
   func open<Value: Decodable>(_ content: Content) throws -> Value {
     let coding = content.coding.effectiveJSON
     guard !JSONCoding.isAnyJSON(Value.self) else {
@@ -44,7 +52,7 @@ public struct EnvelopeFormat: Sendable, Hashable {
     return try coding.decoder.decode(Enveloped<Value>.self, from: content.data, configuration: data).value
   }
 
-  /// Looks only whether the envelope tells of a failure.
+  /// Throws ``EnvelopeRejection`` if the code is not one of success.
   func check(_ content: Content) throws {
     let coding = content.coding.effectiveJSON
     try check(
@@ -67,21 +75,21 @@ public struct EnvelopeFormat: Sendable, Hashable {
       let context = DecodingError.Context(codingPath: [AnyKey(code)], debugDescription: "The code is none.")
       throw DecodingError.typeMismatch(String.self, context)
     }
-    // Short, since a set compares texts, and a server can make one that takes very long to compare.
+    // A long code is not compared: a server could choose one whose Unicode comparison takes very long.
     guard text.utf8.count > 100 || !successCodes.contains(text) else { return }
     let message = coding.member(message, in: members)?.string.flatMap { ServerText.sentence($0) }
     throw EnvelopeRejection(code: ServerText.code(text) ?? "", message: message)
   }
 }
 
-/// The value of an envelope.
+/// The value in an envelope.
 private struct Enveloped<Value: Decodable>: DecodableWithConfiguration {
   let value: Value
 
   init(from decoder: any Decoder, configuration data: String) throws {
     let container = try decoder.container(keyedBy: AnyKey.self)
     let key = container.key(data)
-    // `nil` as a value, for an optional type whose key is missing.
+    // An optional value whose key is missing is `nil`.
     if !container.contains(key),
       let absent = try? JSONCoding.standard.decoder.decode(Value.self, from: Data("null".utf8))
     {
@@ -92,7 +100,7 @@ private struct Enveloped<Value: Decodable>: DecodableWithConfiguration {
   }
 }
 
-/// What an envelope that tells of a failure says.
+/// The code and message of an envelope that reports a failure.
 struct EnvelopeRejection: Error {
   let code: String
   let message: String?

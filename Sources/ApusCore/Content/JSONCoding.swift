@@ -1,3 +1,4 @@
+// Exported, so that importing this module or the umbrella makes `JSONValue` available.
 @_exported public import ApusJSON
 
 #if canImport(FoundationEssentials)
@@ -6,58 +7,54 @@
   public import Foundation
 #endif
 
-/// How Swift values and JSON become each other: keys, dates, data.
+/// The way Swift values are encoded as JSON and decoded from it: keys, dates and bytes.
 ///
-/// One value can be set for a client, an endpoint or a single call; the nearest one counts. The coders are
-/// made once, when this value is made.
+/// It can be set for a client, an endpoint or a call. The encoder and decoder are created once, with this value.
 public struct JSONCoding: Sendable {
-  /// How property names become JSON keys.
+  /// The mapping of property names to JSON keys.
   public enum Keys: Sendable, Hashable {
-    /// As they are.
+    /// The key equals the property name.
     case asWritten
-    /// `releaseDate` is `release_date`.
+    /// `releaseDate` becomes `release_date`.
     case snakeCase
   }
 
-  /// How dates are written.
+  /// The format of dates.
   public enum Dates: Sendable {
-    /// ISO 8601 with or without fractions of a second, any offset; written in UTC, with milliseconds if they are not zero.
-    /// Dates outside of the years 0 to 9999 cannot be encoded.
+    /// ISO 8601. Decodes any offset, with or without fractional seconds. Encodes UTC, with milliseconds unless they are
+    /// zero. Dates outside the years 0 to 9999 cannot be encoded.
     case iso8601
-    /// As ``iso8601``, but always written without fractions, for servers that cannot read them: cut to the second.
+    /// ISO 8601 like ``iso8601``, but encoded without fractional seconds (rounded down), for servers that cannot parse
+    /// them.
     case iso8601WholeSeconds
     /// A number of seconds since 1970.
     case secondsSince1970
     /// A number of milliseconds since 1970.
     case millisecondsSince1970
-    /// A text; the two functions make it and read it.
+    /// A string, encoded and decoded by two functions.
     case custom(encode: @Sendable (Date) throws -> String, decode: @Sendable (String) throws -> Date)
   }
 
-  /// How bytes are written.
+  /// The format of `Data`.
   public enum Bytes: Sendable, Hashable {
-    /// A Base64 text.
+    /// A Base64 string.
     case base64
     /// An array of numbers.
     case numbers
   }
 
-  /// Keys.
-  public let keys: Keys
-  /// Dates.
-  public let dates: Dates
-  /// Bytes.
-  public let bytes: Bytes
-
+  let keys: Keys
+  let dates: Dates
+  let bytes: Bytes
   let encoder: JSONEncoder
   let decoder: JSONDecoder
 
-  /// Makes a coding and its coders.
+  /// Creates a coding with its encoder and decoder.
   ///
   /// - Parameters:
-  ///   - keys: default as written.
-  ///   - dates: default ISO 8601.
-  ///   - bytes: default Base64.
+  ///   - keys: the mapping of property names to keys. Default: ``Keys/asWritten``.
+  ///   - dates: the format of dates. Default: ``Dates/iso8601``.
+  ///   - bytes: the format of `Data`. Default: ``Bytes/base64``.
   public init(keys: Keys = .asWritten, dates: Dates = .iso8601, bytes: Bytes = .base64) {
     self.keys = keys
     self.dates = dates
@@ -66,14 +63,14 @@ public struct JSONCoding: Sendable {
     decoder = Self.decoder(keys, dates, bytes)
   }
 
-  /// Keys as written, ISO 8601 dates, Base64 bytes.
+  /// The default coding: keys as written, ISO 8601 dates and Base64 bytes.
   public static let standard = JSONCoding()
-  /// Like ``standard``, with keys in snake case.
+  /// The default coding with keys in snake case.
   public static let snakeCase = JSONCoding(keys: .snakeCase)
 
   private static func encoder(_ keys: Keys, _ dates: Dates, _ bytes: Bytes) -> JSONEncoder {
     let encoder = JSONEncoder()
-    // Sorted, so that the same value gives the same bytes: for joined calls, signatures and recordings.
+    // Sorted, so that equal values give equal bytes, for coalescing, signatures and recordings.
     encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
     if keys == .snakeCase { encoder.keyEncodingStrategy = .convertToSnakeCase }
     switch dates {
@@ -95,7 +92,7 @@ public struct JSONCoding: Sendable {
   private static func encode(_ date: Date, withMilliseconds: Bool, to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     guard let text = ISO8601.text(date, withMilliseconds: withMilliseconds) else {
-      // Not the date: Foundation traps where it describes one that is too far away.
+      // Seconds rather than the date, because Foundation traps when it describes a date that is too far away.
       throw EncodingError.invalidValue(
         date.timeIntervalSince1970,
         .init(codingPath: encoder.codingPath, debugDescription: "The date is outside of the years 0 to 9999."))
@@ -128,5 +125,3 @@ public struct JSONCoding: Sendable {
     }
   }
 }
-
-// JSON values are part of this module's API, so that who imports it, or the umbrella, sees them.

@@ -6,18 +6,19 @@ import ApusJSON
   import Foundation
 #endif
 
-// What bounds decoding: the size of content is limited before it is here; nesting by the check below, without which a
-// recursive model overflows a small stack, and the time of Foundation's errors grows with the square of the depth; time
-// by nothing else, since a decoder cannot be stopped. A call whose deadline passes meanwhile ends when it is done.
+// The limits of decoding: the content limit bounds the size. The check below bounds the nesting, because a recursive
+// model would overflow a small stack, and the time to create Foundation's errors grows with the square of the depth.
+// The time itself is not limited, because a decoder cannot be stopped: a call whose deadline passes meanwhile ends
+// afterwards.
 extension JSONCoding {
-  /// Decodes a value: any JSON by the parser of this package, models by Foundation's decoder.
+  /// Decodes a value: `JSONValue` types with this package's parser, models with Foundation's decoder.
   func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
     if Self.isAnyJSON(type) { return try Self.value(of: JSONValue(parsing: data), as: type) }
     try JSONNesting.check(data)
     return try decoder.decode(type, from: data)
   }
 
-  /// Decodes the value at a path of keys.
+  /// Decodes the value at a key path.
   func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at keys: [String]) throws -> Value {
     guard Self.isAnyJSON(type) else {
       try JSONNesting.check(data)
@@ -37,7 +38,7 @@ extension JSONCoding {
     return try Self.value(of: value, as: type, at: path)
   }
 
-  /// Encodes a value: any JSON by the writer of this package, models by Foundation's encoder.
+  /// Encodes a value: `JSONValue` types with this package's writer, models with Foundation's encoder.
   func encode<Value: Encodable>(_ value: Value) throws -> Data {
     guard Self.isAnyJSON(Value.self) else { return try encoder.encode(value) }
     let json: JSONValue =
@@ -50,25 +51,25 @@ extension JSONCoding {
     return Data(json.utf8())
   }
 
-  /// The member with a name, as written or in the form that snake case gives it.
+  /// Returns the member with a name, as written or in camel case.
   func member(_ name: String, in members: [String: JSONValue]) -> JSONValue? {
     if keys == .asWritten { return members[name] ?? members[name.camelCased] }
     return members.first { $0.key.camelCased == name }?.value
       ?? members.first { $0.key.camelCased == name.camelCased }?.value
   }
 
-  /// Whether a member may be the one with a name.
+  /// Whether ``member(_:in:)`` may return the member with this key.
   func isMember(_ key: String, _ name: String) -> Bool {
     let key = keys == .asWritten ? key : key.camelCased
     return key == name || key == name.camelCased
   }
 
-  /// Whether values of a type are any JSON, which is read without Foundation's decoder.
+  /// Whether a type is `JSONValue` or a container of it, which is read without Foundation's decoder.
   static func isAnyJSON<Value>(_ type: Value.Type) -> Bool {
     type == JSONValue.self || type == JSONValue?.self || type == [JSONValue].self || type == [String: JSONValue].self
   }
 
-  /// Any JSON as a value of a type of which ``isAnyJSON(_:)`` is true.
+  /// Converts JSON to a type for which ``isAnyJSON(_:)`` is true.
   static func value<Value>(of json: JSONValue, as type: Value.Type, at path: [AnyKey] = []) throws -> Value {
     let value: Any
     if type == [JSONValue].self {
@@ -89,17 +90,18 @@ extension JSONCoding {
   }
 }
 
-/// The check of JSON that Foundation's decoder will read: one pass over the bytes, which keeps nothing of them.
+/// A check of JSON before Foundation's decoder reads it. One pass over the bytes, without allocations.
 enum JSONNesting {
-  /// The most arrays and objects inside each other in content that is decoded into models.
+  /// The maximum nesting of arrays and objects in content that is decoded into models.
   static let limit = 128
-  /// From how many characters in a row that may be combining marks the names of members are looked at.
+  /// The number of consecutive characters that may be combining marks from which member names are checked by the
+  /// parser.
   private static let marks = 1024
 
   /// - Throws: ``JSONError``.
   static func check(_ data: Data) throws {
     let isWorthParsing = try data.withUnsafeBytes { bytes in
-      // Foundation reads other encodings, too, in which brackets and quotation marks look different (RFC 8259 §8.1).
+      // Foundation also reads UTF-16 and UTF-32, in which brackets and quotation marks look different (RFC 8259 §8.1).
       if bytes.prefix(4).contains(0) || bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) {
         throw JSONError(.invalidUTF8, at: 0)
       }
@@ -108,7 +110,7 @@ enum JSONNesting {
     if isWorthParsing { _ = try JSONValue(parsing: data, keeping: { _ in false }) }
   }
 
-  /// Checks the nesting; also tells whether some string may hold very many combining marks in a row.
+  /// Checks the nesting. Returns whether a string may contain a very long run of combining marks.
   private static func hasLongRun(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
     var (index, depth, run) = (0, 0, 0)
     var (isString, hasLongRun) = (false, false)
@@ -140,7 +142,7 @@ enum JSONNesting {
   }
 }
 
-/// A value that stands below a path of keys.
+/// The value at a key path.
 struct NestedValue<Value: Decodable>: DecodableWithConfiguration {
   let value: Value
 
@@ -159,7 +161,7 @@ struct NestedValue<Value: Decodable>: DecodableWithConfiguration {
   }
 }
 
-/// A key that is known only at run time.
+/// A coding key that is known only at run time.
 struct AnyKey: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }
@@ -170,7 +172,7 @@ struct AnyKey: CodingKey {
 }
 
 extension KeyedDecodingContainer<AnyKey> {
-  /// The key as written, or in the form that a snake-case coding gives it.
+  /// Returns the key as written, or in camel case, into which a snake-case coding converts it.
   func key(_ name: String) -> AnyKey {
     let plain = AnyKey(name)
     if contains(plain) { return plain }
@@ -180,7 +182,7 @@ extension KeyedDecodingContainer<AnyKey> {
 }
 
 extension String {
-  /// What `JSONDecoder` makes of a key in snake case; underscores at both ends stay.
+  /// The key that `JSONDecoder` makes of a snake-case key. Underscores at both ends stay.
   var camelCased: String {
     let start = prefix { $0 == "_" }
     let end = dropFirst(start.count).reversed().prefix { $0 == "_" }

@@ -1,23 +1,25 @@
-/// An array that keeps what could be decoded and reports what could not: only for those who ask for it.
+/// An array that skips items that cannot be decoded and reports them, instead of failing as a whole.
 ///
-/// `Request<LossyArray<Movie>>` gives the good movies and, in ``drops``, why each other one was left out.
+/// `Request<LossyArray<Movie>>` returns the valid movies in ``elements`` and the errors of the others in ``drops``.
 public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
-  /// One item that could not be decoded.
+  /// An item that could not be decoded.
   public struct Drop: Sendable, CustomStringConvertible {
-    /// Its place in the array, from 0.
+    /// The item's index in the array.
     public let index: Int
-    /// Why.
+    /// The error of the decoder.
     public let error: any Error
-    /// The place and the reason; holds no value of the item.
+    /// The index and the reason, without any value of the item.
     public var description: String { "item \(index): \(DecodingFailure(error).description)" }
   }
 
-  /// What could be decoded, in order.
+  /// The decoded items, in order.
   public let elements: [Element]
-  /// What could not, in order.
+  /// The items that could not be decoded, in order.
   public let drops: [Drop]
 
-  /// Decodes an array; fails only when it is none.
+  /// Decodes an array.
+  ///
+  /// - Throws: `DecodingError` if the value is not an array.
   public init(from decoder: any Decoder) throws {
     var container = try decoder.unkeyedContainer()
     var elements: [Element] = []
@@ -33,7 +35,7 @@ public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
     self.drops = drops
   }
 
-  /// Decodes always, so that the container moves on to the next item.
+  /// Decoding it always succeeds, so that the container advances to the next item.
   private struct Attempt: Decodable {
     let result: Result<Element, any Error>
 

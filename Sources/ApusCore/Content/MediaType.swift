@@ -1,29 +1,29 @@
 /// A media type such as `application/json` (RFC 9110 §8.3.1).
 public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-  /// The whole text with its parameters, as it stands in a field.
+  /// The complete text with parameters, as in a field (header).
   public let description: String
   /// Type and subtype in lower case, without parameters.
   public let essence: String
 
-  /// Makes a media type of a field value.
+  /// Creates a media type from a field value.
   public init(_ text: String) {
     description = text
     essence = String(Substring(Self.trimmed(text.utf8.prefix { $0 != Self.semicolon }))).lowercased()
   }
 
-  /// Makes a media type of a literal.
+  /// Creates a media type from a literal.
   public init(stringLiteral value: String) {
     self.init(value)
   }
 
-  /// Whether it is JSON, or a format that is written in JSON (RFC 6839 §3.1).
+  /// Whether the media type is JSON or has the suffix `+json` (RFC 6839 §3.1).
   public var isJSON: Bool {
     essence == "application/json" || essence == "text/json" || essence.utf8.suffix(5).elementsEqual("+json".utf8)
   }
 
-  /// The value of a parameter such as `charset`, without quotes; `nil` when there is none.
+  /// Returns the value of a parameter such as `charset`, without quotes, or `nil` if it is missing.
   ///
-  /// - Parameter name: in any case (RFC 9110 §5.6.6).
+  /// - Parameter name: the name of the parameter, in any case (RFC 9110 §5.6.6).
   public func parameter(_ name: String) -> String? {
     var rest = description.utf8.drop { $0 != Self.semicolon }.dropFirst()
     while !rest.isEmpty {
@@ -38,7 +38,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
     return nil
   }
 
-  /// Takes a quoted string (RFC 9110 §5.6.4) off the front.
+  /// Removes a quoted string (RFC 9110 §5.6.4) from the front and returns its text.
   private static func unquoted(_ rest: inout Substring.UTF8View) -> String {
     var value: [UInt8] = []
     rest = rest.dropFirst()

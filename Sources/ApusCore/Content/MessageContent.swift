@@ -4,18 +4,18 @@
   public import Foundation
 #endif
 
-/// The content of a request message: the bytes, or where they come from.
+/// The content (body) of a request message.
 public enum MessageContent: Sendable {
   /// No content.
   case empty
   /// Bytes in memory.
   case bytes(Data)
-  /// A file's bytes, read when they are sent; replayable as long as the file stays.
+  /// The bytes of a file, read while they are sent. Replayable as long as the file exists.
   case file(ContentFile)
-  /// Bytes made while they are sent.
+  /// Bytes produced while they are sent.
   case stream(ContentStream)
 
-  /// How many bytes there are; `nil` when that is known only at the end.
+  /// The number of bytes, or `nil` if it is unknown before the end.
   public var length: Int64? {
     switch self {
     case .empty: 0
@@ -25,30 +25,30 @@ public enum MessageContent: Sendable {
     }
   }
 
-  /// Whether the same bytes can be sent a second time.
+  /// Whether the same bytes can be sent again.
   public var isReplayable: Bool {
     if case .stream(let stream) = self { return stream.isReplayable }
     return true
   }
 
-  /// Whether there is no content at all.
+  /// Whether there is no content. Content of zero bytes is content.
   public var isEmpty: Bool {
     if case .empty = self { return true }
     return false
   }
 }
 
-/// A file whose bytes are sent as content.
+/// A file that is sent as content.
 public struct ContentFile: Sendable, Hashable {
-  /// Where the file is.
+  /// The path of the file.
   public let path: String
-  /// The file's size in bytes when it was looked at.
+  /// The size of the file in bytes when this value was created.
   public let length: Int64
 
-  /// Looks at the file.
+  /// Checks the file and reads its size.
   ///
   /// - Parameter path: an absolute path, or one relative to the working directory.
-  /// - Throws: ``ContentFileError`` when it is missing, not a regular file or not readable.
+  /// - Throws: ``ContentFileError`` if the file is missing, not a regular file or not readable.
   public init(path: String) throws(ContentFileError) {
     let manager = FileManager.default
     let target = URL(filePath: path).resolvingSymlinksInPath().path
@@ -61,7 +61,7 @@ public struct ContentFile: Sendable, Hashable {
     guard manager.isReadableFile(atPath: path) else {
       throw ContentFileError(path: path, reason: "it is not readable")
     }
-    // A number of one type or another, by platform and by what else is linked; its digits are always the same.
+    // The type of the number depends on the platform and on the linked libraries; its description does not.
     guard let length = attributes[.size].flatMap({ Int64("\($0)") }) else {
       throw ContentFileError(path: path, reason: "its size is unknown")
     }
@@ -74,39 +74,40 @@ public struct ContentFile: Sendable, Hashable {
 public struct ContentFileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The path as given.
   public let path: String
-  /// Why, as half a sentence.
+  /// The reason as a clause, for example `it is not readable`.
   public let reason: String
   /// The path and the reason.
   public var description: String { "cannot send the file \(path): \(reason)" }
 }
 
-/// Content that is made while it is sent.
+/// Content that is produced while it is sent.
 ///
-/// The transport asks for one piece at a time, so the pieces are made no faster than they are sent.
+/// The transport requests one piece at a time, so that pieces are produced no faster than they are sent.
 public struct ContentStream: Sendable {
-  /// One pass over the content: the next piece at each call, `nil` at the end.
+  /// A function that returns the next piece, or `nil` at the end.
   public typealias Pieces = @Sendable () async throws -> Data?
 
-  /// How many bytes all pieces have together; `nil` when that is not known beforehand.
+  /// The total number of bytes, or `nil` if it is unknown beforehand.
   public let length: Int64?
   /// Whether ``makePieces`` may be called more than once.
   public let isReplayable: Bool
-  /// Starts a pass over the content.
+  /// Starts to produce the content from its beginning.
   public let makePieces: @Sendable () throws -> Pieces
 
-  /// Makes content of a function that starts a pass over the pieces.
+  /// Creates content from a function that starts to produce pieces.
   ///
   /// - Parameters:
-  ///   - length: total bytes, when known; the exchange fails when the pieces disagree.
-  ///   - isReplayable: whether a second pass gives the same bytes.
-  ///   - makePieces: starts a pass.
+  ///   - length: the total number of bytes, if known. The exchange fails if the pieces have another length. Default:
+  ///     `nil`.
+  ///   - isReplayable: whether each call of `makePieces` produces the same bytes.
+  ///   - makePieces: starts to produce the content from its beginning.
   public init(length: Int64? = nil, isReplayable: Bool, makePieces: @escaping @Sendable () throws -> Pieces) {
     self.length = length
     self.isReplayable = isReplayable
     self.makePieces = makePieces
   }
 
-  /// Makes replayable content of a sequence that can be iterated several times.
+  /// Creates replayable content from a sequence that can be iterated several times.
   public init<Source: AsyncSequence & Sendable>(length: Int64? = nil, _ source: Source) where Source.Element == Data {
     self.init(length: length, isReplayable: true) {
       let iterator = IteratorBox(source.makeAsyncIterator())
@@ -115,7 +116,7 @@ public struct ContentStream: Sendable {
   }
 }
 
-/// Lets a `Sendable` closure drive an iterator; transports ask for one piece at a time.
+/// An iterator that a `Sendable` closure can advance. Transports request one piece at a time.
 private actor IteratorBox<Iterator: AsyncIteratorProtocol> where Iterator.Element == Data {
   private var iterator: Iterator?
 

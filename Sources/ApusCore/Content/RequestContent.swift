@@ -4,33 +4,33 @@
   public import Foundation
 #endif
 
-/// What a request sends: a value and its format, or bytes. Encoded off the caller's actor, when it is sent.
+/// The content (body) of a request, encoded off the caller's actor when it is sent.
 public struct RequestContent: Sendable {
-  /// What `Content-Type` says; `nil`: the field is not set.
+  /// The media type for `Content-Type`, or `nil` to leave the field out.
   let mediaType: MediaType?
-  /// Makes the bytes with the coders in force.
+  /// Encodes the content with the coders in effect.
   let encode: @Sendable (CodingOptions) throws -> MessageContent
 
-  /// Makes content of a function that encodes it.
+  /// Creates content from a function that encodes it.
   ///
   /// - Parameters:
-  ///   - mediaType: what `Content-Type` says.
-  ///   - encode: called off the caller's actor, once for each call.
+  ///   - mediaType: the media type for `Content-Type`, or `nil` to leave the field out.
+  ///   - encode: encodes the content. Called once for each call, off the caller's actor.
   public init(_ mediaType: MediaType?, encode: @escaping @Sendable (CodingOptions) throws -> MessageContent) {
     self.mediaType = mediaType
     self.encode = encode
   }
 
-  /// Nothing.
+  /// No content.
   public static let empty = RequestContent(nil) { _ in .empty }
 
-  /// A value as JSON, in the coding of the call, the endpoint or the client.
+  /// A value as JSON, in the ``JSONCoding`` of the call or the client.
   public static func json(_ value: some Encodable & Sendable) -> RequestContent {
     RequestContent(.json) { .bytes(try $0.effectiveJSON.encode(value)) }
   }
 
-  // Disfavored, so that a literal is a list in order rather than a dictionary without one.
-  /// A value as a form: one parameter a property (WHATWG URL §5, `application/x-www-form-urlencoded`).
+  // Disfavored, so that a dictionary literal is an ordered `Query`.
+  /// A value as a form, with one parameter for each property (WHATWG URL §5, `application/x-www-form-urlencoded`).
   @_disfavoredOverload
   public static func form(_ value: some Encodable & Sendable) -> RequestContent {
     form(Query(value))
@@ -43,7 +43,7 @@ public struct RequestContent: Sendable {
     }
   }
 
-  /// A value in a format of your choice.
+  /// A value in another format.
   public static func encoded(_ value: some Encodable & Sendable, as format: some ContentFormat) -> RequestContent {
     RequestContent(format.mediaType) { _ in .bytes(try format.encode(value)) }
   }
@@ -58,12 +58,12 @@ public struct RequestContent: Sendable {
     RequestContent(mediaType) { _ in .bytes(Data(text.utf8)) }
   }
 
-  /// A file, read while it is sent. A missing or unreadable file makes the call throw `encoding`.
+  /// A file, read while it is sent. If the file is missing or unreadable, the call fails with `encoding`.
   public static func file(_ path: String, _ mediaType: MediaType = .bytes) -> RequestContent {
     RequestContent(mediaType) { _ in .file(try ContentFile(path: path)) }
   }
 
-  /// Bytes made while they are sent.
+  /// Bytes produced while they are sent.
   public static func stream(_ stream: ContentStream, _ mediaType: MediaType = .bytes) -> RequestContent {
     RequestContent(mediaType) { _ in .stream(stream) }
   }

@@ -7,7 +7,7 @@ import Synchronization
   public import Foundation
 #endif
 
-/// The content of a response: complete in memory, or arriving piece by piece.
+/// The content (body) of a response: complete in memory, or still arriving.
 public struct ResponseContent: Sendable {
   enum Storage {
     case bytes(Data, trailers: HTTPFields)
@@ -15,44 +15,44 @@ public struct ResponseContent: Sendable {
   }
 
   let storage: Storage
-  /// Whether a transport has collected the bytes, and has told of the head and of each piece.
+  /// Whether the transport collected the bytes and reported the head and each piece itself.
   let isCollected: Bool
 
   /// No content.
   public static let empty = ResponseContent(Data())
 
-  /// Content that is complete, with the fields that came after it. Default: none.
+  /// Creates complete content with its trailer fields. Default: none.
   public init(_ data: Data, trailers: HTTPFields = [:]) {
     storage = .bytes(data, trailers: TrailerRules.allowed(trailers))
     isCollected = false
   }
 
-  /// Content that a transport has collected for a call that wants it complete (``ContentDelivery/buffered``).
+  /// Creates content that a transport has collected for a call with buffered delivery (``ContentDelivery/buffered``).
   ///
-  /// Such a transport wakes its caller once, not at the head and at every piece. It has told the context of the
-  /// head and of each piece as they arrived, and has kept the context's ``CallContext/contentLimit``.
+  /// Such a transport resumes the call once instead of at the head and at every piece. It must have reported the head
+  /// and each piece to the context and enforced ``ExchangeContext/contentLimit``.
   public init(collected data: Data, trailers: HTTPFields = [:]) {
     storage = .bytes(data, trailers: TrailerRules.allowed(trailers))
     isCollected = true
   }
 
-  /// Content that a transport delivers piece by piece.
+  /// Creates content that a transport delivers piece by piece.
   ///
   /// - Parameters:
-  ///   - source: delivers the pieces.
-  ///   - expectedLength: bytes announced by the server, if it did.
+  ///   - source: the source of the pieces.
+  ///   - expectedLength: the number of bytes that the server announced, if any. Default: `nil`.
   public init(source: any ContentSource, expectedLength: Int64? = nil) {
     storage = .arriving(ArrivingContent(source: source, expectedLength: expectedLength))
     isCollected = false
   }
 
-  /// The bytes, when all of them are in memory.
+  /// The bytes if all of them are in memory, else `nil`.
   public var bytes: Data? {
     if case .bytes(let data, _) = storage { return data }
     return nil
   }
 
-  /// How many bytes there are, or are announced to come; `nil` when that is unknown.
+  /// The number of bytes, or the number that the server announced. `nil` if it is unknown.
   public var expectedLength: Int64? {
     switch storage {
     case .bytes(let data, _): Int64(data.count)
@@ -60,11 +60,11 @@ public struct ResponseContent: Sendable {
     }
   }
 
-  /// The fields that came after the content (RFC 9110 §6.5): none before all of it was read, none where it broke off
-  /// or was given up, and none from transports that cannot see them.
+  /// The trailer fields (RFC 9110 §6.5).
   ///
-  /// Fields that have to be known before the content is read or that decide about the exchange are left out (RFC 9110
-  /// §6.5.1): framing, routing, credentials, cookies, caching, the content's own description.
+  /// Empty until all content was read, if the content was cut short or discarded, and with transports that cannot see
+  /// trailers. Fields for framing, routing, credentials, cookies, caching and the description of the content are left
+  /// out, because they are not allowed in trailers (RFC 9110 §6.5.1).
   public var trailers: HTTPFields {
     switch storage {
     case .bytes(_, let trailers): trailers
@@ -72,9 +72,9 @@ public struct ResponseContent: Sendable {
     }
   }
 
-  /// Has `action` run exactly once when the content is over: at once for content in memory.
+  /// Runs `action` exactly once when the content ends, which is immediately for content in memory.
   ///
-  /// Permits, breakers and timings that middlewares hold for an exchange end here, not at the head.
+  /// Middlewares release permits, report to circuit breakers and stop timers here rather than at the response head.
   public func onEnd(_ action: @escaping @Sendable (ContentEnd) -> Void) {
     switch storage {
     case .bytes(let data, _): action(.finished(length: Int64(data.count)))
@@ -82,13 +82,14 @@ public struct ResponseContent: Sendable {
     }
   }
 
-  /// The same content, to be read piece by piece; content in memory becomes one piece.
+  /// The same content as arriving content. Content in memory becomes one piece.
   var arriving: ResponseContent {
     guard case .bytes(let data, let trailers) = storage else { return self }
     return ResponseContent(source: MemorySource(data, trailers), expectedLength: Int64(data.count))
   }
 
-  /// The next piece of arriving content; `nil` at the end, and for content in memory, see ``arriving``.
+  /// Returns the next piece of arriving content, or `nil` at the end. Content in memory has no pieces, see
+  /// ``arriving``.
   func next() async throws -> Data? {
     switch storage {
     case .bytes: nil
@@ -96,12 +97,13 @@ public struct ResponseContent: Sendable {
     }
   }
 
-  /// All bytes, read to the end when they still arrive.
+  /// Reads the content to its end and returns all bytes.
   ///
   /// - Parameters:
-  ///   - limit: the most bytes accepted; one more is an error and gives the content up.
-  ///   - onPiece: told the size of each piece as it arrives.
-  /// - Throws: ``TransportError`` when the content breaks off or passes the limit; `CancellationError`.
+  ///   - limit: the maximum number of bytes. Larger content is discarded.
+  ///   - onPiece: called with the size of each piece in bytes as it arrives.
+  /// - Throws: ``TransportError`` if the content is cut short or exceeds the limit. `CancellationError` if the task is
+  ///   cancelled or the content was discarded.
   public func collect(upTo limit: Int, onPiece: @Sendable (Int) -> Void = { _ in }) async throws -> Data {
     if let data = try bytes(upTo: limit) {
       onPiece(data.count)
@@ -111,16 +113,17 @@ public struct ResponseContent: Sendable {
     return try await content.collect(upTo: limit, onPiece: onPiece)
   }
 
-  /// The bytes, when all of them are in memory.
+  /// Returns the bytes if all of them are in memory.
   ///
-  /// - Throws: ``TransportError`` when they pass the limit.
+  /// - Throws: ``TransportError`` if they exceed the limit.
   func bytes(upTo limit: Int) throws -> Data? {
     guard let bytes else { return nil }
     guard bytes.count <= limit else { throw TransportError.contentTooLarge(limit: limit) }
     return bytes
   }
 
-  /// At most `count` bytes from the start; the rest is given up. `onPiece` is told the size of each piece that arrives.
+  /// Returns at most the first `count` bytes and discards the rest. Calls `onPiece` with the size of each arriving
+  /// piece.
   func prefix(_ count: Int, onPiece: @Sendable (Int) -> Void = { _ in }) async throws -> Data {
     switch storage {
     case .bytes(let data, _): return data.prefix(count)
@@ -135,28 +138,28 @@ public struct ResponseContent: Sendable {
     }
   }
 
-  /// Gives the rest of the content up.
+  /// Discards the rest of the content: the exchange is drained or closed.
   public func discard() {
     if case .arriving(let content) = storage { content.discard() }
   }
 
-  /// A closure that gives the rest of the content up with an error, which its reader gets in place of the next piece.
+  /// A closure that discards the rest of the content and throws an error to its reader.
   ///
-  /// For middlewares that learn later that nobody may read on. The closure does not keep the content: one that nobody
-  /// reads any more is given up as ever. It does nothing once the content is over, nor for content in memory.
-  public var interrupter: @Sendable (any Error) -> Void {
+  /// For middlewares that end a response later, for example at a deadline. The closure holds the content weakly. It
+  /// does nothing after the end of the content and for content in memory.
+  package var interrupter: @Sendable (any Error) -> Void {
     guard case .arriving(let content) = storage else { return { _ in } }
     return { [weak content] error in content?.discard(throwing: error) }
   }
 }
 
-/// How a response's content ended.
+/// The way the content of a response ended.
 public enum ContentEnd: Sendable {
-  /// All of it arrived: so many bytes.
+  /// All content arrived; its length in bytes.
   case finished(length: Int64)
-  /// It broke off.
+  /// The content was cut short.
   case failed(any Error)
-  /// Nobody wanted the rest.
+  /// The rest was discarded.
   case discarded
 }
 
@@ -186,11 +189,10 @@ private final class MemorySource: ContentSource {
   }
 }
 
-/// Which fields may follow the content.
+/// The fields that are allowed in trailers.
 enum TrailerRules {
-  /// Fields that are needed before the content can be read, or that decide about the exchange: framing, routing,
-  /// authentication, control and content's own description (RFC 9110 §6.5.1). A trailer cannot change any of it any
-  /// more, so these are dropped.
+  /// Fields for framing, routing, authentication, control and the description of the content (RFC 9110 §6.5.1), which
+  /// must be known before the content is read.
   private static let forbidden: Set<String> = [
     "age", "authentication-info", "authorization", "cache-control", "connection", "content-encoding",
     "content-length",

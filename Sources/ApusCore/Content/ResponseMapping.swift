@@ -4,15 +4,20 @@
   import Foundation
 #endif
 
-/// How an accepted answer becomes a value: what to ask for, and how to read it.
+/// The way an accepted response becomes a value: the media type to request and the function that reads the content.
 public struct ResponseMapping<Value: Sendable>: Sendable {
-  /// What `Accept` asks for; `nil`: anything. Decoded values ask for the format in force instead of JSON.
+  /// The media type for the `Accept` field, or `nil` to accept any. A call with another ``CodingOptions/format``
+  /// requests that format instead of JSON.
   public var accept: MediaType? { accepted.mediaType(in: CodingOptions()) }
   let accepted: AcceptedType
-  /// Makes the value of the complete content.
+  /// Reads the value from the complete content (body).
   public let read: @Sendable (Content) throws -> Value
 
-  /// Makes a mapping of a function.
+  /// Creates a mapping from a function.
+  ///
+  /// - Parameters:
+  ///   - accept: the media type for the `Accept` field. Default: `nil`, which accepts any.
+  ///   - read: reads the value. Its errors become a ``CallError`` with the code `decoding`.
   public init(accept: MediaType? = nil, read: @escaping @Sendable (Content) throws -> Value) {
     self.init(AcceptedType(accept), read: read)
   }
@@ -29,24 +34,24 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     self.read = read
   }
 
-  /// Reads by a parser of the app's own.
+  /// A mapping that reads the content with a custom parser.
   public static func parsed<Parser: ContentParser>(by parser: Parser) -> ResponseMapping where Parser.Value == Value {
     ResponseMapping(accept: parser.accept, read: parser.parse)
   }
 
-  /// Reads each status its own way; a status that is accepted but not listed is a decoding error.
+  /// A mapping that depends on the status. An accepted status that is not listed is a decoding error.
   public static func byStatus(_ mappings: [Int: ResponseMapping<Value>]) -> ResponseMapping {
-    // The smallest status decides, so that the same mapping always asks for the same.
+    // The smallest status decides about `Accept`, so that equal mappings send equal requests.
     let accepted = mappings.min { $0.key < $1.key }?.value.accepted ?? .anything
     return ResponseMapping(accepted) { content in
       guard let mapping = mappings[content.status] else {
-        throw CallFault(.decoding, "nothing says how to read an answer with status \(content.status)")
+        throw CallFault(.decoding, "no mapping for a response with status \(content.status)")
       }
       return try mapping.read(content)
     }
   }
 
-  /// The same value whatever the content is.
+  /// A mapping that ignores the content and returns a constant value.
   public static func constant(_ value: Value) -> ResponseMapping {
     ResponseMapping { _ in value }
   }
@@ -58,14 +63,14 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
       accepted, rejected: { ($0 as? Rejected).map { .rejected($0) } }, read: { .accepted(try read($0)) })
   }
 
-  /// For requests that fail before anything is sent.
+  /// A mapping for requests that fail before anything is sent.
   static var unavailable: ResponseMapping {
     ResponseMapping { _ in throw CallFault(.invalidRequest, "the endpoint could not be described") }
   }
 }
 
 extension ResponseMapping where Value: Decodable {
-  /// Decodes the content in the format in force; `Data` and `String` get the bytes and the text as they are.
+  /// A mapping that decodes the content in the format in effect. `Data` and `String` get the bytes and the text.
   public static var decoded: ResponseMapping {
     if Value.self == Data.self { return ResponseMapping { try cast($0.data) } }
     if Value.self == String.self { return ResponseMapping { try cast($0.text()) } }
@@ -76,7 +81,7 @@ extension ResponseMapping where Value: Decodable {
     }
   }
 
-  /// Decodes the part of a JSON answer at a path of keys such as `data.items`.
+  /// A mapping that decodes the part of a JSON response at a key path such as `data.items`.
   public static func decoded(at keyPath: String) -> ResponseMapping {
     let keys = keyPath.split(separator: ".").map(String.init)
     return ResponseMapping(accept: .json) { content in
@@ -85,20 +90,20 @@ extension ResponseMapping where Value: Decodable {
     }
   }
 
-  /// What an answer without content stands for: `nil` where that is a value.
+  /// The value of a response without content: `nil` for optional types.
   private static func absent() throws -> Value {
     if let none = (Value.self as? any AbsentValue.Type)?.absent as? Value { return none }
-    throw CallFault(.decoding, "the answer has no content")
+    throw CallFault(.decoding, "the response has no content")
   }
 
-  /// Decodes the value out of an envelope; an envelope that tells of a failure is a rejection.
+  /// A mapping that decodes the value in an envelope. An envelope without a success code is a rejection.
   public static func enveloped(_ envelope: EnvelopeFormat) -> ResponseMapping {
     ResponseMapping(accept: .json) { $0.data.isEmpty ? try absent() : try envelope.open($0) }
   }
 }
 
 extension ResponseMapping where Value == Void {
-  /// Ignores the content, unless the client's answers come in envelopes, which may tell of a failure.
+  /// A mapping that ignores the content, except for the code of the client's envelope.
   public static var empty: ResponseMapping {
     ResponseMapping { content in
       if let envelope = content.coding.envelope, !content.data.isEmpty { try envelope.check(content) }
@@ -107,42 +112,40 @@ extension ResponseMapping where Value == Void {
 }
 
 extension ResponseMapping where Value == Content {
-  /// The content as it is, to be read later.
+  /// A mapping that returns the undecoded content.
   public static var content: ResponseMapping {
     ResponseMapping { $0 }
   }
 }
 
-/// Values that an answer without content stands for.
+/// Types with a value for a response without content.
 private protocol AbsentValue { static var absent: Self { get } }
 extension Optional: AbsentValue { fileprivate static var absent: Wrapped? { nil } }
 
-/// Gives a value the type it is known to have.
+/// Casts a value whose type is known.
 private func cast<Target>(_ value: Any) throws -> Target {
   guard let value = value as? Target else { throw CallFault(.decoding, "the value has another type") }
   return value
 }
 
-/// What `Accept` asks for, before the coders in force are known.
+/// The accepted media type, before the format in effect is known.
 enum AcceptedType: Sendable {
-  /// Anything.
   case anything
-  /// This type.
   case type(MediaType)
-  /// What the format in force reads, JSON when nobody chose one.
+  /// The media type of the format in effect, JSON by default.
   case format
 
   init(_ type: MediaType?) {
     self = type.map { .type($0) } ?? .anything
   }
 
-  /// Whether an environment that asks for a type of its own, such as a vendor's JSON, may do so here.
+  /// Whether the environment's own `Accept`, for example a vendor's JSON type, takes precedence.
   var isOpen: Bool {
     if case .type(let type) = self { return type == .json }
     return true
   }
 
-  /// The type to ask for under these coders; `nil`: anything.
+  /// Returns the media type to request, or `nil` for any.
   func mediaType(in coding: CodingOptions) -> MediaType? {
     switch self {
     case .anything: nil

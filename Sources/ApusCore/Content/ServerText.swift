@@ -1,9 +1,9 @@
-/// Texts of a server that people or programs see: sentences and codes.
+/// Texts from a server that are shown to people or read by programs: sentences and codes.
 enum ServerText {
-  /// The most characters of a sentence.
+  /// The maximum length of a sentence in Unicode scalars.
   static let limit = 300
 
-  /// The names of statuses (RFC 9110 §15.5, RFC 6585), which frameworks send where nobody wrote a sentence.
+  /// The names of statuses (RFC 9110 §15.5, RFC 6585), which frameworks send in place of a message.
   static let statusNames: Set = [
     "bad request", "unauthorized", "payment required", "forbidden", "not found", "404 page not found",
     "method not allowed", "not acceptable", "proxy authentication required", "request timeout", "conflict", "gone",
@@ -13,18 +13,20 @@ enum ServerText {
     "too many requests",
   ]
 
-  /// A text as a sentence: on one line, without control, direction and other format characters, with at most 300
-  /// Unicode scalars; `nil` if nothing is left.
+  /// Returns a text as one line without control, direction and other format characters, cut to 300 Unicode scalars.
+  /// `nil` if nothing is left.
   static func sentence(_ text: String) -> String? { cleaned(text, limit: limit) }
 
-  /// A text as a code: cleaned like a sentence, with at most 100 scalars.
+  /// Returns a text cleaned like a sentence, cut to 100 scalars.
   static func code(_ text: String) -> String? { cleaned(text, limit: 100) }
 
-  /// Whether a text is a code for programs rather than a sentence for people: at most 64 ASCII letters, digits, and
-  /// `_`, `.` or `-` between them, with a sign or a capital letter inside, as in `invalid_token`, `auth.expired`,
-  /// `NotFound` and `EMAIL_NOT_FOUND`.
+  /// Whether a text is a code for programs rather than a sentence for people.
   ///
-  /// - Parameter isWord: whether a single word of small or of capital letters is one, too, as in `gone`.
+  /// A code has at most 64 ASCII letters and digits with `_`, `.` or `-` between them, and contains one of these signs
+  /// or a lower-case letter followed by a capital one, as in `invalid_token`, `auth.expired`, `NotFound` and
+  /// `EMAIL_NOT_FOUND`.
+  ///
+  /// - Parameter isWord: whether a single word in lower or upper case, such as `gone`, counts as a code, too.
   static func isCode(_ text: String, orWord isWord: Bool = false) -> Bool {
     let bytes = text.utf8
     guard bytes.count <= 64, let first = bytes.first, let last = bytes.last, isLetterOrDigit(first),
@@ -48,7 +50,7 @@ enum ServerText {
   private static func isSmall(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z") }
   private static func isCapital(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") }
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    isSmall(byte) || isCapital(byte) || byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+    isSmall(byte) || isCapital(byte) || byte.isDigit
   }
 
   private static func cleaned(_ text: String, limit: Int) -> String? {
@@ -63,7 +65,7 @@ enum ServerText {
       default: break
       }
       let needed = hasSpace && count > 0 ? 2 : 1
-      // One place is kept for the sign that something is missing; it is given up where the text ends just there.
+      // The last scalar is replaced by the ellipsis if the limit is reached.
       guard count + needed <= limit else {
         if count == limit { result.removeLast() }
         result.append("…")

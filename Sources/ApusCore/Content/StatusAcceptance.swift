@@ -1,8 +1,8 @@
-/// Which statuses are answers and which are refusals.
+/// The statuses that count as success. A call with any other status is rejected.
 public struct StatusAcceptance: Sendable {
   private let accepts: @Sendable (Int) -> Bool
 
-  /// Makes an acceptance of a rule.
+  /// Creates an acceptance from a predicate.
   public init(_ accepts: @escaping @Sendable (Int) -> Bool) {
     self.accepts = accepts
   }
@@ -15,12 +15,12 @@ public struct StatusAcceptance: Sendable {
   /// Every status.
   public static let any = StatusAcceptance { _ in true }
 
-  /// The statuses listed.
+  /// Only the listed statuses.
   public static func statuses(_ statuses: Int...) -> StatusAcceptance {
     StatusAcceptance { statuses.contains($0) }
   }
 
-  /// 200 to 299 and the statuses listed, for example 304 or 404.
+  /// 200 to 299 and the listed statuses, for example 304 or 404.
   public static func successful(and statuses: Int...) -> StatusAcceptance {
     StatusAcceptance { (200...299).contains($0) || statuses.contains($0) }
   }
@@ -39,7 +39,7 @@ public enum StatusClass: Int, Sendable, Hashable {
   /// 500 to 599
   case serverError
 
-  /// The class of a status; `nil` outside 100 to 599.
+  /// Creates the class of a status, or `nil` outside 100 to 599.
   public init?(status: Int) {
     guard (100...599).contains(status) else { return nil }
     self.init(rawValue: status / 100)

@@ -1,52 +1,54 @@
-/// What a call carries besides its message: identity, tags, limits, settings.
+/// The options of a call: identity, tags, limits, coding and middleware settings.
 public struct CallOptions: Sendable {
-  /// The id the app gave the call; `nil`: a number of the client's.
+  /// The id of the call. Default: `nil`, a serial number that the client assigns.
   public var id: CallID?
-  /// What happens when a running call has the same id.
+  /// What happens when a running call has the same id. Default: ``DuplicatePolicy/allow``.
   public var duplicates: DuplicatePolicy = .allow
-  /// Whether it shares the exchange of any call that asks for the same, see ``Endpoint/coalesced(_:)``; `nil`: as the
-  /// client does.
+  /// Whether the call may be coalesced with an equal call, see ``Endpoint/coalesced(_:)``. Default: `nil`, the client's
+  /// setting.
   public var coalesces: Bool?
-  /// Tags to find and cancel the call by.
+  /// The tags by which calls are found, cancelled, paused and limited.
   public var tags: [Tag] = []
-  /// The time limit of the whole call; `nil`: the client's default. A hundred years or more: none.
+  /// The time limit of the whole call. Default: `nil`, the client's. A hundred years or more means no limit.
   public var timeout: Duration?
-  /// The most bytes of content taken into memory; `nil`: the client's.
+  /// The maximum number of content (body) bytes read into memory. Default: `nil`, the client's.
   public var contentLimit: Int?
-  /// Coders and styles of this call; what is `nil` is the client's.
+  /// The coders and styles of this call. `nil` properties use the client's. Default: `nil`.
   public var coding: CodingOptions?
-  /// Settings for middlewares, by key.
+  /// The settings for middlewares, by key.
   public var values = ContextValues()
 
-  /// No identity, no tags, the client's limits and settings.
+  /// Creates options with the client's defaults: no name and no tags.
   public init() {}
 }
 
-/// What happens when a call names an id that a running call has already.
+/// What happens when a call starts whose id a running call already has.
 public enum DuplicatePolicy: Sendable, Hashable {
-  /// Both run; the id then stands for both.
+  /// Both calls run, and the id refers to both.
   case allow
-  /// The new call ends at once with the code ``CallError/Code/declined``; nothing is sent.
+  /// The new call fails immediately with the code ``ErrorCode/declined``. Nothing is sent.
   case refuse
-  /// The running calls end as superseded, the new one runs: latest wins.
+  /// The running calls end as superseded and the new one runs: latest wins.
   case replace
-  /// The new call shares the running one's exchange when both send the same message; each decodes for
-  /// itself, has its own deadline and can be cancelled alone. The exchange has none, see
-  /// ``Endpoint/coalesced(_:)``.
+  /// The new call is coalesced with the running one if both send the same message.
+  ///
+  /// Each call decodes for itself, keeps its own deadline and can be cancelled alone. The shared exchange has no
+  /// deadline, see ``Endpoint/coalesced(_:)``. If the pipeline has no ``CoalescingMiddleware``, both calls run as with
+  /// ``allow``.
   case join
 }
 
-/// Marks calls that belong together, for example all images.
+/// A label for calls that belong together, for example all image downloads.
 public struct Tag: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The tag's name.
   public let name: String
 
-  /// Makes a tag.
+  /// Creates a tag.
   public init(_ name: String) {
     self.name = name
   }
 
-  /// Makes a tag of a literal.
+  /// Creates a tag from a literal.
   public init(stringLiteral value: String) {
     self.init(value)
   }

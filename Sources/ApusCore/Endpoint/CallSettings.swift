@@ -1,34 +1,38 @@
 public import HTTPTypes
 
-/// How long the parts of one call's exchanges may take, where that is to be other than what its transport does anyway.
+/// The timeouts of a call's exchanges, in place of the transport's own.
 ///
-/// Set with `request.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(120)))`; the limit of the whole
-/// call is `timeout`, that of an attempt `attemptTimeout`. A call that passes one fails with the code `timeout` and the
-/// phase it was in. Each is `nil` by default: the transport's own limit. One that is not positive is passed at once.
+/// Set them with `request.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(120)))`. The limit of the
+/// whole call is `timeout`, the limit of an attempt is `attemptTimeout`. A call that exceeds a timeout fails with the
+/// code `timeout` and its phase. Each timeout is `nil` by default, which means the transport's own. A timeout that is
+/// zero or negative expires immediately.
 ///
-/// `NIOTransport` keeps them without a task. `URLSessionTransport` has no such limits and keeps none of them. With every
-/// transport, ``stall`` is also the stall limit of a call with the default deadline
+/// `NIOTransport` enforces all of them. `URLSessionTransport` has no such timeouts and ignores them. With any
+/// transport, ``stall`` is also the stall timeout of a call with the default deadline
 /// (``CallContext/limitUntilContentMoves(_:)``).
 public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
-  /// The transport's own.
+  /// The transport's own timeouts.
   public static let defaultValue = ExchangeTimeouts()
 
-  /// How long it may take until the exchange has a connection: waiting for one that others use included, which a
-  /// transport's own limit on connecting does not count. The phase is `connecting`, and nothing was sent; where the
-  /// connections that there may be are used by others, the error counts nothing against the server
+  /// The maximum time until the exchange has a connection, the wait in the connection pool's queue included.
+  ///
+  /// The transport's own connect timeout does not count that wait. The phase is `connecting`, and nothing was sent. If
+  /// all permitted connections are in use, the error does not count against the server
   /// (``TransportError/Subject/control``).
   public var connection: Duration?
-  /// How long the head of the answer may take from the moment the request has left. The phase is `awaitingHead`.
+  /// The maximum time from the end of the request to the response head. The phase is `awaitingHead`.
   public var firstByte: Duration?
-  /// How long no byte may move in either direction while content is on its way. The phase is `connecting` until the head
-  /// of the answer is there, then `receiving`. 20 seconds where neither this nor a transport says otherwise.
+  /// The maximum time without progress in either direction while content (body) is transferred.
   ///
-  /// Time in which the caller does not read the response, or is still producing content, does not count. A byte sent has
-  /// moved when the server's system has confirmed it, which happens in steps: the slowest upload that is no stall is one
-  /// step in this time, usually about 8 KiB, over loopback up to 64 KiB.
+  /// The phase is `connecting` until the response head has arrived, then `receiving`. 20 seconds if neither this value
+  /// nor the transport's is set.
+  ///
+  /// The time in which the caller does not read the response or still produces content does not count. A sent byte
+  /// counts once the server's system has acknowledged it, which happens in steps of usually about 8 KiB, over loopback
+  /// up to 64 KiB. An upload stalls if it takes longer than this for one step.
   public var stall: Duration?
 
-  /// Makes limits; those left out are the transport's own.
+  /// Creates timeouts. `nil` means the transport's own.
   public init(connection: Duration? = nil, firstByte: Duration? = nil, stall: Duration? = nil) {
     self.connection = connection
     self.firstByte = firstByte
@@ -36,43 +40,45 @@ public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
   }
 }
 
-/// Whether an exchange goes out on a connection that nothing was sent on before.
+/// Whether a call requires a new connection. Default: `false`.
 ///
-/// For requests that must not be repeated and are worth a handshake, such as the one that buys new tokens: a connection
-/// that has been idle may be closed by the server just as the request is sent, and then nobody knows whether the server
-/// has acted on it. `NIOTransport` honours it. `URLSessionTransport` cannot choose connections, and ignores it.
+/// For requests that must not be repeated and are worth a handshake, such as a token refresh: the server may close an
+/// idle connection just as the request is sent, and then the client cannot know whether the server has acted on it.
+/// `NIOTransport` honors this key. `URLSessionTransport` cannot choose connections and ignores it.
 public enum NewConnectionKey: ContextKey {
-  /// Any connection will do.
+  /// A pooled connection may be reused.
   public static let defaultValue = false
 }
 
-/// Where a call keeps who is told of interim responses (RFC 9110 §15.2), for example of early hints.
+/// A handler for interim responses (RFC 9110 §15.2), for example early hints.
 ///
-/// Set with `request.setting(InterimResponses.self) { … }`. Called where the response arrives, before the head of the
-/// final one is there: be quick. Transports that cannot see interim responses tell of none.
+/// Set it with `request.setting(InterimResponses.self) { … }`. The transport calls the handler as soon as an interim
+/// response arrives, so it must return quickly. Transports that cannot see interim responses never call it.
 public enum InterimResponses: ContextKey {
-  /// Nobody is told.
+  /// No handler.
   public static let defaultValue: (@Sendable (HTTPResponse) -> Void)? = nil
 }
 
-/// Whether a call does work for many others, such as fetching a token: then whoever cancels many calls at once, by tag,
-/// endpoint, rule or all of them, does not mean it. By its id it is cancelled like any other.
+/// Whether a call does work that other calls wait for, such as a token refresh. Default: `false`.
+///
+/// Cancelling calls by tag, by endpoint, by predicate or all at once skips such a call. Cancelling it by its id works
+/// as for any other call.
 public enum SharedWorkKey: ContextKey {
-  /// A call is the app's own.
+  /// The call works for itself only.
   public static let defaultValue = false
 }
 
-/// Whether a call's endpoint declares that a server which gets its request twice does the same as after one; `nil`, the
-/// default: as the method says (``HTTPTypes/HTTPRequest/Method/isIdempotent``).
+/// Whether a call's endpoint is declared idempotent. Default: `nil`, which means that the method decides
+/// (``HTTPTypes/HTTPRequest/Method/isIdempotent``).
 ///
-/// Everything that repeats a message reads it, transports included, through ``CallContext/isRepeatable(_:)``.
-public enum IdempotenceKey: ContextKey {
-  /// As the method says.
-  public static let defaultValue: Bool? = nil
+/// Middlewares and transports read it through ``CallContext/isRepeatable(_:)`` before they send a request again.
+package enum IdempotenceKey: ContextKey {
+  /// The method decides.
+  package static let defaultValue: Bool? = nil
 }
 
-/// The name of the field that holds a call's idempotency key, beside the standard `Idempotency-Key`; `nil`: none.
-public enum IdempotencyFieldKey: ContextKey {
-  /// No other field than the standard one.
-  public static let defaultValue: String? = nil
+/// The name of a field (header) that holds the call's idempotency key in addition to `Idempotency-Key`. Default: `nil`.
+package enum IdempotencyFieldKey: ContextKey {
+  /// Only `Idempotency-Key`.
+  package static let defaultValue: String? = nil
 }

@@ -1,26 +1,24 @@
-/// Names a setting that one call carries from the app to a middleware.
-///
-/// Settings of a middleware travel by key, so that no signature grows with each new one.
+/// The key of a setting that an app passes to a middleware or transport with a call.
 public protocol ContextKey {
-  /// What the setting is.
+  /// The type of the setting.
   associatedtype Value: Sendable
-  /// What it is when nobody set it.
+  /// The value of the setting if it is not set.
   static var defaultValue: Value { get }
-  /// Whether calls for which it was set to different values share no exchange unless their ids say so, see
-  /// ``Endpoint/coalesced(_:)``. Default: yes. Say no for what neither the exchange nor its answer depends on.
+  /// Whether calls with different values for this key are kept apart, see ``Endpoint/coalesced(_:)``. Default: `true`.
   ///
-  /// Values that cannot be compared, such as closures, are different from all others.
+  /// Return `false` if neither the exchange nor its response depends on the setting. Values that are not `Equatable`,
+  /// such as closures, count as different. Calls with ``DuplicatePolicy/join`` are coalesced regardless.
   static var tellsCallsApart: Bool { get }
 }
 
 extension ContextKey {
-  /// Calls with different values share nothing.
+  /// `true`: calls with different values are not coalesced.
   public static var tellsCallsApart: Bool { true }
 }
 
-/// Settings of one call, by key.
+/// The settings of a call, by key.
 public struct ContextValues: Sendable {
-  // A type of its own: of a tuple, the value is copied each time a key is compared.
+  // A struct, because comparing the keys of tuples copies the values.
   @usableFromInline
   struct Entry: Sendable {
     let key: ObjectIdentifier
@@ -28,15 +26,15 @@ public struct ContextValues: Sendable {
     var value: any Sendable
   }
 
-  // A handful at most: a scan beats hashing, and no settings cost nothing.
+  // A few entries at most, so that a scan is faster than hashing.
   @usableFromInline var entries: [Entry] = []
 
-  /// No settings.
+  /// Creates an empty collection.
   public init() {}
 
-  /// The setting of a key, or its default.
+  /// The value of a setting, or its default.
   public subscript<Key: ContextKey>(key: Key.Type) -> Key.Value {
-    // In line, so that a middleware that asks for what nobody has set pays for a comparison, or one for each setting.
+    // Inlined, so that reading an unset setting costs one comparison for each set one.
     @inlinable get {
       guard !entries.isEmpty, let index = index(of: ObjectIdentifier(key)) else { return Key.defaultValue }
       return value(at: index, key)
@@ -52,7 +50,7 @@ public struct ContextValues: Sendable {
     }
   }
 
-  /// Whether a value was set for a key, be it the default.
+  /// Whether a value is set for a key, even if it equals the default.
   func contains<Key: ContextKey>(_ key: Key.Type) -> Bool { index(of: ObjectIdentifier(key)) != nil }
 
   @usableFromInline
@@ -66,7 +64,7 @@ public struct ContextValues: Sendable {
     entries[index].value as? Key.Value ?? Key.defaultValue
   }
 
-  /// What was set of that by which calls are told apart.
+  /// The settings whose values must be equal for calls to be coalesced.
   var tellingCallsApart: [(key: ObjectIdentifier, value: any Sendable)] {
     entries.filter { $0.tellsCallsApart }.map { (key: $0.key, value: $0.value) }
   }

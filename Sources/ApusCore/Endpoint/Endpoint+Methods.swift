@@ -1,51 +1,51 @@
 public import HTTPTypes
 
-// Declared on `Endpoint`, so that `.get(…)` works wherever an endpoint is expected as well as on `Request`.
-// Here for answers that are decoded; two more files have the same for answers without a value, and left as they are.
+// The factory methods are declared on `Endpoint`, so that `.get(…)` works wherever an endpoint is expected. There are
+// three sets: responses that are decoded, responses whose content is ignored, and responses that are not decoded.
 
 extension Endpoint {
-  /// GET (RFC 9110 §9.3.1), the answer decoded from JSON, or taken as it is for `Data` and `String`.
+  /// GET (RFC 9110 §9.3.1). The response is decoded from JSON; `Data` and `String` get the bytes and the text.
   public static func get<V: Decodable & Sendable>(_ path: RequestPath, query: Query = [:]) -> Self
   where Self == Request<V> {
     Request(method: .get, path: path, query: query, mapping: .decoded)
   }
 
-  /// POST (RFC 9110 §9.3.3), the answer decoded.
+  /// POST (RFC 9110 §9.3.3). The response is decoded.
   public static func post<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: .post, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// PUT (RFC 9110 §9.3.4), the answer decoded.
+  /// PUT (RFC 9110 §9.3.4). The response is decoded.
   public static func put<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: .put, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// PATCH (RFC 5789), the answer decoded.
+  /// PATCH (RFC 5789). The response is decoded.
   public static func patch<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: .patch, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// DELETE (RFC 9110 §9.3.5), the answer decoded.
+  /// DELETE (RFC 9110 §9.3.5). The response is decoded.
   public static func delete<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: .delete, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// QUERY (RFC 10008): safe and idempotent like GET, with content; the answer decoded.
+  /// QUERY (RFC 10008), safe and idempotent like GET, with content (body). The response is decoded.
   public static func query<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent
   ) -> Self where Self == Request<V> {
     Request(method: .query, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// Any method, the answer decoded.
+  /// Any method. The response is decoded.
   public static func method<V: Decodable & Sendable>(
     _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
@@ -53,12 +53,11 @@ extension Endpoint {
   }
 }
 
-// Declared on `Endpoint`, so that `.get(…)` works wherever an endpoint is expected as well as on `Request`.
-// Here for answers whose content is not wanted. What GET and QUERY fetch is wanted: a call of theirs that names no type
-// is a mistake, which must not compile as one without a value.
+// Responses whose content is ignored. A GET or QUERY whose content is ignored is usually a missing type annotation, so
+// these two do not compile.
 
 extension Endpoint {
-  /// GET without a type for its value does not compile: what it fetches would be dropped.
+  /// GET without a type does not compile, because its content would be lost.
   @available(
     *, unavailable,
     message: """
@@ -70,7 +69,7 @@ extension Endpoint {
     Request(method: .get, path: path, query: query, mapping: .empty)
   }
 
-  /// QUERY without a type for its value does not compile: what it fetches would be dropped.
+  /// QUERY without a type does not compile, because its content would be lost.
   @available(
     *, unavailable,
     message: """
@@ -84,45 +83,45 @@ extension Endpoint {
     Request(method: .query, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// HEAD (RFC 9110 §9.3.2): the head of the answer only, which `response(to:)` gives.
+  /// HEAD (RFC 9110 §9.3.2). The response head is available from `response(to:)`.
   public static func head(_ path: RequestPath, query: Query = [:]) -> Self where Self == Request<Void> {
     Request(method: .head, path: path, query: query, mapping: .empty)
   }
 
-  /// POST (RFC 9110 §9.3.3), the content of the answer ignored.
+  /// POST (RFC 9110 §9.3.3). The content of the response is ignored.
   public static func post(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {
     Request(method: .post, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// PUT (RFC 9110 §9.3.4), the content of the answer ignored.
+  /// PUT (RFC 9110 §9.3.4). The content of the response is ignored.
   public static func put(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {
     Request(method: .put, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// PATCH (RFC 5789), the content of the answer ignored.
+  /// PATCH (RFC 5789). The content of the response is ignored.
   public static func patch(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {
     Request(method: .patch, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// DELETE (RFC 9110 §9.3.5), the content of the answer ignored.
+  /// DELETE (RFC 9110 §9.3.5). The content of the response is ignored.
   public static func delete(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {
     Request(method: .delete, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// OPTIONS (RFC 9110 §9.3.7), the content of the answer ignored.
+  /// OPTIONS (RFC 9110 §9.3.7). The content of the response is ignored.
   public static func options(_ path: RequestPath, query: Query = [:]) -> Self where Self == Request<Void> {
     Request(method: .options, path: path, query: query, mapping: .empty)
   }
 
-  /// Any method, the content of the answer ignored.
+  /// Any method. The content of the response is ignored.
   public static func method(
     _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {
@@ -130,32 +129,31 @@ extension Endpoint {
   }
 }
 
-// Declared on `Endpoint`, so that `.get(…)` works wherever an endpoint is expected as well as on `Request`.
-// Here for answers that the call decodes as the type it names: the enum style. Disfavored, so that a
-// call whose result nobody takes means the one without a value.
+// Responses that are not decoded, for the enum style, where the call names the type. Disfavored, so that a call whose
+// result is unused selects the factory method without a value.
 
-/// A value that is the content itself, not decoded: ``Content`` and no other type.
+/// A type whose value is the undecoded content of a response. ``Content`` is the only one.
 public protocol UndecodedValue: Sendable {
-  /// Reads the content.
+  /// A mapping that returns the content.
   static var undecoded: ResponseMapping<Self> { get }
 }
 
 extension Content: UndecodedValue {
-  /// The content as it is.
+  /// A mapping that returns the content.
   public static var undecoded: ResponseMapping<Content> { .content }
 }
 
 extension Endpoint {
-  // GET and QUERY are generic, so that `Content` is never inferred: where nothing names a type, they do not compile.
+  // GET and QUERY are generic, so that `Content` is never inferred: without a type annotation they do not compile.
 
-  /// GET (RFC 9110 §9.3.1), the answer left as it is.
+  /// GET (RFC 9110 §9.3.1). The response is not decoded.
   @_disfavoredOverload
   public static func get<V: UndecodedValue>(_ path: RequestPath, query: Query = [:]) -> Self
   where Self == Request<V> {
     Request(method: .get, path: path, query: query, mapping: V.undecoded)
   }
 
-  /// POST (RFC 9110 §9.3.3), the answer left as it is.
+  /// POST (RFC 9110 §9.3.3). The response is not decoded.
   @_disfavoredOverload
   public static func post(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
@@ -163,7 +161,7 @@ extension Endpoint {
     Request(method: .post, path: path, query: query, content: content, mapping: .content)
   }
 
-  /// PUT (RFC 9110 §9.3.4), the answer left as it is.
+  /// PUT (RFC 9110 §9.3.4). The response is not decoded.
   @_disfavoredOverload
   public static func put(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
@@ -171,7 +169,7 @@ extension Endpoint {
     Request(method: .put, path: path, query: query, content: content, mapping: .content)
   }
 
-  /// PATCH (RFC 5789), the answer left as it is.
+  /// PATCH (RFC 5789). The response is not decoded.
   @_disfavoredOverload
   public static func patch(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
@@ -179,7 +177,7 @@ extension Endpoint {
     Request(method: .patch, path: path, query: query, content: content, mapping: .content)
   }
 
-  /// DELETE (RFC 9110 §9.3.5), the answer left as it is.
+  /// DELETE (RFC 9110 §9.3.5). The response is not decoded.
   @_disfavoredOverload
   public static func delete(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
@@ -187,7 +185,7 @@ extension Endpoint {
     Request(method: .delete, path: path, query: query, content: content, mapping: .content)
   }
 
-  /// QUERY (RFC 10008): safe and idempotent like GET, with content; the answer left as it is.
+  /// QUERY (RFC 10008), safe and idempotent like GET, with content (body). The response is not decoded.
   @_disfavoredOverload
   public static func query<V: UndecodedValue>(
     _ path: RequestPath, query: Query = [:], content: RequestContent
@@ -195,7 +193,7 @@ extension Endpoint {
     Request(method: .query, path: path, query: query, content: content, mapping: V.undecoded)
   }
 
-  /// Any method, the answer left as it is.
+  /// Any method. The response is not decoded.
   @_disfavoredOverload
   public static func method(
     _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty

@@ -1,14 +1,14 @@
-// Every modifier gives a `Request`, so they can be chained on every endpoint style in any order.
+// Each modifier returns a `Request`, so that modifiers can be chained in any order on every style of endpoint.
 
 extension Endpoint {
-  /// The endpoint's request with a change applied; the base of all modifiers.
+  /// Returns the endpoint's request with a change applied. All modifiers are built on it.
   public func modified(_ change: (inout Request<Value>) -> Void) -> Request<Value> {
     var request = described
     change(&request)
     return request
   }
 
-  /// Gives calls of this endpoint an id, and says what happens when a running call has it already.
+  /// Sets the id of calls and what happens when a running call has the same id.
   public func id(_ id: CallID, whenRunning duplicates: DuplicatePolicy) -> Request<Value> {
     modified {
       $0.options.id = id
@@ -16,7 +16,8 @@ extension Endpoint {
     }
   }
 
-  /// Lets a newer call with the same id supersede this one: its result never reaches the app.
+  /// Sets the id of calls and lets a newer call with the same id supersede this one, so that its result never reaches
+  /// the app.
   public func latestWins(_ id: CallID) -> Request<Value> {
     self.id(id, whenRunning: .replace)
   }
@@ -26,56 +27,55 @@ extension Endpoint {
     modified { $0.options.tags += tags }
   }
 
-  /// Limits the whole call: waiting, all attempts and content, whether it moves or not.
+  /// Limits the duration of the whole call: waiting, all attempts and the transfer of content (body).
   ///
-  /// A call that sets no limit has the client's default, which does not count time in which content moves
-  /// (``CallContext/limitUntilContentMoves(_:)``). With a limit of more than 30 seconds, or none, its attempts have no
-  /// limit either unless it sets one (`attemptTimeout`), so that a long poll is sent once.
+  /// Without this modifier the client's default applies, which does not count the time in which content is transferred
+  /// (``CallContext/limitUntilContentMoves(_:)``). With a limit of more than 30 seconds, or no limit, attempts are
+  /// unlimited too unless `attemptTimeout` is set, so that a long poll is sent once.
   ///
-  /// - Parameter timeout: how long the call may take; not positive: nothing is sent. `nil`: no limit at all.
+  /// - Parameter timeout: the maximum duration. If it is zero or negative, nothing is sent. `nil` means no limit.
   public func timeout(_ timeout: Duration?) -> Request<Value> {
     modified { $0.options.timeout = timeout ?? .seconds(Int64.max) }
   }
 
-  /// Limits the content of the answer to so many bytes; more is an error.
+  /// Limits the content of the response. A larger one fails with the code ``ErrorCode/contentTooLarge``.
+  ///
+  /// - Parameter bytes: the maximum number of bytes.
   public func contentLimit(_ bytes: Int) -> Request<Value> {
     modified { $0.options.contentLimit = bytes }
   }
 
-  /// Sets a field, in place of one with the same name in any case.
+  /// Sets a field (header). Replaces a field with the same name, in any case.
   ///
   /// - Parameters:
   ///   - name: the name.
   ///   - value: the value.
-  ///   - isSensitive: whether it is a secret, see ``RawField/isSensitive``. Default: it is not.
+  ///   - isSensitive: whether the value is a secret, see ``RawField/isSensitive``. Default: `false`.
   public func field(_ name: String, _ value: String, isSensitive: Bool = false) -> Request<Value> {
-    modified {
-      $0.fields.removeAll { $0.name.utf8.lowercasedEqual(name.utf8) }
-      $0.fields.append(RawField(name, value, isSensitive: isSensitive))
-    }
+    modified { $0.fields.replace(with: RawField(name, value, isSensitive: isSensitive)) }
   }
 
-  /// Adds query parameters behind those there are.
+  /// Appends query parameters.
   public func query(_ query: Query) -> Request<Value> {
     modified { $0.query.append(query) }
   }
 
-  /// Sets what is sent as content.
+  /// Sets the content to send.
   public func content(_ content: RequestContent) -> Request<Value> {
     modified { $0.content = content }
   }
 
-  /// Sets the JSON coders of this endpoint or call.
+  /// Sets the JSON coding.
   public func json(_ json: JSONCoding) -> Request<Value> {
     coding { $0.json = json }
   }
 
-  /// Sets how query parameters are written.
+  /// Sets the style of query parameters.
   public func queryStyle(_ style: QueryStyle) -> Request<Value> {
     coding { $0.query = style }
   }
 
-  /// Changes the coders and styles of this endpoint or call.
+  /// Changes the coders and styles.
   public func coding(_ change: (inout CodingOptions) -> Void) -> Request<Value> {
     modified { request in
       var coding = request.options.coding ?? CodingOptions()
@@ -84,68 +84,65 @@ extension Endpoint {
     }
   }
 
-  /// Sets which statuses are accepted.
+  /// Sets the statuses that count as success.
   public func accepting(_ acceptance: StatusAcceptance) -> Request<Value> {
     modified { $0.acceptance = acceptance }
   }
 
-  /// Reads a refused answer's JSON as the endpoint's own error type, for ``CallError/rejection(as:)``.
+  /// Decodes the JSON of a rejected call as the endpoint's own type, for ``CallError/rejection(as:)``.
   public func rejecting<Rejected: Decodable & Sendable>(as type: Rejected.Type) -> Request<Value> {
     modified { $0.details.rejectionDecoder = { try? $0.decode(Rejected.self) } }
   }
 
-  /// Sets how an accepted answer becomes the value.
+  /// Sets how an accepted response becomes the value.
   public func mapping(_ mapping: ResponseMapping<Value>) -> Request<Value> {
     modified { $0.mapping = mapping }
   }
 
-  /// Reads the answer by a parser of the app's own, which need not use `Codable`.
+  /// Reads the response with a custom parser, which does not need to use `Codable`.
   public func parsed<Parser: ContentParser>(by parser: Parser) -> Request<Parser.Value> {
     described.mapped(by: .parsed(by: parser))
   }
 
-  /// Sets a setting for a middleware.
+  /// Sets the value of a setting for a middleware or the transport.
   public func setting<Key: ContextKey>(_ key: Key.Type, _ value: Key.Value) -> Request<Value> {
     modified { $0.options.values[key] = value }
   }
 }
 
 extension Endpoint where Value: Decodable {
-  /// Decodes the part of the JSON answer at a path such as `data.items`.
+  /// Decodes the part of the JSON response at a key path such as `data.items`.
   public func at(_ keyPath: String) -> Request<Value> {
     mapping(.decoded(at: keyPath))
   }
 
-  /// Decodes the answer from an envelope such as `{code, message, data}`.
+  /// Decodes the response from an envelope such as `{code, message, data}`.
   public func enveloped(_ envelope: EnvelopeFormat) -> Request<Value> {
     mapping(.enveloped(envelope))
   }
 }
 
 extension Endpoint {
-  /// Lets calls of this endpoint share the exchange of whatever call asks for the same at the same time, without an id.
+  /// Coalesces equal calls in flight: a call that equals a running one shares its exchange instead of starting another.
   ///
-  /// The same is: method, URL, fields (but ``CoalescingLimits/perCallFields``), content, environment, principal
-  /// (``PrincipalKey``), tags, limit of content, and every setting that tells calls apart
-  /// (``ContextKey/tellsCallsApart``). Only safe methods share: GET, HEAD, OPTIONS and QUERY (RFC 9110 §9.2.1, RFC
-  /// 10008); for others this changes nothing. Neither does it for streamed answers, nor for content that is a file or a
-  /// stream.
+  /// Calls are equal if they have the same method, URL, fields (except ``CoalescingLimits/perCallFields``), content,
+  /// environment, principal (``PrincipalKey``), tags and content limit, and the same value for every setting that keeps
+  /// calls apart (``ContextKey/tellsCallsApart``). Only calls with a safe method are coalesced: GET, HEAD, OPTIONS and
+  /// QUERY (RFC 9110 §9.2.1, RFC 10008). Streamed responses and content from a file or a stream are never shared.
   ///
-  /// Each call keeps its own deadline, decodes for itself, and can be cancelled alone; the exchange ends with the last
-  /// that waits for it, and is as urgent as the most urgent of them. An answer that has begun is not joined when it is
-  /// marked `no-store` (RFC 9111 §5.2.2.5) or has become large (``CoalescingLimits/sharedBytes``); that of an attempt
-  /// that failed hinders nobody while the next is waited for. What is tried again, and how often, is said by the call
-  /// that began.
+  /// Each call keeps its own deadline, decodes for itself and can be cancelled alone. The shared exchange ends with its
+  /// last waiter and has the highest priority of its waiters. The call that started it decides about retries. A call
+  /// does not join a response that is marked `no-store` (RFC 9111 §5.2.2.5) or exceeds
+  /// ``CoalescingLimits/sharedBytes``; during the delay after a failed attempt calls may join again.
   ///
-  /// The exchange itself has no call's deadline, so what stands further in decides without one: retry and a rate
-  /// limiter do not ask whether a pause is over in time, and to a breaker an exchange that all have left at their
-  /// deadlines is no failure. Where the pause is longer than a call's time, that call waits until its deadline; one
-  /// that does not share fails at once.
+  /// The shared exchange has no deadline. Retry and rate limiting therefore do not check whether a delay ends in time:
+  /// a call that shares an exchange waits until its own deadline, where a call on its own would fail immediately. A
+  /// circuit breaker does not count an exchange that all waiters left at their deadlines as a failure.
   ///
-  /// A call whose id says ``DuplicatePolicy/join`` goes by its id alone.
+  /// The id alone decides for a call with ``DuplicatePolicy/join``.
   ///
-  /// - Parameter isCoalesced: whether they share. Default: yes. Where nothing is said, ``ClientSettings/coalesces``
-  ///   counts.
+  /// - Parameter isCoalesced: whether calls are coalesced. Default: `true`. Without this modifier
+  ///   ``ClientSettings/coalesces`` applies.
   public func coalesced(_ isCoalesced: Bool = true) -> Request<Value> {
     modified { $0.options.coalesces = isCoalesced }
   }

@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// A typed operation of a server: what an app calls.
+/// A typed operation of a server, which an app calls with a client's `send`.
 ///
-/// Conform a struct or an enum to it, or add a factory to `Endpoint where Self == Request<Value>`, which
-/// makes the operation appear after `api.send(.`:
+/// Conform a struct or an enum to it, or add a factory method to `Endpoint where Self == Request<Value>`, which makes
+/// the operation available as `api.send(.name)`:
 ///
 /// ```swift
 /// struct GetUser: Endpoint {
@@ -12,16 +12,20 @@ import HTTPTypes
 /// }
 /// ```
 public protocol Endpoint<Value>: Sendable {
-  /// What a successful call gives; `Void` when nothing.
+  /// The result of a successful call. `Void` if there is none.
   associatedtype Value: Sendable
 
-  /// Describes the request. Called once for each call, on the caller's side, so it should only describe:
-  /// content is encoded later, off the caller's actor.
+  /// The request that a call sends.
+  ///
+  /// Read once for each call, in the caller's context, so it should be cheap. Content (body) is encoded later, off the
+  /// caller's actor.
+  ///
+  /// - Throws: any error. The call then fails with the code ``ErrorCode/invalidRequest``.
   var request: Request<Value> { get throws }
 }
 
 extension Endpoint {
-  /// The request with this endpoint's type noted; a description that threw becomes a request that fails.
+  /// The request with this endpoint's type. If ``request`` throws, a request whose calls fail.
   var described: Request<Value> {
     do {
       var request = try self.request

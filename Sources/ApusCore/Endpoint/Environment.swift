@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// Which server a client talks to and what every call to it carries: production, staging, a tenant.
+/// The server that a client talks to and the settings common to all calls, for example production or staging.
 ///
-/// A value; ``Client/use(_:)`` switches a client to another one while calls are in flight. Each call keeps
-/// the environment it began in, so URLs, fields and credentials never mix.
+/// ``Client/use(_:)`` switches a client to another environment while calls are in flight. Each call keeps the
+/// environment in which it began, so that URLs, fields and credentials never mix.
 public struct Environment: Sendable {
   private struct Parts: Sendable {
     var name: String
@@ -13,7 +13,7 @@ public struct Environment: Sendable {
     var values = ContextValues()
   }
 
-  /// Every call hands its environment to several middlewares: one reference is all that is copied.
+  /// Each call copies its environment several times; a box makes that one retain.
   private final class Box: Sendable {
     let parts: Parts
 
@@ -29,7 +29,7 @@ public struct Environment: Sendable {
     set { box = Box(newValue) }
   }
 
-  /// Makes an environment without common fields and parameters.
+  /// Creates an environment without common fields and parameters.
   public init(_ name: String = "default", baseURL: BaseURL) {
     box = Box(Parts(name: name, baseURL: baseURL))
   }
@@ -40,25 +40,26 @@ public struct Environment: Sendable {
     set { parts.name = newValue }
   }
 
-  /// Where the server is.
+  /// The URL that all paths are relative to.
   public var baseURL: BaseURL {
     get { box.parts.baseURL }
     set { parts.baseURL = newValue }
   }
 
-  /// Fields on every request; the request's own win, whatever their case.
+  /// The fields (headers) added to every request. A request's own field with the same name takes precedence, in any
+  /// case.
   public var fields: [RawField] {
     get { box.parts.fields }
     set { parts.fields = newValue }
   }
 
-  /// Query parameters on every request; the request's own with the same name win.
+  /// The query parameters added to every request. A request's own parameter with the same name takes precedence.
   public var query: Query {
     get { box.parts.query }
     set { parts.query = newValue }
   }
 
-  /// Settings for middlewares that belong to this server, for example how to authenticate.
+  /// The settings for middlewares that belong to this server, for example its authentication.
   public var values: ContextValues {
     get { box.parts.values }
     set { parts.values = newValue }
@@ -69,33 +70,28 @@ public struct Environment: Sendable {
   /// - Parameters:
   ///   - name: the name.
   ///   - value: the value.
-  ///   - isSensitive: whether it is a secret, see ``RawField/isSensitive``. Default: it is not.
+  ///   - isSensitive: whether the value is a secret, see ``RawField/isSensitive``. Default: `false`.
   public mutating func setField(_ name: String, _ value: String, isSensitive: Bool = false) {
-    fields.removeAll { $0.name.utf8.lowercasedEqual(name.utf8) }
-    fields.append(RawField(name, value, isSensitive: isSensitive))
+    fields.replace(with: RawField(name, value, isSensitive: isSensitive))
   }
 }
 
-extension Environment: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The name and the base URL: common fields, parameters and settings may hold secrets.
+extension Environment: SelfRedacting {
+  /// The name and the base URL, without fields, parameters and settings, which may hold secrets.
   public var description: String { "\(name) (\(baseURL))" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// An environment with everything worked out once that every call needs of it.
+/// An environment with the values that every call derives from it.
 final class PreparedEnvironment: Sendable {
   let environment: Environment
   let base: Result<BaseURL.Parts, CallFault>
-  /// The environment's own `Accept`, which counts where an endpoint asks for nothing in particular.
+  /// The environment's own `Accept`, for endpoints that do not ask for a specific media type.
   let accept: HTTPFields?
 
   init(_ environment: Environment) {
     self.environment = environment
     base = environment.baseURL.parts.mapError { CallFault(.invalidRequest, "\($0)") }
-    // One that cannot be sent is refused where all common fields are added.
+    // An invalid `Accept` is reported later, when all common fields are added.
     accept = environment.fields.lazy.compactMap { try? FieldRules.field($0) }.first { $0.name == .accept }
       .map { HTTPFields([$0]) }
   }

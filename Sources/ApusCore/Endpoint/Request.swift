@@ -1,24 +1,24 @@
 public import HTTPTypes
 
-/// The concrete description of one operation: method, path, query, fields, content and how to read the answer.
+/// The description of an operation: method, path, query, fields (headers), content (body) and how to read the response.
 ///
-/// A plain value. Anything wrong with it, such as a path value `..`, is kept and thrown by the call.
+/// A mistake in the description, such as the path value `..`, is thrown by the call.
 public struct Request<Value: Sendable>: Endpoint {
-  /// Shared until one copy is changed, which then gets a box of its own.
+  /// Shared by copies until one of them changes.
   private(set) var box: RequestBox
-  /// How an accepted answer becomes the value.
+  /// How an accepted response becomes the value.
   public var mapping: ResponseMapping<Value> {
     didSet { details.accept = mapping.accepted }
   }
 
-  /// Describes a request whose answer is read by `mapping`.
+  /// Creates a request. For the usual methods there are factory methods such as `get` and `post`.
   ///
   /// - Parameters:
-  ///   - method: any token; `GET`, `POST` and so on have factories of their own.
-  ///   - path: relative to the base URL.
-  ///   - query: parameters, in order.
-  ///   - content: what to send.
-  ///   - mapping: makes the value.
+  ///   - method: the method, any token.
+  ///   - path: the path below the base URL.
+  ///   - query: the query parameters, in order. Default: none.
+  ///   - content: the content to send. Default: none.
+  ///   - mapping: how an accepted response becomes the value.
   public init(
     method: HTTPRequest.Method, path: RequestPath, query: Query = [:], content: RequestContent = .empty,
     mapping: ResponseMapping<Value>
@@ -33,7 +33,7 @@ public struct Request<Value: Sendable>: Endpoint {
     self.mapping = mapping
   }
 
-  /// A request describes itself.
+  /// The request itself.
   public var request: Request<Value> { self }
 
   var details: RequestDescription {
@@ -41,7 +41,7 @@ public struct Request<Value: Sendable>: Endpoint {
     set { box = RequestBox(newValue) }
   }
 
-  /// The method; its token is sent exactly as written (RFC 9110 §9.1).
+  /// The method, sent exactly as written (RFC 9110 §9.1).
   public var method: HTTPRequest.Method {
     get { details.method }
     set { details.method = newValue }
@@ -53,37 +53,37 @@ public struct Request<Value: Sendable>: Endpoint {
     set { details.path = newValue }
   }
 
-  /// Query parameters, in order.
+  /// The query parameters, in order.
   public var query: Query {
     get { details.query }
     set { details.query = newValue }
   }
 
-  /// Fields of this request; they win over the client's, whatever their case.
+  /// The fields of this request. They take precedence over the client's fields with the same name, in any case.
   public var fields: [RawField] {
     get { details.fields }
     set { details.fields = newValue }
   }
 
-  /// What to send as content.
+  /// The content to send.
   public var content: RequestContent {
     get { details.content }
     set { details.content = newValue }
   }
 
-  /// Identity, tags, limits and settings of calls made with this request.
+  /// The identity, tags, limits and settings of calls with this request.
   public var options: CallOptions {
     get { details.options }
     set { details.options = newValue }
   }
 
-  /// Which statuses are accepted. Default: 200 to 299.
+  /// The statuses that count as success. Default: 200 to 299.
   public var acceptance: StatusAcceptance {
     get { details.acceptance }
     set { details.acceptance = newValue }
   }
 
-  /// The same request with its answer read differently.
+  /// Returns the same request with another way to read the response.
   public func mapped<Other: Sendable>(by mapping: ResponseMapping<Other>) -> Request<Other> {
     var description = details
     description.accept = mapping.accepted
@@ -91,7 +91,7 @@ public struct Request<Value: Sendable>: Endpoint {
   }
 }
 
-/// Everything about a request but the type of its value: what the path of a call works with.
+/// A request without the type of its value, so that the path of a call is not generic.
 struct RequestDescription: Sendable {
   var method: HTTPRequest.Method
   var path: RequestPath
@@ -101,15 +101,15 @@ struct RequestDescription: Sendable {
   var accept: AcceptedType
   var options = CallOptions()
   var acceptance = StatusAcceptance.successful
-  /// How a refused answer's content becomes a value of the endpoint's own type; `nil`: not at all.
+  /// Decodes the content of a rejection as the endpoint's own type, if it has one.
   var rejectionDecoder: (@Sendable (Content) -> (any Sendable)?)?
-  /// The endpoint's type; `nil` for requests written in place.
+  /// The endpoint's type, or `nil` for a `Request` that is used directly.
   var endpointType: (any Endpoint.Type)?
-  /// What was wrong with the description already.
+  /// The error that the endpoint threw instead of a description.
   var failure: CallFault?
 }
 
-/// Holds a description, so that passing a request on costs one retain however much it describes.
+/// A box around a description, so that passing a request on costs one retain.
 final class RequestBox: Sendable {
   let description: RequestDescription
 
@@ -118,28 +118,20 @@ final class RequestBox: Sendable {
   }
 }
 
-// A request may hold a password in its path, its query, its fields or its content: texts show none of them.
+// Path, query, fields and content may hold secrets, so the following descriptions show none of their values.
 
-extension Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The endpoint's type if it has one, the method and the path's template: safe for logs.
+extension Request: SelfRedacting {
+  /// The endpoint's type if it has one, the method and the path's template. Safe for logs.
   public var description: String { "\(EndpointIdentity(of: box))" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-extension RequestPath: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RequestPath: SelfRedacting {
   /// The path with `{}` or `{name}` in place of each value.
   public var description: String { template }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-extension Query: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The names of the parameters; a value that writes several stands as its type.
+extension Query: SelfRedacting {
+  /// The names of the parameters. An encodable value that stands for several is shown as its type.
   public var description: String {
     let names = parts.map { part in
       switch part {
@@ -149,20 +141,15 @@ extension Query: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
     }
     return "[\(names.joined(separator: ", "))]"
   }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension RequestBox: CustomReflectable {
-  /// Shows nothing: a call holds it, and `dump` of whatever holds the call would find it.
+  /// Shows nothing, because `dump` of a call reaches the box.
   var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension EndpointIdentity {
-  /// Reads the box in place: a call is asked for its endpoint several times, and copying the whole description costs more
-  /// than these three parts.
+  // Reads the box in place, because copying the whole description costs more than these three parts.
   init(of request: RequestBox) {
     self.init(
       method: request.description.method, template: request.description.path.template,

@@ -1,15 +1,14 @@
 import HTTPTypes
 
 extension RequestBox {
-  /// Lowers the description to what goes on the wire: pure, synchronous, complete and validated.
-  ///
-  /// A method of the box, which reads the description in place: one of its own would be called on a copy.
+  /// Returns the complete, validated request message. Pure and synchronous.
   ///
   /// - Parameters:
-  ///   - base: where the server is.
-  ///   - coding: coders and styles in force.
-  ///   - commonAccept: what to ask for when the endpoint asks for JSON or nothing in particular.
-  /// - Throws: ``CallFault`` with `invalidRequest` or `encoding`, naming the place.
+  ///   - base: the base URL.
+  ///   - coding: the coders and styles in effect.
+  ///   - commonAccept: the `Accept` field for endpoints that ask for JSON or nothing in particular.
+  /// - Throws: ``CallFault`` with `invalidRequest` or `encoding`.
+  // A method of the box, because a method of the description would be called on a copy.
   func message(at base: BaseURL.Parts, coding: CodingOptions, commonAccept: HTTPFields? = nil) throws -> RequestMessage
   {
     if let failure = description.failure { throw failure }
@@ -19,7 +18,7 @@ extension RequestBox {
       path: try target(at: base, style: coding),
       headerFields: (description.accept.isOpen ? commonAccept : nil)
         ?? FieldRules.accept(description.accept.mediaType(in: coding)))
-    let content = try encodedContent(coding)
+    let content = try Self.encoding { try description.content.encode(coding) }
     if !content.isEmpty, let type = description.content.mediaType {
       head.headerFields.append(try FieldRules.field(RawField("Content-Type", type.description)))
     }
@@ -30,7 +29,7 @@ extension RequestBox {
     return RequestMessage(head: head, content: content)
   }
 
-  /// Base path, path, base query and query as one text.
+  /// The request target: base path, path, base query and query.
   private func target(at base: BaseURL.Parts, style coding: CodingOptions) throws -> String {
     let path = description.path
     var target = base.path
@@ -51,11 +50,7 @@ extension RequestBox {
     return target
   }
 
-  private func encodedContent(_ coding: CodingOptions) throws -> MessageContent {
-    try Self.encoding { try description.content.encode(coding) }
-  }
-
-  /// Makes one error of whatever a coder throws.
+  /// Converts the errors of coders to ``CallFault``.
   private static func encoding<Result>(_ encode: () throws -> Result) throws -> Result {
     do {
       return try encode()
@@ -66,7 +61,7 @@ extension RequestBox {
 }
 
 extension CallFault {
-  /// A value that a coder could not write.
+  /// Creates a fault for a value that a coder could not encode.
   init(encoding error: any Error) {
     let failure = DecodingFailure(error)
     self.init(.encoding, failure.detail, codingPath: failure.codingPath, underlying: error)

@@ -86,7 +86,7 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     if attempts > 1 { facts.append("\(attempts) attempts") }
     // That a failure is not temporary is plain from its code.
     if case .end(let reason)? = failedAttempts.last?.decision, reason != .notTemporary {
-      facts.append("not retried \(reason)")
+      facts.append("not retried: \(reason)")
     }
     return facts
   }

@@ -1,7 +1,7 @@
-/// A fault that core itself found; it becomes a ``CallError``.
+/// An error that core itself throws. It becomes a ``CallError``.
 struct CallFault: Error {
   let code: ErrorCode
-  /// Half a sentence, without values.
+  /// What is wrong, as a clause without values.
   let detail: String
   /// The coding path of the value, for example `items[3].title`.
   let codingPath: String?
@@ -14,7 +14,7 @@ struct CallFault: Error {
     self.underlying = underlying
   }
 
-  /// What may be said of any error: its description if it is a ``LoggableError``, else the name of its type.
+  /// Returns the loggable text of an error: its description if it is a ``LoggableError``, else the name of its type.
   static func detail(of error: any Error) -> String {
     (error as? any LoggableError)?.description ?? "\(type(of: error))"
   }
@@ -22,9 +22,9 @@ struct CallFault: Error {
 
 /// An error whose `description` holds no secrets, so that a ``CallError`` may quote it.
 ///
-/// The errors of middlewares, credentials stores and app closures may hold anything, so a ``CallError`` shows only their
-/// type. Conform to this protocol if the description says what is wrong and what to do, and quotes no value, no server
-/// and no file:
+/// The errors of middlewares, credentials stores and app closures may hold anything, so a ``CallError`` shows only
+/// their type. Conform to this protocol if the description says what is wrong and what to do, and quotes no value, no
+/// server and no file:
 ///
 /// ```swift
 /// struct KeyMissing: LoggableError {

@@ -88,8 +88,8 @@ public enum CancellationReason: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .caller: "the caller's task was cancelled"
-    case .requested: "on request"
-    case .superseded: "a newer call took its place"
+    case .requested: "by the app"
+    case .superseded: "superseded by a newer call"
     case .deadline(let phase): "deadline passed while \(phase.rawValue)"
     }
   }

@@ -1,46 +1,46 @@
-/// Why an exchange failed: what transports and middlewares throw.
+/// The failure of an exchange, thrown by transports and middlewares.
 ///
-/// A client turns it into a ``CallError``; anything else that a transport throws counts as ``Kind/broken``.
+/// The client turns it into a ``CallError``. Any other error that a transport throws is treated as ``Kind/broken``.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
-  /// What went wrong, as far as the transport can tell.
+  /// The kind of a failure.
   public enum Kind: Sendable, Hashable {
     /// The device has no network.
     case offline
-    /// The host's name has no address.
+    /// The host name has no address.
     case hostNotFound
-    /// Nobody accepted the connection.
+    /// The connection was refused or could not be made.
     case connectionFailed
-    /// The secure connection could not be made: certificate, pin, protocol.
+    /// The TLS connection could not be made: certificate, pin or protocol.
     case tls
-    /// The exchange broke off after it had begun.
+    /// The connection was lost during the exchange.
     case broken
-    /// The answer breaks the rules of HTTP, or is a redirect that is not followed.
+    /// The response breaks the rules of HTTP, or is a redirect that is not followed.
     case malformedResponse
-    /// The answer is larger than allowed.
+    /// The response is larger than allowed.
     case contentTooLarge
-    /// A deadline passed.
+    /// A deadline or timeout passed in this phase.
     case timedOut(CallPhase)
-    /// The transport takes no message now: it is shut down, or too many wait already.
+    /// The transport accepts no request now: it is shut down, or its queue is full.
     case declined
-    /// The message cannot be sent: by this transport, or because a middleware could not complete it.
+    /// The transport cannot send the message, or a middleware could not complete it.
     case unsupported
   }
 
   /// What went wrong.
   public var kind: Kind
-  /// Whether the request had left.
+  /// Whether the request was sent.
   public var requestState: RequestState
-  /// What the transport knows beyond that, for logs; holds no secrets.
+  /// Details for logs. Must hold no secrets.
   public var detail: String
   /// The platform's own error.
   public var underlying: (any Error)?
-  /// How long to wait before it makes sense to try again, where whoever refused knows. Default: `nil`.
+  /// How long to wait before a retry makes sense, if known. Default: `nil`.
   public var retryAfter: Duration?
-  /// What failed: a circuit breaker counts nothing but ``Subject/server``, and where it is ``Subject/content`` nothing
-  /// is tried again. Default: ``Subject/server``.
+  /// The part that failed. A circuit breaker counts only ``Subject/server``, and a failure of ``Subject/content`` is
+  /// never retried. Default: ``Subject/server``.
   public var subject = Subject.server
 
-  /// Makes an error.
+  /// Creates an error about the server. For another part use ``about(_:)``.
   public init(_ kind: Kind, requestState: RequestState, detail: String = "", underlying: (any Error)? = nil) {
     self.kind = kind
     self.requestState = requestState
@@ -48,51 +48,50 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// The error for content of more bytes than a call takes (``CallContext/contentLimit``).
+  /// Returns the error for content (body) that exceeds the call's ``ExchangeContext/contentLimit``.
   public static func contentTooLarge(limit: Int) -> TransportError {
     TransportError(.contentTooLarge, requestState: .answered, detail: "the content exceeds \(limit) bytes")
   }
 
-  /// The error of an attempt whose time was up (``CallContext/attemptDeadline``) before the head of its answer came.
+  /// Returns the error for an attempt whose deadline (``ExchangeContext/attemptDeadline``) passed before the response
+  /// head arrived.
   ///
   /// - Parameters:
-  ///   - phase: what took so long.
-  ///   - requestState: whether the request had left.
+  ///   - phase: the phase in which the deadline passed.
+  ///   - requestState: whether the request was sent.
   public static func attemptTimedOut(in phase: CallPhase, requestState: RequestState) -> TransportError {
-    TransportError(.timedOut(phase), requestState: requestState, detail: "the time of the attempt was up")
+    TransportError(.timedOut(phase), requestState: requestState, detail: "the attempt timed out")
   }
 
-  /// Kind, state and detail.
+  /// The kind, the state of the request and the detail.
   public var description: String {
     detail.isEmpty ? "\(kind) (\(requestState))" : "\(kind) (\(requestState)): \(detail)"
   }
 }
 
 extension TransportError {
-  /// What failed, whatever it looked like: whether that says something of the server, and whether it would fail again.
+  /// The part that failed. Decides whether a failure counts against the server and whether a retry can help.
   public enum Subject: String, Sendable, Hashable, CaseIterable {
-    /// The server, or the way to it.
+    /// The server, or the network path to it.
     case server
-    /// The content to send: a file that cannot be read, another length than was announced, or whoever makes it threw.
-    /// It would fail at any server.
+    /// The content to send: its file cannot be read, its length differs from the announced one, or its producer threw.
+    /// It would fail with any server.
     case content
-    /// Getting credentials: the exchange was with whoever gives them, or there was none.
+    /// Obtaining credentials, with or without an exchange with the server that issues them.
     case credentials
-    /// Nothing: what holds calls back on this side lets none through for now, such as an open circuit, a rate limit or
-    /// a queue that is full.
+    /// Traffic control in the client: an open circuit, an exhausted rate limit or a full queue. Neither the server nor
+    /// the request failed.
     case control
   }
 
-  /// The same error, of something else that failed; for where it is made.
+  /// Returns the same error with another subject.
   public func about(_ subject: Subject) -> TransportError {
     var error = self
     error.subject = subject
     return error
   }
-}
 
-extension TransportError {
-  /// The code of the ``CallError`` that a call ends with when this is thrown.
+  /// The code of the ``CallError`` that this error becomes.
   public var code: ErrorCode {
     switch kind {
     case .offline: .offline

@@ -1,18 +1,19 @@
 import HTTPTypes
 
-/// A field as the app wrote it; checked before it is sent.
+/// A field (header) as the app wrote it. It is checked when the request is built.
 public struct RawField: Sendable, Hashable {
-  /// The name, in the app's spelling.
+  /// The name as the app wrote it.
   public var name: String
   /// The value.
   public var value: String
-  /// Whether the value proves who is calling, or must not be known for another reason.
+  /// Whether the value is a secret, for example an API key.
   ///
-  /// It is then masked in every text, never carried along when a redirect leads to another origin, and intermediaries
-  /// must not store it (RFC 7541 §7.1.3). `Authorization`, `Cookie` and what a client's authentication adds need no mark.
+  /// A sensitive value is masked in all texts, is not sent to another origin after a redirect, and must not be stored
+  /// by intermediaries (RFC 7541 §7.1.3). `Authorization`, `Cookie` and the fields that the client's authentication
+  /// adds are always sensitive.
   public var isSensitive: Bool
 
-  /// Makes a field, unchecked.
+  /// Creates a field without checking it.
   public init(_ name: String, _ value: String, isSensitive: Bool = false) {
     self.name = name
     self.value = value
@@ -20,32 +21,34 @@ public struct RawField: Sendable, Hashable {
   }
 }
 
-extension RawField: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The name, and the value where ``Redaction`` shows it.
+extension RawField: SelfRedacting {
+  /// The name and the value, which is masked unless ``Redaction/standardFields`` contains the name.
   public var description: String {
     let isShown = !isSensitive && Redaction.standardFields.contains(name.lowercased())
     return "\(name): \(isShown ? value : Redaction.mask)"
   }
-
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// Checks fields before the field type sees them, which would silently clean what must be refused.
+extension [RawField] {
+  /// Adds a field in place of those with the same name, in any case.
+  mutating func replace(with field: RawField) {
+    removeAll { $0.name.utf8.lowercasedEqual(field.name.utf8) }
+    append(field)
+  }
+}
+
+/// Validation of fields. `HTTPField` itself would silently remove invalid characters.
 enum FieldRules {
-  /// Fields that frame the message: set by the transport alone (RFC 9112 §6, RFC 9110 §7.2, §7.6.1).
+  /// The fields that only the transport sets, because they frame the message (RFC 9112 §6, RFC 9110 §7.2, §7.6.1).
   private static let framing: Set<String> = [
     "content-length", "transfer-encoding", "host", "connection", "keep-alive", "upgrade", "te", "trailer",
     "proxy-connection",
   ]
 
-  /// The checked field.
+  /// Returns a valid field.
   ///
-  /// - Throws: ``CallFault`` when the name is no token, when it frames the message, or when the value holds
-  ///   CR, LF, NUL or another character that RFC 9110 §5.5 forbids.
+  /// - Throws: ``CallFault`` if the name is not a token or reserved for the transport, or if the value contains CR, LF,
+  ///   NUL or another character that RFC 9110 §5.5 forbids.
   static func field(_ field: RawField) throws -> HTTPField {
     guard let name = HTTPField.Name(field.name), !field.name.hasPrefix(":") else {
       throw CallFault(.invalidRequest, "a field's name is not a token")
@@ -54,7 +57,7 @@ enum FieldRules {
       throw CallFault(.invalidRequest, "the field \(name) is set by the transport")
     }
     guard HTTPField.isValidValue(field.value) else {
-      throw CallFault(.invalidRequest, "the value of the field \(name) holds a character that is not allowed")
+      throw CallFault(.invalidRequest, "the value of the field \(name) contains a character that is not allowed")
     }
     var checked = HTTPField(name: name, value: field.value)
     if field.isSensitive { checked.indexingStrategy = .disallow }
@@ -64,7 +67,7 @@ enum FieldRules {
   private static let acceptJSON: HTTPFields = [.accept: MediaType.json.description]
   private static let acceptAnything: HTTPFields = [.accept: "*/*"]
 
-  /// The first field of every request, made once for the usual cases.
+  /// Returns `Accept`, the first field of every request. Precomputed for the usual cases.
   static func accept(_ type: MediaType?) -> HTTPFields {
     guard let type else { return acceptAnything }
     if type == .json { return acceptJSON }

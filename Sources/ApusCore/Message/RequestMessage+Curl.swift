@@ -6,27 +6,21 @@ import HTTPTypes
   import Foundation
 #endif
 
-extension RequestMessage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Method, origin and number of fields: safe for logs.
+extension RequestMessage: SelfRedacting {
+  /// The method, the origin and the number of fields (headers). Safe for logs.
   public var description: String {
     "\(head.method.rawValue) \(origin.map { "\($0)" } ?? "?") with \(head.headerFields.count) fields"
   }
 
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-
-  /// Shows ``description`` alone.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-
-  /// The same exchange as a `curl` command line, for a POSIX shell.
+  /// Returns the request as a `curl` command line for a POSIX shell.
   ///
-  /// Every word is quoted, whatever bytes it holds, and curl takes the URL as it is (`--globoff`). Content that no word
-  /// can hold, since it is not UTF-8 or holds NUL, is read from standard input, as a stream is.
+  /// All words are quoted, and curl does not interpret the URL (`--globoff`). Content (body) that is not UTF-8,
+  /// contains NUL or is a stream is read from standard input.
   ///
   /// - Parameters:
-  ///   - redaction: what is shown; `nil` shows everything, secrets included. Content is shown only
-  ///     then, since it may hold a password. Default: ``Redaction`` as it comes.
-  ///   - options: further words of the command line, which are quoted and never masked. Default: none.
+  ///   - redaction: the values to show. `nil` shows all, including secrets and content, which is masked otherwise.
+  ///     Default: ``Redaction`` with its defaults.
+  ///   - options: additional words of the command line, quoted and never masked. Default: none.
   public func curl(redaction: Redaction? = Redaction(), options: [String] = []) -> String {
     // With `--request HEAD` curl would wait for content that never comes.
     var words = head.method == .head ? ["curl", "--head"] : ["curl", "--request", head.method.rawValue]
@@ -39,7 +33,7 @@ extension RequestMessage: CustomStringConvertible, CustomDebugStringConvertible,
     return words.map(ShellWord.quoted).joined(separator: " ")
   }
 
-  /// A field as curl takes it: one with nothing behind the colon would be left out.
+  /// Returns a field for curl, which ignores a field without text after the colon.
   private static func word(for name: HTTPField.Name, _ value: String) -> String {
     value.isEmpty ? "\(name);" : "\(name): \(value)"
   }
@@ -52,23 +46,22 @@ extension RequestMessage: CustomStringConvertible, CustomDebugStringConvertible,
       guard !data.contains(0), let text = String(validating: data, as: UTF8.self) else {
         return ["--data-binary", "@-"]
       }
-      // Unlike `--data-binary` this never takes content that begins with `@` for the name of a file.
+      // Unlike `--data-binary`, this does not read content that begins with `@` as a file name.
       return ["--data-raw", text]
     case .file(let file):
       guard isShown else { return ["--data-binary", "@\(Redaction.mask)"] }
-      // A file of that name, and not standard input.
+      // A file with the name `-` rather than standard input.
       return ["--data-binary", file.path == "-" ? "@./-" : "@\(file.path)"]
     case .stream: return ["--data-binary", "@-"]
     }
   }
 }
 
-/// Words of a command line for a POSIX shell.
+/// Quoting of words for a POSIX shell.
 enum ShellWord {
-  /// One word, in single quotes unless it needs none.
-  ///
-  /// Shells read bytes: a quotation mark with a combining mark behind it is one `Character`, and ends the quotes all the
-  /// same. No word can hold NUL, which becomes U+FFFD.
+  /// Returns a word, in single quotes if necessary. NUL, which a word cannot contain, becomes U+FFFD.
+  // Works on bytes, because a quotation mark followed by a combining mark is another `Character` but still ends the
+  // quotes.
   static func quoted(_ text: String) -> String {
     if isPlain(text) { return text }
     var bytes: [UInt8] = [quote]
@@ -86,7 +79,7 @@ enum ShellWord {
   private static let quote = UInt8(ascii: "'")
   private static let escapedQuote = Array("'\\''".utf8)
 
-  /// Letters, digits and `-._@`; a tilde at the start of a word would be replaced by the shell.
+  /// Whether a word consists of letters, digits and `-._@`. The shell would replace a tilde at the start.
   private static func isPlain(_ text: String) -> Bool {
     !text.isEmpty
       && text.utf8.allSatisfy { byte in

@@ -1,44 +1,44 @@
 public import HTTPTypes
 
-/// What goes on the wire: a complete, validated head and its content.
+/// A complete, validated request as it is sent: head and content (body).
 ///
-/// Made from a ``Request`` by the client, passed through the middlewares, and sent by the transport.
+/// The client creates it from a ``Request`` and passes it through the middlewares to the transport.
 public struct RequestMessage: Sendable {
-  /// Method, scheme, authority, request target and fields (RFC 9110 §6.2, §6.3).
+  /// The method, scheme, authority, request target and fields (headers) (RFC 9110 §6.2, §6.3).
   public var head: HTTPRequest
   /// The content to send.
   public var content: MessageContent
 
-  /// Makes a message of a head and its content, as they are.
+  /// Creates a message without checking it.
   public init(head: HTTPRequest, content: MessageContent = .empty) {
     self.head = head
     self.content = content
   }
 
-  /// Path and query as sent, for example `/users/7?fields=name`.
+  /// The path and query as they are sent, for example `/users/7?fields=name`.
   public var target: String {
     get { head.path ?? "/" }
     set { head.path = newValue }
   }
 
-  /// Scheme, host and port this message goes to; `nil` when the head names no valid authority.
+  /// The scheme, host and port of the server, or `nil` if the head has no valid authority.
   public var origin: Origin? {
     guard let scheme = head.scheme, let authority = head.authority else { return nil }
     return Origin(scheme: scheme, authority: authority)
   }
 
-  /// The whole URL as text, query included. It may hold secrets: for sending, not for logs.
+  /// The complete URL with its query. Not for logs, because it may contain secrets.
   public var url: String {
     "\(head.scheme ?? "")://\(head.authority ?? "")\(target)"
   }
 }
 
 extension RequestMessage {
-  /// Adds a checked field unless the message has one of that name already.
+  /// Checks a field and adds it, unless the message already has a field with that name.
   ///
-  /// - Parameter field: name, value and whether it is sensitive.
-  /// - Returns: whether it was added.
-  /// - Throws: an error that makes the call fail with `invalidRequest`, for what cannot be sent.
+  /// - Parameter field: the field to add.
+  /// - Returns: whether the field was added.
+  /// - Throws: an error that makes the call fail with `invalidRequest` if the field cannot be sent.
   @discardableResult
   public mutating func addField(_ field: RawField) throws -> Bool {
     let checked = try FieldRules.field(field)
@@ -47,10 +47,10 @@ extension RequestMessage {
     return true
   }
 
-  /// Adds query parameters to the target; those whose name it has already are left out.
+  /// Adds query parameters to the target, except those whose name the target already has.
   ///
-  /// - Returns: whether any were added.
-  /// - Throws: an error that makes the call fail with `encoding`, for values that cannot be written.
+  /// - Returns: whether a parameter was added.
+  /// - Throws: an error that makes the call fail with `encoding` if a value cannot be written.
   @discardableResult
   public mutating func addQuery(_ query: Query, style: QueryStyle = .standard) throws -> Bool {
     let (path, present) = splitTarget
@@ -69,7 +69,7 @@ extension RequestMessage {
     }
   }
 
-  /// The path, and the query without its question mark.
+  /// The path, and the query without `?`.
   private var splitTarget: (path: String, query: Substring) {
     let target = target
     guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (target, "") }

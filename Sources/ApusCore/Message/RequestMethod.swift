@@ -1,7 +1,8 @@
 public import HTTPTypes
 
 extension HTTPRequest.Method {
-  /// Whether a request with this method only reads (RFC 9110 §9.2.1, RFC 10008 §2): GET, HEAD, OPTIONS, TRACE and QUERY.
+  /// Whether the method is safe, that is, read-only (RFC 9110 §9.2.1, RFC 10008 §2): GET, HEAD, OPTIONS, TRACE and
+  /// QUERY.
   public var isSafe: Bool {
     switch rawValue {
     case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY": true
@@ -9,7 +10,6 @@ extension HTTPRequest.Method {
     }
   }
 
-  /// Whether sending a request twice has the same effect as sending it once (RFC 9110 §9.2.2, RFC 10008): the safe methods,
-  /// PUT and DELETE.
+  /// Whether the method is idempotent (RFC 9110 §9.2.2, RFC 10008): the safe methods, PUT and DELETE.
   public var isIdempotent: Bool { isSafe || rawValue == "PUT" || rawValue == "DELETE" }
 }

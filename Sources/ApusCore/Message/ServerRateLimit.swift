@@ -1,24 +1,23 @@
 import HTTPTypes
 
-/// What a response says of the server's rate limit: how many requests are allowed, and how many are left.
+/// The server's rate limit as reported by a response.
 ///
-/// Read from `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), and from the fields
-/// `RateLimit-Limit`, `-Remaining` and `-Reset`, `X-RateLimit-…` and `X-Rate-Limit-…` that came before them.
+/// Read from `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) and from the older fields
+/// `RateLimit-Limit`, `-Remaining` and `-Reset`, `X-RateLimit-…` and `X-Rate-Limit-…`.
 public struct ServerRateLimit: Sendable, Hashable {
-  /// How many requests are allowed in the present window.
+  /// The number of requests allowed in the current window.
   public let limit: Int?
-  /// How many are left.
+  /// The number of requests left in the current window.
   public let remaining: Int?
-  /// How long until the window ends, from the response on. A time of day is compared with the response's own `Date`, so
-  /// that a wrong clock does not matter; without one it is not known.
+  /// The time from the response to the end of the window. An absolute time is compared with the response's own `Date`,
+  /// so that a wrong clock does not matter, and ignored without one.
   public let reset: Duration?
 
-  /// Makes values, for fakes and previews.
-  public init(limit: Int?, remaining: Int?, reset: Duration?) {
+  init(limit: Int?, remaining: Int?, reset: Duration?) {
     (self.limit, self.remaining, self.reset) = (limit, remaining, reset)
   }
 
-  /// Reads the fields of a response; `nil` where they say nothing of a limit.
+  /// Reads the fields of a response. `nil` if they report no limit.
   init?(_ fields: HTTPFields) {
     let state = Self.parameters(of: "ratelimit", in: fields)
     let policy = Self.parameters(of: "ratelimit-policy", in: fields)
@@ -28,10 +27,10 @@ public struct ServerRateLimit: Sendable, Hashable {
     if limit == nil, remaining == nil, reset == nil { return nil }
   }
 
-  /// Longer waits than this are as good as for ever (RFC 9111 §1.2.2).
+  /// The maximum delay in seconds (RFC 9111 §1.2.2).
   private static let longest = 1 << 31
 
-  /// Greater numbers than this are no delays but times: seconds since 1970, or milliseconds above the second.
+  /// The numbers from which a value is a time since 1970 in seconds or milliseconds rather than a delay.
   private static let leastTime = (seconds: 1_000_000_000, milliseconds: 1_000_000_000_000)
 
   private static func delay(_ number: Int, _ fields: HTTPFields) -> Duration? {
@@ -41,7 +40,7 @@ public struct ServerRateLimit: Sendable, Hashable {
     return .seconds(min(max(0, time - Int(clamping: now)), longest))
   }
 
-  /// The value of a field of its own, under one of the names that servers use.
+  /// Returns the number in one of the older fields.
   private static func number(_ name: String, in fields: HTTPFields) -> Int? {
     for prefix in ["ratelimit-", "x-ratelimit-", "x-rate-limit-"] {
       guard let name = HTTPField.Name(prefix + name), let value = fields[values: name].first else { continue }
@@ -50,7 +49,8 @@ public struct ServerRateLimit: Sendable, Hashable {
     return nil
   }
 
-  /// The numbers of the first item of a list: `"default";r=50;t=30`, or the older `limit=100, remaining=50, reset=30`.
+  /// Returns the numeric parameters of a field such as `"default";r=50;t=30`, or the older
+  /// `limit=100, remaining=50, reset=30`.
   private static func parameters(of name: String, in fields: HTTPFields) -> [String: Int] {
     guard let name = HTTPField.Name(name), let value = fields[values: name].first else { return [:] }
     var parameters: [String: Int] = [:]
@@ -63,9 +63,9 @@ public struct ServerRateLimit: Sendable, Hashable {
     return parameters
   }
 
-  /// The whole number at the beginning of a text, whatever follows its digits.
+  /// Returns the integer at the beginning of a text and ignores the rest.
   private static func number(_ text: some Collection<UInt8>) -> Int? {
-    let digits = text.drop { $0 == UInt8(ascii: " ") }.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    let digits = text.drop { $0 == UInt8(ascii: " ") }.prefix { $0.isDigit }
     guard !digits.isEmpty else { return nil }
     return Int(String(decoding: digits, as: UTF8.self)) ?? Int.max
   }

@@ -1,23 +1,22 @@
 import HTTPTypes
 
-/// A link of a `Link` field (RFC 8288 §3), for example to the next page of a list.
+/// A link in a `Link` field (header) (RFC 8288 §3), for example to the next page of a list.
 public struct WebLink: Sendable, Hashable {
-  /// Where it leads: a URI reference as the server wrote it, absolute or relative to the URL of the request.
+  /// The target, a URI reference as the server wrote it: absolute or relative to the URL of the request.
   public let target: String
-  /// Its relation types in lower case, for example `next` (RFC 8288 §3.3).
+  /// The relation types in lower case, for example `next` (RFC 8288 §3.3).
   public let relations: [String]
   private let parameters: [String: String]
 
-  /// Returns the value of a parameter such as `title`, by its name in any case; of several with that name, the first.
+  /// Returns the value of the first parameter with a name such as `title`, in any case.
   public func parameter(_ name: String) -> String? {
     parameters[name.lowercased()]
   }
 
-  /// Returns the decoded value of a parameter in the target's query, for example of `page`; of several with that name,
-  /// the first.
+  /// Returns the decoded value of the first parameter with this name in the target's query, for example `page`.
   ///
-  /// An endpoint's path is relative to the base URL, so this, and not the target, is what a request for the next page
-  /// mostly needs.
+  /// A request for the next page usually needs this value rather than the target, because an endpoint's path is
+  /// relative to the base URL.
   public func queryValue(_ name: String) -> String? {
     guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
     let query = target.utf8[target.utf8.index(after: mark)...].prefix { $0 != UInt8(ascii: "#") }
@@ -29,7 +28,7 @@ public struct WebLink: Sendable, Hashable {
     return nil
   }
 
-  /// Reads the values of `Link` fields in one pass; what follows a mistake in a field is left out.
+  /// Returns the links of all `Link` fields. In each field, the links after a syntax error are left out.
   static func all(in fields: HTTPFields) -> [WebLink] {
     guard let name = HTTPField.Name("link") else { return [] }
     var links: [WebLink] = []
@@ -48,7 +47,7 @@ public struct WebLink: Sendable, Hashable {
   }
 }
 
-/// Reads the value of a `Link` field (RFC 8288 §B.2), each byte once.
+/// A single-pass parser for the value of a `Link` field (RFC 8288 §B.2).
 private struct WebLinkParser {
   private let bytes: [UInt8]
   private var index = 0
@@ -57,7 +56,7 @@ private struct WebLinkParser {
     self.bytes = bytes
   }
 
-  /// The next link; `nil` at the end, and at what is no link.
+  /// Returns the next link, or `nil` at the end and at a syntax error.
   mutating func next() -> WebLink? {
     skip { Self.isSpace($0) || $0 == UInt8(ascii: ",") }
     guard take(UInt8(ascii: "<")) else { return nil }
@@ -65,7 +64,7 @@ private struct WebLinkParser {
     guard take(UInt8(ascii: ">")) else { return nil }
     var parameters: [String: String] = [:]
     while let (name, value) = parameter() {
-      // Only the first of several counts (RFC 8288 §3.3).
+      // The first of several parameters with the same name counts (RFC 8288 §3.3).
       if !name.isEmpty, parameters[name] == nil { parameters[name] = value }
     }
     skip { $0 != UInt8(ascii: ",") }
@@ -84,7 +83,7 @@ private struct WebLinkParser {
     return (name, read { !Self.isSpace($0) && !Self.endsToken($0) })
   }
 
-  /// The rest of a quoted string (RFC 9110 §5.6.4).
+  /// Reads the rest of a quoted string (RFC 9110 §5.6.4).
   private mutating func quoted() -> String {
     var text: [UInt8] = []
     while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// Names a call: a number that the client counts up, or a name that the app chose.
+/// The identity of a call: a serial number that the client assigns, or a name that the app chooses.
 public struct CallID: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   private enum Storage: Hashable {
     case serial(UInt64)
@@ -9,12 +9,12 @@ public struct CallID: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
 
   private let storage: Storage
 
-  /// A name of the app's own; what happens while another call has it is the call's ``DuplicatePolicy``.
+  /// Creates an id with a name. The call's ``DuplicatePolicy`` decides what happens while another call has the same id.
   public init(_ name: String) {
     storage = .name(name)
   }
 
-  /// A name of the app's own.
+  /// Creates an id with a name.
   public init(stringLiteral value: String) {
     self.init(value)
   }
@@ -23,19 +23,19 @@ public struct CallID: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
     storage = .serial(serial)
   }
 
-  /// The number, when it is one.
+  /// The serial number, or `nil` for a name.
   var serial: UInt64? {
     if case .serial(let number) = storage { return number }
     return nil
   }
 
-  /// Whether the app chose it.
-  public var isNamed: Bool {
+  /// Whether the id is a name that the app chose.
+  package var isNamed: Bool {
     if case .name = storage { return true }
     return false
   }
 
-  /// The name, or `#` and the number.
+  /// The name, or `#` and the serial number.
   public var description: String {
     switch storage {
     case .serial(let number): "#\(number)"
@@ -44,32 +44,32 @@ public struct CallID: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   }
 }
 
-/// Which endpoint a call is of: for traces, metrics and for cancelling all calls of one endpoint.
+/// The identity of an endpoint, for traces and metrics and for cancelling all calls of one endpoint.
 public struct EndpointIdentity: Sendable, Hashable, CustomStringConvertible {
-  /// The endpoint's type; `nil` for requests written in place.
+  /// The endpoint's type, or `nil` for a ``Request`` that is used directly.
   public let type: (any Sendable.Type)?
   /// The method.
   public let method: HTTPRequest.Method
-  /// The path with each interpolated value replaced by `{}` or `{name}`: safe for logs and metrics.
+  /// The path with each interpolated value replaced by `{}` or `{name}`. Safe for logs and metrics.
   public let template: String
 
-  /// Names an endpoint, for fakes and previews.
+  /// Creates an identity for fakes and previews.
   ///
   /// - Parameters:
   ///   - method: the method.
   ///   - template: the path, with `{}` or `{name}` for each value.
-  ///   - type: the endpoint's type. Default: `nil`, a request written in place.
+  ///   - type: the endpoint's type. Default: `nil`, a ``Request`` that is used directly.
   public init(method: HTTPRequest.Method, template: String, type: (any Sendable.Type)? = nil) {
     (self.type, self.method, self.template) = (type, method, template)
   }
 
-  /// Method and template, after the type's name where there is one: `GetUser GET /users/{}`.
+  /// The type's name if there is one, the method and the template, for example `GetUser GET /users/{}`.
   public var description: String {
-    let place = "\(method.rawValue) \(template)"
-    return type.map { "\($0) \(place)" } ?? place
+    let route = "\(method.rawValue) \(template)"
+    return type.map { "\($0) \(route)" } ?? route
   }
 
-  /// Whether both are of one type and have the same method and template.
+  /// Whether both have the same type, method and template.
   public static func == (lhs: EndpointIdentity, rhs: EndpointIdentity) -> Bool {
     lhs.type.map { ObjectIdentifier($0) } == rhs.type.map { ObjectIdentifier($0) } && lhs.method == rhs.method
       && lhs.template == rhs.template

@@ -1,25 +1,25 @@
-/// An attempt that failed, and what was decided then: whatever repeats attempts writes one into the trace for each.
+/// A failed attempt and the retry decision that followed. The retry middleware records one for each failed attempt.
 ///
-/// An attempt during which the call was cancelled, or its deadline passed, is none of them: it did not fail.
+/// An attempt that ends because the call was cancelled or its deadline passed is not recorded: it did not fail.
 public struct FailedAttempt: Sendable, Hashable {
   /// How an attempt failed.
   public enum Cause: Sendable, Hashable {
-    /// The server answered with this status.
+    /// The server responded with this status.
     case answered(status: Int)
-    /// There was no whole answer: the code that the call's error would have, and whether the request had left.
+    /// No complete response arrived: the code that the call's error would have, and whether the request was sent.
     case failed(ErrorCode, RequestState)
   }
 
-  /// Its number, from 1.
+  /// The attempt's number, from 1.
   public let attempt: Int
-  /// When it began and when it had failed, on the client's clock.
+  /// When the attempt began and failed, on the client's clock.
   public let time: ClosedRange<MonotonicInstant>
-  /// How it failed.
+  /// How the attempt failed.
   public let cause: Cause
-  /// What was decided then.
+  /// Whether the call is retried, and why.
   public let decision: Decision
 
-  /// Puts an attempt down.
+  /// Creates a record of a failed attempt.
   public init(_ attempt: Int, in time: ClosedRange<MonotonicInstant>, _ cause: Cause, _ decision: Decision) {
     self.attempt = attempt
     self.time = time
@@ -27,10 +27,10 @@ public struct FailedAttempt: Sendable, Hashable {
     self.decision = decision
   }
 
-  /// How long it took.
+  /// How long the attempt took.
   public var duration: Duration { time.lowerBound.duration(to: time.upperBound) }
 
-  /// Whether the server can have seen the request.
+  /// Whether the server may have seen the request.
   var wasSent: Bool {
     if case .failed(_, .notSent) = cause { return false }
     return true
@@ -38,7 +38,7 @@ public struct FailedAttempt: Sendable, Hashable {
 }
 
 extension FailedAttempt.Cause: CustomStringConvertible {
-  /// The status, or the code and whether the request had left.
+  /// The status, or the error code and the state of the request.
   public var description: String {
     switch self {
     case .answered(let status): "status \(status)"
@@ -48,12 +48,12 @@ extension FailedAttempt.Cause: CustomStringConvertible {
 }
 
 extension FailedAttempt: CustomStringConvertible {
-  /// How it failed and what was decided, in one line.
+  /// The cause and the decision on one line.
   public var description: String { "\(cause): \(decision)" }
 }
 
 extension Trace {
-  /// The attempts that failed, in order: empty where nothing in the pipeline repeats attempts.
+  /// The failed attempts, in order. Empty if no middleware in the pipeline retries.
   public var failedAttempts: [FailedAttempt] {
     events.compactMap { event -> FailedAttempt? in
       guard case .attemptFailed(let attempt) = event.kind else { return nil }
@@ -63,81 +63,81 @@ extension Trace {
 }
 
 extension FailedAttempt {
-  /// What follows from an attempt that failed.
+  /// What happens after a failed attempt.
   public enum Decision: Sendable, Hashable {
-    /// Another one, after this time.
+    /// The call is retried after this delay.
     case again(after: Duration, PauseReason)
-    /// The failure is the call's.
+    /// The call fails.
     case end(EndReason)
   }
 
-  /// Why the next attempt begins when it does.
+  /// Where the delay before a retry comes from.
   public enum PauseReason: String, Sendable, Hashable, CaseIterable {
-    /// Nothing had been sent: there is one more at once.
+    /// Nothing was sent, so the call is retried once without a delay.
     case notSent
-    /// A time drawn by lot, which may be longer after each attempt.
+    /// Exponential backoff with full jitter.
     case backOff
-    /// The same after the server said that there are too many requests.
+    /// Exponential backoff with full jitter, with the longer delays for a server that throttles.
     case throttled
-    /// The server said how long to wait.
+    /// The delay that the server asked for.
     case serverDelay
   }
 
-  /// Why there is no further attempt.
+  /// Why a call is not retried.
   public enum EndReason: String, Sendable, Hashable, CaseIterable {
-    /// Failures of this kind are not tried again.
+    /// The failure is not temporary.
     case notTemporary
-    /// There were as many as are allowed.
+    /// The maximum number of attempts is reached.
     case attemptsUsedUp
-    /// The server may have acted on the request, and may act twice.
+    /// The server may have acted on the request, and the request is not idempotent.
     case notIdempotent
-    /// The content can be sent only once.
+    /// The content (body) can be sent only once.
     case contentNotReplayable
-    /// The server said that it should not be tried again.
+    /// The server asked not to retry.
     case refusedByServer
-    /// The server asks to wait longer than is waited.
+    /// The delay that the server asked for is longer than the policy allows.
     case serverDelayTooLong
-    /// The call's deadline would pass before.
+    /// The call's deadline would pass before the next attempt.
     case deadlineTooNear
-    /// The budget for repeated attempts at this server is used up.
+    /// The retry budget for this server is exhausted.
     case budgetExhausted
   }
 }
 
 extension FailedAttempt.Decision: CustomStringConvertible {
-  /// The decision with its reason.
+  /// The decision and its reason.
   public var description: String {
     switch self {
-    case .again(let pause, let reason): "again after \(Trace.milliseconds(pause)) ms, \(reason)"
-    case .end(let reason): "not again, \(reason)"
+    case .again(let delay, let reason): "retry in \(Trace.milliseconds(delay)) ms, \(reason)"
+    case .end(let reason): "no retry, \(reason)"
     }
   }
 }
 
 extension FailedAttempt.PauseReason: CustomStringConvertible {
-  /// The reason in half a sentence.
+  /// The reason as a phrase.
   public var description: String {
     switch self {
-    case .notSent: "since nothing was sent"
-    case .backOff: "a time drawn by lot"
-    case .throttled: "a time drawn by lot, since the server has too many requests"
-    case .serverDelay: "as the server asks"
+    case .notSent: "nothing was sent"
+    case .backOff: "backoff with jitter"
+    case .throttled: "backoff with jitter for a throttling server"
+    case .serverDelay: "as the server asked"
     }
   }
 }
 
 extension FailedAttempt.EndReason: CustomStringConvertible {
-  /// The reason in half a sentence.
+  /// The reason as a phrase.
   public var description: String {
     switch self {
-    case .notTemporary: "since it would fail again"
-    case .attemptsUsedUp: "since all attempts are used up"
-    case .notIdempotent: "since the server may have acted on it already"
-    case .contentNotReplayable: "since the content can be sent only once"
-    case .refusedByServer: "since the server says so"
-    case .serverDelayTooLong: "since the server asks to wait too long"
-    case .deadlineTooNear: "since the deadline is nearer than the next attempt"
-    case .budgetExhausted: "since the budget for further attempts at this server is used up"
+    case .notTemporary: "the failure is not temporary"
+    case .attemptsUsedUp: "the maximum number of attempts is reached"
+    case .notIdempotent: "the server may have acted on the request"
+    case .contentNotReplayable: "the content can be sent only once"
+    case .refusedByServer: "the server asked not to retry"
+    case .serverDelayTooLong: "the delay that the server asked for is too long"
+    case .deadlineTooNear: "the deadline would pass before the next attempt"
+    case .budgetExhausted: "the retry budget for this server is exhausted"
     }
   }
 }

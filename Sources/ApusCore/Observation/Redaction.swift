@@ -1,48 +1,58 @@
 public import HTTPTypes
 
-/// What may stand in texts that people and logs see: everything else is masked.
+/// The field and query parameter values that logs and texts may show. All other values are masked.
 public struct Redaction: Sendable {
-  /// Stands in place of what is masked.
+  /// The text that replaces a masked value.
   public static let mask = "██"
 
-  /// Names of fields whose values are shown, in lower case; all others are masked.
+  /// The names of fields (headers) whose values are shown, in lower case. All others are masked.
   public var shownFields: Set<String>
-  /// Names of query parameters whose values are shown; all others are masked.
+  /// The names of query parameters whose values are shown. All others are masked.
   public var shownParameters: Set<String>
 
-  /// Makes a redaction.
+  /// Creates a redaction.
   ///
   /// - Parameters:
-  ///   - shownFields: default ``standardFields``.
-  ///   - shownParameters: default none.
+  ///   - shownFields: the fields to show. Default: ``standardFields``.
+  ///   - shownParameters: the query parameters to show. Default: none.
   public init(shownFields: Set<String> = Redaction.standardFields, shownParameters: Set<String> = []) {
     self.shownFields = Set(shownFields.map { $0.lowercased() })
     self.shownParameters = shownParameters
   }
 
-  /// Fields that describe a message and prove nothing about anybody.
+  /// Fields that describe a message and hold no credentials or personal data.
   public static let standardFields: Set<String> = [
     "accept", "accept-encoding", "accept-language", "age", "allow", "cache-control", "content-encoding",
     "content-length", "content-range", "content-type", "date", "etag", "expires", "if-match", "if-modified-since",
     "if-none-match", "last-modified", "range", "retry-after", "server", "user-agent", "vary",
   ]
 
-  /// A field's value, or the mask.
+  /// Returns a field's value, or the mask.
   public func value(of field: HTTPField) -> String {
     let isShown = field.indexingStrategy != .disallow && shownFields.contains(field.name.canonicalName)
     return isShown ? field.value : Self.mask
   }
 
-  /// A request target with the values of its query masked.
+  /// Returns a request target with the values of its query masked.
   public func target(_ target: String) -> String {
     let bytes = target.utf8
     guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return target }
     let items = bytes[bytes.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { item in
-      // Without a sign nobody knows whether it is a name or a value.
+      // Without `=` the item may be a value.
       guard let sign = item.firstIndex(of: UInt8(ascii: "=")) else { return Self.mask }
       let name = Substring(item[..<sign])
       return shownParameters.contains(PercentEncoding.decode(name)) ? String(Substring(item)) : "\(name)=\(Self.mask)"
     }
     return target[..<mark] + "?" + items.joined(separator: "&")
   }
+}
+
+/// A type whose `description` is safe to log and is all that `print`, `dump` and debuggers show.
+package protocol SelfRedacting: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension SelfRedacting {
+  /// The same as `description`.
+  public var debugDescription: String { description }
+  /// Shows `description` alone.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

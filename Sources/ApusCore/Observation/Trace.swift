@@ -1,6 +1,7 @@
-/// Everything that happened to a call, in order.
+/// The timeline of a call: everything that happened to it, in order.
 ///
-/// Attached to every result and every error. Its events are typed; its text is a rendering.
+/// Every ``Response`` and every ``CallError`` has the trace of its call. The events are typed; ``description`` prints
+/// them as text.
 public struct Trace: Sendable, CustomStringConvertible {
   /// The call's id.
   public let id: CallID
@@ -9,24 +10,24 @@ public struct Trace: Sendable, CustomStringConvertible {
   /// The events, in order.
   public let events: [TraceEvent]
 
-  /// Makes a trace, for fakes and previews.
+  /// Creates a trace for fakes and previews.
   public init(id: CallID, endpoint: EndpointIdentity, events: [TraceEvent] = []) {
     (self.id, self.endpoint, self.events) = (id, endpoint, events)
   }
 
-  /// Time from the first event to the last.
+  /// The time from the first event to the last.
   public var duration: Duration {
     guard let first = events.first, let last = events.last else { return .zero }
     return first.instant.duration(to: last.instant)
   }
 
-  /// Time from the start to the first event that `matches`; `nil` when there is none.
+  /// Returns the time from the first event to the first one that `matches`, or `nil` if no event does.
   public func time(to matches: (TraceEvent.Kind) -> Bool) -> Duration? {
     guard let first = events.first, let event = events.first(where: { matches($0.kind) }) else { return nil }
     return first.instant.duration(to: event.instant)
   }
 
-  /// The timeline as text: a line an event, with milliseconds since the start.
+  /// The timeline as text: one line for each event, with the milliseconds since the first one.
   public var description: String {
     var lines = ["call \(id) \(endpoint)"]
     for event in events {
@@ -40,7 +41,7 @@ public struct Trace: Sendable, CustomStringConvertible {
   }
 
   static func milliseconds(_ duration: Duration) -> String {
-    // Times that mean for ever must not trap.
+    // Durations that stand for "no limit" must not trap.
     let limit = Duration.seconds(Int64.max / 1_000_000 - 1)
     let (seconds, attoseconds) = min(max(duration, .zero - limit), limit).components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
@@ -49,26 +50,26 @@ public struct Trace: Sendable, CustomStringConvertible {
   }
 }
 
-/// How long the parts of one exchange took; `nil` where that is not known, or there was no such part.
+/// The duration of each phase of an exchange. A phase that is unknown or did not happen is `nil`.
 public struct ExchangeTimings: Sendable, Hashable {
-  /// The attempt it belongs to, from 1.
+  /// The number of the attempt, from 1.
   public let attempt: Int
   /// When the message was handed to the transport.
   public let start: MonotonicInstant
-  /// Waiting for a connection.
+  /// The time spent waiting for a connection from the pool.
   public private(set) var queued: Duration?
-  /// Finding the addresses of the host's name.
+  /// The time to look up the addresses of the host.
   public private(set) var nameLookup: Duration?
-  /// Connecting.
+  /// The time to connect, through a proxy if there is one.
   public private(set) var connecting: Duration?
-  /// The TLS handshake.
+  /// The time of the TLS handshake.
   public private(set) var securing: Duration?
-  /// Sending: from the moment there was a connection until the request had left.
+  /// The time to send the request, once there is a connection.
   public private(set) var sending: Duration?
-  /// Waiting: from the moment the request had left until the first byte of the answer, or its head where nothing is
-  /// known of the first byte. Zero when the answer began before.
+  /// The time from the end of the request to the first byte of the response, or to its head if the transport does not
+  /// report the first byte. Zero if the response began before the request was sent completely.
   public private(set) var waiting: Duration?
-  /// Receiving: from then on to the end of the content.
+  /// The time from the start of the response to the end of its content (body).
   public private(set) var receiving: Duration?
 
   private var connected: MonotonicInstant?
@@ -85,7 +86,7 @@ public struct ExchangeTimings: Sendable, Hashable {
     case .phase(let phase, let time): take(phase, time)
     case .connected:
       connected = event.instant
-      // The request goes out anew when the connection is another one.
+      // The request is sent again if this is another connection.
       (sent, sending) = (nil, nil)
     case .requestSent:
       sent = event.instant
@@ -110,7 +111,7 @@ public struct ExchangeTimings: Sendable, Hashable {
 }
 
 extension Trace {
-  /// How long the parts of each exchange took, in the order in which they began.
+  /// The timings of each exchange, in the order in which the exchanges began.
   public var exchanges: [ExchangeTimings] {
     var exchanges: [ExchangeTimings] = []
     for event in events {

@@ -1,58 +1,58 @@
-/// One thing that happened to a call: of fixed size, text is made only when somebody reads it.
+/// An event in the life of a call. Events have a fixed size; their text is created on demand.
 public struct TraceEvent: Sendable, Hashable {
-  /// What happened.
+  /// The kind of an event.
   public enum Kind: Sendable, Hashable {
-    /// The app made the call.
+    /// The app started the call.
     case started
     /// The request message is complete.
     case prepared
-    /// The call shares the exchange of the call with this serial number.
+    /// The call shares the in-flight exchange of the call with this serial number.
     case joined(serial: UInt64)
-    /// An attempt begins.
+    /// An attempt began.
     case attemptStarted
-    /// An attempt failed, and this was decided.
+    /// An attempt failed.
     indirect case attemptFailed(FailedAttempt)
-    /// The call waits for its turn, for this reason.
+    /// The call waits in a queue.
     case queued(WaitingCause)
-    /// It has its turn, after so long.
+    /// The call left the queue after this time.
     case admitted(after: Duration)
-    /// Credentials were put on the message; the generation tells one set of credentials from the next.
+    /// Credentials were added to the message. The generation number grows with every refresh.
     case authorized(generation: UInt64)
-    /// The server did not accept the credentials of this generation.
+    /// The server rejected the credentials of this generation.
     case unauthorized(generation: UInt64)
-    /// The call waits for other credentials than those of this generation.
+    /// The call waits until the credentials of this generation are replaced.
     case awaitingCredentials(generation: UInt64)
-    /// The server referred to another place with this status, and the call goes there: the next exchange is another hop
-    /// of the same attempt.
+    /// The call follows a redirect. The next exchange belongs to the same attempt.
     indirect case redirected(status: Int, from: Origin, to: Origin)
     /// The message was handed to the transport.
     case exchangeStarted
-    /// How long a part of what comes before sending took; told once there is a connection.
+    /// A phase of getting a connection took this time. Recorded once the exchange has a connection.
     case phase(ConnectionPhase, Duration)
-    /// A connection was there: a new one or one in use before.
+    /// The exchange has a connection, new or reused.
     case connected(reused: Bool)
-    /// The request has left, content included.
+    /// The whole request was sent, content (body) included.
     case requestSent
-    /// The request goes to a new connection, since the one in use before was closed before any byte of the answer, or
-    /// before anything was written: the one retry that a transport may make by itself.
+    /// The transport sends the request again on a new connection, the only retry that a transport may make by itself.
+    ///
+    /// The reused connection was closed before any byte of the response arrived, or before anything was written.
     case resent
     /// An interim response arrived (RFC 9110 §15.2).
     case interim(status: Int)
-    /// The first byte of the answer arrived, and not the whole head with it.
+    /// The first byte of the response arrived, without the complete head.
     case firstByteArrived
-    /// The head of the answer arrived.
+    /// The response head arrived.
     case headArrived(status: Int)
-    /// So many bytes of content have left; not kept in the trace, for observers only.
+    /// This much content was sent, in bytes. Delivered to observers only, not kept in the trace.
     case sendProgress(sent: Int64, expected: Int64?)
-    /// So many bytes of content have arrived; not kept in the trace, for observers only.
+    /// This much content was received, in bytes. Delivered to observers only, not kept in the trace.
     case receiveProgress(received: Int64, expected: Int64?)
     /// All content arrived.
     case contentArrived(length: Int64)
     /// The value is decoded.
     case decoded
-    /// Somebody ended the call before it was done.
+    /// The call was cancelled, or its deadline passed.
     case cancelRequested(CancellationReason)
-    /// A middleware's decision, with a number whose meaning the name tells.
+    /// A decision of a middleware, with a number that the note explains.
     case note(StaticNote, Int64)
     /// The call ended with a value.
     case succeeded
@@ -62,22 +62,22 @@ public struct TraceEvent: Sendable, Hashable {
 
   /// What happened.
   public let kind: Kind
-  /// When, on the client's clock.
+  /// When it happened, on the client's clock.
   public let instant: MonotonicInstant
-  /// The attempt it belongs to, from 1.
+  /// The number of the attempt, from 1.
   public let attempt: Int
 
-  /// Makes an event, for fakes and previews. Calls write their own, see ``CallContext/record(_:)``.
+  /// Creates an event for fakes and previews. To add an event to a running call use ``CallContext/record(_:)``.
   public init(kind: Kind, instant: MonotonicInstant, attempt: Int = 1) {
     (self.kind, self.instant, self.attempt) = (kind, instant, attempt)
   }
 }
 
-/// A fixed text in a trace: the name of a decision that a middleware took.
+/// The name of a middleware's decision: a constant text in a trace.
 public struct StaticNote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   private let text: StaticString
 
-  /// Makes a note of a literal, for example `"served stale, age in seconds"`.
+  /// Creates a note from a literal, for example `"served stale, age in seconds"`.
   public init(stringLiteral value: StaticString) {
     text = value
   }
@@ -85,7 +85,7 @@ public struct StaticNote: Sendable, Hashable, ExpressibleByStringLiteral, Custom
   /// The text.
   public var description: String { text.description }
 
-  /// Whether both say the same.
+  /// Whether both notes have the same text.
   public static func == (lhs: StaticNote, rhs: StaticNote) -> Bool {
     lhs.description == rhs.description
   }
@@ -97,28 +97,28 @@ public struct StaticNote: Sendable, Hashable, ExpressibleByStringLiteral, Custom
 }
 
 extension TraceEvent.Kind: CustomStringConvertible {
-  /// The event as it stands in a timeline.
+  /// The event's line in the timeline.
   public var description: String {
     switch self {
     case .started: "started"
     case .prepared: "request prepared"
-    case .joined(let serial): "joined the exchange of call #\(serial)"
+    case .joined(let serial): "coalesced with call #\(serial)"
     case .attemptStarted: "attempt started"
     case .attemptFailed(let attempt): "attempt failed with \(attempt)"
-    case .queued(let cause): "waits for its turn: \(cause)"
-    case .admitted(let time): "has its turn after \(Trace.milliseconds(time)) ms"
-    case .authorized(let generation): "credentials of generation \(generation) added"
-    case .unauthorized(let generation): "credentials of generation \(generation) not accepted"
-    case .awaitingCredentials(let generation): "waits for other credentials than those of generation \(generation)"
+    case .queued(let cause): "queued: \(cause)"
+    case .admitted(let time): "admitted after \(Trace.milliseconds(time)) ms"
+    case .authorized(let generation): "credentials added, generation \(generation)"
+    case .unauthorized(let generation): "credentials rejected by the server, generation \(generation)"
+    case .awaitingCredentials(let generation): "waiting until the credentials of generation \(generation) are replaced"
     case .redirected(let status, let from, let to): "redirected with status \(status) from \(from) to \(to)"
     case .exchangeStarted: "exchange started"
-    case .phase(let phase, let time): "\(phase.rawValue): \(Trace.milliseconds(time)) ms"
-    case .connected(let reused): reused ? "on a connection in use before" : "on a new connection"
+    case .phase(let phase, let time): "\(phase.text): \(Trace.milliseconds(time)) ms"
+    case .connected(let reused): reused ? "reused connection" : "new connection"
     case .requestSent: "request sent"
-    case .resent: "to a new connection: the one in use before was closed before any byte of the answer"
+    case .resent: "resent on a new connection: the reused one was closed before any byte of the response"
     case .interim(let status): "interim response with status \(status)"
-    case .firstByteArrived: "first byte of the answer"
-    case .headArrived(let status): "answered with status \(status)"
+    case .firstByteArrived: "first byte of the response"
+    case .headArrived(let status): "response with status \(status)"
     case .sendProgress(let sent, let expected): "sent \(sent) of \(Self.total(expected)) bytes"
     case .receiveProgress(let received, let expected): "received \(received) of \(Self.total(expected)) bytes"
     case .contentArrived(let length): "content complete, \(length) bytes"
@@ -135,45 +135,54 @@ extension TraceEvent.Kind: CustomStringConvertible {
   }
 }
 
-/// Why a call waits for its turn before it is sent.
+/// Why a call is queued.
 public enum WaitingCause: Sendable, Hashable, CustomStringConvertible {
-  /// The app holds it back: its tag, or every call.
+  /// The app paused all calls or one of the call's tags.
   case held
-  /// So many calls with a tag of its own run already.
+  /// The concurrency limit of one of its tags is reached.
   case tag(limit: Int)
-  /// So many calls to its server run already.
+  /// The concurrency limit of its origin is reached.
   case origin(limit: Int)
-  /// So many calls run already.
+  /// The global concurrency limit is reached.
   case total(limit: Int)
-  /// There is room, and others take it first.
+  /// A permit is free, but other queued calls are ahead of this one.
   case others
-  /// So many have been sent that the pace allows no more, or the server asked for a pause.
+  /// The rate limit is exhausted, or the server asked for a delay.
   case rateLimit
   /// The device has no network.
   case network
 
-  /// The reason as it stands in a timeline.
+  /// The cause as a phrase.
   public var description: String {
     switch self {
-    case .held: "held back"
-    case .tag(let limit): "\(limit) calls with its tag at a time"
-    case .origin(let limit): "\(limit) calls to its server at a time"
-    case .total(let limit): "\(limit) calls at a time"
-    case .others: "others go first"
-    case .rateLimit: "the rate limit"
-    case .network: "there is no network"
+    case .held: "held by the app"
+    case .tag(let limit): "concurrency limit of its tag, \(limit)"
+    case .origin(let limit): "concurrency limit of its origin, \(limit)"
+    case .total(let limit): "global concurrency limit, \(limit)"
+    case .others: "behind other calls"
+    case .rateLimit: "rate limit"
+    case .network: "no network"
     }
   }
 }
 
-/// What happens before a request can be sent: as far as a transport can tell.
+/// A phase before a request is sent, as far as the transport can measure it.
 public enum ConnectionPhase: String, Sendable, Hashable, CaseIterable {
-  /// Waiting for a connection, without the time in which one was being made for it.
+  /// Waiting for a connection from the pool. Does not count the time to open one for this exchange.
   case queued
-  /// Finding the addresses of the host's name.
+  /// Looking up the addresses of the host.
   case nameLookup
-  /// Connecting to an address, and where there is one through a proxy.
+  /// Connecting to an address, directly or through a proxy.
   case connecting
   /// The TLS handshake.
   case securing
+
+  fileprivate var text: String {
+    switch self {
+    case .queued: "connection queue"
+    case .nameLookup: "name lookup"
+    case .connecting: "connect"
+    case .securing: "TLS handshake"
+    }
+  }
 }

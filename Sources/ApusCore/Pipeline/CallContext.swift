@@ -199,7 +199,7 @@ public struct CallContext: Sendable {
 
 extension CallContext {
   /// Whether sending a message of this call more than once is safe: by its method, unless the endpoint declares otherwise
-  /// (``IdempotenceKey``), or because it carries an idempotency key. Whether its content can be sent again is another
+  /// (`IdempotenceKey`), or because it carries an idempotency key. Whether its content can be sent again is another
   /// question.
   ///
   /// - Parameter head: the head as it is sent. A redirect may have removed the key.

@@ -4,9 +4,10 @@
   import Foundation
 #endif
 
-/// Seconds since 1970 of dates in the Gregorian calendar, in UTC.
+/// Conversion of Gregorian dates in UTC to seconds since 1970.
 enum CivilTime {
-  /// `nil` when there is no such day or time. A leap second counts as the first of the next minute.
+  /// Returns seconds since 1970, or `nil` for an invalid date or time. A leap second counts as the first second of the
+  /// next minute.
   static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Int64? {
     guard (1...12).contains(month), day >= 1, day <= days(in: month, of: year), (0...23).contains(hour),
       (0...59).contains(minute), (0...60).contains(second)
@@ -22,10 +23,10 @@ enum CivilTime {
     }
   }
 
-  /// Counted with years that begin in March, so that the leap day is the last of its year.
+  // Years begin in March here, so that the leap day is the last day of its year.
   private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
-    // Rounded down, also for years before the first.
+    // Rounded down, also for negative years.
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
@@ -33,12 +34,12 @@ enum CivilTime {
   }
 }
 
-/// Dates as HTTP writes them, in the three forms that must be understood (RFC 9110 §5.6.7):
+/// A parser for HTTP dates in the three formats that recipients must accept (RFC 9110 §5.6.7):
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
 enum HTTPDate {
   private typealias Bytes = Substring.UTF8View
 
-  /// Seconds since 1970; `nil` when the text is no such date.
+  /// Returns seconds since 1970, or `nil` if the text is not an HTTP date.
   static func parse(_ text: String) -> Int64? {
     let bytes = text[...].utf8
     guard bytes.count <= 40 else { return nil }
@@ -49,7 +50,7 @@ enum HTTPDate {
     case 4 where isZone(words[3]) && isDay(words[0], longNames: true, hasComma: true):
       let date = words[1].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
       guard date.count == 3 else { return nil }
-      // Two digits stand for a year near the present (RFC 9110 §5.6.7).
+      // A year of two digits is near the present (RFC 9110 §5.6.7).
       let year = number(date[2], digits: 2).map { $0 < 70 ? 2000 + $0 : 1900 + $0 }
       return seconds(year: year, month: date[1], day: number(date[0], digits: 2), words[2])
     case 5 where isDay(words[0], longNames: false, hasComma: false):
@@ -86,9 +87,10 @@ enum HTTPDate {
   }
 }
 
-/// Reads the dates that servers write (RFC 3339 §5.6), with and without fractions, any offset; and writes dates.
+/// A parser and formatter for internet dates (RFC 3339 §5.6).
 ///
-/// Reads strictly, where Foundation ignores text behind the date and makes 1 March of 30 February.
+/// The parser accepts fractional seconds and any offset. It is strict, whereas Foundation ignores text after the date
+/// and reads 30 February as a day in March.
 enum ISO8601 {
   struct Malformed: Error {}
 
@@ -98,11 +100,13 @@ enum ISO8601 {
     return Date(timeIntervalSince1970: seconds)
   }
 
-  /// A date in UTC, rounded to milliseconds, which are written if they are not zero; or without them, cut to the second.
-  /// `nil` for a date outside of the years 0 to 9999.
+  /// Returns a date in UTC, or `nil` for a date outside the years 0 to 9999.
+  ///
+  /// - Parameter withMilliseconds: whether to round to milliseconds, written unless they are zero. Otherwise the time
+  ///   is rounded down to the second.
   static func text(_ date: Date, withMilliseconds: Bool) -> String? {
     let time = date.timeIntervalSince1970 * 1000
-    // From 0000-01-01 up to 9999-12-31, which other times could not be converted to either.
+    // 0000-01-01 to 9999-12-31.
     guard time >= -62_167_219_200_000, time < 253_402_300_800_000 else { return nil }
     let milliseconds = min(Int64(time.rounded(withMilliseconds ? .toNearestOrEven : .down)), 253_402_300_799_999)
     let (seconds, fraction) = divided(milliseconds, by: 1000)
@@ -119,7 +123,7 @@ enum ISO8601 {
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }
 
-  /// The date of a day since 1970: the reverse of ``CivilTime``, with years that begin in March as there.
+  /// Returns the date of a day since 1970: the inverse of ``CivilTime``, with years that begin in March.
   private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, day) = divided(days + 719_468, by: 146_097)
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365
@@ -149,19 +153,19 @@ enum ISO8601 {
       return Double(whole - offset) + fraction
     }
 
-    /// Part of a second; 0 when there is none.
+    /// Reads the fraction of a second. 0 if there is none.
     private mutating func fraction() -> Double? {
       guard take(".") || take(",") else { return 0 }
       var (digits, scale, count) = (0.0, 1.0, 0)
       while let digit = digit() {
         count += 1
-        // More digits than a date can hold say nothing.
+        // Further digits exceed the precision of a date.
         if count <= 15 { (digits, scale) = (digits * 10 + Double(digit), scale * 10) }
       }
       return count > 0 ? digits / scale : nil
     }
 
-    /// Seconds east of Greenwich, written `Z`, `+02:00`, `+0200` or `+02`.
+    /// Reads the offset in seconds, written `Z`, `+02:00`, `+0200` or `+02`.
     private mutating func offset() -> Int64? {
       if take("Z") || take("z") { return 0 }
       let isWest = take("-")

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// When the calls must be over that some work makes, see ``withDeadline(_:on:_:)``.
+/// A deadline that calls inherit from the surrounding work, see ``withDeadline(_:on:_:)``.
 ///
-/// Calls inherit it from the work they are made in: that of ``withDeadline(_:on:_:)``, and the closure of
-/// a client's `withResponse` where its call has a limit. Task groups, `async let` and `Task { }` pass it on;
-/// `Task.detached { }` does not, and neither does what serves several calls: a refresh, or an exchange they share. Once
-/// the work is over it binds no call that begins then, also in tasks it left running.
+/// Calls inherit the deadline of ``withDeadline(_:on:_:)`` and, in the closure of a client's `withResponse`, the limit
+/// of that call. Task groups, `async let` and `Task { }` propagate it. `Task.detached { }` does not, nor do a
+/// credentials refresh or a coalesced exchange, because they serve several calls. After the work has ended, calls that
+/// begin later do not inherit its deadline, even in tasks that the work left running.
 public struct Deadline: Sendable {
   private let instant: MonotonicInstant
   private let clock: any MonotonicClock
@@ -14,18 +14,19 @@ public struct Deadline: Sendable {
     (self.instant, self.clock) = (instant, clock)
   }
 
-  /// That of the work that is done here; `nil`: calls made here inherit none.
+  /// The deadline of the surrounding work, or `nil` if calls made here inherit none.
   public static var current: Deadline? { DeadlineScope.inherited() }
 
-  /// How much time is left; not positive once it has passed.
+  /// The remaining time. Zero or negative once the deadline has passed.
   public var remaining: Duration { clock.now.duration(to: instant) }
 
-  /// The same on another clock. Instants of two clocks say nothing to each other: what is left is taken over then.
+  /// Returns the deadline on another clock. Instants of different clocks are not comparable, so the remaining time is
+  /// used.
   func instant(on other: any MonotonicClock) -> MonotonicInstant {
     clock.isSame(as: other) ? instant : other.now.advanced(by: remaining)
   }
 
-  /// The one that comes first.
+  /// Returns the earlier of two deadlines.
   func earlier(of other: Deadline?) -> Deadline {
     guard let other, other.instant(on: clock) < instant else { return self }
     return other
@@ -33,7 +34,7 @@ public struct Deadline: Sendable {
 }
 
 extension MonotonicClock {
-  /// Whether both count from the same start.
+  /// Whether instants of both clocks are comparable.
   fileprivate func isSame(as other: any MonotonicClock) -> Bool {
     if self is SystemClock { return other is SystemClock }
     guard let own = self as? (any MonotonicClock & AnyObject), let other = other as? (any MonotonicClock & AnyObject)
@@ -42,11 +43,12 @@ extension MonotonicClock {
   }
 }
 
-/// Work with a deadline, as the calls see it that are made in it: a task-local value.
+/// The scope of work with a deadline, kept in a task-local value.
 ///
-/// A task that outlives the work is bound by what is around it only.
+/// A task that outlives the work is bound only by the outer scopes.
 final class DeadlineScope: Sendable {
-  /// All that is done here, the outermost first. None keeps another: one that began inside may end later.
+  // An array rather than links to the outer scope, because an inner scope may outlive an outer one.
+  /// The surrounding scopes, outermost first.
   @TaskLocal private static var scopes: [DeadlineScope] = []
 
   private let deadline: Deadline
@@ -58,26 +60,26 @@ final class DeadlineScope: Sendable {
 
   private var isOver: Bool { hasEnded.load(ordering: .acquiring) }
 
-  /// All that is done here and not over.
+  /// The surrounding scopes that have not ended.
   static var here: [DeadlineScope] { scopes.filter { !$0.isOver } }
 
-  /// What calls inherit that are made here: the nearest one of work that is not over.
+  /// Returns the earliest deadline of the scopes that have not ended.
   static func inherited(except others: [DeadlineScope] = []) -> Deadline? {
     scopes.reduce(nil) { nearest, scope in
       scope.isOver || others.contains { $0 === scope } ? nearest : scope.deadline.earlier(of: nearest)
     }
   }
 
-  /// Does work whose calls inherit a deadline, or an earlier one that is in force here already.
+  /// Performs work whose calls inherit the deadline, or the deadline of a surrounding scope if that is earlier.
   static func perform<Output, Failure: Error>(
     until deadline: Deadline, isolation: isolated (any Actor)? = #isolation,
     _ work: () async throws(Failure) -> Output
   ) async -> Result<Output, Failure> {
     let scope = DeadlineScope(deadline)
     defer { scope.hasEnded.store(true, ordering: .releasing) }
-    // What is over is not kept: tasks that begin each other in such work, again and again, would gather it.
+    // Scopes that have ended are dropped, because they would accumulate in a chain of tasks that start each other.
     return await $scopes.withValue(here + [scope]) {
-      // Captured, so that this runs where the caller runs: it would run on the global pool, and `work` with it.
+      // Captured, so that this closure and `work` run on the caller's actor rather than on the global pool.
       _ = isolation
       do throws(Failure) {
         return Result<Output, Failure>.success(try await work())
@@ -87,13 +89,13 @@ final class DeadlineScope: Sendable {
     }
   }
 
-  /// Starts something that inherits no deadline.
+  /// Runs a function that starts a task, without passing on any deadline.
   static func without<Output>(_ start: () -> Output) -> Output {
     scopes.isEmpty ? start() : $scopes.withValue([]) { start() }
   }
 }
 
-/// Does work that may make any number of calls, one after the other or side by side, within one time limit.
+/// Performs work with a deadline that all calls in it inherit, whether they run one after another or concurrently.
 ///
 /// ```swift
 /// let screen = try await withDeadline(.seconds(5)) {
@@ -102,20 +104,20 @@ final class DeadlineScope: Sendable {
 /// }
 /// ```
 ///
-/// It ends calls, and nothing else: one that runs when the time is up ends with the code `timeout` and the phase it was
-/// in, as with a limit of its own; one that begins later sends nothing. A nearer limit, of a call or of other work that
-/// this is done in, stays in force. It starts no task, and cancels none. In a closure Swift infers `any Error`: write
+/// A call that is running at the deadline fails with the code `timeout` and its phase, as with a timeout of its own. A
+/// call that begins later sends nothing. An earlier limit, of a call or of surrounding work, stays in effect. The
+/// function only ends calls: it starts no task and cancels none. Swift infers `any Error` for a closure; write
 /// `{ () async throws(CallError) in … }` to keep the type.
 ///
-/// Clients with another clock than `clock`, as in a test, count on with theirs what was left when a call began. To
-/// count by a client's clock from the start use ``Client/withDeadline(_:_:)``.
+/// A client with another clock than `clock`, as in a test, measures the remaining time with its own clock. To use a
+/// client's clock throughout, use ``Client/withDeadline(_:_:)``.
 ///
 /// - Parameters:
-///   - limit: how long the calls may take together. Not positive: none of them is sent.
-///   - clock: counts the time. Default: the system's.
-///   - work: makes the calls; runs where the caller runs.
-/// - Returns: what `work` returns.
-/// - Throws: what `work` throws.
+///   - limit: the time limit of all calls together. If it is zero or negative, no call is sent.
+///   - clock: the clock that measures the time. Default: the system's.
+///   - work: makes the calls. Runs on the caller's actor.
+/// - Returns: the result of `work`.
+/// - Throws: the error of `work`.
 public func withDeadline<Output, Failure: Error>(
   _ limit: Duration, on clock: any MonotonicClock = SystemClock(), _ work: () async throws(Failure) -> Output
 ) async throws(Failure) -> Output {

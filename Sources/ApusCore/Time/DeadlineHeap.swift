@@ -1,13 +1,13 @@
-/// A priority queue of deadlines whose entries can be taken out again: pure, no clock and no tasks.
+/// A priority queue of deadlines with removable entries. A pure data structure without clock and tasks.
 ///
-/// A binary heap of entries plus, for each key, the entry's present position. Deadlines are mostly added in
-/// order and mostly removed before they pass, so adding is usually one append and removing one swap. Keys
-/// are places in an array that are used again, so nothing is hashed and a steady load allocates nothing.
+/// A binary heap plus the position of each key's entry. Most deadlines are added in order and removed before they pass,
+/// so adding is usually one append and removing one swap. Keys are indices of reused cells, so that nothing is hashed
+/// and a steady load allocates nothing.
 struct DeadlineHeap<Element> {
-  /// Stands for one entry; meaningless once the entry is out.
+  /// The handle of an entry. Finds nothing once the entry is removed.
   struct Key: Hashable, Sendable {
     fileprivate let cell: Int
-    fileprivate let turn: UInt32
+    fileprivate let generation: UInt32
   }
 
   private struct Entry {
@@ -18,8 +18,8 @@ struct DeadlineHeap<Element> {
 
   private struct Cell {
     var position: Int?
-    /// Counts the uses, so that an old key never finds a new entry.
-    var turn: UInt32
+    /// The number of past uses, so that an old key never finds a new entry.
+    var generation: UInt32
   }
 
   private var entries: [Entry] = []
@@ -29,24 +29,23 @@ struct DeadlineHeap<Element> {
   var count: Int { entries.count }
   var earliest: MonotonicInstant? { entries.first?.instant }
 
-  /// Adds an entry.
   mutating func insert(_ element: Element, at instant: MonotonicInstant) -> Key {
     let cell = freeCells.popLast() ?? cells.count
-    if cell == cells.count { cells.append(Cell(position: nil, turn: 0)) }
+    if cell == cells.count { cells.append(Cell(position: nil, generation: 0)) }
     entries.append(Entry(instant: instant, cell: cell, element: element))
     cells[cell].position = entries.count - 1
     siftUp(from: entries.count - 1)
-    return Key(cell: cell, turn: cells[cell].turn)
+    return Key(cell: cell, generation: cells[cell].generation)
   }
 
-  /// Takes the entry with `key` out, if it is still there.
+  /// Removes and returns the entry with `key`, if it still exists.
   @discardableResult
   mutating func remove(_ key: Key) -> Element? {
-    guard cells[key.cell].turn == key.turn, let position = cells[key.cell].position else { return nil }
+    guard cells[key.cell].generation == key.generation, let position = cells[key.cell].position else { return nil }
     return remove(at: position)
   }
 
-  /// Takes out every entry whose instant is at or before `now`, earliest first.
+  /// Removes and returns the entries at or before `now`, earliest first.
   mutating func removeExpired(at now: MonotonicInstant) -> [Element] {
     var expired: [Element] = []
     while let first = entries.first, first.instant <= now { expired.append(remove(at: 0)) }
@@ -56,7 +55,7 @@ struct DeadlineHeap<Element> {
   private mutating func remove(at position: Int) -> Element {
     let removed = entries[position]
     cells[removed.cell].position = nil
-    cells[removed.cell].turn &+= 1
+    cells[removed.cell].generation &+= 1
     freeCells.append(removed.cell)
     let last = entries.removeLast()
     if position < entries.count {

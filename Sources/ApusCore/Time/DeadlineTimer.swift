@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Tells targets when their instants have come, with one sleeping task however many deadlines are set.
+/// A timer for any number of deadlines that uses a single sleeping task.
 ///
-/// A call that ends in time costs an insertion and a removal. The task exists only while a deadline is
-/// pending; it is started anew only when an earlier instant than the one it sleeps for is added.
+/// A call that ends in time costs an insertion and a removal. The task exists only while a deadline is pending, and is
+/// restarted only when an earlier deadline than the one it sleeps for is added.
 final class DeadlineTimer: Sendable {
   typealias Key = DeadlineHeap<any DeadlineTarget>.Key
 
@@ -11,7 +11,7 @@ final class DeadlineTimer: Sendable {
     var heap = DeadlineHeap<any DeadlineTarget>()
     var sleepingUntil: MonotonicInstant?
     var sleeper: Task<Void, Never>?
-    /// Counts the sleepers, so that one that was replaced does nothing when it wakes.
+    /// The number of sleepers so far, so that a replaced sleeper does nothing when it wakes.
     var generation: UInt64 = 0
   }
 
@@ -24,7 +24,7 @@ final class DeadlineTimer: Sendable {
     self.spawner = spawner
   }
 
-  /// Has `target` told once `instant` is reached; the key takes it back. Holds the target until then.
+  /// Schedules a call of `target` at `instant`. Retains the target until then. Returns the key to cancel it.
   func schedule(_ target: any DeadlineTarget, at instant: MonotonicInstant) -> Key {
     state.withLock { state in
       let key = state.heap.insert(target, at: instant)
@@ -33,9 +33,9 @@ final class DeadlineTimer: Sendable {
     }
   }
 
-  /// Takes a deadline back; does nothing when it has passed already.
+  /// Cancels a deadline. Does nothing if it has already passed.
   func cancel(_ key: Key) {
-    // Handed out of the lock, so that the target is not released inside it.
+    // Moved out of the lock, so that the target is not released inside it.
     let removed = state.withLock { $0.heap.remove(key) }
     withExtendedLifetime(removed) {}
   }
@@ -46,7 +46,7 @@ final class DeadlineTimer: Sendable {
     let generation = state.generation
     state.sleepingUntil = instant
     let clock = clock
-    // Not held by its own sleeper: a client that goes away ends its timer with it.
+    // The sleeper holds the timer weakly, so that the timer ends with its client.
     state.sleeper = spawner.spawnDetached { [weak self] in
       do { try await clock.sleep(until: instant) } catch { return }
       self?.wake(generation: generation)
@@ -71,13 +71,13 @@ final class DeadlineTimer: Sendable {
   }
 }
 
-/// Something that is told when an instant has come, see ``CallContext/alarm(for:)``.
+/// An object that is notified when a deadline passes, see ``ExchangeContext/alarm(for:)``.
 public protocol DeadlineTarget: AnyObject, Sendable {
-  /// The instant has come. Called from any thread, outside of every lock: be quick.
+  /// Called when the deadline passes, on any thread and outside of all locks. Must return quickly.
   func deadlinePassed()
 }
 
-/// An alarm that was set, see ``CallContext/alarm(for:)``.
+/// A pending notification, see ``ExchangeContext/alarm(for:)``.
 public struct DeadlineAlarm: Sendable {
   private let timer: DeadlineTimer
   private let key: DeadlineTimer.Key
@@ -86,8 +86,9 @@ public struct DeadlineAlarm: Sendable {
     (self.timer, self.key) = (timer, key)
   }
 
-  /// Takes the alarm back, and lets its target go; does nothing once it has rung. One that is ringing at this moment
-  /// may still be heard.
+  /// Cancels the notification and releases the target. Does nothing after the deadline has passed.
+  ///
+  /// A notification that is being delivered at this moment may still arrive.
   public func cancel() {
     timer.cancel(key)
   }

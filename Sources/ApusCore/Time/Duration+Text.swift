@@ -1,11 +1,11 @@
 extension Duration {
-  /// More than anybody waits: who sets a limit beyond wants none.
+  /// A hundred years. A limit of this duration or more means no limit.
   package static let endless = Duration.seconds(100 * 366 * 24 * 60 * 60)
 
-  /// Not negative and no more than ``endless``, so that sums and multiples stay within what a duration holds.
+  /// The duration clamped to zero and ``endless``, so that sums and multiples do not overflow.
   package var bounded: Duration { min(max(self, .zero), .endless) }
 
-  /// The time as people write it: `200 ms`, `1.5 s`; what is less than a nanosecond is left out.
+  /// The duration as text, for example `200 ms` or `1.5 s`, cut to nanoseconds.
   package var plainText: String {
     guard self < .endless else { return "endless" }
     guard self >= .zero else { return "less than 0 s" }
@@ -20,10 +20,10 @@ extension Duration {
     }
   }
 
-  /// A number that is given in thousandths.
+  /// Formats a number given in thousandths.
   private static func decimal(_ thousandths: Int64) -> String {
     guard thousandths % 1000 > 0 else { return "\(thousandths / 1000)" }
-    // With the zeros it begins with, and without those it ends with.
+    // Keeps leading zeros of the fraction and drops trailing ones.
     var digits = String(1000 + thousandths % 1000).dropFirst()
     while digits.last == "0" { digits.removeLast() }
     return "\(thousandths / 1000).\(digits)"
@@ -31,12 +31,12 @@ extension Duration {
 }
 
 extension Duration {
-  /// Makes a duration of a number of seconds that somebody else chose, such as `expires_in` in an answer.
+  /// Creates a duration from an untrusted number of seconds, such as `expires_in` in a response.
   ///
-  /// `.seconds(_:)` traps for numbers that no duration can hold. This never does: what is beyond a hundred years either
-  /// way is a hundred years, and what is not a number is zero.
+  /// Never traps, unlike `.seconds(_:)`: numbers beyond a hundred years in either direction are clamped, and NaN is
+  /// zero.
   ///
-  /// - Parameter seconds: any number, infinite ones and NaN included.
+  /// - Parameter seconds: any number, including infinity and NaN.
   public init(clampingSeconds seconds: Double) {
     let longest: Double = 100 * 366 * 24 * 60 * 60
     self = seconds.isNaN ? .zero : .seconds(min(max(seconds, -longest), longest))

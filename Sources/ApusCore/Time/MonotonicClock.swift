@@ -1,35 +1,34 @@
-/// The clock that calls are timed and limited with.
+/// The clock of a client, which measures and limits its calls.
 ///
-/// A seam: clients use ``SystemClock`` unless a test hands them a clock it moves by hand.
+/// Clients use ``SystemClock``. Tests replace it with a clock of virtual time.
 public protocol MonotonicClock: Sendable {
-  /// The present instant.
+  /// The current instant.
   var now: MonotonicInstant { get }
 
-  /// Returns once the clock has reached `instant`.
+  /// Suspends the task until the clock has reached `instant`.
   ///
-  /// - Throws: `CancellationError` when the calling task is cancelled first.
+  /// - Throws: `CancellationError` if the task is cancelled first.
   func sleep(until instant: MonotonicInstant) async throws
 }
 
-/// The machine's continuous clock: monotonic, and running while the machine sleeps.
+/// The system's monotonic clock, which continues while the system sleeps.
 public struct SystemClock: MonotonicClock {
   private static let start = ContinuousClock.now
   private static let longestSleep = Duration.seconds(24 * 60 * 60)
 
-  /// Makes a clock; all of them share one start.
+  /// Creates a clock. Instants of all system clocks are comparable.
   public init() {}
 
-  /// The present instant.
+  /// The current instant.
   public var now: MonotonicInstant {
     MonotonicInstant(sinceStart: Self.start.duration(to: .now))
   }
 
   /// Suspends the task until the clock has reached `instant`.
   ///
-  /// - Throws: `CancellationError` when the task is cancelled first.
+  /// - Throws: `CancellationError` if the task is cancelled first.
   public func sleep(until instant: MonotonicInstant) async throws {
-    // The system's sleep traps where an instant has more nanoseconds than 64 bits hold, as "no limit at all" has:
-    // distant instants are slept towards in steps.
+    // The system's sleep traps if the nanoseconds of an instant exceed 64 bits, so distant instants take several steps.
     while true {
       let now = now
       let step = min(instant, now.advanced(by: Self.longestSleep))
@@ -39,31 +38,31 @@ public struct SystemClock: MonotonicClock {
   }
 }
 
-/// A point on a monotonic clock, counted from that clock's own start.
+/// A point in time on a monotonic clock, relative to the clock's start.
 ///
-/// Instants of one clock can be compared and subtracted; they say nothing about the time of day and
-/// never jump when the wall clock is set.
+/// Instants of the same clock can be compared and subtracted. They are unrelated to the time of day and never jump when
+/// the wall clock is set.
 public struct MonotonicInstant: Sendable, Hashable, Comparable {
-  /// Time passed since the clock's start.
+  /// The time since the clock's start.
   public var sinceStart: Duration
 
-  /// Makes the instant that lies `sinceStart` after the clock's start.
+  /// Creates an instant.
   public init(sinceStart: Duration) {
     self.sinceStart = sinceStart
   }
 
-  /// The instant `duration` later, as far as a clock goes: 2⁶¹ seconds from its start.
+  /// Returns the instant `duration` later, clamped to 2⁶¹ seconds before and after the clock's start.
   public func advanced(by duration: Duration) -> MonotonicInstant {
-    // Attoseconds are added and compared in line; operators of `Duration` are calls, and every call makes dozens.
+    // Arithmetic on attoseconds is inlined, whereas operators of `Duration` are function calls.
     let (sum, isBeyond) = sinceStart.attoseconds.addingReportingOverflow(duration.attoseconds)
     let reachable = isBeyond ? (duration < .zero ? -Self.longest : Self.longest) : sum
     return MonotonicInstant(sinceStart: Duration(attoseconds: min(max(reachable, -Self.longest), Self.longest)))
   }
 
-  /// Attoseconds. Sums and differences of such times are durations, and have whole seconds of 64 bits.
+  /// In attoseconds. The sum and the difference of two such times still fit a `Duration`.
   private static var longest: Int128 { 1_000_000_000_000_000_000 << 61 }
 
-  /// The time from this instant to `other`; negative when `other` is earlier.
+  /// Returns the time from this instant to `other`. Negative if `other` is earlier.
   public func duration(to other: MonotonicInstant) -> Duration {
     other.sinceStart - sinceStart
   }

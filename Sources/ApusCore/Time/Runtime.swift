@@ -1,22 +1,22 @@
-/// What a client takes from its surroundings: time, tasks, randomness and ids.
+/// A client's sources of nondeterminism: clock, executor, random numbers and serial numbers.
 ///
-/// Every source of non-determinism comes in here, so that a test can replace each by one it controls.
+/// Tests replace them with sources that they control.
 public struct Runtime: Sendable {
-  /// Times events and limits calls. Default: ``SystemClock``.
+  /// The clock that measures events and limits calls. Default: ``SystemClock``.
   public var clock: any MonotonicClock
-  /// Runs every task that the client creates. Default: `nil`, the global concurrent pool; a call of a caller on no actor
-  /// then begins on its caller's thread, and goes on in the pool once it has waited for anything.
+  /// The executor of all tasks that the client creates. Default: `nil`, the global concurrent pool. A call whose caller
+  /// is on no actor then begins on the caller's thread and continues in the pool after its first suspension.
   public var executor: (any TaskExecutor)?
-  /// The most bytes of content whose value is made on ``executor``: decoding more would hold up what else it runs, so
-  /// that happens on the global pool. Means nothing without an executor. Default: 16 KiB.
+  /// The maximum number of content (body) bytes that are decoded on ``executor``. Larger content is decoded on the
+  /// global pool, so that it does not block the executor. Ignored without an executor. Default: 16 KiB.
   public var decodedOnExecutor = 16 << 10
-  /// 64 random bits; must be unpredictable in production. Default: the system's generator.
+  /// Returns 64 random bits. Must be unpredictable in production. Default: the system's generator.
   public var random: @Sendable () -> UInt64
-  /// The serial number of the next call; must never repeat within a client. Default: `nil`, which
-  /// counts up from 1 in each client.
+  /// Returns the serial number of the next call. Must never repeat within a client. Default: `nil`, which counts up
+  /// from 1 in each client.
   public var nextSerial: (@Sendable () -> UInt64)?
 
-  /// The system's clock, pool and random generator, and serial numbers from 1.
+  /// Creates a runtime. Default: the system's clock, pool and random generator, and serial numbers from 1.
   public init(
     clock: any MonotonicClock = SystemClock(), executor: (any TaskExecutor)? = nil,
     random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },
@@ -29,9 +29,9 @@ public struct Runtime: Sendable {
   }
 }
 
-/// The one place where tasks are created.
+/// The creation of all tasks of a client.
 struct TaskSpawner: Sendable {
-  /// Where the tasks run; `nil` is the global concurrent pool.
+  /// The executor of the tasks. `nil` means the global concurrent pool.
   let executor: (any TaskExecutor)?
 
   /// Starts a task that inherits the caller's priority and task-local values, but not its actor.
@@ -41,10 +41,10 @@ struct TaskSpawner: Sendable {
     Task(executorPreference: executor, operation: operation)
   }
 
-  /// Starts the work of a call for a caller that waits for it.
+  /// Starts the work of a call while its caller waits.
   ///
-  /// Where the caller runs on no actor it begins at once, on the caller's thread, where it would only wait: to wake
-  /// another takes longer than to describe and send a small message.
+  /// If the caller is on no actor, the work begins immediately on the caller's thread, because waking another thread
+  /// takes longer than sending a small message.
   func spawn<Success: Sendable>(
     for caller: (any Actor)?, _ operation: @escaping @Sendable @concurrent () async throws -> Success
   ) -> Task<Success, any Error> {
@@ -54,15 +54,14 @@ struct TaskSpawner: Sendable {
     return Task(executorPreference: executor, operation: operation)
   }
 
-  /// Starts a task for several calls that need the same: as ``spawn(_:)``, but bound by no deadline that whoever began
-  /// it inherits.
+  /// Starts a task that serves several calls, like ``spawn(_:)`` but without an inherited deadline.
   func spawnShared<Success: Sendable>(
     _ operation: @escaping @Sendable @concurrent () async -> Success
   ) -> Task<Success, Never> {
     DeadlineScope.without { spawn(operation) }
   }
 
-  /// Starts a task that inherits nothing: for work that serves many calls and must outlive its first one.
+  /// Starts a task that inherits nothing, for work that serves many calls and outlives the first.
   func spawnDetached<Success: Sendable>(
     _ operation: @escaping @Sendable @concurrent () async -> Success
   ) -> Task<Success, Never> {

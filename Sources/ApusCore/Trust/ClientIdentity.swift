@@ -4,41 +4,37 @@
   public import Foundation
 #endif
 
-/// A certificate with its private key, shown to servers that ask who the client is; prints as `██`.
-public struct ClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The formats an identity comes in.
+/// A client certificate with its private key, for servers that require mutual TLS. Prints as `██`.
+public struct ClientIdentity: Sendable, SelfRedacting {
+  /// The format of an identity.
   public enum Form: Sendable {
-    /// Certificates and key together (RFC 7292), with what they are encrypted with.
+    /// Certificates and key in one encrypted PKCS #12 file (RFC 7292).
     case pkcs12(Data, passphrase: String)
-    /// Certificates, the client's own first, and its key, as text (RFC 7468). The key is not encrypted.
+    /// Certificates, the client's own first, and its unencrypted key as PEM text (RFC 7468).
     case pem(certificates: Data, key: Data)
   }
 
-  /// Certificate and key.
+  /// The certificates and the key.
   public let form: Form
 
-  /// Makes an identity of the PKCS #12 format (RFC 7292); it is opened when it is first used.
+  /// Creates an identity from PKCS #12 data (RFC 7292), which is opened at its first use.
   ///
   /// - Parameters:
-  ///   - pkcs12: certificate and key.
-  ///   - passphrase: what they are encrypted with.
+  ///   - pkcs12: the certificates and the key.
+  ///   - passphrase: the passphrase of the data.
   public init(pkcs12: Data, passphrase: String) {
     form = .pkcs12(pkcs12, passphrase: passphrase)
   }
 
-  /// Makes an identity of PEM text (RFC 7468); it is read when it is first used.
+  /// Creates an identity from PEM text (RFC 7468), which is parsed at its first use.
   ///
   /// - Parameters:
-  ///   - certificates: the client's own first, then those that lead to an authority.
-  ///   - key: the private key, not encrypted.
+  ///   - certificates: the client's certificate, followed by the intermediate certificates.
+  ///   - key: the unencrypted private key.
   public init(certificates: Data, key: Data) {
     form = .pem(certificates: certificates, key: key)
   }
 
   /// `██`
   public var description: String { Redaction.mask }
-  /// `██`
-  public var debugDescription: String { description }
-  /// Shows nothing.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

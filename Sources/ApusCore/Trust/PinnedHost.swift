@@ -4,32 +4,32 @@
   public import Foundation
 #endif
 
-/// The public keys one of which must be in the chain of certificates that a host shows (RFC 7469 §2.4).
+/// The pinned public keys of a host. One of them must be in the host's certificate chain (RFC 7469 §2.4).
 ///
-/// A chain that the system does not trust is refused even when a pin matches. Spelling does not decide whether a pin
-/// counts: `API.example.com.`, `[::1]` and `0:0::1` match what they name, however the host that is dialed is written. A
-/// pin counts at every port of its host.
+/// A chain that the system does not trust is rejected even if a pin matches. Pins apply to all ports of a host. Hosts
+/// are compared in normalized form, so that the spelling does not matter: `API.example.com.` matches `api.example.com`,
+/// and `0:0::1` matches `[::1]`.
 public struct PinnedHost: Sendable, Hashable {
-  /// The host's name: lower case, without a final dot, in ASCII; an IPv6 address in brackets, shortened (RFC 5952).
+  /// The normalized host: a name in lower-case ASCII without a trailing dot, or an address. IPv6 addresses are
+  /// shortened (RFC 5952) and in brackets.
   public let host: String
-  /// Whether names below that name are meant too, at any depth; for an address there are none. Default: no.
+  /// Whether the pins also apply to subdomains, at any depth. Default: `false`.
   public var includesSubdomains = false
-  /// SHA-256 of the subject public key info of the key in use and of at least one other that the host could
-  /// change to, each 32 bytes.
+  /// The SHA-256 hashes of the pinned keys' subject public key info, 32 bytes each.
   public let keys: Set<Data>
-  /// When the pins stop to count, so that an app that is never updated does not lose its server; from then on
-  /// the system decides alone. `nil`: never. Default: `nil`.
+  /// When the pins expire and only the system's trust decides, so that an app that is never updated can still connect.
+  /// Default: `nil`, never.
   public var expiry: Date?
 
-  /// Pins a host.
+  /// Pins the keys of a host.
   ///
   /// - Parameters:
-  ///   - host: its name or address alone: no scheme, port, path or wildcard. Case and a final dot do not count, and
-  ///     names in other alphabets become ASCII.
-  ///   - keys: SHA-256 of the key in use, in Base64 as `openssl` and browsers show it.
-  ///   - backup: the same of keys in reserve.
-  /// - Throws: ``PinError`` when `host` is none, so that the pin could never match; when a hash is not 32 bytes of
-  ///   Base64; when there is no backup that differs: without one the loss of a key locks every client out.
+  ///   - host: a name or an address without scheme, port, path and wildcard. Case and a trailing dot do not matter, and
+  ///     internationalized names are converted to ASCII.
+  ///   - keys: the SHA-256 hashes of the keys in use, in Base64 as shown by `openssl` and browsers.
+  ///   - backup: the hashes of backup keys. Without a backup, the loss of a key would lock out all clients.
+  /// - Throws: ``PinError`` if `host` is not a host, a hash is not 32 bytes of Base64, `keys` is empty, or `backup`
+  ///   contains no other key than `keys`.
   public init(_ host: String, keys: [String], backup: [String]) throws(PinError) {
     self.host = try PinnedName.pinning(host)
     var inUse = Set<Data>()
@@ -48,38 +48,38 @@ public struct PinnedHost: Sendable, Hashable {
     return hash
   }
 
-  /// Whether these pins are for a host, in the form of ``PinnedName/dialing(_:)``, and have not expired.
+  /// Whether the pins apply to a host in the form of ``PinnedName/dialing(_:)`` and have not expired.
   fileprivate func isInForce(for name: String, at now: Date) -> Bool {
     if let expiry, now >= expiry { return false }
-    return PinnedName.isName(name, atOrBelow: host, isBelowMeant: includesSubdomains)
+    return PinnedName.isName(name, atOrBelow: host, includesSubdomains: includesSubdomains)
   }
 }
 
-/// Pins that make no sense.
+/// An error in the arguments of ``PinnedHost``.
 public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Why, as half a sentence.
+  /// The reason as a clause.
   public let reason: String
-  /// The reason.
+  /// The reason in a sentence.
   public var description: String { "cannot pin: \(reason)" }
 }
 
 extension Sequence<PinnedHost> {
-  /// Whether the host must show one of certain keys; for transports.
+  /// Whether pins apply to a host. For transports.
   ///
   /// - Parameters:
-  ///   - host: the host that is asked for, however it is written; IPv6 with or without brackets.
-  ///   - now: pins that have expired by then do not count.
+  ///   - host: the host of the connection in any spelling, IPv6 with or without brackets.
+  ///   - now: the current time. Expired pins do not apply.
   public func cover(_ host: String, at now: Date) -> Bool {
     let name = PinnedName.dialing(host)
     return contains { $0.isInForce(for: name, at: now) }
   }
 
-  /// Whether a host that shows these keys is who it should be, as far as the pins say; for transports.
+  /// Whether the keys of a host match its pins. `true` if no pins apply. For transports.
   ///
   /// - Parameters:
-  ///   - keys: SHA-256 of the subject public key info of each certificate in the chain that was found good.
-  ///   - host: the host that was asked for, however it is written; IPv6 with or without brackets.
-  ///   - now: pins that have expired by then do not count.
+  ///   - keys: the SHA-256 hashes of the subject public key info of each certificate in the verified chain.
+  ///   - host: the host of the connection in any spelling, IPv6 with or without brackets.
+  ///   - now: the current time. Expired pins do not apply.
   public func accept(_ keys: [Data], from host: String, at now: Date) -> Bool {
     let name = PinnedName.dialing(host)
     return lazy.filter { $0.isInForce(for: name, at: now) }.allSatisfy { pin in
@@ -88,13 +88,13 @@ extension Sequence<PinnedHost> {
   }
 }
 
-/// The form in which hosts are compared with pinned hosts: lower case, without the final dot of a rooted name, names in
-/// other alphabets in their ASCII form, addresses in one spelling.
+/// Normalization of hosts for comparison with pinned hosts: ASCII in lower case without a trailing dot, addresses in
+/// their canonical form.
 enum PinnedName {
-  /// The form of a host to pin.
+  /// Returns the normalized form of a host to pin.
   ///
-  /// - Throws: ``PinError`` for what no host that is dialed can be equal to. The error does not repeat the text, which
-  ///   may be a URL with a password.
+  /// - Throws: ``PinError`` if no connection could ever match. The error does not contain the text, which may be a URL
+  ///   with a password.
   static func pinning(_ text: String) throws(PinError) -> String {
     guard !text.isEmpty else { throw PinError(reason: "the host is empty") }
     if let address = IPv6.canonical(text) { return address }
@@ -112,20 +112,19 @@ enum PinnedName {
     return name
   }
 
-  /// The form of a host that is dialed.
-  ///
-  /// A host that is none is only put into lower case: no pin is equal to it.
+  /// Returns the normalized form of the host of a connection. An invalid host is only converted to lower case and
+  /// matches no pin.
   static func dialing(_ text: String) -> String {
     if let form = IPv6.canonical(text) ?? normalized(text) { return form }
-    return unrooted(String(decoding: text.utf8.map(\.lowercased), as: UTF8.self))
+    return unrooted(String(decoding: text.utf8.map(\.asciiLowercased), as: UTF8.self))
   }
 
-  /// Whether a name is `host`, or below it.
-  static func isName(_ name: String, atOrBelow host: String, isBelowMeant: Bool) -> Bool {
-    // Bytes, so that no mark behind a dot hides the dot.
+  /// Whether a name is `host` or, if included, one of its subdomains.
+  static func isName(_ name: String, atOrBelow host: String, includesSubdomains: Bool) -> Bool {
+    // Compares bytes, because a combining mark after a dot would hide the dot.
     let (name, host) = (name.utf8, host.utf8)
     if name.elementsEqual(host) { return true }
-    guard isBelowMeant, name.count > host.count + 1 else { return false }
+    guard includesSubdomains, name.count > host.count + 1 else { return false }
     let tail = name.suffix(host.count + 1)
     return tail.first == UInt8(ascii: ".") && tail.dropFirst().elementsEqual(host)
   }
@@ -139,15 +138,11 @@ enum PinnedName {
   }
 }
 
-extension UInt8 {
-  fileprivate var lowercased: UInt8 {
-    self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
-  }
-}
-
 extension IPv6 {
-  /// An address in the one spelling of RFC 5952, in brackets; an IPv4 address that is written as one of IPv6 (RFC 4291
-  /// §2.5.5.2) as IPv4. `nil` for anything but an IPv6 address, with brackets or without.
+  /// Returns the canonical form of an IPv6 address with or without brackets (RFC 5952), in brackets. `nil` for other
+  /// text.
+  ///
+  /// An IPv4-mapped address (RFC 4291 §2.5.5.2) becomes an IPv4 address.
   static func canonical(_ text: String) -> String? {
     let bytes = text.utf8
     let isBracketed = bytes.first == UInt8(ascii: "[") && bytes.last == UInt8(ascii: "]") && bytes.count > 1
@@ -161,10 +156,10 @@ extension IPv6 {
     return "[\(hexadecimal(groups[..<zeros.lowerBound]))::\(hexadecimal(groups[zeros.upperBound...]))]"
   }
 
-  /// The eight groups of an address without brackets; `nil` for anything else.
+  /// Returns the eight groups of an address without brackets, or `nil` for other text.
   private static func groups(of text: String) -> [UInt16]? {
     guard isValid(text) else { return nil }
-    // Of ASCII characters alone from here.
+    // Valid text is ASCII.
     guard let gap = text.firstRange(of: "::") else { return groups(in: text[...]) }
     let (front, back) = (groups(in: text[..<gap.lowerBound]), groups(in: text[gap.upperBound...]))
     return front + [UInt16](repeating: 0, count: max(0, 8 - front.count - back.count)) + back
@@ -178,7 +173,7 @@ extension IPv6 {
     }
   }
 
-  /// The first of the longest runs of at least two zeros (RFC 5952 §4.2).
+  /// Returns the first of the longest runs of at least two zeros (RFC 5952 §4.2).
   private static func longestZeros(in groups: [UInt16]) -> Range<Int>? {
     var longest = 0..<0
     var start = 0

@@ -1,15 +1,15 @@
-/// Where a server is: scheme, host and port, and what all its URLs begin and end with.
+/// The base URL of a server: scheme, host, port and optionally a path and a query.
 ///
-/// A literal is checked when a call uses it: the call then throws `invalidRequest`. To check early, for
-/// example a URL from a settings file, write `try BaseURL(text)`.
+/// A literal is not checked: calls with a malformed one fail with `invalidRequest`. Use `try BaseURL(text)` to check
+/// a URL early, for example one from a settings file.
 ///
-/// Path and query are kept: below `https://api.example.com/v1?region=eu` the path `/users` gives
-/// `https://api.example.com/v1/users?region=eu`. Hosts may be IPv6 addresses in brackets and names in any
-/// language, which are sent in their ASCII form (RFC 3986, RFC 5891).
+/// Path and query are kept: with the base URL `https://api.example.com/v1?region=eu` the path `/users` becomes
+/// `https://api.example.com/v1/users?region=eu`. The host may be an IPv6 address in brackets or an internationalized
+/// name, which is sent in its ASCII form (RFC 3986, RFC 5891).
 public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// A base URL that cannot be used.
   public struct Malformed: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, as half a sentence. Never the text itself, which may hold a password.
+    /// The reason as a clause. Never contains the URL, which may hold a password.
     public let reason: String
     /// The reason in a sentence.
     public var description: String { "the base URL cannot be used: \(reason)" }
@@ -17,49 +17,49 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
 
   struct Parts: Sendable, Hashable, CustomReflectable {
     var origin: Origin
-    /// Percent-encoded, without a slash at its end; empty for none.
+    /// The percent-encoded path without a trailing slash. Empty if there is none.
     var path: String
-    /// Percent-encoded, without `?`; `nil` for none.
+    /// The percent-encoded query without `?`, or `nil` if there is none.
     var query: String?
     let authority: String
 
-    /// The query may hold a key, and whatever holds a call holds this.
+    // The query may hold an API key, and `dump` of a call reaches this value.
     var customMirror: Mirror { Mirror(self, children: ["description": "\(origin)\(path)"]) }
   }
 
   let parts: Result<Parts, Malformed>
 
-  /// Checks a URL.
+  /// Creates a base URL.
   ///
   /// - Parameter text: an absolute http or https URL without user information and fragment.
-  /// - Throws: ``Malformed``, which says what is wrong.
+  /// - Throws: ``Malformed`` with the reason.
   public init(_ text: String) throws(Malformed) {
     parts = .success(try BaseURLParser.parse(text))
   }
 
-  /// Takes what a person types, for example in a settings screen: `localhost:8080`, `api.example.com/v1/`.
+  /// Creates a base URL from text that a person typed, for example `localhost:8080` or `api.example.com/v1/`.
   ///
-  /// Spaces around it are left out, and where there is no scheme one is added: `http` for a loopback host (`localhost`,
-  /// `127.0.0.1`, `[::1]` and their like), `https` for all others. Everything else is checked as by ``init(_:)``: user
-  /// information, fragments and other schemes are refused.
+  /// Surrounding white space is removed. A missing scheme becomes `http` for a loopback host (such as `localhost`,
+  /// `127.0.0.1` and `[::1]`) and `https` for any other. All other rules are those of ``init(_:)``: user information,
+  /// fragments and other schemes are errors.
   ///
   /// - Parameter text: a host, with or without a scheme, a port, a path and a query.
-  /// - Throws: ``Malformed``, which says what is wrong.
+  /// - Throws: ``Malformed`` with the reason.
   public init(lenient text: String) throws(Malformed) {
     parts = .success(try BaseURLParser.parse(BaseURLParser.completed(text)))
   }
 
-  /// Takes a literal without checking it; calls that use a malformed one throw `invalidRequest`.
+  /// Creates a base URL from a literal. Calls with a malformed one fail with `invalidRequest`.
   public init(stringLiteral value: String) {
     parts = Result { () throws(Malformed) in try BaseURLParser.parse(value) }
   }
 
-  /// Scheme, host and port; `nil` when the literal was malformed.
+  /// The scheme, host and port, or `nil` if the literal is malformed.
   public var origin: Origin? {
     (try? parts.get())?.origin
   }
 
-  /// The URL without its query; what is wrong with it when it is malformed.
+  /// The URL without its query. If it is malformed, the reason.
   public var description: String {
     switch parts {
     case .success(let parts): "\(parts.origin)\(parts.path)"
@@ -68,13 +68,13 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
   }
 }
 
-/// Reads a base URL by the grammar of RFC 3986, strictly: what is not clearly right is refused.
+/// A strict parser for base URLs (RFC 3986).
 enum BaseURLParser {
   typealias Malformed = BaseURL.Malformed
 
   static func parse(_ text: String) throws(Malformed) -> BaseURL.Parts {
     guard !text.utf8.contains(where: { $0.isControl || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\\") }) else {
-      throw Malformed(reason: "it holds spaces, backslashes or control characters")
+      throw Malformed(reason: "it contains spaces, backslashes or control characters")
     }
     let text = text[...]
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text.utf8[colon...].starts(with: "://".utf8) else {
@@ -97,7 +97,7 @@ enum BaseURLParser {
       authority: origin.authority)
   }
 
-  /// The text with a scheme, without the white space around it.
+  /// Returns the text with a scheme and without surrounding white space.
   static func completed(_ text: String) -> String {
     let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || (byte >= 0x09 && byte <= 0x0D) }
     let bytes = text.utf8.drop(while: isBlank)
@@ -124,12 +124,12 @@ enum BaseURLParser {
 
   private static func split(authority: Substring) throws(Malformed) -> (host: Substring, port: Int?) {
     guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-      throw Malformed(reason: "it holds user information; use credentials")
+      throw Malformed(reason: "it contains user information; use credentials")
     }
     let hostEnd: Substring.Index
     if authority.utf8.first == UInt8(ascii: "[") {
       guard let bracket = authority.utf8.firstIndex(of: UInt8(ascii: "]")) else {
-        throw Malformed(reason: "its IPv6 address never ends")
+        throw Malformed(reason: "its IPv6 address has no closing bracket")
       }
       hostEnd = authority.utf8.index(after: bracket)
     } else {
@@ -141,7 +141,7 @@ enum BaseURLParser {
     guard !portText.isEmpty else { return (host, nil) }
     let digits = Substring(portText.utf8.dropFirst())
     guard portText.utf8.first == UInt8(ascii: ":"),
-      digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
+      digits.utf8.allSatisfy({ $0.isDigit }),
       let port = Int(digits), (1...65535).contains(port)
     else { throw Malformed(reason: "its port is not a number from 1 to 65535") }
     return (host, port)
@@ -165,11 +165,11 @@ enum BaseURLParser {
 }
 
 extension Origin {
-  /// Whether its host is this machine, by its name alone (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+  /// Whether the host is a loopback name or address (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
   fileprivate var isLoopback: Bool {
     if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
     let isAddress = host.utf8.allSatisfy {
-      $0 == UInt8(ascii: ".") || $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")
+      $0 == UInt8(ascii: ".") || $0.isDigit
     }
     return isAddress && host.hasPrefix("127.")
   }

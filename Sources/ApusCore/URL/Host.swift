@@ -1,18 +1,18 @@
-/// Checks a host and brings it into the form that goes on the wire.
+/// Validation and normalization of hosts.
 enum Host {
   typealias Malformed = BaseURL.Malformed
 
-  /// Lower case; names in other alphabets in their ASCII form; IPv6 addresses in brackets.
+  /// Returns the host as it is sent: in lower case, internationalized names in ASCII, IPv6 addresses in brackets.
   static func normalized(_ host: Substring) throws(Malformed) -> String {
     if host.utf8.first == UInt8(ascii: "[") {
       let address = Substring(host.utf8.dropFirst().dropLast())
-      guard IPv6.isValid(address) else { throw Malformed(reason: "its IPv6 address is not one") }
+      guard IPv6.isValid(address) else { throw Malformed(reason: "its IPv6 address is not valid") }
       return "[\(address.lowercased())]"
     }
     guard host.utf8.count <= 1000 else { throw Malformed(reason: "its host is too long") }
-    // The full stops of other scripts separate labels too (RFC 3490 §3.1).
+    // The full stops of other scripts also separate labels (RFC 3490 §3.1).
     let dotted = String(String.UnicodeScalarView(host.lowercased().unicodeScalars.map(asciiFullStop)))
-    // By bytes: with a mark behind it, a full stop would be no character of its own.
+    // Split by bytes, because a full stop followed by a combining mark is not a `Character` of its own.
     var labels = dotted.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map {
       String(Substring($0))
     }
@@ -40,33 +40,33 @@ enum Host {
     var ascii = label
     if !label.utf8.allSatisfy({ $0 < 0x80 }) {
       guard label.unicodeScalars.allSatisfy(isLetterLike), label.unicodeScalars.first.map(isMark) == false else {
-        throw Malformed(reason: "its host holds a character that names cannot have")
+        throw Malformed(reason: "its host contains a character that is not allowed in names")
       }
       guard let encoded = Punycode.encode(label) else { throw Malformed(reason: "its host cannot be encoded") }
       ascii = "xn--" + encoded
     }
     guard ascii.utf8.count <= 63 else { throw Malformed(reason: "a label of its host is too long") }
     let allowed = ascii.utf8.allSatisfy {
-      isDigit($0) || ($0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z")) || $0 == UInt8(ascii: "-")
+      $0.isDigit || ($0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z")) || $0 == UInt8(ascii: "-")
         || $0 == UInt8(ascii: "_")
     }
     guard allowed, !ascii.hasPrefix("-"), !ascii.hasSuffix("-") else {
-      throw Malformed(reason: "its host holds a character that names cannot have")
+      throw Malformed(reason: "its host contains a character that is not allowed in names")
     }
     return ascii
   }
 
-  /// Letters, digits and marks that stand for nothing but themselves.
+  /// Whether a scalar is a letter, digit or mark that normalization does not change.
   ///
-  /// What looks like or is composed to something else, for example a full-width letter or a mark that
-  /// could be one character with the letter before it, would name another host than people read.
+  /// Other scalars, for example a full-width letter or an accent that composes with the letter before it, would name
+  /// another host than people read.
   private static func isLetterLike(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return true }
     let properties = scalar.properties
-    // Sharp s and final sigma are letters of their own in names (RFC 5892 §2.6), whatever case folding does.
+    // Sharp s and final sigma are valid in names (RFC 5892 §2.6), although case folding changes them.
     if properties.changesWhenNFKCCaseFolded, scalar != "\u{DF}", scalar != "\u{3C2}" { return false }
     switch scalar.value {
-    // Combining accents, hamzas and voicing marks, and the parts of Hangul syllables.
+    // Combining accents, hamzas, voicing marks and Hangul jamo.
     case 0x0300...0x036F, 0x0653...0x0655, 0x3099...0x309A, 0x1100...0x11FF, 0xA960...0xA97F, 0xD7B0...0xD7FF:
       return false
     default: break
@@ -84,14 +84,10 @@ enum Host {
     }
   }
 
-  /// Whether resolvers would take a name with this last label for a number: decimal, octal or hexadecimal.
+  /// Whether resolvers would read a name with this last label as a decimal, octal or hexadecimal number.
   private static func isNumber(_ label: String) -> Bool {
-    if label.utf8.allSatisfy(isDigit) { return true }
+    if label.utf8.allSatisfy(\.isDigit) { return true }
     return label.hasPrefix("0x") && label.utf8.dropFirst(2).allSatisfy { PercentEncoding.hexValue($0) != nil }
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool {
-    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
   }
 }
 
@@ -109,7 +105,7 @@ enum IPv6 {
     }
   }
 
-  /// How many 16-bit groups the text stands for; `nil` when it is not a list of groups.
+  /// Returns the number of 16-bit groups in a text, or `nil` if it is not a list of groups.
   private static func groups(_ text: some StringProtocol, mayEndInIPv4: Bool) -> Int? {
     guard !text.isEmpty else { return 0 }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -128,19 +124,20 @@ enum IPv6 {
     return count
   }
 
-  /// Four decimal numbers without leading zeros: octal, hexadecimal and short forms are refused.
+  /// Whether a text consists of four decimal numbers without leading zeros. Octal, hexadecimal and short forms are
+  /// invalid.
   static func isIPv4(_ text: some StringProtocol) -> Bool {
     let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
     return numbers.count == 4
       && numbers.allSatisfy { number in
         (1...3).contains(number.utf8.count)
-          && number.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+          && number.utf8.allSatisfy { $0.isDigit }
           && (Int(number).map { $0 <= 255 } ?? false) && (number == "0" || !number.hasPrefix("0"))
       }
   }
 }
 
-/// The ASCII form of host labels in other alphabets (RFC 3492).
+/// The ASCII encoding of internationalized host labels (RFC 3492).
 enum Punycode {
   private static let base = 36
   private static let tMin = 1
@@ -148,7 +145,7 @@ enum Punycode {
   private static let skew = 38
   private static let damp = 700
 
-  /// The label's code, without the `xn--`; `nil` when it overflows.
+  /// Returns the encoded label without `xn--`, or `nil` on overflow.
   static func encode(_ label: String) -> String? {
     let scalars = label.unicodeScalars.map { Int($0.value) }
     var output = label.unicodeScalars.filter(\.isASCII).map(Character.init)

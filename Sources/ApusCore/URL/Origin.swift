@@ -1,21 +1,21 @@
-/// Scheme, host and port: the unit that credentials and limits are bound to (RFC 9110 §4.3.1).
+/// An origin: scheme, host and port (RFC 9110 §4.3.1). Credentials and limits are bound to it.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
-  /// Lower case, for example `https`.
+  /// The scheme in lower case, for example `https`.
   public let scheme: String
-  /// Lower case; IPv6 addresses in brackets.
+  /// The host in lower case. IPv6 addresses are in brackets.
   public let host: String
-  /// The port, the scheme's own when none was written.
+  /// The port, explicit or the scheme's default.
   public let port: Int
 
-  /// Makes an origin of its parts; scheme and host are lower-cased.
+  /// Creates an origin. Scheme and host are converted to lower case.
   public init(scheme: String, host: String, port: Int) {
     self.scheme = scheme.lowercased()
     self.host = host.lowercased()
     self.port = port
   }
 
-  /// Reads `host` or `host:port`; `nil` when that is not what `authority` is, for example with user information.
-  public init?(scheme: String, authority: String) {
+  /// Creates an origin from `host` or `host:port`. `nil` for any other authority, for example with user information.
+  package init?(scheme: String, authority: String) {
     let scheme = scheme.lowercased()
     guard let defaultPort = Self.defaultPort(of: scheme) else { return nil }
     let bytes = authority.utf8
@@ -30,7 +30,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     if hostEnd < bytes.endIndex {
       let digits = bytes[hostEnd...].dropFirst()
       guard bytes[hostEnd] == UInt8(ascii: ":"),
-        digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
+        digits.allSatisfy({ $0.isDigit }),
         let number = Int(Substring(digits)), (1...65535).contains(number)
       else { return nil }
       port = number
@@ -38,12 +38,12 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     self.init(scheme: scheme, host: String(authority[..<hostEnd]), port: port)
   }
 
-  /// Everything but delimiters, spaces and controls: names are checked where they are made.
+  /// Whether a byte is no delimiter, space or control character. ``Host`` validates names completely.
   private static func isAllowedInName(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte != 0x7F && !"@/?#\\[]<>\"".utf8.contains(byte)
   }
 
-  /// The port that a scheme uses when none is written; `nil` for schemes other than http and https.
+  /// Returns the default port of a scheme, or `nil` for schemes other than http and https.
   static func defaultPort(of scheme: String) -> Int? {
     switch scheme {
     case "http": 80
@@ -52,11 +52,11 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The authority as written in a URL: the port only where it is not the scheme's own.
+  /// The authority as in a URL, with the port unless it is the scheme's default.
   public var authority: String {
     port == Self.defaultPort(of: scheme) ? host : "\(host):\(port)"
   }
 
-  /// For example `https://api.example.com`.
+  /// The origin as text, for example `https://api.example.com`.
   public var description: String { "\(scheme)://\(authority)" }
 }

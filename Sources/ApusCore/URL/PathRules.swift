@@ -1,29 +1,29 @@
-/// What a path must not be: rules that keep a value from reaching another resource or another host.
+/// The rules for paths. They prevent that a value selects another resource or another host.
 ///
-/// Every call goes through them, so they look at each byte once and make nothing while all is well.
+/// Every call applies them, so they read each byte once and do not allocate for valid paths.
 enum PathRules {
-  /// What is wrong with an interpolated value, as half a sentence; `nil` when nothing is.
+  /// Returns the reason why an interpolated value is invalid, or `nil` if it is valid.
   static func reason(inValue value: String) -> String? {
     guard !value.isEmpty else { return "a path value is empty" }
-    if value.utf8.contains(where: \.isControl) { return "a path value holds a control character" }
+    if value.utf8.contains(where: \.isControl) { return "a path value contains a control character" }
     switch dotSegment(in: value[...]) {
     case .whole: return "a path value is a dot segment"
-    case .part: return "a path value holds a dot segment"
+    case .part: return "a path value contains a dot segment"
     case nil: return nil
     }
   }
 
-  /// What is wrong with a whole encoded path.
+  /// Returns the reason why a complete encoded path is invalid, or `nil` if it is valid.
   static func reason(inPath path: String) -> String? {
     isPlain(path) ? nil : reason(inUnusualPath: path)
   }
 
-  /// What is wrong with an encoded query.
+  /// Returns the reason why an encoded query is invalid, or `nil` if it is valid.
   static func reason(inQuery query: String) -> String? {
-    PercentEncoding.hasValidEscapes(query) ? nil : "the query holds a % that starts no escape"
+    PercentEncoding.hasValidEscapes(query) ? nil : "the query contains an invalid percent-encoding"
   }
 
-  /// Whether a path can be sent as it is: nothing to encode, to split off or to look at more closely.
+  /// Whether a path needs no encoding, has no query and needs no further checks.
   static func isPlain(_ path: String) -> Bool {
     let allowed = ByteSet.plainPathText
     var previous: UInt8 = 0
@@ -38,30 +38,30 @@ enum PathRules {
   }
 
   private static func reason(inUnusualPath path: String) -> String? {
-    if path.utf8.starts(with: [slash, slash]) { return "the path names a host" }
+    if path.utf8.starts(with: [slash, slash]) { return "the path starts with a host" }
     if isAbsolute(path) { return "the path is an absolute URL; change the client's base URL instead" }
     for segment in path.utf8.split(separator: slash) where dotSegment(in: Substring(segment)) != nil {
-      return "the path holds a dot segment"
+      return "the path contains a dot segment"
     }
-    return PercentEncoding.hasValidEscapes(path) ? nil : "the path holds a % that starts no escape"
+    return PercentEncoding.hasValidEscapes(path) ? nil : "the path contains an invalid percent-encoding"
   }
 
-  /// Whether `://` stands in the first segment.
+  /// Whether the first segment contains `://`.
   private static func isAbsolute(_ path: String) -> Bool {
     guard let mark = path.utf8.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == slash }) else { return false }
     return path.utf8[mark...].starts(with: [UInt8(ascii: ":"), slash, slash])
   }
 
-  /// What of a text is a dot segment.
+  /// Whether a dot segment is all of a text or a part of it.
   private enum DotSegment {
     case whole, part
   }
 
-  /// Where servers or proxies may find `.` or `..` in a segment: plain, encoded or encoded twice and more, by itself or
-  /// beside slashes and backslashes.
+  /// Returns whether servers or proxies may find `.` or `..` in a segment: plain, encoded once or several times, alone
+  /// or next to slashes and backslashes.
   ///
-  /// Some decode a path before they take its dot segments out: to them `..%2Fx` is another resource. Some cut off what
-  /// stands behind a semicolon before they do.
+  /// Some decode a path before they remove dot segments, so that `..%2Fx` selects another resource. Some remove
+  /// parameters after a semicolon first.
   private static func dotSegment(in segment: Substring) -> DotSegment? {
     if !segment.utf8.contains(percent) { return plainDotSegment(in: segment.utf8) }
     var segment = String(segment)
@@ -71,7 +71,7 @@ enum PathRules {
       if decoded.utf8.elementsEqual(segment.utf8) { return nil }
       segment = decoded
     }
-    // Still encoded after four rounds: nothing honest looks like that.
+    // No legitimate value is still encoded after four rounds.
     return .whole
   }
 

@@ -1,12 +1,12 @@
-/// Percent-encoding of URL parts (RFC 3986 §2), byte by byte and without Foundation.
+/// Percent-encoding of URL components (RFC 3986 §2) without Foundation.
 enum PercentEncoding {
-  /// Which bytes stay as they are.
+  /// The component, which determines the bytes that are not encoded.
   enum Component {
-    /// One path segment or query part made of a value: unreserved characters only.
+    /// A value in a path segment or query. Only unreserved characters are kept.
     case value
-    /// Path text the developer wrote: everything RFC 3986 allows in a path, `%` included.
+    /// Path text from source code. All characters that RFC 3986 allows in a path are kept, including `%`.
     case pathText
-    /// A part of `application/x-www-form-urlencoded` content: space becomes `+`.
+    /// A part of `application/x-www-form-urlencoded` content. Space becomes `+`.
     case form
 
     var kept: ByteSet {
@@ -51,7 +51,7 @@ enum PercentEncoding {
     }
   }
 
-  /// Undoes one level of percent-encoding; bytes that are not valid UTF-8 become U+FFFD.
+  /// Decodes one level of percent-encoding. Bytes that are not valid UTF-8 become U+FFFD.
   static func decode(_ text: some StringProtocol) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var bytes: [UInt8] = []
@@ -83,7 +83,7 @@ enum PercentEncoding {
 
   static func hexValue(_ byte: UInt8?) -> UInt8? {
     switch byte {
-    case .some(let byte) where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case .some(let byte) where byte.isDigit: byte - UInt8(ascii: "0")
     case .some(let byte) where byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
     case .some(let byte) where byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
     default: nil
@@ -95,11 +95,11 @@ enum PercentEncoding {
   }
 }
 
-/// A set of ASCII bytes as 128 bits: looked up on the path of every call, so without tables and branches.
+/// A set of ASCII bytes as 128 bits. Every call uses it, so lookups need no table.
 struct ByteSet {
-  /// Bits of the bytes 0 to 63.
+  /// The bits of the bytes 0 to 63.
   let low: UInt64
-  /// Bits of the bytes 64 to 127.
+  /// The bits of the bytes 64 to 127.
   let high: UInt64
 
   func contains(_ byte: UInt8) -> Bool {
@@ -109,10 +109,10 @@ struct ByteSet {
   /// Letters, digits and `-._~` (RFC 3986 §2.3).
   static var unreserved: ByteSet { ByteSet(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
 
-  /// Unreserved characters and `!$&'()*+,;=:@/%`: what a path may hold (RFC 3986 §3.3).
+  /// Unreserved characters and `!$&'()*+,;=:@/%`, which are allowed in a path (RFC 3986 §3.3).
   static var pathText: ByteSet { ByteSet(low: 0x2FFF_FFF2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF) }
 
-  /// ``pathText`` without `%` and `:`, which need a closer look.
+  /// ``pathText`` without `%` and `:`, which need further checks.
   static var plainPathText: ByteSet { ByteSet(low: 0x2BFF_FFD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF) }
 
   /// Letters, digits and `*-._` (WHATWG URL §5.2).
@@ -120,7 +120,7 @@ struct ByteSet {
 }
 
 extension Sequence<UInt8> {
-  /// Whether both are the same but for the case of ASCII letters.
+  /// Whether both sequences are equal, ignoring the case of ASCII letters.
   func lowercasedEqual(_ other: some Sequence<UInt8>) -> Bool {
     elementsEqual(other) { $0.asciiLowercased == $1.asciiLowercased }
   }
@@ -131,6 +131,9 @@ extension UInt8 {
     self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
   }
 
-  /// C0 controls and DEL.
+  /// Whether the byte is an ASCII digit.
+  var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+
+  /// Whether the byte is a C0 control or DEL.
   var isControl: Bool { self < 0x20 || self == 0x7F }
 }

@@ -1,12 +1,12 @@
-/// Query parameters in order, with values of any encodable type.
+/// Query parameters in order. Values may be of any encodable type.
 ///
 /// <!-- sample: query as Request<[Movie]> -->
 /// ```swift
 /// .get("/movies", query: ["page": page, "genres": ["drama", "war"], "year": nil])
-/// .get("/movies", query: Query(filter))     // an Encodable struct: one parameter a property
+/// .get("/movies", query: Query(filter))     // an Encodable struct: one parameter for each property
 /// ```
 ///
-/// How arrays, nested values, booleans, dates and `nil` are written is the ``QueryStyle`` in force.
+/// The ``QueryStyle`` in effect determines how arrays, nested values, Booleans, dates and `nil` are written.
 public struct Query: Sendable, ExpressibleByDictionaryLiteral {
   enum Part: Sendable {
     case item(name: String, value: (any Encodable & Sendable)?)
@@ -15,22 +15,23 @@ public struct Query: Sendable, ExpressibleByDictionaryLiteral {
 
   var parts: [Part] = []
 
-  /// Makes parameters of names and values; an absent value is written as the style says, by default not at all.
+  /// Creates parameters from names and values. By default a parameter whose value is `nil` is left out, see
+  /// ``QueryStyle/nils``.
   public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
     parts = elements.map { .item(name: $0.0, value: $0.1) }
   }
 
-  /// Makes one parameter for each property of an encodable value.
+  /// Creates one parameter for each property of an encodable value.
   public init(_ value: some Encodable & Sendable) {
     parts = [.members(of: value)]
   }
 
-  /// Adds one parameter.
+  /// Appends a parameter.
   public mutating func append(_ name: String, _ value: (any Encodable & Sendable)?) {
     parts.append(.item(name: name, value: value))
   }
 
-  /// Adds the parameters of another query.
+  /// Appends the parameters of another query.
   public mutating func append(_ other: Query) {
     parts += other.parts
   }
@@ -38,16 +39,15 @@ public struct Query: Sendable, ExpressibleByDictionaryLiteral {
   /// Whether there are no parameters.
   public var isEmpty: Bool { parts.isEmpty }
 
-  /// The names and values as text, in order, not yet percent-encoded.
+  /// Returns the names and values as text, in order and not percent-encoded.
   ///
-  /// - Throws: ``QueryEncodingError`` for a value that has no text, naming it.
+  /// - Throws: ``QueryEncodingError`` for a value that cannot be written.
   public func items(style: QueryStyle) throws -> [(name: String, value: String)] {
     try parts.flatMap { try $0.items(style: style) }
   }
 }
 
 extension Query.Part {
-  /// The names and values of one part.
   func items(style: QueryStyle) throws -> [(name: String, value: String)] {
     var writer = QueryWriter(style: style)
     switch self {
@@ -60,9 +60,9 @@ extension Query.Part {
 
 /// A query or form value that cannot be written.
 public struct QueryEncodingError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The parameter's name, nested keys included, for example `filter[year]`.
+  /// The parameter's name with nested keys, for example `filter[year]`.
   public let name: String
-  /// Why, as half a sentence.
+  /// The reason as a predicate, for example `is not a finite number`.
   public let reason: String
   /// The name and the reason.
   public var description: String { "\(name.isEmpty ? "the value" : name) \(reason)" }

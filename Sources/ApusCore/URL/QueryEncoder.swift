@@ -1,4 +1,4 @@
-/// Collects what an `Encodable` value writes. A class, because encoders hand out containers that share it.
+/// The writer that the containers of one encoder share.
 final class QuerySink {
   var writer: QueryWriter
 
@@ -7,7 +7,7 @@ final class QuerySink {
   }
 }
 
-/// Lets any `Encodable` value write itself as query parameters.
+/// An encoder that writes any `Encodable` value as query parameters.
 struct QueryEncoder: Encoder {
   let sink: QuerySink
   let codingPath: [any CodingKey]

@@ -4,9 +4,9 @@
   public import Foundation
 #endif
 
-/// How values are written in a query or a form.
+/// The style of values in a query or form.
 public struct QueryStyle: Sendable {
-  /// How an array is written.
+  /// The style of arrays.
   public enum Arrays: Sendable, Hashable {
     /// `tag=a&tag=b`
     case repeated
@@ -14,11 +14,11 @@ public struct QueryStyle: Sendable {
     case brackets
     /// `tag[0]=a&tag[1]=b`
     case indexed
-    /// `tag=a,b`: the separator is percent-encoded with its values.
+    /// `tag=a,b` with the separator `,`. The separator is percent-encoded like the values.
     case joined(String)
   }
 
-  /// How the keys of nested values are written.
+  /// The style of the keys of nested values.
   public enum Nesting: Sendable, Hashable {
     /// `filter[year]=1990`
     case brackets
@@ -26,7 +26,7 @@ public struct QueryStyle: Sendable {
     case dots
   }
 
-  /// How a boolean is written.
+  /// The style of Booleans.
   public enum Bools: Sendable, Hashable {
     /// `true` and `false`
     case words
@@ -34,21 +34,21 @@ public struct QueryStyle: Sendable {
     case digits
   }
 
-  /// How a date is written.
+  /// The style of dates.
   public enum Dates: Sendable {
     /// `2026-11-21T09:30:00Z`
     case iso8601
-    /// Seconds since 1970, with a fraction where there is one.
+    /// Seconds since 1970, with a fraction if it is not zero.
     case secondsSince1970
-    /// Whole milliseconds since 1970.
+    /// Milliseconds since 1970, rounded.
     case millisecondsSince1970
-    /// As the function says.
+    /// The result of a function.
     case custom(@Sendable (Date) throws -> String)
   }
 
-  /// How a missing value is written.
+  /// The style of `nil`.
   public enum Nils: Sendable, Hashable {
-    /// Not at all.
+    /// The parameter is left out.
     case omitted
     /// `name=`
     case empty
@@ -56,18 +56,18 @@ public struct QueryStyle: Sendable {
     case null
   }
 
-  /// Arrays. Default: repeated names.
+  /// The style of arrays. Default: ``Arrays/repeated``.
   public var arrays: Arrays
-  /// Keys of nested values. Default: brackets.
+  /// The style of the keys of nested values. Default: ``Nesting/brackets``.
   public var nesting: Nesting
-  /// Booleans. Default: words.
+  /// The style of Booleans. Default: ``Bools/words``.
   public var bools: Bools
-  /// Dates. Default: ISO 8601.
+  /// The style of dates. Default: ``Dates/iso8601``.
   public var dates: Dates
-  /// Missing values. Default: omitted.
+  /// The style of `nil`. Default: ``Nils/omitted``.
   public var nils: Nils
 
-  /// Makes a style.
+  /// Creates a style.
   public init(
     arrays: Arrays = .repeated, nesting: Nesting = .brackets, bools: Bools = .words, dates: Dates = .iso8601,
     nils: Nils = .omitted
@@ -79,6 +79,6 @@ public struct QueryStyle: Sendable {
     self.nils = nils
   }
 
-  /// The style used when nobody chose one.
+  /// The default style.
   public static let standard = QueryStyle()
 }

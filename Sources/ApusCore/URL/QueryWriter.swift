@@ -4,11 +4,11 @@
   import Foundation
 #endif
 
-/// One step into a nested value.
+/// A key or index in the path of a nested value.
 struct QueryKey: CodingKey {
   let stringValue: String
   let intValue: Int?
-  /// Whether it is a place in a list. Keys of other types may have a number too, and are names all the same.
+  /// Whether the key is the index of a list. A key with an integer value may also be a name.
   let isIndex: Bool
 
   init(_ name: String) {
@@ -23,11 +23,11 @@ struct QueryKey: CodingKey {
   init(intValue: Int) { self.init(index: intValue) }
 }
 
-/// Flattens values into names and texts. Common types directly, all others through `Encodable`.
+/// Flattens values into names and texts: common types directly, all others with ``QueryEncoder``.
 struct QueryWriter {
   let style: QueryStyle
   private(set) var items: [(name: String, value: String)] = []
-  /// The list whose joined values the last item holds.
+  /// The name of the list whose joined values are in the last item.
   private var joinedList: String?
 
   init(style: QueryStyle) {
@@ -56,14 +56,14 @@ struct QueryWriter {
     }
   }
 
-  /// What follows belongs to a list of its own.
+  /// Starts a new list.
   mutating func beginList() {
     joinedList = nil
   }
 
   private mutating func encode(_ value: any Encodable, at path: [any CodingKey]) throws {
     let sink = QuerySink(writer: self)
-    // The sink holds the items alone while it adds to them: a shared array would be copied each time.
+    // Removed here, so that the sink's array is not shared and not copied at each append.
     items = []
     try value.encode(to: QueryEncoder(sink: sink, codingPath: path))
     self = sink.writer
@@ -90,7 +90,7 @@ struct QueryWriter {
     }
   }
 
-  /// The parameter's name: keys joined as the style says, the index of a list only where it asks for it.
+  /// Returns the parameter's name: the keys joined as the style demands.
   func name(of path: [any CodingKey]) -> String {
     var name = path.first?.stringValue ?? ""
     for key in path.dropFirst() {
@@ -112,15 +112,15 @@ extension CodingKey {
   fileprivate var isIndex: Bool { (self as? QueryKey)?.isIndex == true }
 }
 
-/// Collections by what they hold, so that they need not go through an encoder.
+/// Collections whose elements are written without an encoder.
 private protocol ListOfValues { var values: [any Encodable] { get } }
 extension Array: ListOfValues where Element: Encodable { fileprivate var values: [any Encodable] { self } }
 extension Set: ListOfValues where Element: Encodable {
-  // Sets have no order of their own; a fixed one makes the same request twice the same.
+  // Sorted, so that equal values give equal requests.
   fileprivate var values: [any Encodable] { map { ("\($0)", $0) }.sorted { $0.0 < $1.0 }.map(\.1) }
 }
 
-/// Dictionaries whose keys are names, in the order of the names for the same reason; `nil` for others.
+/// Dictionaries, sorted by key. `nil` if the keys are not strings or integers.
 private protocol DictionaryOfValues { var sortedValues: [(String, any Encodable)]? { get } }
 extension Dictionary: DictionaryOfValues where Value: Encodable {
   fileprivate var sortedValues: [(String, any Encodable)]? {
@@ -132,7 +132,7 @@ extension Dictionary: DictionaryOfValues where Value: Encodable {
 }
 
 extension QueryWriter {
-  /// The text of a single value; `nil` when it is made of several.
+  /// Returns the text of a single value, or `nil` if the value consists of several.
   func text(of value: any Encodable, at path: [any CodingKey]) throws -> String? {
     if let text = Self.plainText(of: value) { return text }
     switch value {
@@ -150,7 +150,7 @@ extension QueryWriter {
     }
   }
 
-  /// The text of the most frequent types, found without a dynamic cast.
+  /// Returns the text of the most frequent types, whose test needs no dynamic cast.
   static func plainText(of value: any Encodable) -> String? {
     let type = type(of: value)
     if type == String.self { return value as? String }
@@ -178,6 +178,6 @@ extension QueryWriter {
     }
   }
 
-  /// Seconds from 1970 to the year 10000, which ISO 8601 has no room for.
+  /// The seconds from 1970 to the year 10000, which ISO 8601 cannot express.
   private static let endOfTime: Double = 253_402_300_800
 }

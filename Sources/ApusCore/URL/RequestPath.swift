@@ -1,26 +1,26 @@
-/// A path below a base URL, written as a literal whose interpolated values are one encoded segment each.
+/// A path below a base URL, written as a literal. Each interpolated value is encoded as one segment.
 ///
 /// <!-- sample: path as Request<[User]> -->
 /// ```swift
 /// .get("/users/\(id)/friends")          // template /users/{}/friends
-/// .get("/users/\(id, "id")?fields=all") // template /users/{id}; text behind ? goes to the query
+/// .get("/users/\(id, "id")?fields=all") // template /users/{id}; text after ? is the query
 /// ```
 ///
-/// Whatever a value holds (`/`, `?`, `#`, `%`, any language), it stays one segment. Values that are empty,
-/// that hold control characters or that hold `.` or `..` as a segment, plain or encoded (`..`, `../x`, `a\..\b`,
-/// `%2e%2e%2Fx`), make the call throw `invalidRequest`: servers and proxies that decode a path before they take its dot
-/// segments out would reach another resource. So do absolute URLs and `//host` (RFC 3986 §3.3, §5.2.4).
+/// A value stays one segment even if it contains `/`, `?`, `#` or `%`. A call fails with `invalidRequest` if a value is
+/// empty, contains a control character, or contains `.` or `..` as a segment, plain or encoded (`..`, `../x`, `a\..\b`,
+/// `%2e%2e%2Fx`): servers and proxies that decode a path before they remove dot segments would select another resource.
+/// Absolute URLs and `//host` fail, too (RFC 3986 §3.3, §5.2.4).
 public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
-  /// The path, percent-encoded, without its query.
+  /// The percent-encoded path without the query.
   let encoded: String
-  /// The path with `{}` in place of each value: for names, traces and metrics.
+  /// The path with `{}` or `{name}` in place of each value, for traces and metrics.
   let template: String
-  /// Query text that stood in the literal, percent-encoded.
+  /// The percent-encoded query of the literal.
   let query: String?
-  /// What is wrong with it.
+  /// The reason why the path is invalid.
   let fault: String?
 
-  /// Makes a path of text without values.
+  /// Creates a path from text without values.
   public init(stringLiteral value: String) {
     if PathRules.isPlain(value) {
       self.init(plain: value)
@@ -31,7 +31,6 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
     self.init(stringInterpolation: interpolation)
   }
 
-  /// Text that is sent as it is.
   private init(plain text: String) {
     encoded = text
     template = text
@@ -39,7 +38,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
     fault = nil
   }
 
-  /// Makes a path of text and values.
+  /// Creates a path from text and values.
   public init(stringInterpolation interpolation: StringInterpolation) {
     encoded = interpolation.encoded
     template = interpolation.template ?? interpolation.encoded
@@ -49,7 +48,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
       ?? interpolation.query.flatMap(PathRules.reason(inQuery:))
   }
 
-  /// Makes a path of segments; each is encoded whole.
+  /// Creates a path from segments. Each is encoded as a value.
   public init(segments: [String]) {
     var interpolation = StringInterpolation(literalCapacity: 0, interpolationCount: segments.count)
     for segment in segments {
@@ -60,52 +59,51 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
   }
 }
 
-/// Builds the encoded path and its template side by side.
 extension RequestPath {
-  /// Takes the pieces of a path literal.
+  /// The parts of a path literal. Builds the encoded path and its template together.
   public struct StringInterpolation: StringInterpolationProtocol {
     var encoded = ""
-    /// `nil` as long as it would equal `encoded`.
+    /// `nil` while it equals `encoded`.
     var template: String?
     var query: String?
     var fault: String?
 
-    /// Starts an empty path.
+    /// Creates an empty path.
     public init(literalCapacity: Int, interpolationCount: Int) {
       encoded.reserveCapacity(literalCapacity + 8 * interpolationCount)
     }
 
-    /// Text the developer wrote: kept, what URLs do not allow is percent-encoded.
+    /// Appends literal text. Characters that are not allowed in URLs are percent-encoded.
     public mutating func appendLiteral(_ literal: String) {
       guard query == nil, let mark = literal.utf8.firstIndex(where: Self.needsCare) else { return append(literal[...]) }
       append(literal[..<mark])
       switch literal.utf8[mark] {
-      case UInt8(ascii: "#"): fail("the path holds a fragment")
+      case UInt8(ascii: "#"): fail("the path contains a fragment")
       case UInt8(ascii: "?"):
         query = ""
         append(literal[literal.utf8.index(after: mark)...])
-      default: fail("the path holds a control character")
+      default: fail("the path contains a control character")
       }
     }
 
-    /// A value: one segment of the path, or one value of the query behind `?`.
+    /// Appends a value as one segment of the path or, after `?`, as one value of the query.
     public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
       append(value.description, name: "")
     }
 
-    /// A value whose name stands in the template: `\(id, "id")` gives `{id}`.
+    /// Appends a value with a name for the template: `\(id, "id")` becomes `{id}`.
     public mutating func appendInterpolation(_ value: some CustomStringConvertible, _ name: String) {
       append(value.description, name: name)
     }
 
-    /// A raw value: one segment of the path.
+    /// Appends a raw value as one segment of the path.
     @_disfavoredOverload
     public mutating func appendInterpolation<Raw: RawRepresentable>(_ value: Raw)
     where Raw.RawValue: CustomStringConvertible {
       append(value.rawValue.description, name: "")
     }
 
-    /// Several segments at once: the only way for a value to hold a slash that separates.
+    /// Appends several segments, separated by slashes.
     public mutating func appendInterpolation(segments: [String]) {
       for (index, segment) in segments.enumerated() {
         if index > 0 { appendLiteral("/") }
@@ -113,8 +111,8 @@ extension RequestPath {
       }
     }
 
-    /// A missing value has no place in a path.
-    @available(*, unavailable, message: "unwrap the value first: a path has no place for a missing one")
+    /// An optional value cannot be part of a path.
+    @available(*, unavailable, message: "unwrap the value first: an optional value cannot be part of a path")
     public mutating func appendInterpolation<Wrapped>(_ value: Wrapped?) {}
 
     private mutating func append(_ value: String, name: String) {
@@ -139,9 +137,9 @@ extension RequestPath {
         PercentEncoding.append(text, as: .pathText, to: &encoded)
         return
       }
-      if text.utf8.contains(where: \.isControl) { fail("the query holds a control character") }
-      if text.utf8.contains(UInt8(ascii: "#")) { fail("the path holds a fragment") }
-      // Encodes `?` too: not all servers take one inside a query for what it is.
+      if text.utf8.contains(where: \.isControl) { fail("the query contains a control character") }
+      if text.utf8.contains(UInt8(ascii: "#")) { fail("the path contains a fragment") }
+      // Also encodes `?`, which some servers misread inside a query.
       query?.appendQueryText(text)
     }
 
@@ -156,7 +154,7 @@ extension String {
     PercentEncoding.append(value, as: .value, to: &self)
   }
 
-  /// Query text that somebody wrote: what URLs do not allow is percent-encoded, and `?` as well.
+  /// Appends literal query text. Characters that are not allowed in URLs are percent-encoded, and so is `?`.
   mutating func appendQueryText(_ text: Substring) {
     for (index, part) in text.utf8.split(separator: UInt8(ascii: "?"), omittingEmptySubsequences: false).enumerated() {
       if index > 0 { self += "%3F" }

@@ -43,7 +43,7 @@ struct CancellationTests {
     #expect(error.cancellation == .requested)
     #expect(error.isCancellation)
     #expect(bench.stub.exchanges.isEmpty)
-    #expect(bench.log.events == ["started", "cancel requested: on request", "failed: cancelled"])
+    #expect(bench.log.events == ["started", "cancel requested: by the app", "failed: cancelled"])
   }
 
   @Test("A cancelled call in flight ends as cancelled, and its exchange is cancelled")

@@ -59,7 +59,7 @@ struct EventReporterTests {
     let bench = CallBench(observers: [echo])
     let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.origin)
     call.record(.started)
-    #expect(echo.seen.all == ["started", "cancel requested: on request"])
+    #expect(echo.seen.all == ["started", "cancel requested: by the app"])
     #expect(bench.log.events == echo.seen.all)
   }
 

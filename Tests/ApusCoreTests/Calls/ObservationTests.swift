@@ -15,7 +15,7 @@ struct ObservationTests {
     bench.clock.advance(by: .milliseconds(20))
     let trace = try await answer.trace
     let expected = [
-      "started", "request prepared", "exchange started", "request sent", "answered with status 200",
+      "started", "request prepared", "exchange started", "request sent", "response with status 200",
       "content complete, 2 bytes", "decoded", "succeeded",
     ]
     for log in [bench.log] + others { #expect(log.events == expected) }

@@ -12,8 +12,8 @@ struct WaitedForTests {
   @Test(
     "The last event names it",
     arguments: [
-      (.queued(.total(limit: 5)), "waited for its turn (5 calls at a time)"),
-      (.queued(.rateLimit), "waited for its turn (the rate limit)"),
+      (.queued(.total(limit: 5)), "waited for its turn (global concurrency limit, 5)"),
+      (.queued(.rateLimit), "waited for its turn (rate limit)"),
       (.queued(.network), "waited for a network"),
       (.awaitingCredentials(generation: 1), "waited for other credentials"),
       (.attemptFailed(failed), "waited for its next attempt"),

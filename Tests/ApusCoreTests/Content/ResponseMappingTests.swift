@@ -40,7 +40,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     for request in [Request<Film>.get("/x"), .get("/x").at("data"), .get("/x").enveloped(EnvelopeFormat())] {
       let error = await failure { () async throws(CallError) in try await none.send(request) }
       #expect(error?.code == .decoding)
-      #expect(error?.detail == "the answer has no content")
+      #expect(error?.detail == "the response has no content")
       #expect(error?.status == 204)
     }
     var coding = CodingOptions()

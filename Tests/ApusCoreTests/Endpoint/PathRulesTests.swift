@@ -31,12 +31,12 @@ import Testing
   @Test("A value that forms a dot segment with the text around it is refused")
   func composed() {
     let (dot, code) = (".", "2e")
-    #expect(("/a/.\("%2")e" as RequestPath).fault == "the path holds a dot segment")
+    #expect(("/a/.\("%2")e" as RequestPath).fault == "the path contains a dot segment")
     #expect(("/a/\("%2e")." as RequestPath).fault != nil)
     #expect(("/a/.\(dot)" as RequestPath).fault != nil)
     #expect(("/a/%\(code)/b" as RequestPath).fault != nil)
     #expect(("/a/%2\("e")" as RequestPath).fault != nil)
-    #expect(("/a/\("%2")e" as RequestPath).fault == "the path holds a dot segment")
+    #expect(("/a/\("%2")e" as RequestPath).fault == "the path contains a dot segment")
     #expect(("/a/v\(1).\(2)" as RequestPath).fault == nil)
   }
 
@@ -56,14 +56,14 @@ import Testing
       try await client(at: "https://h.example").send(Request<Void>.get(path))
     }
     #expect(error?.code == .invalidRequest && error?.requestState == .notSent)
-    #expect(error?.detail == "a path value holds a dot segment" || value == "x%25252525")
+    #expect(error?.detail == "a path value contains a dot segment" || value == "x%25252525")
   }
 
   @Test(
     "Literal text that a server might decode into a dot segment is refused",
     arguments: ["/a/..%2Fx", "/a/x%2f..%2fb", "/a/x%5C%2e%2e", "/..%252fx", "/a/..;/b", "/a%2F.."])
   func leadingElsewhere(text: String) {
-    #expect(RequestPath(stringLiteral: text).fault == "the path holds a dot segment")
+    #expect(RequestPath(stringLiteral: text).fault == "the path contains a dot segment")
   }
 
   @Test(
@@ -124,13 +124,13 @@ import Testing
       #expect(RequestPath(stringLiteral: "/a?x=\(character)b").fault != nil)
       #expect(RequestPath(stringLiteral: "/a\(character)?x").fault != nil)
     }
-    #expect(("/a/\("x\r\ny")" as RequestPath).fault == "a path value holds a control character")
+    #expect(("/a/\("x\r\ny")" as RequestPath).fault == "a path value contains a control character")
   }
 
   @Test("A fragment is refused, even after a question mark or before a combining mark")
   func fragment() {
     for text in ["/a#b", "/a?x#b", "#", "/a#\u{301}"] {
-      #expect(RequestPath(stringLiteral: text).fault == "the path holds a fragment")
+      #expect(RequestPath(stringLiteral: text).fault == "the path contains a fragment")
     }
   }
 

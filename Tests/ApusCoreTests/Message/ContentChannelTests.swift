@@ -180,7 +180,7 @@ import Testing
     for number in 0..<100_000 {
       queue.append(data(number % 7 + 1))
       _ = queue.popFirst()
-      #expect(queue.places.count <= 300)
+      #expect(queue.slots.count <= 300)
     }
     var count = 0
     while queue.popFirst() != nil { count += 1 }

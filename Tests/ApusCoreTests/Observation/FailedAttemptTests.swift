@@ -19,9 +19,9 @@ struct FailedAttemptTests {
 
   @Test("The description has the failure and the decision, and every reason has a text")
   func text() {
-    #expect("\(attempt(.answered(status: 500)))" == "status 500: again after 1000.000 ms, a time drawn by lot")
+    #expect("\(attempt(.answered(status: 500)))" == "status 500: retry in 1000.000 ms, backoff with jitter")
     let last = attempt(.failed(.broken, .maybeSent), .end(.notIdempotent))
-    #expect("\(last)" == "broken (maybeSent): not again, since the server may have acted on it already")
+    #expect("\(last)" == "broken (maybeSent): no retry, the server may have acted on the request")
     #expect(last.duration == .milliseconds(80))
     let pauses = FailedAttempt.PauseReason.allCases.map { "\($0)" }
     let ends = FailedAttempt.EndReason.allCases.map { "\($0)" }

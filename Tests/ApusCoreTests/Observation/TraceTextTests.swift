@@ -12,29 +12,29 @@ struct TraceTextTests {
       .attemptFailed(
         FailedAttempt(
           2, in: instant...instant, .answered(status: 503), .again(after: .milliseconds(1050), .serverDelay))),
-      "attempt failed with status 503: again after 1050.000 ms, as the server asks"
-    ), (.started, "started"), (.prepared, "request prepared"), (.joined(serial: 7), "joined the exchange of call #7"),
-    (.attemptStarted, "attempt started"), (.authorized(generation: 3), "credentials of generation 3 added"),
-    (.unauthorized(generation: 3), "credentials of generation 3 not accepted"),
-    (.awaitingCredentials(generation: 3), "waits for other credentials than those of generation 3"),
-    (.queued(.origin(limit: 5)), "waits for its turn: 5 calls to its server at a time"),
-    (.admitted(after: .microseconds(40_250)), "has its turn after 40.250 ms"),
-    (.exchangeStarted, "exchange started"), (.connected(reused: true), "on a connection in use before"),
-    (.connected(reused: false), "on a new connection"), (.requestSent, "request sent"),
-    (.headArrived(status: 503), "answered with status 503"),
+      "attempt failed with status 503: retry in 1050.000 ms, as the server asked"
+    ), (.started, "started"), (.prepared, "request prepared"), (.joined(serial: 7), "coalesced with call #7"),
+    (.attemptStarted, "attempt started"), (.authorized(generation: 3), "credentials added, generation 3"),
+    (.unauthorized(generation: 3), "credentials rejected by the server, generation 3"),
+    (.awaitingCredentials(generation: 3), "waiting until the credentials of generation 3 are replaced"),
+    (.queued(.origin(limit: 5)), "queued: concurrency limit of its origin, 5"),
+    (.admitted(after: .microseconds(40_250)), "admitted after 40.250 ms"),
+    (.exchangeStarted, "exchange started"), (.connected(reused: true), "reused connection"),
+    (.connected(reused: false), "new connection"), (.requestSent, "request sent"),
+    (.headArrived(status: 503), "response with status 503"),
     (.sendProgress(sent: 5, expected: 9), "sent 5 of 9 bytes"),
     (.sendProgress(sent: 5, expected: nil), "sent 5 of an unknown number of bytes"),
     (.receiveProgress(received: 0, expected: 0), "received 0 of 0 bytes"),
     (.receiveProgress(received: 1, expected: nil), "received 1 of an unknown number of bytes"),
     (.contentArrived(length: 12), "content complete, 12 bytes"), (.decoded, "decoded"),
     (.cancelRequested(.caller), "cancel requested: the caller's task was cancelled"),
-    (.cancelRequested(.requested), "cancel requested: on request"),
-    (.cancelRequested(.superseded), "cancel requested: a newer call took its place"),
+    (.cancelRequested(.requested), "cancel requested: by the app"),
+    (.cancelRequested(.superseded), "cancel requested: superseded by a newer call"),
     (.cancelRequested(.deadline(.connecting)), "cancel requested: deadline passed while connecting"),
     (.note("served stale, age in seconds", 90), "served stale, age in seconds: 90"), (.succeeded, "succeeded"),
-    (.failed(.tls), "failed: tls"), (.phase(.nameLookup, .microseconds(1500)), "nameLookup: 1.500 ms"),
-    (.resent, "to a new connection: the one in use before was closed before any byte of the answer"),
-    (.interim(status: 103), "interim response with status 103"), (.firstByteArrived, "first byte of the answer"),
+    (.failed(.tls), "failed: tls"), (.phase(.nameLookup, .microseconds(1500)), "name lookup: 1.500 ms"),
+    (.resent, "resent on a new connection: the reused one was closed before any byte of the response"),
+    (.interim(status: 103), "interim response with status 103"), (.firstByteArrived, "first byte of the response"),
     (
       .redirected(
         status: 307, from: Origin(scheme: "http", host: "a", port: 80),
@@ -100,7 +100,7 @@ struct TraceTextTests {
       "\(trace)" == """
         call load GET /users/{}
              0.000 ms  started
-            80.005 ms  answered with status 503
+            80.005 ms  response with status 503
           1130.000 ms  [attempt 2] exchange started
         12345678000.000 ms  [attempt 2] failed: timeout
         """)

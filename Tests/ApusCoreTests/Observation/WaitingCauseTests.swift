@@ -6,9 +6,9 @@ struct WaitingCauseTests {
   @Test(
     "Every reason has a text",
     arguments: [
-      (WaitingCause.held, "held back"), (.tag(limit: 4), "4 calls with its tag at a time"),
-      (.origin(limit: 5), "5 calls to its server at a time"), (.total(limit: 64), "64 calls at a time"),
-      (.others, "others go first"), (.rateLimit, "the rate limit"), (.network, "there is no network"),
+      (WaitingCause.held, "held by the app"), (.tag(limit: 4), "concurrency limit of its tag, 4"),
+      (.origin(limit: 5), "concurrency limit of its origin, 5"), (.total(limit: 64), "global concurrency limit, 64"),
+      (.others, "behind other calls"), (.rateLimit, "rate limit"), (.network, "no network"),
     ])
   func texts(cause: WaitingCause, text: String) {
     #expect(cause.description == text)

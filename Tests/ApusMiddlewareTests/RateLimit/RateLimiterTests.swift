@@ -87,7 +87,7 @@ struct RateLimiterTests {
     try await api.send(.ping.rateLimit(cost: 0))
     clock.advance(by: .seconds(7))
     let trace = try await waiting.value.description
-    #expect(trace.contains("waits for its turn: the rate limit"))
+    #expect(trace.contains("queued: rate limit"))
     #expect(trace.contains("waited for the rate limit, ms: 7000"))
   }
 

@@ -59,11 +59,11 @@ struct RedirectsTests {
     #expect(stub.exchanges.map(\.attempt) == [1, 1, 1] && stub.openExchanges.isEmpty)
     #expect(
       events(of: response.trace) == [
-        "exchange started", "answered with status 301",
+        "exchange started", "response with status 301",
         "redirected with status 301 from https://a.example to https://a.example",
-        "exchange started", "answered with status 307",
+        "exchange started", "response with status 307",
         "redirected with status 307 from https://a.example to https://b.example:8443",
-        "fields not sent to the other origin: 1", "exchange started", "answered with status 200",
+        "fields not sent to the other origin: 1", "exchange started", "response with status 200",
       ])
     #expect(response.trace.exchanges.count == 3)
     #expect(!texts(of: response.trace).contains(sentinel))
@@ -237,7 +237,7 @@ struct RedirectsTests {
       ("/1", RedirectRefusal.loop), ("http://a.example/\(sentinel)", .insecure), ("app://\(sentinel)", .otherScheme),
       (
         "https://\(sentinel)@b.example/",
-        .malformedLocation("its Location cannot be used: it holds user information; use credentials")
+        .malformedLocation("its Location cannot be used: it contains user information; use credentials")
       ),
       ("/%\(sentinel)", .malformedLocation("its Location holds a % that starts no escape")),
     ])

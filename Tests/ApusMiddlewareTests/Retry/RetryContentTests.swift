@@ -46,7 +46,7 @@ struct RetryContentTests {
     let error = try #require(await bench.outcome(of: request, bench.client()))
     #expect(error.code == .rejected && error.status == 503)
     #expect(error.failedAttempts.map(\.decision) == [.end(.contentNotReplayable)])
-    #expect("\(error)".contains("since the content can be sent only once"))
+    #expect("\(error)".contains("not retried: the content can be sent only once"))
     #expect(stub.exchanges.map(\.text) == ["abab"])
   }
 

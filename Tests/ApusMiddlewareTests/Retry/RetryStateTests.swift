@@ -210,6 +210,6 @@ struct RetryStateTests {
       ($0.base, $0.longestPause) = (.seconds(Int64.max), .seconds(Int64.max))
     }
     let text = "\(endless)"
-    #expect(text.hasPrefix("again after 9") && text.hasSuffix(" ms, a time drawn by lot"), "\(text)")
+    #expect(text.hasPrefix("retry in 9") && text.hasSuffix(" ms, backoff with jitter"), "\(text)")
   }
 }

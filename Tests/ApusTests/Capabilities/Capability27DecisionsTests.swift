@@ -72,7 +72,7 @@ struct Capability27DecisionsTests {
       #expect(text == "there")
     }
     let expected = [
-      "started", "prepared", "queued: 1 calls at a time", "admitted", "exchange 1", "status 503",
+      "started", "prepared", "queued: global concurrency limit, 1", "admitted", "exchange 1", "status 503",
       "failed 1: status 503", "attempt 2", "exchange 2", "status 302", "redirected 302", "exchange 2", "status 200",
       "decoded", "succeeded",
     ]
@@ -120,11 +120,13 @@ struct Capability27DecisionsTests {
       scheduler.hold("images")
       let request = Request<String>.get("/a").id("watched", whenRunning: .allow).tag("images")
       let call = Task { await failure { try await api.send(request) } }
-      try await waitWhile(!watcher.steps.all.contains("queued: held back"))
+      try await waitWhile(!watcher.steps.all.contains("queued: held by the app"))
       for _ in 0..<3 { api.calls.cancel(tag: "images") }
       #expect(await call.value?.isCancellation == true)
       #expect(
-        watcher.steps.all == ["started", "prepared", "queued: held back", "cancel on request", "failed cancelled"])
+        watcher.steps.all == [
+          "started", "prepared", "queued: held by the app", "cancel by the app", "failed cancelled",
+        ])
       #expect(server.requests.isEmpty)
     }
   }

@@ -59,7 +59,7 @@
         try await server.exchanges(atLeast: 2)
         api.calls.cancelAll()
         _ = await cancelled
-        #expect(observer.steps.suffix(2) == ["cancel on request", "failed cancelled"])
+        #expect(observer.steps.suffix(2) == ["cancel by the app", "failed cancelled"])
       }
     }
 

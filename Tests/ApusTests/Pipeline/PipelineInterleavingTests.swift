@@ -30,7 +30,7 @@ struct PipelineInterleavingTests {
   @Test("The storms are effective: calls succeed, fail, are cancelled, wait, retry, join and are refused")
   func variety() {
     let expected: Set<String> = [
-      "attempt failed", "joined", "awaits credentials", "redirected", "queued: held back", "queued: the rate limit",
+      "attempt failed", "joined", "awaits credentials", "redirected", "queued: held by the app", "queued: rate limit",
       "circuit is open, for ms", "waits for a network, calls that wait",
     ]
     var met: Set<String> = []

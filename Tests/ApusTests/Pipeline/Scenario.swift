@@ -64,10 +64,10 @@ enum Scenario: String, CaseIterable, Sendable {
   var met: Set<String> {
     switch self {
     case .everything, .streamed:
-      ["awaits credentials", "attempt failed", "queued: the rate limit", "redirected"]
+      ["awaits credentials", "attempt failed", "queued: rate limit", "redirected"]
     case .silent: ["attempt failed", "redirected"]
-    case .held: ["queued: held back", "redirected"]
-    case .behind: ["queued: 1 calls at a time", "attempt failed", "queued: the rate limit"]
+    case .held: ["queued: held by the app", "redirected"]
+    case .behind: ["queued: global concurrency limit, 1", "attempt failed", "queued: rate limit"]
     case .halfOpen: ["trial request of a half-open circuit, attempt", "circuit is open, for ms"]
     case .refreshing: ["awaits credentials"]
     case .joined, .coalesced: ["joined", "attempt failed"]

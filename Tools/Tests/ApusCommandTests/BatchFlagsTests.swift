@@ -151,7 +151,7 @@ struct BatchFlagsTests {
       #expect(run.lines.count == 2)
       #expect(try run.answers().count == 2)
       #expect(run.error.contains("GET /a\n") && run.error.contains("GET /b\n"))
-      #expect(run.error.contains("answered with status 200") && run.error.contains("succeeded\n"))
+      #expect(run.error.contains("response with status 200") && run.error.contains("succeeded\n"))
       #expect(run.error.contains("failed: connectionFailed\n"))
     }
   }

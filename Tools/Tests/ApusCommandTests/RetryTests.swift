@@ -23,7 +23,7 @@ struct RetryTests {
       #expect(try run.answers().values.map(\.status) == [200, 200])
       #expect(server.exchanges.map(\.connection) == [0, 0, 1])
       #expect(Set(server.exchanges.dropFirst().map(\.target)).count == 1)
-      #expect(run.error.contains("to a new connection: the one in use before was closed"))
+      #expect(run.error.contains("resent on a new connection: the reused one was closed"))
     }
   }
 

@@ -138,7 +138,7 @@ struct SendTests {
     } body: { server in
       let run = try await ToolRun.of("send", "--trace", "\(server.origin)/a")
       #expect(run.text == "hi")
-      #expect(run.error.contains("GET /a\n") && run.error.contains("answered with status 200"))
+      #expect(run.error.contains("GET /a\n") && run.error.contains("response with status 200"))
       #expect(run.error.hasSuffix("succeeded\n"))
     }
     let failed = try await ToolRun.of("send", "--trace", "127.0.0.1:1")

@@ -15,7 +15,7 @@ struct IllServer: Scene {
     return [
       Claim(name: "tried-again", server: world.staging, subject: "GET /faults/flaky", expected: "503 ×2, 200"),
       .app(
-        "pauses", "why it paused", expected: "as the server asks, as the server asks",
+        "pauses", "why it paused", expected: "as the server asked, as the server asked",
         shown: pauses.joined(separator: ", ")),
     ]
   }

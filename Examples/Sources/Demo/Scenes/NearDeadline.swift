@@ -49,7 +49,7 @@ struct NearDeadline: Scene {
         shown: "\(waiting.phase), \(sent.phase), \(second.phase)"),
       .app(
         "not-in-time", "why there is no second attempt",
-        expected: "not again, since the deadline is nearer than the next attempt", shown: decision),
+        expected: "no retry, the deadline would pass before the next attempt", shown: decision),
     ]
   }
 
