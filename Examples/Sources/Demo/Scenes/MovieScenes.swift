@@ -30,7 +30,7 @@ struct NewMoviesScene: Scene {
 
   private static func row(_ movie: Movie) -> String {
     let rating = movie.voteAverage.map { "★ \($0)" } ?? ""
-    return "\(movie.title.padded(to: 44))  \(movie.year.map(String.init) ?? "")  \(rating)"
+    return "\(movie.title.padded(to: 48))  \(movie.year.map(String.init) ?? "")  \(rating)"
   }
 }
 

@@ -7,14 +7,14 @@ import HTTPTypes
   import Foundation
 #endif
 
-/// What became of one request of a batch, as a line of JSON.
-struct BatchAnswer: Sendable {
+/// The result of a request of a batch, written as a line of JSON.
+struct BatchResult: Sendable {
   enum Outcome: Sendable {
     case answered(HTTPResponse, Data, interim: [HTTPResponse])
     case failed(error: String, code: String, state: RequestState)
   }
 
-  /// The request's number; `nil` where its line had none.
+  /// The request's number; `nil` when its line had none.
   var number: Int?
   var outcome: Outcome
 
@@ -23,18 +23,18 @@ struct BatchAnswer: Sendable {
     self.outcome = outcome
   }
 
-  /// Of a call that failed.
+  /// Creates the result of a failed call.
   init(_ number: Int, _ error: CallError) {
     self.init(
       number, .failed(error: error.description, code: error.code.rawValue, state: error.requestState))
   }
 
-  /// Of a line that could not be used.
+  /// Creates the result of an invalid line.
   init(_ unusable: BatchLine.Unusable) {
     self.init(unusable.number, .failed(error: unusable.reason, code: "badLine", state: .notSent))
   }
 
-  /// The line, its end included.
+  /// The line with its newline.
   var line: Data {
     var bytes: [UInt8] = []
     bytes += "{\"n\":\(number.map { String($0) } ?? "null")".utf8
@@ -64,7 +64,7 @@ struct BatchAnswer: Sendable {
     return Data(bytes)
   }
 
-  /// Status and fields of an interim response; repeated fields as one (RFC 9110 §5.3).
+  /// Appends the status and fields of an interim response; repeated fields are combined (RFC 9110 §5.3).
   private static func append(interim head: HTTPResponse, to bytes: inout [UInt8]) {
     bytes += "[\(head.status.code),{".utf8
     var names: [HTTPField.Name] = []
@@ -78,7 +78,7 @@ struct BatchAnswer: Sendable {
     bytes += "}]".utf8
   }
 
-  /// Content as text: UTF-8, or Latin-1 where it is not that, in which every byte is a character.
+  /// Appends content as text: UTF-8 if valid, otherwise Latin-1, in which every byte is a character.
   private static func append(_ content: Data, to bytes: inout [UInt8]) {
     if String(validating: content, as: UTF8.self) != nil {
       JSONText.appendQuoted(content, to: &bytes)

@@ -1,23 +1,23 @@
 import Foundation
 
-/// Something that could not be written.
+/// An output that cannot be written.
 struct OutputError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What was written to, for a person.
+  /// The name of the output.
   var place: String
-  /// The system's number of what went wrong.
+  /// The system's error number.
   var number: Int32
 
-  /// Whether nobody reads any more.
+  /// Whether the reader closed the pipe.
   var isBrokenPipe: Bool { number == EPIPE }
 
   var description: String { "Cannot write to \(place): \(SystemText.of(number))." }
 }
 
-/// Something that could not be read.
+/// An input that cannot be read.
 struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What was read, for a person.
+  /// The name of the input.
   var place: String
-  /// Why, as half a sentence.
+  /// The reason, as part of a sentence.
   var reason: String
 
   init(place: String, reason: String) {
@@ -32,11 +32,26 @@ struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
   var description: String { "Cannot read \(place): \(reason)." }
 }
 
-/// The system's words.
+/// The system's error texts.
 enum SystemText {
-  /// What an error's number means, as half a sentence.
+  /// Returns the text of an error number, as part of a sentence.
   static func of(_ number: Int32) -> String {
     let text = String(cString: strerror(number))
     return text.prefix(1).lowercased() + text.dropFirst()
+  }
+}
+
+/// An invalid command line.
+struct PlanError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The reason, as a sentence.
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+
+  /// Creates the error for an invalid URL.
+  init(_ malformed: TargetURL.Malformed) {
+    self.init("\(malformed.description.prefix(1).uppercased())\(malformed.description.dropFirst()).")
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// One line that `apus batch` prints.
-struct AnswerLine: Decodable, Sendable {
+/// A line of output of `apus batch`.
+struct ResultLine: Decodable, Sendable {
   var n: Int?
   var status: Int?
   var headers: [[String]]?
@@ -12,9 +12,9 @@ struct AnswerLine: Decodable, Sendable {
 }
 
 extension ToolRun {
-  /// What `apus batch` printed, by the numbers of the requests.
-  func answers() throws -> [Int?: AnswerLine] {
-    let answers = try lines.map { try JSONDecoder().decode(AnswerLine.self, from: Data($0.utf8)) }
+  /// Returns the output of `apus batch` by the numbers of the requests.
+  func results() throws -> [Int?: ResultLine] {
+    let answers = try lines.map { try JSONDecoder().decode(ResultLine.self, from: Data($0.utf8)) }
     return Dictionary(answers.map { ($0.n, $0) }) { first, _ in first }
   }
 }

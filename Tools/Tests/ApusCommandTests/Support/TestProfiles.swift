@@ -1,7 +1,7 @@
 import Foundation
 
-/// A folder for the profiles of one test, which the program makes; it finds no others.
-final class KeptProfiles: Sendable {
+/// The profiles of one test, in a folder of their own.
+final class TestProfiles: Sendable {
   let path = FileManager.default.temporaryDirectory.appending(path: "profiles-\(UUID())").path
 
   var environment: [String: String] { ["APUS_CONFIG_HOME": path] }
@@ -11,12 +11,12 @@ final class KeptProfiles: Sendable {
     try await ToolRun.of(arguments, .init(input: Data(input.utf8), environment: environment))
   }
 
-  /// Signs in with a token.
+  /// Logs in with a token.
   func logIn(_ name: String, _ url: String, token: String) async throws -> ToolRun {
     try await run("login", name, url, "--bearer", input: "\(token)\n")
   }
 
-  /// Everything in the folder, folders too, by paths within it.
+  /// The relative paths of all files and folders.
   var contents: [String] { (try? FileManager.default.subpathsOfDirectory(atPath: path).sorted()) ?? [] }
 
   /// The folders with credentials.
@@ -25,14 +25,14 @@ final class KeptProfiles: Sendable {
     return (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { "\(folder)/\($0)" }) ?? []
   }
 
-  /// Who may do what with something in the folder, and whether that is a folder.
+  /// Returns the mode of a file, and whether it is a folder.
   func mode(of entry: String) -> (mode: mode_t, isFolder: Bool) {
     var facts = stat()
     guard stat("\(path)/\(entry)", &facts) == 0 else { return (0, false) }
     return (facts.st_mode & 0o7777, facts.st_mode & S_IFMT == S_IFDIR)
   }
 
-  /// The names of files that hold a text.
+  /// Returns the names of files that contain a text.
   func files(with text: String) -> [String] {
     contents.filter { entry in
       let bytes = try? Data(contentsOf: URL(filePath: "\(path)/\(entry)"))

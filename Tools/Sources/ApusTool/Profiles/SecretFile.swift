@@ -1,11 +1,11 @@
 import Apus
 import ApusCredentials
 
-/// The credentials of one sign-in, in an encrypted file. This file alone knows what the library has for that.
+/// The credentials of one login in an encrypted file: the only use of `ApusCredentials`.
 ///
-/// What is sealed says whose it is, in the place of a user's name: the readable part of a profile can be changed
-/// without the key, and must not lead a secret to another server.
-struct KeptSecrets: Sendable {
+/// The encrypted content names its owner, in place of the user. The readable part of a profile can be changed without the
+/// key, and must not direct a secret to another server.
+struct SecretFile: Sendable {
   let profile: Profile
   let folder: ProfileFolder
 
@@ -14,18 +14,18 @@ struct KeptSecrets: Sendable {
     return FileCredentials(at: place, key: .file(folder.key))
   }
 
-  /// Reads them, and makes nothing where something is missing.
+  /// Reads the credentials; creates no files.
   ///
-  /// - Returns: `nil` where there are none.
-  /// - Throws: ``ProfileError/unreadable(_:folder:reason:)``; ``ProfileError/damaged(_:path:reason:)`` where they are
-  ///   of another profile, server or account than the readable part says.
+  /// - Returns: the credentials; `nil` if there are none.
+  /// - Throws: ``ProfileError/unreadable(_:folder:reason:)``; ``ProfileError/damaged(_:path:reason:)`` when they belong to
+  ///   another profile, server or account than the readable part says.
   func read() async throws -> Credential? {
     do {
       guard let kept = try await file.current().credential else { return nil }
-      // Byte by byte: texts that look the same are not.
+      // By bytes, because canonically equivalent texts are different names.
       guard case .password(let owner, let secret) = kept, owner.utf8.elementsEqual(profile.identity.utf8) else {
         throw ProfileError.damaged(
-          profile.name, path: folder.profile(profile.name), reason: "its credentials are for something else")
+          profile.name, path: folder.profile(profile.name), reason: "its credentials belong to something else")
       }
       return profile.account.credential(secret)
     } catch let error as FileCredentialsError {
@@ -33,7 +33,7 @@ struct KeptSecrets: Sendable {
     }
   }
 
-  /// Keeps them; when it returns they are on the disk. The key is made where it is missing.
+  /// Stores the secret on disk; creates a missing key.
   ///
   /// - Throws: ``ProfileError/notKept(_:folder:reason:)``; `CancellationError`
   func write(_ secret: Secret) async throws {
@@ -46,14 +46,14 @@ struct KeptSecrets: Sendable {
 }
 
 extension SignedIn {
-  /// As clients take it: for the profile's server alone, whatever the environment is.
+  /// The authentication of a client, for the profile's server only.
   var authentication: Authentication {
     let source = MemoryCredentials(credential)
     switch profile.account {
     case .bearer: return .bearer(source, origins: [profile.origin])
     case .basic: return .basic(source, origins: [profile.origin])
     case .digest:
-      // Who signed in to a server without TLS allowed that others read along.
+      // A user of a server without TLS has accepted that others can read the traffic.
       let allowsMD5 = profile.origin.scheme == "http" ? true : nil
       return .digest(source, origins: [profile.origin], allowsMD5: allowsMD5)
     }
