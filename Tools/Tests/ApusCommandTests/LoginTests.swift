@@ -112,11 +112,11 @@ struct LoginTests {
     static let all = [
       Refused("work", "h.example", reason: "one of --bearer"),
       Refused("work", "h.example", "--bearer", "--basic", "ada", reason: "one of --bearer"),
-      Refused("work", "h.example", "--basic", "ada:s3same", reason: "no colon"),
+      Refused("work", "h.example", "--basic", "ada:s3same", reason: "contain a colon"),
       Refused("work", "h.example", "--bearer", "t0ken", reason: "nexpected argument"),
       Refused("work", "https://ada:s3same@h.example", "--bearer", reason: "The URL contains a name or a password"),
       Refused("work", "http://h.example", "--bearer", reason: "--allow-plain-http"),
-      Refused("work", "h.example/v1", "--bearer", reason: "as in https://h.example."),
+      Refused("work", "h.example/v1", "--bearer", reason: "for example https://h.example."),
       Refused("work", "ftp://h.example", "--bearer", reason: "The URL is invalid"),
       Refused("a/b", "h.example", "--bearer", reason: "A profile name"),
       Refused("Work", "h.example", "--bearer", reason: "must be in lower case"),

@@ -43,7 +43,7 @@ struct ProfileFilesTests {
     let login = try await profiles.logIn("work", "h.example", token: "two")
     #expect(login.status == 0)
     #expect(login.text == "work: signed in to https://h.example\n")
-    #expect(login.error.hasPrefix("apus: Earlier credentials of “work” were not removed. Cannot write to \(old)/"))
+    #expect(login.error.hasPrefix("apus: The previous credentials of “work” were not removed. Cannot write to \(old)/"))
     let run = try await profiles.run("send", "--curl", "--show-secrets", "--profile", "work", "/")
     #expect(run.text.contains("Bearer two"))
   }

@@ -126,7 +126,7 @@ struct SendTests {
   func help() async throws {
     let help = try await ToolRun.of("send", "--help")
     #expect(help.status == 0)
-    #expect(help.text.contains("  22  the server refused"))
+    #expect(help.text.contains("  22  the server rejected the request"))
     let version = try await ToolRun.of("--version")
     #expect(version.text.wholeMatch(of: /apus [0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
   }
