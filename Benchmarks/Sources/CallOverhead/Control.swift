@@ -1,22 +1,22 @@
 import Apus
 import Measuring
 
-/// What it costs that calls are under control while nothing goes wrong and nobody waits: the default pipeline beside
-/// the same without what does that, and with each layer of it alone.
+/// Measures the cost of the control middlewares (retry, scheduling, breaker and so on) while nothing fails and no call is
+/// queued: the default pipeline, the same without them, and with each of them alone.
 enum Control {
-  /// One way to make the same call.
+  /// A variant of the same call.
   private struct Way {
     let name: String
     let api: Client
   }
 
-  /// Where the layers stand whose cost this is, with what they are.
+  /// The slots of the measured middlewares and their names.
   private static let layers: [(slot: Slot, name: String)] = [
     (.coalescing, "coalescing"), (.retry, "retry"), (.scheduling, "scheduler"), (.attemptDeadline, "attempt deadline"),
     (.rateLimit, "rate limit"), (.breaker, "breaker"),
   ]
 
-  /// Beside each other in one run, in short turns, there and back, so that what slows the machine down meets them all.
+  /// Measures all variants in short turns, forwards and backwards, so that other load affects them equally.
   static func compare(calls: Int = 5000, runs: Int = 21) async throws {
     let ways = lineup()
     var isForward = false
@@ -24,15 +24,16 @@ enum Control {
       isForward.toggle()
       return try await round(ways, calls, isForward: isForward)
     }
-    print("under control, nothing goes wrong: \(runs) interleaved runs of \(calls) calls; median [lowest, highest],")
-    print("of differences and ratios within a run median [bounds of the median, 19 times of 20]")
+    print("control middlewares, no failures: \(runs) interleaved runs of \(calls) calls; median [lowest, highest],")
+    print("of differences and ratios within a run: median [95 % confidence interval]")
     for (index, way) in ways.enumerated() {
       report("\(way.name), ns", rows.map { $0[index].nanoseconds }, digits: 0)
       report("  allocations", rows.map { $0[index].allocations }, digits: 1)
       guard index > 0 else { continue }
       report("  ns more", boundsOfMedian(rows.map { $0[index].nanoseconds - $0[0].nanoseconds }), digits: 0)
       report("  ratio", boundsOfMedian(rows.map { $0[index].nanoseconds / $0[0].nanoseconds }))
-      report("  allocations more", boundsOfMedian(rows.map { $0[index].allocations - $0[0].allocations }), digits: 1)
+      report(
+        "  additional allocations", boundsOfMedian(rows.map { $0[index].allocations - $0[0].allocations }), digits: 1)
     }
   }
 
@@ -48,12 +49,12 @@ enum Control {
     return costs
   }
 
-  /// The one that all others are compared with is the first.
+  /// The first variant is the baseline.
   private static func lineup() -> [Way] {
     let limiter = RateLimiter(.perSecond(1_000_000))
     let all = layers.map { $0.slot }
     var ways = [
-      Way(name: "default pipeline without it", api: client(with: [])),
+      Way(name: "default pipeline without them", api: client(with: [])),
       Way(name: "default pipeline", api: client(with: all)),
     ]
     for (slot, name) in layers where isInDefaultPipeline(slot) {
@@ -62,7 +63,7 @@ enum Control {
     let limited = client(with: [.rateLimit]) { $0.rateLimiter = limiter }
     ways.append(Way(name: "a rate limit that is never reached, alone", api: limited))
     let sharing = client(with: []) { $0.settings.coalesces = true }
-    ways.append(Way(name: "an exchange that nobody joins, alone", api: sharing))
+    ways.append(Way(name: "coalescing without waiters, alone", api: sharing))
     return ways
   }
 
@@ -73,7 +74,7 @@ enum Control {
     return pipeline.middlewares.count < count
   }
 
-  /// A client with the default pipeline but for layers that are not named.
+  /// Creates a client with the default pipeline, reduced to the named control middlewares.
   private static func client(with kept: [Slot], _ change: (inout Configuration) -> Void = { _ in }) -> Client {
     let removed = layers.map { $0.slot }.filter { !kept.contains($0) }
     return CallOverhead.client(NoTransport(content: .empty)) {

@@ -1,11 +1,11 @@
 import MallocCounter
 
-/// One figure: what one operation costs.
+/// The measured cost of an operation.
 struct Cost {
   let nanoseconds: Double
   let allocations: Double
 
-  /// Of so many operations in a row, what one costs.
+  /// Measures the mean cost of consecutive operations.
   static func of(_ count: Int, _ operation: () async throws -> Void) async throws -> Cost {
     let allocations = malloc_counter_count()
     let start = ContinuousClock.now
@@ -18,7 +18,7 @@ struct Cost {
   }
 }
 
-/// Runs an operation often enough for a stable figure: the median of several runs after a warm-up.
+/// Measures an operation: the median of several runs after a warm-up.
 func measure(
   count: Int = 20_000, runs: Int = 7, _ operation: () async throws -> Void
 ) async throws -> Cost {

@@ -1,5 +1,6 @@
 import Apus
 import ApusTesting
+import Dispatch
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
@@ -8,7 +9,7 @@ import HTTPTypes
   import Foundation
 #endif
 
-/// Answers at once: what is left is the cost of a call above its transport.
+/// A transport that responds immediately, to measure the cost of a call above its transport.
 struct NoTransport: Transport {
   let content: ResponseContent
 
@@ -17,7 +18,7 @@ struct NoTransport: Transport {
   }
 }
 
-/// A middleware that does nothing but pass on.
+/// A middleware that only forwards.
 struct PassOn: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     try await next(request, context: context)
@@ -33,12 +34,22 @@ struct Small: Codable, Sendable {
   let name: String
 }
 
-/// Answers when its gate opens: keeps calls in flight.
+/// A transport that responds when its gate opens, to keep calls in flight.
 struct HeldTransport: Transport {
   let gate: Gate
 
   func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try await gate.wait()
     return ResponseMessage(head: HTTPResponse(status: .ok))
+  }
+}
+
+/// An executor that runs all jobs on one queue, to measure a call without thread switches.
+final class OneThread: TaskExecutor {
+  private let queue = DispatchQueue(label: "one thread")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }

@@ -4,7 +4,7 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What one would write without a library: a URL, a data task, a status check, a decoder.
+/// The hand-written alternative: a URL, a data task, a status check, a decoder.
 struct BareLoop: Sendable {
   private let session: URLSession
   private let base: String

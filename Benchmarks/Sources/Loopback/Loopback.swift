@@ -9,15 +9,15 @@ import Measuring
   import FoundationNetworking
 #endif
 
-/// A typed call over each transport beside a bare URLSession loop, interleaved, against a server in a
-/// process of its own on loopback.
+/// Compares a typed call over each transport with a plain URLSession loop, interleaved, against a server on loopback in
+/// another process.
 ///
 ///     Loopback [calls] [runs]      measures
-///     Loopback serve               is the server: prints its port and answers until its input ends
+///     Loopback serve               runs the server: prints its port and serves until its input ends
 @main
 struct Loopback {
   static func main() async throws {
-    // Off the main actor, where a program begins: callers are to be on the global pool.
+    // Off the main actor, because callers should run on the global pool.
     try await Task.detached { try await run() }.value
   }
 
@@ -53,11 +53,11 @@ struct Loopback {
     }
     print("\(runs) interleaved runs of \(calls) calls, one in flight; median [lowest, highest]")
     for (unit, value) in [("µs", \Usage.wall), ("processor µs", \Usage.processor)] {
-      report("bare URLSession loop, \(unit) a call", rows.map { $0.bare[keyPath: value] })
+      report("plain URLSession loop, \(unit) a call", rows.map { $0.bare[keyPath: value] })
       report("Apus on URLSession, \(unit)", rows.map { $0.urlSession[keyPath: value] })
-      report("ratio to the bare loop", rows.map { $0.urlSession[keyPath: value] / $0.bare[keyPath: value] })
+      report("ratio to the plain loop", rows.map { $0.urlSession[keyPath: value] / $0.bare[keyPath: value] })
       report("Apus on SwiftNIO, \(unit)", rows.map { $0.nio[keyPath: value] })
-      report("ratio to the bare loop", rows.map { $0.nio[keyPath: value] / $0.bare[keyPath: value] })
+      report("ratio to the plain loop", rows.map { $0.nio[keyPath: value] / $0.bare[keyPath: value] })
     }
   }
 }

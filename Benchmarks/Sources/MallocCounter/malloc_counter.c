@@ -1,4 +1,4 @@
-// Stands in front of the C library's allocator and counts. Only in the benchmarks' processes.
+// Interposes the C library's allocator and counts. Linked only into benchmarks.
 #include "malloc_counter.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ unsigned long long malloc_counter_count(void) {
 }
 
 unsigned long long malloc_counter_bytes(void) {
-  // Of all arenas, and what was mapped for itself since it is large.
+  // All arenas, and large blocks that were mapped separately.
   struct mallinfo2 info = mallinfo2();
   return (unsigned long long)info.uordblks + (unsigned long long)info.hblkhd;
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Measures in rounds, in each of which everybody has a turn; the first, which warms all up, does not count.
+/// Measures contenders in interleaved rounds. The first round warms up and is not counted.
 public func interleaved<Round>(_ runs: Int, _ round: () async throws -> Round) async rethrows -> [Round] {
   var rounds: [Round] = []
   for run in 0...runs {
@@ -16,4 +16,15 @@ public func report(_ name: String, _ figures: [Double], digits: Int = 2) {
   func text(_ figure: Double) -> String { String(format: "%.\(digits)f", figure) }
   let padding = String(repeating: " ", count: max(1, 52 - name.count))
   print("\(name)\(padding)\(text(sorted[sorted.count / 2]))  [\(text(sorted[0])), \(text(sorted[sorted.count - 1]))]")
+}
+
+/// Returns the sorted figures of the 95 % confidence interval of the median, for any distribution.
+///
+/// The interval is that of the sign test, so outliers caused by other load have little effect. Fewer than 6 figures are too
+/// few for this confidence, and all are returned.
+public func boundsOfMedian(_ figures: [Double]) -> [Double] {
+  let sorted = figures.sorted()
+  let count = Double(sorted.count)
+  let outside = max(0, Int((count - 1.96 * count.squareRoot()) / 2) - 1)
+  return Array(sorted[outside..<(sorted.count - outside)])
 }

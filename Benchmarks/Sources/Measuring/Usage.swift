@@ -1,13 +1,13 @@
 import Foundation
 
-/// What one call of a run cost, in microseconds.
+/// The cost of a call, in microseconds.
 public struct Usage: Sendable {
-  /// By the clock.
+  /// Wall time.
   public let wall: Double
-  /// Of processor time.
+  /// Processor time.
   public let processor: Double
 
-  /// Makes calls, so many at once.
+  /// Makes calls with a fixed concurrency.
   public static func of(
     _ calls: Int, inFlight: Int = 1, _ call: @escaping @Sendable () async throws -> Void
   ) async throws -> Usage {
@@ -28,14 +28,14 @@ public struct Usage: Sendable {
   }
 }
 
-/// What this process has used so far.
+/// The resources used by this process.
 public struct Used: Sendable {
-  /// Microseconds of processor time, on all threads.
+  /// The processor time of all threads in microseconds.
   public let processor: Double
-  /// The most memory it ever had, in MiB.
+  /// The peak memory in MiB.
   public let peak: Double
 
-  /// As it is now.
+  /// Returns the current usage.
   public static var now: Used {
     var usage = rusage()
     #if os(Linux)
@@ -52,6 +52,6 @@ public struct Used: Sendable {
 }
 
 extension Duration {
-  /// As microseconds.
+  /// The time in microseconds.
   public var microseconds: Double { Double(components.seconds) * 1e6 + Double(components.attoseconds) / 1e12 }
 }

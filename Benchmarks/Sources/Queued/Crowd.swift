@@ -1,12 +1,12 @@
 import Measuring
 
-/// Many tasks that wait, each with what it may have called.
+/// Many waiting tasks, each with its call, if any.
 struct Crowd {
   let tasks: [Task<Ending, Never>]
-  /// What each has added to memory, as ``Memory/growth(since:each:)`` has it, and the microseconds until it waited.
+  /// The memory that each task added, see ``Memory/growth(since:each:)``, and the microseconds until it waited.
   let figures: [Double]
 
-  /// Starts so many and waits until all of them wait.
+  /// Starts the tasks and waits until all of them wait.
   static func gather(
     _ count: Int, until isComplete: @autoclosure () -> Bool, _ work: @escaping @Sendable (Int) async -> Ending
   ) async throws -> Crowd {
@@ -17,14 +17,14 @@ struct Crowd {
     for number in 0..<count { tasks.append(Task { await work(number) }) }
     while !isComplete() { try await Task.sleep(for: .milliseconds(1)) }
     let time = start.duration(to: .now).microseconds / Double(count)
-    // The last of them are on their way to sleep still.
+    // The last tasks are about to suspend.
     try await Task.sleep(for: .milliseconds(500))
     return Crowd(tasks: tasks, figures: Memory.now.growth(since: before, each: count) + [time])
   }
 
-  /// Has them all end.
+  /// Ends all tasks.
   ///
-  /// - Returns: its figures, and the milliseconds until all had been told and until all had ended.
+  /// - Returns: the figures, with the milliseconds until all were notified and until all had ended.
   func end(as expected: Ending, _ tell: () -> Void) async throws -> [Double] {
     let start = ContinuousClock.now
     tell()

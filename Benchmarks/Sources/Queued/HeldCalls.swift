@@ -1,7 +1,7 @@
 import Apus
 import ApusTesting
 
-/// How a call or a task ended.
+/// The end of a call or a task.
 enum Ending: Sendable {
   case answered
   case cancelled
@@ -10,14 +10,14 @@ enum Ending: Sendable {
   case other
 }
 
-/// A client with the default pipeline and a scheduler that holds calls with a tag.
+/// A client with the default pipeline and a scheduler that holds calls by their tag.
 struct HeldCalls: Sendable {
   private static let tag: Tag = "images"
 
   let scheduler: Scheduler
   private let api: Client
 
-  /// Over a stub that answers at once, with room in the queue for so many.
+  /// Creates a client of a stub that responds immediately, with a queue for `count` calls.
   init(_ count: Int) {
     let stub = StubTransport()
     stub.onAny(answer: .status(204))
@@ -25,7 +25,7 @@ struct HeldCalls: Sendable {
     scheduler.hold(Self.tag)
   }
 
-  /// Nothing is held, and there is no limit: all calls wait for their answers, which never come.
+  /// Creates a client without held tags and limits, whose responses never arrive.
   init(unansweredIn room: Room) {
     self.init(SchedulingLimits(total: .max, perOrigin: .max), queue: 0, over: Unanswered(room: room))
   }
@@ -37,13 +37,13 @@ struct HeldCalls: Sendable {
     self.scheduler = scheduler
     api = Client(baseURL: "https://api.example.com/v1", transport: transport) {
       $0.scheduler = scheduler
-      // There are limits, as there usually are, but none of them is to pass.
+      // Timeouts exist, as usual, but none of them passes.
       $0.timeout = .seconds(3600)
       $0.attemptTimeout = .seconds(3600)
     }
   }
 
-  /// Whether nothing is left of any call.
+  /// Whether no call is queued or registered.
   var isIdle: Bool { api.calls.isEmpty && scheduler.waiting == 0 && scheduler.running == 0 }
 
   /// Makes a call with the tag.
@@ -51,7 +51,7 @@ struct HeldCalls: Sendable {
     await ending(of: Request<Void>.method(.get, "/images/\(number)").tag(Self.tag))
   }
 
-  /// Makes a call without.
+  /// Makes a call without the tag.
   func list() async -> Ending {
     await ending(of: Request<Void>.method(.get, "/list"))
   }
@@ -61,7 +61,7 @@ struct HeldCalls: Sendable {
     api.calls.cancel(tag: Self.tag)
   }
 
-  /// Lets them all go.
+  /// Releases all calls.
   func release() {
     scheduler.release(Self.tag)
   }

@@ -1,13 +1,13 @@
 import Foundation
 import MallocCounter
 
-/// What this process has in memory.
+/// The memory of this process.
 struct Memory {
-  /// Bytes that are resident; 0 elsewhere than on Linux.
+  /// Resident bytes; 0 except on Linux.
   let resident: Int
-  /// Bytes that the allocator has handed out, as far as they are counted.
+  /// Allocated bytes, as far as the allocator counts them.
   let allocated: UInt64
-  /// How often memory has been asked for since the process began.
+  /// The number of allocations since the start of the process.
   let allocations: UInt64
 
   static var now: Memory {
@@ -17,7 +17,7 @@ struct Memory {
       resident: pages * Int(getpagesize()), allocated: malloc_counter_bytes(), allocations: malloc_counter_count())
   }
 
-  /// What each of so many has added since: bytes that are resident, bytes that are handed out, allocations.
+  /// Returns the growth for each of `count` objects: resident bytes, allocated bytes, allocations.
   func growth(since before: Memory, each count: Int) -> [Double] {
     [
       Double(resident - before.resident), Double(allocated) - Double(before.allocated),

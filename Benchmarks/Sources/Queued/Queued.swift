@@ -1,16 +1,16 @@
 import Foundation
 
-/// Calls that wait for their turn, by the hundred thousand: what each keeps in memory beside a task that only waits,
-/// and how long it takes until all of them wait, to cancel them all, and to let them all go.
+/// Measures hundreds of thousands of queued calls: the memory of each compared with a suspended task, and the time to
+/// queue, cancel and release them all.
 ///
 ///     Queued [calls] [runs]     measures and prints
-///     Queued one TRIAL CALLS    what it starts in processes of their own: prints the figures of one trial
+///     Queued one TRIAL CALLS    runs one trial and prints its figures; started as a child process
 ///
-/// It ends by itself: whatever has not ended after a time that is long enough is ended, with a message.
+/// A watchdog ends trials that hang, with a message.
 @main
 struct Queued {
   static func main() async throws {
-    // Off the main actor, where a program begins: callers are to be on the global pool.
+    // Off the main actor, because callers should run on the global pool.
     try await Task.detached { try await run() }.value
   }
 
@@ -28,5 +28,17 @@ struct Queued {
   }
 }
 
-/// Something that makes all figures worthless.
+/// An error that invalidates the measurement.
 struct Unexpected: Error {}
+
+/// A watchdog that ends the process when it hangs.
+enum Watchdog {
+  static func watch(_ what: String, seconds: Int) {
+    // A thread of its own, since the pool may be exhausted.
+    Thread.detachNewThread {
+      Thread.sleep(forTimeInterval: Double(seconds))
+      FileHandle.standardError.write(Data("\(what) has not ended after \(seconds) seconds\n".utf8))
+      _exit(1)
+    }
+  }
+}

@@ -2,10 +2,10 @@ import Apus
 import HTTPTypes
 import Synchronization
 
-/// Where tasks wait until they are cancelled: as little as that can cost.
+/// A minimal place for tasks to wait until they are cancelled.
 final class Room: Sendable {
   private enum Place: Sendable {
-    /// Somebody is on the way to it.
+    /// A task is about to wait.
     case expected
     case taken(CheckedContinuation<Void, any Error>)
     case left
@@ -20,7 +20,7 @@ final class Room: Sendable {
       return places.count - 1
     }
 
-    /// Answers whether it was told to leave before it came to wait.
+    /// Returns whether the task was cancelled before it waited.
     mutating func wait(_ place: Int, _ continuation: CheckedContinuation<Void, any Error>) -> Bool {
       if case .left = places[place] { return true }
       places[place] = .taken(continuation)
@@ -38,17 +38,17 @@ final class Room: Sendable {
 
   private let state: Mutex<State>
 
-  /// An empty room, with places for so many.
+  /// Creates an empty room with a capacity.
   init(_ count: Int) {
     var state = State()
     state.places.reserveCapacity(count)
     self.state = Mutex(state)
   }
 
-  /// How many wait.
+  /// The number of waiting tasks.
   var waiting: Int { state.withLock { $0.waiting } }
 
-  /// Waits for ever.
+  /// Waits until cancelled.
   ///
   /// - Throws: `CancellationError` when the task is cancelled.
   func wait() async throws {
@@ -65,7 +65,7 @@ final class Room: Sendable {
   }
 }
 
-/// A transport whose answers never come.
+/// A transport whose responses never arrive.
 struct Unanswered: Transport {
   let room: Room
 

@@ -1,23 +1,23 @@
 import Apus
+import Foundation
 import Measuring
 
-/// What is done with many that wait; each in a process of its own, where nothing was freed before that could be used
-/// again.
+/// A trial with many waiting calls or tasks. Each runs in a process of its own, whose heap has no free blocks to reuse.
 enum Trial: String, CaseIterable {
-  /// Tasks that only wait, beside which the calls are seen.
+  /// Suspended tasks: the baseline.
   case tasks
-  /// Calls that have their permits and wait for answers that never come, cancelled by their tag.
+  /// Calls in flight whose responses never arrive, cancelled by their tag.
   case unanswered
-  /// Calls that wait behind a tag that is held, cancelled by it.
+  /// Calls queued behind a held tag, cancelled by the tag.
   case cancelledByTag
-  /// The same, cancelled with the tasks that make them.
+  /// The same, cancelled with their callers' tasks.
   case cancelledByTask
-  /// The same, let go and answered.
+  /// The same, released and completed.
   case released
-  /// Calls that come while the queue is full.
+  /// Calls that arrive while the queue is full.
   case full
 
-  /// The seconds after which it is certain that something hangs.
+  /// The seconds after which the trial counts as hung.
   func patience(_ count: Int) -> Int { 60 + count / 1000 }
 
   func figures(_ count: Int) async throws -> [Double] {
@@ -57,7 +57,7 @@ enum Trial: String, CaseIterable {
     _ count: Int, _ expected: Ending, _ end: (HeldCalls, Crowd) -> Void
   ) async throws -> [Double] {
     let calls = HeldCalls(count)
-    // What is made once, with the first call, is not theirs.
+    // Excludes what the first call allocates once.
     guard await calls.list() == .answered else { throw Unexpected() }
     let crowd = try await Crowd.gather(count, until: calls.scheduler.waiting == count) { await calls.image($0) }
     let figures = try await crowd.end(as: expected) { end(calls, crowd) }
@@ -65,7 +65,7 @@ enum Trial: String, CaseIterable {
     return figures
   }
 
-  // MARK: While the queue is full
+  // MARK: Full queue
 
   private static func comeTooLate(_ count: Int) async throws -> [Double] {
     let calls = HeldCalls(count)
@@ -79,7 +79,7 @@ enum Trial: String, CaseIterable {
     return alone + passing + refused
   }
 
-  /// The microseconds and the allocations of one of many calls in a row.
+  /// Returns the mean microseconds and allocations of consecutive calls.
   private static func cost(_ expected: Ending, _ call: () async -> Ending) async throws -> [Double] {
     let turns = 10_000
     let before = Memory.now
@@ -89,5 +89,68 @@ enum Trial: String, CaseIterable {
     }
     let time = start.duration(to: .now).microseconds / Double(turns)
     return [time, Memory.now.growth(since: before, each: turns)[2]]
+  }
+}
+
+extension Trial {
+  private var title: String {
+    switch self {
+    case .tasks: "a suspended task"
+    case .unanswered: "a call in flight; cancelled by tag"
+    case .cancelledByTag: "a held call; cancelled by tag"
+    case .cancelledByTask: "a held call; cancelled with its task"
+    case .released: "a held call; released, 64 at a time"
+    case .full: "while the queue is full"
+    }
+  }
+
+  /// The names of the figures, each with its number of significant decimals.
+  private var columns: [(name: String, digits: Int)] {
+    guard self != .full else {
+      return [
+        ("a call with an empty queue, µs", 2), ("  allocations", 1), ("a call that overtakes the queue, µs", 2),
+        ("  allocations", 1), ("a refused call, µs", 2), ("  allocations", 1),
+      ]
+    }
+    return [
+      ("resident bytes, each", 0), ("allocated bytes, each", 0), ("allocations, each", 1),
+      ("µs until it waits", 2), ("ms until all are notified", 1), ("ms until all have ended", 1),
+    ]
+  }
+
+  /// Runs all trials in turns.
+  static func compare(_ count: Int, runs: Int) async throws {
+    let patience = allCases.map { $0.patience(count) }.reduce(0, +) * (runs + 1)
+    Watchdog.watch("the comparison", seconds: patience)
+    let rows = try await interleaved(runs) {
+      var row: [[Double]] = []
+      for trial in allCases { row.append(try trial.measured(count)) }
+      return row
+    }
+    print("\(count) at a time, each trial in a process of its own: \(runs) interleaved runs; median [lowest, highest]")
+    for (index, trial) in allCases.enumerated() {
+      print(trial.title)
+      for (place, column) in trial.columns.enumerated() {
+        report("  \(column.name)", rows.map { $0[index][place] }, digits: column.digits)
+      }
+      guard trial != .tasks, trial != .full else { continue }
+      report("  beyond the task, bytes resident", rows.map { $0[index][0] - $0[0][0] }, digits: 0)
+      report("  beyond the task, bytes handed out", rows.map { $0[index][1] - $0[0][1] }, digits: 0)
+    }
+  }
+
+  /// Runs this program with other arguments. Returns the figures that it prints.
+  private func measured(_ count: Int) throws -> [Double] {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+    process.arguments = ["one", rawValue, "\(count)"]
+    process.standardOutput = output
+    try process.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    let figures = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+    guard process.terminationStatus == 0, figures.count == columns.count else { throw Unexpected() }
+    return figures
   }
 }

@@ -1,9 +1,9 @@
 import Apus
 import ApusTesting
 
-/// One of ten endpoints of a server answers 503 for a minute, and the others work.
+/// One of ten endpoints of a server responds with 503 for a minute, and the others work.
 ///
-/// 20 apps call each endpoint once in two seconds, on average. The server has room for more than all of them ask for.
+/// 20 apps call each endpoint once in two seconds, on average. The server's capacity exceeds the load.
 struct FailingEndpoint: Scenario {
   let name: String
 
@@ -61,7 +61,7 @@ struct FailingEndpoint: Scenario {
     }
   }
 
-  /// How long after its end the failing endpoint has answered a call of as many as there are apps.
+  /// The time from the end of the failure until the endpoint has responded to as many calls as there are apps.
   private static func recovery(_ times: [Double]) -> Double? {
     let back = Double(failure.upperBound)
     let after = times.filter { $0 >= back }
@@ -70,7 +70,7 @@ struct FailingEndpoint: Scenario {
 }
 
 extension SimulationReport {
-  /// How often something was noted in each second.
+  /// Returns the number of notes in each second.
   fileprivate func perSecond(of note: String, until end: Double) -> [Double] {
     let times = times(of: note)
     return (0..<Int(end)).map { second in

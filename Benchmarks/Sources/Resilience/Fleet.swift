@@ -1,19 +1,20 @@
 import Apus
 import ApusTesting
+import HTTPTypes
 
-/// What the clients of a server do when a call fails.
+/// The failure handling of a server's clients.
 enum Fleet: String, Sendable, CaseIterable {
-  /// Nothing is tried again.
+  /// No retries.
   case none
-  /// Everything is, as many write it: ``NaiveRetry``.
+  /// A common hand-written retry: ``NaiveRetry``.
   case naive
-  /// What an app's client does by default: retry with its budget, and a breaker.
+  /// The preset for apps: retry with a budget, and a circuit breaker.
   case ours
 
-  /// How long somebody waits for an answer before it is no use any more.
+  /// The time after which a response is useless to its user.
   static let patience = Duration.seconds(2)
 
-  /// A client on a device of its own. All else is the same for each fleet: scheduler, deadlines, link.
+  /// Creates a client on a device of its own. All fleets share the other settings: scheduler, deadlines, link.
   func client(of server: SimulatedServer, in world: SimulatedWorld) -> Client {
     var configuration = Configuration(baseURL: server.baseURL)
     configuration.suit(.app)
@@ -30,13 +31,35 @@ enum Fleet: String, Sendable, CaseIterable {
   }
 }
 
-/// Limits every attempt, as `.attemptTimeout(_:)` on every request does: an answer that comes later is of no use.
+/// A timeout for every attempt, as `.attemptTimeout(_:)` on every request: a later response is useless.
 private struct Patience: Middleware {
   let limit: Duration
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
     context.limitAttempt(to: context.now.advanced(by: limit))
+    return try await next(request, context: context)
+  }
+}
+
+/// Three attempts with a fixed delay after any failure: no jitter, no budget, no `Retry-After`.
+struct NaiveRetry: Middleware {
+  static let attempts = 3
+  static let pause = Duration.milliseconds(100)
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    while context.attempt < Self.attempts {
+      do {
+        let response = try await next(request, context: context)
+        guard response.head.status.code >= 500 else { return response }
+        response.discard()
+      } catch is TransportError {
+        // Ignored: there is another attempt.
+      }
+      try await context.clock.sleep(until: context.now.advanced(by: Self.pause))
+      context.attempt += 1
+    }
     return try await next(request, context: context)
   }
 }

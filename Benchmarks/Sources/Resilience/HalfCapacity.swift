@@ -1,16 +1,15 @@
 import Apus
 import ApusTesting
 
-/// A server under a steady load of 70 % loses half of what it can do for a minute.
+/// A server at a steady load of 70 % loses half of its capacity for a minute.
 ///
-/// 140 apps make a call each second, on average. The server works on 20 requests at once, a tenth of a second each on
-/// average: 200 a second. What waits it works off in order, whether or not somebody still waits for it.
+/// 140 apps make one call a second each, on average. The server processes 20 requests concurrently, each in a tenth of a
+/// second on average: 200 a second. It processes queued requests in order, even when their callers have given up.
 struct HalfCapacity: Scenario {
   let name: String
-  /// How many requests may wait. Of those behind a queue of 500 nobody waits any more when their turn comes, even at
-  /// full capacity.
+  /// The length of the server's queue. Behind 500 requests a caller gives up before its turn, even at full capacity.
   let places: Int
-  /// How many endpoints each app calls, one after the other.
+  /// The number of endpoints that each app calls in turn.
   var endpoints = 1
 
   private static let host = "api.example.com"
@@ -65,8 +64,8 @@ struct HalfCapacity: Scenario {
       ? .method(.get, "/items/\(number)") : .method(.get, RequestPath(stringLiteral: "/items-\(number % endpoints)"))
   }
 
-  /// How many seconds after the capacity is back the useful answers keep up with the calls for good: 95 % of them, in
-  /// each five seconds from then on. `nil`: not before the end.
+  /// The seconds from the return of the capacity until useful responses keep up with the calls: 95 % in every five
+  /// seconds from then on. `nil`: not before the end.
   private static func recovery(of answers: [Double], _ calls: [Double]) -> Double? {
     let window = 5
     var recovered: Double?

@@ -1,18 +1,18 @@
 import Apus
 import ApusTesting
 
-/// A screen on a weak link asks for 200 images, and a tenth of a second later for the list that it shows first.
+/// A screen on a slow link requests 200 images, and a tenth of a second later the list that it shows first.
 ///
-/// 100 kB a second, 150 ms in each direction; an image has 12 kB, the list 8. The client is an app's: 5 calls at a
-/// time to one server.
+/// The link has 100 kB a second and 150 ms of latency in each direction; an image has 12 kB, the list 8 kB. The client has
+/// the preset for apps: 5 concurrent calls to one server.
 struct HeldImages: Scenario {
-  /// What the app does for the list.
+  /// The app's way to prefer the list.
   enum Arrangement: String, Sendable, CaseIterable {
-    /// Nothing: first come, first served.
+    /// None: calls run in order of arrival.
     case none
-    /// Its priority is high, that of the images low.
+    /// High priority for the list, low priority for the images.
     case priorities
-    /// The images are held until it is there.
+    /// The images are held until the list has arrived.
     case hold
   }
 

@@ -1,19 +1,28 @@
 import ApusTesting
 
-/// What became of a scenario: curves for plots, figures for tables.
+/// A scenario that is played for several contenders, each in its own simulation with the same seed.
+protocol Scenario: Sendable {
+  /// The name of its file of curves and of its rows in the summary.
+  var name: String { get }
+
+  /// Runs the scenario.
+  func run(seed: UInt64) async throws -> Outcome
+}
+
+/// The result of a scenario: curves for plots, figures for tables.
 struct Outcome: Sendable {
   /// A figure over time.
   struct Curve: Sendable {
-    /// What it shows and whose it is, such as `answers ours`.
+    /// The quantity and the contender, such as `answers ours`.
     let name: String
     let values: [Double]
   }
 
-  /// One number of one contender.
+  /// A number of one contender.
   struct Figure: Sendable {
     let contender: String
     let name: String
-    /// `nil`: it did not come to that.
+    /// The number; `nil` when the event did not occur.
     let value: Double?
   }
 
@@ -22,7 +31,7 @@ struct Outcome: Sendable {
   let step: Double
   private var all: [Curve] = []
   private var figures: [Figure] = []
-  /// How many calls were simulated, and for how long, all contenders together.
+  /// The number of simulated calls and the simulated time of all contenders.
   private(set) var calls = 0
   private(set) var simulated = Duration.zero
 
@@ -42,14 +51,14 @@ struct Outcome: Sendable {
     all.append(Curve(name: name, values: values))
   }
 
-  /// Adds a figure, to a tenth.
+  /// Adds a figure, rounded to a tenth.
   mutating func note(_ contender: String, _ name: String, _ value: Double?) {
     figures.append(Figure(contender: contender, name: name, value: value.map { ($0 * 10).rounded() / 10 }))
   }
 
   // MARK: Texts
 
-  /// The curves as comma-separated values: the time in seconds, then a column for each.
+  /// The curves as comma-separated values: the time in seconds, then a column for each curve.
   var curves: String {
     var lines = [(["seconds"] + all.map(\.name)).joined(separator: ",")]
     for index in 0..<(all.map(\.values.count).max() ?? 0) {
@@ -64,7 +73,7 @@ struct Outcome: Sendable {
     figures.map { "\(name),\($0.contender),\($0.name),\($0.value.map(Self.text) ?? "")" }
   }
 
-  /// The figures for a person: a line each, a column for each contender.
+  /// The figures as a table: a line for each, a column for each contender.
   var table: String {
     let contenders = Self.unique(figures.map(\.contender))
     var lines = [Self.line(name, contenders)]
@@ -83,7 +92,7 @@ struct Outcome: Sendable {
     return title + String(repeating: " ", count: max(1, 44 - title.count)) + padded.joined()
   }
 
-  /// Without a decimal point where there is nothing behind it.
+  /// Formats a number without trailing zeros.
   private static func text(_ value: Double) -> String {
     value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
   }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Runs the scenarios of docs/resilience.md: real clients on simulated servers and links, in virtual time.
+/// Runs the scenarios of docs/resilience.md: real clients with simulated servers and links, in virtual time.
 ///
-///     Resilience FOLDER [seed]     writes curves and figures into the folder and prints the figures; the seed is 1
-///                                  unless it is given, and the same seed gives the same files
+///     Resilience FOLDER [seed]     writes curves and figures to the folder and prints the figures; the same seed,
+///                                  1 by default, gives the same files
 @main
 struct Resilience {
   static let scenarios: [any Scenario] = [
@@ -42,7 +42,7 @@ struct Resilience {
     try write(summary.joined(separator: "\n") + "\n", to: files.appendingPathComponent("summary.csv"))
   }
 
-  /// What it took to simulate that. Depends on the machine, so it is in no file.
+  /// Prints the cost of the simulation. Depends on the machine, so it is not written to a file.
   private static func effort(of outcome: Outcome, in time: Duration) -> String {
     let seconds = time / .seconds(1)
     let rate = Int(Double(outcome.calls) / max(seconds, 0.001))

@@ -1,14 +1,14 @@
 import Apus
 import ApusTesting
 
-/// 1,000 people open an app while its server is away for ten seconds; each app calls again a second after an error,
-/// until it has its answer. The server can do 150 a second: a sixth of what would come at once.
+/// 1,000 users open an app while its server is down for ten seconds. Each app calls again a second after an error, until
+/// it succeeds. The server's capacity is 150 requests a second, a sixth of the initial load.
 struct RetryStorm: Scenario {
   let name: String
-  /// What a gateway puts into `Retry-After`, which answers 503 while the server is away or has no place; `nil`: nobody
-  /// answers while it is away, and afterwards it does not say when to come again.
+  /// The `Retry-After` of a gateway's 503 while the server is down or full; `nil` for no gateway: connections fail while
+  /// the server is down, and a full server names no delay.
   let retryAfter: Duration?
-  /// How many endpoints each app calls, one after the other, until it has its answer.
+  /// The number of endpoints that each app calls in turn until one call succeeds.
   var endpoints = 1
 
   private static let host = "api.example.com"
@@ -25,7 +25,7 @@ struct RetryStorm: Scenario {
     for fleet in Fleet.allCases {
       let report = try await simulate(fleet, seed: seed)
       outcome.add(report)
-      // What is answered once nobody asks any more came too late.
+      // Responses after the last caller gave up count as too late.
       let times = report.times(of: "answer").filter { $0 <= Double(Self.end) }
       let arrivals = report.arrivals(at: Self.host).padded(until: .seconds(Self.end))
       outcome.draw("arrivals \(fleet.rawValue)", arrivals)
@@ -42,7 +42,7 @@ struct RetryStorm: Scenario {
     let all = times.count == apps ? times.last.map { $0 - back } : nil
     let most = apps * 95 / 100
     let storm = arrivals[away.upperBound...]
-    // As long as anybody waits for an answer.
+    // Until no caller is left.
     let seconds = all.map { $0.rounded(.up) } ?? Double(end) - back
     let mean = storm.reduce(0, +) / max(1, seconds)
     outcome.note(contender, "arrivals", storm.reduce(0, +))

@@ -1,7 +1,7 @@
 import ApusTesting
 
 extension SimulationReport {
-  /// Requests per second that reached a server, those included that found it gone.
+  /// Requests per second sent to a server, including those while it was down.
   func arrivals(at server: String) -> SimulationSeries {
     rate { kind in
       switch kind {
@@ -11,7 +11,7 @@ extension SimulationReport {
     }
   }
 
-  /// Useful answers per second: calls that ended with a value within ``Fleet/patience`` of their beginning.
+  /// Useful responses per second: calls that succeeded within ``Fleet/patience``.
   var usefulAnswers: SimulationSeries {
     let useful = events.filter { event in
       guard case .callEnded(_, _, let began, .none) = event.kind else { return false }
@@ -20,7 +20,7 @@ extension SimulationReport {
     return SimulationReport(seed: seed, duration: duration, events: useful).answers()
   }
 
-  /// Calls per second that began.
+  /// Calls started per second.
   var calls: SimulationSeries {
     rate { kind in
       if case .callStarted = kind { return true }
@@ -28,7 +28,7 @@ extension SimulationReport {
     }
   }
 
-  /// When something was noted, in seconds.
+  /// Returns the times of a note, in seconds.
   func times(of note: String) -> [Double] {
     events.compactMap { event -> Double? in
       guard case .note(note) = event.kind else { return nil }
@@ -38,7 +38,7 @@ extension SimulationReport {
 }
 
 extension SimulationSeries {
-  /// The values up to a time; zero where nothing happens any more.
+  /// Returns the values up to a time, padded with zeros.
   func padded(until end: Duration) -> [Double] {
     let count = Int((end / step).rounded())
     return Array(values.prefix(count)) + Array(repeating: 0, count: max(0, count - values.count))
@@ -46,14 +46,14 @@ extension SimulationSeries {
 }
 
 extension [Double] {
-  /// Counts times: how many there had been when each step began.
+  /// Returns the number of times before each step.
   func counted(every step: Double, until end: Double) -> [Double] {
     (0..<Int((end / step).rounded())).map { number in
       Double(self.count(where: { $0 <= Double(number) * step }))
     }
   }
 
-  /// The mean of the values of some seconds.
+  /// Returns the mean of the values of some seconds.
   func mean(in seconds: Range<Int>) -> Double {
     let chosen = self[seconds.clamped(to: indices)]
     return chosen.isEmpty ? 0 : chosen.reduce(0, +) / Double(chosen.count)

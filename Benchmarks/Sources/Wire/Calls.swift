@@ -2,9 +2,9 @@ import Apus
 import ApusNIO
 import Measuring
 
-/// Small answers: from the global pool and from an event loop.
+/// Small responses, with callers on the global pool and on an event loop.
 struct Calls {
-  /// Who calls, and from where.
+  /// A contender and its executor.
   enum Way: String, CaseIterable {
     case raw = "async-http-client"
     case pool = "Apus, caller on the pool"
@@ -36,7 +36,7 @@ struct Calls {
     }
   }
 
-  /// All ways beside each other, one call in flight and 64.
+  /// Compares all ways, with one call in flight and with 64.
   static func compare(calls: Int, runs: Int) async throws {
     let server = try Nginx()
     defer { server.stop() }
@@ -47,7 +47,7 @@ struct Calls {
         for way in Way.allCases { row.append(try await lineup.usage(of: way, calls, inFlight: inFlight)) }
         return row
       }
-      print("small answers, \(inFlight) in flight: \(runs) interleaved runs of \(calls); median [lowest, highest]")
+      print("small responses, \(inFlight) in flight: \(runs) interleaved runs of \(calls); median [lowest, highest]")
       for (unit, value) in [("processor µs", \Usage.processor), ("µs", \Usage.wall)] {
         for (index, way) in Way.allCases.enumerated() {
           report("\(way.rawValue), \(unit) a call", rows.map { $0[index][keyPath: value] })
@@ -57,7 +57,7 @@ struct Calls {
     }
   }
 
-  /// One way alone, by the name of its case.
+  /// Runs one way by the name of its case.
   static func profile(_ name: String, calls: Int, inFlight: Int) async throws {
     guard let way = Way.allCases.first(where: { "\($0)" == name }) else { throw Unexpected() }
     let server = try Nginx()

@@ -6,14 +6,14 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// One way to make the same calls.
+/// A contender: a way to make the same calls.
 protocol Contender: Sendable {
   func small() async throws -> Small
   func download(to path: String) async throws
   func upload(_ path: String) async throws
 }
 
-/// What one would write with async-http-client alone.
+/// Plain async-http-client with a decoder.
 struct Raw: Contender {
   private let base: String
   private let client = HTTPClient.shared

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// A file in pieces of 256 KiB, read when they are asked for: as fast as async-http-client can be given one.
+/// A file in pieces of 256 KiB, read on demand: the fastest way to upload a file with async-http-client.
 struct FilePieces: AsyncSequence, Sendable {
   let path: String
   let length: Int64

@@ -1,12 +1,12 @@
 import Foundation
 
-/// nginx on a port of loopback, from a folder that goes with it.
+/// nginx on a loopback port, with a temporary folder.
 final class Nginx {
   let port: Int
   let folder: URL
   private let process = Process()
 
-  /// Starts it with the small answer at `/users/7`, so many MiB at `/big`, and a place that takes uploads at `/up`.
+  /// Starts nginx with a small response at `/users/7`, a file of `mebibytes` MiB at `/big`, and uploads at `/up`.
   init(mebibytes: Int = 1) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "apus-wire-\(UUID().uuidString)")
     port = try Self.freePort()
@@ -56,7 +56,7 @@ final class Nginx {
     try file.close()
   }
 
-  /// A port that nobody listens on now.
+  /// Returns a free port.
   private static func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

@@ -3,7 +3,7 @@ import ApusNIO
 import Foundation
 import Measuring
 
-/// One thing done once in a process of its own, which tells at its end what it took.
+/// A single operation in a process of its own, which prints its cost.
 enum One {
   /// `NAME` is `raw` or `apus`; `WHAT` is `small`, `down` or `up`.
   static func run(_ arguments: [String]) async throws {
@@ -19,17 +19,17 @@ enum One {
     print("\(seconds) \(Used.now.peak)")
   }
 
-  /// What one thing took in its process.
+  /// The cost of an operation in its process.
   struct Figures {
-    /// By the process's own clock.
+    /// Wall time within the process.
     let seconds: Double
-    /// The most memory it had, in MiB.
+    /// The peak memory in MiB.
     let peak: Double
-    /// The seconds from its start to its end.
+    /// The seconds from the start of the process to its end.
     let whole: Double
   }
 
-  /// Has both contenders do the same in turns, each time in a process of its own; `WHAT PORT …` are given on.
+  /// Runs both contenders in turns, each time in a process of its own with the arguments `WHAT PORT …`.
   static func compared(_ runs: Int, _ arguments: [String]) async throws -> [(raw: Figures, apus: Figures)] {
     try await interleaved(runs) {
       (raw: try measured(["raw"] + arguments), apus: try measured(["apus"] + arguments))
@@ -43,7 +43,7 @@ enum One {
     return Figures(seconds: figures[0], peak: figures[1], whole: start.duration(to: .now).microseconds / 1e6)
   }
 
-  /// Starts this program with other arguments, and gives the figures that it prints.
+  /// Runs this program with other arguments. Returns the figures that it prints.
   static func figures(of arguments: [String]) throws -> [Double] {
     let process = Process()
     let output = Pipe()

@@ -1,7 +1,7 @@
 import Foundation
 import Measuring
 
-/// A large file down and up, each in a process of its own, so that its peak memory is its own.
+/// Download and upload of a large file, each in a process of its own to measure its peak memory.
 enum Transfers {
   static func compare(mebibytes: Int, runs: Int) async throws {
     let server = try Nginx(mebibytes: mebibytes)
@@ -20,14 +20,14 @@ enum Transfers {
   }
 }
 
-/// From the start of a process to its end with the first decoded answer.
+/// From the start of a process to its end after the first decoded response.
 enum ColdStart {
   static func compare(runs: Int) async throws {
     let server = try Nginx()
     defer { server.stop() }
     let rows = try await One.compared(runs, ["small", "\(server.port)"])
     print("cold start: \(runs) interleaved runs; median [lowest, highest]")
-    for (what, value) in [("to the first answer", \One.Figures.seconds), ("of the whole process", \.whole)] {
+    for (what, value) in [("to the first response", \One.Figures.seconds), ("of the whole process", \.whole)] {
       report("async-http-client, ms \(what)", rows.map { $0.raw[keyPath: value] * 1e3 })
       report("Apus, ms \(what)", rows.map { $0.apus[keyPath: value] * 1e3 })
       report("  ratio", rows.map { $0.apus[keyPath: value] / $0.raw[keyPath: value] })

@@ -3,8 +3,8 @@ import ApusNIO
 import Foundation
 import Measuring
 
-/// Calls that wait for a connection: what each keeps in memory, beside a task that only waits. Each in a process of its
-/// own, where nothing was freed before that could be used again.
+/// Measures the memory of calls that wait for a connection, compared with a suspended task. Each runs in a process of its
+/// own, whose heap has no free blocks to reuse.
 enum Waiting {
   static func compare(calls: Int) throws {
     let server = try Nginx(mebibytes: 16)
@@ -14,10 +14,10 @@ enum Waiting {
     print("\(calls) calls waiting for one connection")
     report("a task that waits, bytes", idle, digits: 0)
     report("a call that waits, task included, bytes", waiting, digits: 0)
-    report("  beyond the task", zip(waiting, idle).map { $0 - $1 }, digits: 0)
+    report("  more than the task", zip(waiting, idle).map { $0 - $1 }, digits: 0)
   }
 
-  /// Prints the bytes that each `tasks` or `calls` keeps; `PORT COUNT` follow.
+  /// Prints the bytes of each task (`tasks`) or call (`calls`); `PORT COUNT` follow.
   static func run(_ arguments: [String]) async throws {
     guard arguments.count == 3, let port = Int(arguments[1]), let count = Int(arguments[2]) else { return }
     var options = NIOTransport.Options()
@@ -27,8 +27,8 @@ enum Waiting {
     guard arguments[0] == "calls" else {
       return print(try await growth(of: count) { try await Task.sleep(for: .seconds(3600)) })
     }
-    // An upload whose content never comes keeps the one connection in use for as long as this runs. A streamed response
-    // would not: streams do not count for the limit on connections.
+    // A stalled upload occupies the only connection. A streamed response would not, because the connection limit does
+    // not count streams.
     let endless = ContentStream(isReplayable: false) {
       {
         try await Task.sleep(for: .seconds(3600))
@@ -48,7 +48,7 @@ enum Waiting {
     _ = await upload.result
   }
 
-  /// Bytes of resident memory that each of so many tasks adds while it waits; they are cancelled then.
+  /// Returns the resident bytes that each of `count` waiting tasks adds, then cancels the tasks.
   private static func growth(
     of count: Int, registeredAt client: Client? = nil, _ work: @escaping @Sendable () async throws -> Void
   ) async throws -> Double {

@@ -1,17 +1,17 @@
 import Foundation
 
-/// For Linux. Apus over SwiftNIO beside raw async-http-client with JSONDecoder, against nginx on loopback.
+/// Compares Apus over SwiftNIO with plain async-http-client and JSONDecoder, against nginx on loopback. For Linux.
 ///
-///     Wire calls [calls] [runs]     small answers: processor and wall time of a call
-///     Wire transfers [MiB] [runs]   a file down and a file up: speed, peak memory
-///     Wire cold [runs]              from the start of a process to its first decoded answer
+///     Wire calls [calls] [runs]     small responses: processor and wall time of a call
+///     Wire transfers [MiB] [runs]   download and upload of a file: speed, peak memory
+///     Wire cold [runs]              from the start of a process to its first decoded response
 ///     Wire waiting [calls]          memory of calls that wait for a connection
-///     Wire profile NAME [calls] [in flight]   one contender alone (raw, pool or loop), to be looked at by a profiler
-///     Wire one …, Wire kept …       what the others start in processes of their own
+///     Wire profile NAME [calls] [in flight]   one contender alone (raw, pool or loop), for a profiler
+///     Wire one …, Wire kept …       used by the others for child processes
 @main
 struct Wire {
   static func main() async throws {
-    // Off the main actor, where a program begins: callers are to be on the global pool.
+    // Off the main actor, because callers should run on the global pool.
     try await Task.detached { try await run() }.value
   }
 
@@ -42,5 +42,5 @@ struct Small: Decodable, Sendable {
   let name: String
 }
 
-/// Something that makes all figures worthless.
+/// An error that invalidates the measurement.
 struct Unexpected: Error {}

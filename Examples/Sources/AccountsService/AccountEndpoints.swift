@@ -1,6 +1,6 @@
 import Apus
 
-// Style: structs. What an operation needs are its properties; one that lacks something does not compile.
+// Style: structs. The properties are the parameters, so an incomplete endpoint does not compile.
 
 struct SignUp: Endpoint {
   let form: SignUpForm
@@ -21,8 +21,8 @@ struct SignIn: Endpoint {
   }
 }
 
-/// Can be tried again when its answer was lost: this server takes a refresh token until one that it gave for it is
-/// shown. At a server that takes each token once it must not be.
+/// Idempotent on this server, which accepts a refresh token until a token of the next pair is used. On a server with
+/// single-use refresh tokens it would not be.
 struct RefreshSession: Endpoint {
   let token: Secret
 
@@ -31,7 +31,7 @@ struct RefreshSession: Endpoint {
   }
 }
 
-/// Shows the refresh token and no other, which may have expired. To sign out twice is to sign out (RFC 7009 §2.2).
+/// Sends only the refresh token, because the access token may have expired. Revocation is idempotent (RFC 7009 §2.2).
 struct SignOut: Endpoint {
   let token: Secret
 

@@ -1,18 +1,18 @@
 public import Apus
 
-/// Signing up, in and out, as the app sees it: tokens never come into its sight, nor that they are refreshed.
+/// Signing up, in and out, as the app sees it. Tokens and their refresh stay hidden.
 ///
-/// ``LiveAccountsService`` asks the server; a preview or a test writes its own.
+/// ``LiveAccountsService`` calls the server; previews and tests conform types of their own.
 public protocol AccountsService: Sendable {
-  /// Makes an account; a form that is not accepted is a value and no error.
+  /// Creates an account. Returns a rejected form as a value; throws only when the call itself fails.
   func signUp(_ form: SignUpForm) async throws(CallError) -> Outcome<Account, SignUpRejection>
 
-  /// Signs in: calls made from now on are this person's, until she signs out or the server wants her to sign in again.
+  /// Signs a user in. Later calls carry this user's tokens until the user signs out or the session expires.
   func signIn(email: String, password: Secret) async throws(CallError)
 
-  /// Who is signed in.
+  /// Returns the account that is signed in.
   func account() async throws(CallError) -> Account
 
-  /// Signs out: at once here, whatever the server says. It throws when the server could not be told.
+  /// Signs out: locally at once, then on the server. Throws when the server could not be told.
   func signOut() async throws(CallError)
 }

@@ -1,9 +1,20 @@
 public import Apus
 
+extension Authentication {
+  /// Bearer tokens from a sign-in, refreshed with the account server's refresh endpoint.
+  ///
+  /// Clients that share one value share its tokens and refreshes.
+  ///
+  /// - Parameter tokens: the store; filled at sign-in, emptied at sign-out and when the server refuses to refresh.
+  public static func accounts(_ tokens: any RefreshableCredentialSource) -> Authentication {
+    .bearer(tokens) { refresh in try await refresh.send(RefreshSession(token: refresh.token)) }
+  }
+}
+
 /// The accounts of one server.
 ///
-/// The client must stay with that server: the tokens that a sign-in gives belong to it. A client that is switched to
-/// another server needs another service, with credentials of their own.
+/// The client must stay with that server, because the tokens of a sign-in belong to it. A second server needs a second
+/// service with a credentials store of its own.
 ///
 /// ```swift
 /// let tokens = MemoryCredentials()
@@ -12,14 +23,15 @@ public import Apus
 /// ```
 public struct LiveAccountsService: AccountsService {
   private let client: Client
-  private let credentials: MemoryCredentials
+  private let credentials: any RefreshableCredentialSource
 
-  /// Makes the service.
+  /// Creates the service.
   ///
   /// - Parameters:
-  ///   - client: talks to the server, with `Authentication.accounts(_:)`.
-  ///   - credentials: what that takes its tokens from: filled at sign-in.
-  public init(client: Client, credentials: MemoryCredentials) {
+  ///   - client: calls the server; configured with `Authentication.accounts(_:)`.
+  ///   - credentials: the store passed to `Authentication.accounts(_:)`. An encrypted file keeps the user signed in
+  ///     when the app restarts.
+  public init(client: Client, credentials: any RefreshableCredentialSource) {
     self.client = client
     self.credentials = credentials
   }
@@ -29,9 +41,14 @@ public struct LiveAccountsService: AccountsService {
     try await client.outcome(of: SignUp(form: form), rejectedAs: SignUpRejection.self)
   }
 
-  /// Fetches tokens and keeps them.
+  /// Requests tokens and stores them.
   public func signIn(email: String, password: Secret) async throws(CallError) {
-    credentials.set(try await client.send(SignIn(email: email, password: password)))
+    let tokens = try await client.send(SignIn(email: email, password: password))
+    do {
+      try await credentials.set(.tokens(tokens))
+    } catch {
+      throw CallError(converting: error)
+    }
   }
 
   /// Fetches the account.
@@ -39,13 +56,21 @@ public struct LiveAccountsService: AccountsService {
     try await client.send(GetAccount())
   }
 
-  /// Forgets the tokens, then ends the session on the server.
+  /// Removes the tokens, then ends the session on the server.
   public func signOut() async throws(CallError) {
-    var token: Secret?
-    if case .tokens(let tokens)? = credentials.current().credential { token = tokens.refresh }
-    // Here first: the server may be slow, and what a refresh under way gives must find nobody signed in. Credentials in
-    // memory cannot fail to go.
-    try? await client.signOut()
+    let token: Secret?
+    do {
+      token = try await refreshToken()
+      // Locally first: the server may be slow, and a refresh in flight must find no session to write to.
+      try await client.signOut()
+    } catch {
+      throw CallError(converting: error)
+    }
     if let token { try await client.send(SignOut(token: token)) }
+  }
+
+  private func refreshToken() async throws -> Secret? {
+    guard case .tokens(let tokens)? = try await credentials.current().credential else { return nil }
+    return tokens.refresh
   }
 }

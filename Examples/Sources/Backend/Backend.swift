@@ -1,10 +1,11 @@
+public import Foundation
 import Hummingbird
 import Logging
 
-/// A real server with accounts, friends and films, for examples and demos.
+/// An HTTP server with accounts, friends, films, news and analytics, for examples and demos.
 ///
-/// It listens on 127.0.0.1 only, keeps its data in SQLite and a log of every exchange. It runs in the process that
-/// starts it; `swift run backend` runs it on its own.
+/// It listens on 127.0.0.1 only, stores its data in SQLite and logs every exchange. It runs in the process that starts
+/// it; `swift run backend` runs it in a process of its own.
 ///
 /// ```swift
 /// let backend = try await Backend.start()
@@ -13,17 +14,17 @@ import Logging
 /// await backend.stop()
 /// ```
 public final class Backend: Sendable {
-  /// The port it listens on.
+  /// The port.
   public let port: Int
-  /// What it calls itself.
+  /// The name.
   public let name: String
-  /// What it was asked and what it answered.
+  /// The log of all exchanges.
   public let log: ExchangeLog
 
   private let connections: Connections
   private let run: Task<Void, Never>
 
-  /// Where it is reached: `http://127.0.0.1:PORT`.
+  /// The address: `http://127.0.0.1:PORT`.
   public var baseURL: String { "http://127.0.0.1:\(port)" }
 
   private init(port: Int, name: String, log: ExchangeLog, connections: Connections, run: Task<Void, Never>) {
@@ -41,9 +42,9 @@ public final class Backend: Sendable {
 
   /// Starts a backend.
   ///
-  /// - Parameter options: How it is set up.
-  /// - Returns: The backend, once it listens.
-  /// - Throws: ``InvalidOption``; other errors when the port is taken, or the database cannot be opened.
+  /// - Parameter options: the options. Default: the defaults of ``Options``.
+  /// - Returns: the backend, listening.
+  /// - Throws: ``InvalidOption``; other errors when the port is taken or the database cannot be opened.
   public static func start(_ options: Options = Options()) async throws -> Backend {
     try options.check()
     let database = try Database(path: options.database)
@@ -62,7 +63,7 @@ public final class Backend: Sendable {
       do {
         try await application.run()
       } catch {
-        // After the start nobody waits for this: a cancelled server ends with an error, too.
+        // Ignored after the start: a cancelled server ends with an error as well.
         outcome.yield(.failure(error))
       }
       outcome.finish()
@@ -80,15 +81,70 @@ public final class Backend: Sendable {
     }
   }
 
-  /// Stops the backend: closes every connection, ends every exchange and removes a temporary database.
+  /// Stops the backend: closes all connections, ends all exchanges and removes a temporary database.
   ///
-  /// Returns when all of this is done; a second call waits for the first.
+  /// Returns when done; a second call waits for the first.
   public func stop() async {
     connections.close()
     run.cancel()
     await run.value
   }
 
-  /// What the log shows of a secret, so that a client can tell its own credentials in it.
+  /// Returns the fingerprint by which the log identifies a secret, so that clients recognise their own credentials.
   public static func fingerprint(of secret: String) -> String { Redaction.fingerprint(of: secret) }
+}
+
+extension Backend {
+  /// The options of a backend.
+  public struct Options: Sendable {
+    /// The name: used in the `Server` field, the realm of challenges and the response to `GET /`.
+    public var name = "backend"
+    /// The port on 127.0.0.1; 0 selects a free one.
+    public var port = 0
+    /// The path of the database file; `nil` for a temporary database, removed when the backend stops.
+    public var database: String?
+    /// The lifetime of access tokens.
+    public var tokenLifetime: Duration = .seconds(3600)
+    /// Whether clients are told the lifetime of access tokens, in `expires_in`. Otherwise they learn of its end by a 401.
+    public var tellsTokenLifetime = true
+    /// The lifetime of refresh tokens, and so of a session without a refresh.
+    public var sessionLifetime: Duration = .seconds(30 * 24 * 3600)
+    /// The API key of films and analytics.
+    public var apiKey = "demo-key"
+    /// The number of friends of a new account.
+    public var friendsPerAccount = 40
+    /// The delay of every response, except those of the log.
+    public var latency: Duration = .zero
+    /// Holds selected responses until it releases them. Default: holds none.
+    public var held = HeldResponses()
+    /// Loses selected responses after the work is done. Default: loses none.
+    public var lost = LostResponses()
+    /// scrypt's N for new passwords, a power of two.
+    ///
+    /// The default takes 16 MiB and, in a debug build, a third of a second for each sign-up and sign-in. Tests use 2.
+    public var passwordHashRounds = 16_384
+    /// The maximum number of rows in the log.
+    public var logCapacity = 10_000
+    /// Returns the current time. Default: the system's; tests use a clock of their own.
+    public var now: @Sendable () -> Date = { Date() }
+
+    /// Creates the default options.
+    public init() {}
+
+    /// - Throws: ``InvalidOption``
+    func check() throws(InvalidOption) {
+      guard (0...65_535).contains(port) else { throw InvalidOption(name: "port") }
+      guard tokenLifetime > .zero else { throw InvalidOption(name: "tokenLifetime") }
+      guard sessionLifetime > .zero else { throw InvalidOption(name: "sessionLifetime") }
+      guard (2...1_048_576).contains(passwordHashRounds), passwordHashRounds.nonzeroBitCount == 1 else {
+        throw InvalidOption(name: "passwordHashRounds")
+      }
+    }
+  }
+
+  /// An option that is out of range.
+  public struct InvalidOption: Error, Equatable {
+    /// The option's name.
+    public let name: String
+  }
 }

@@ -3,34 +3,34 @@ import Backend
 import Foundation
 import UnixSignals
 
-/// Runs the backend until it is interrupted.
+/// The command `backend`, which runs the server until it is interrupted.
 @main
 struct BackendCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "backend", abstract: "A server with accounts, friends and films on 127.0.0.1.")
+    commandName: "backend", abstract: "Runs a server with accounts, friends, films and news on 127.0.0.1.")
 
-  @Option(help: "The port; 0 takes a free one.")
+  @Option(help: "The port; 0 selects a free one.")
   var port = 0
 
-  @Option(help: "The database's file; without it a temporary one is used.")
+  @Option(help: "The database file. Default: a temporary one.")
   var database: String?
 
-  @Option(help: "How long an access token is good for, in seconds.")
+  @Option(help: "The lifetime of access tokens, in seconds.")
   var tokenLifetime = 3600.0
 
-  @Option(help: "How long a session lasts without a refresh, in seconds.")
+  @Option(help: "The lifetime of a session without a refresh, in seconds.")
   var sessionLifetime = 2_592_000.0
 
-  @Option(help: "What the backend calls itself.")
+  @Option(help: "The name of the server.")
   var name = "backend"
 
-  @Option(help: "The key that requests for films must show.")
+  @Option(help: "The API key of films and analytics.")
   var apiKey = "demo-key"
 
-  @Option(help: "How many friends a new account starts with.")
+  @Option(help: "The number of friends of a new account.")
   var friends = 40
 
-  @Option(help: "How long every answer is held back, in milliseconds.")
+  @Option(help: "The delay of every response, in milliseconds.")
   var latency = 0
 
   func validate() throws {
@@ -42,15 +42,15 @@ struct BackendCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    // Trapped before anything is started, so that an early interrupt stops it properly, too.
+    // Trapped before the start, so that an early interrupt also stops the server properly.
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
     let backend = try await Backend.start(options)
-    say("\(backend.baseURL)\n\(name) is listening; API key for films: \(apiKey). Ctrl-C stops it.\n")
+    say("\(backend.baseURL)\n\(name) is listening; API key: \(apiKey). Press Ctrl-C to stop.\n")
     for await _ in signals { break }
     await backend.stop()
   }
 
-  /// Unbuffered, unlike `print`: a script that starts the backend reads the address from the first line.
+  /// Writes without buffering, unlike `print`, because scripts read the address from the first line.
   private func say(_ text: String) {
     FileHandle.standardOutput.write(Data(text.utf8))
   }

@@ -1,44 +1,59 @@
 import Backend
 
-/// What a scene says a server's log must show of it, or an app itself.
+/// A scene's claim about a server's log, or about what an app shows.
 struct Claim: Sendable {
   /// The expectation's name.
   let name: String
-  /// The server whose log is read; `nil` for what an app showed.
+  /// The server whose log is checked; `nil` for what an app shows.
   var server: Server?
-  /// Method and path of the rows that count; `*` stands for any segment, or for any method and path when alone.
+  /// The method and path of the rows to check. `*` matches any path segment; alone, any request.
   let subject: String
-  /// What the rows must say.
+  /// The expected summary of the rows.
   let expected: String
-  /// Turns the rows into what they say.
+  /// Summarises the rows.
   var summary: @Sendable ([LoggedExchange]) -> String = Self.outcomes
 
-  /// Whether a row counts.
+  /// Whether a row belongs to the claim.
   func matches(_ row: LoggedExchange) -> Bool {
     guard subject != "*" else { return true }
-    let pattern = "\(subject)".split(separator: "/", omittingEmptySubsequences: false)
+    let pattern = subject.split(separator: "/", omittingEmptySubsequences: false)
     let parts = "\(row.method) \(row.path)".split(separator: "/", omittingEmptySubsequences: false)
     return pattern.count == parts.count && zip(pattern, parts).allSatisfy { $0 == "*" || $0 == $1 }
   }
 
-  /// The expectation with what arrived.
+  /// Compares the claim with the rows.
   func check(_ rows: [LoggedExchange]) -> Check {
     Check(
       name: name, subject: "\(server?.name ?? "app"): \(subject)", expected: expected,
-      arrived: summary(rows.filter(matches)))
+      actual: summary(rows.filter(matches)))
   }
 }
 
+/// A claim and the actual result.
+struct Check: Sendable, Equatable {
+  /// The expectation's name, also for `--break`.
+  let name: String
+  /// The subject, for example `staging: GET /friends`.
+  let subject: String
+  /// The expected result.
+  var expected: String
+  /// The actual result.
+  let actual: String
+
+  /// Whether the results are equal.
+  var isMet: Bool { expected == actual }
+}
+
 extension Claim {
-  /// What an app showed beside what it ought to have shown.
+  /// A claim about what an app shows.
   static func app(_ name: String, _ subject: String, expected: String, shown: String) -> Claim {
     Claim(name: name, subject: subject, expected: expected) { _ in shown }
   }
 
-  /// What became of the rows, in the order of their arrival: `422, 201`, `200 ×4`, `left, 200`.
+  /// Summarises the outcomes in order of arrival, for example `422, 201`, `200 ×4` or `left, 200`.
   @Sendable
   static func outcomes(_ rows: [LoggedExchange]) -> String {
-    let outcomes = rows.map { row in row.clientLeft ? "left" : row.status.map(String.init) ?? "no answer" }
+    let outcomes = rows.map { row in row.clientLeft ? "left" : row.status.map(String.init) ?? "no response" }
     var runs: [(text: String, count: Int)] = []
     for outcome in outcomes {
       if let last = runs.last, last.text == outcome {
@@ -51,25 +66,25 @@ extension Claim {
     return texts.isEmpty ? "nothing" : texts.joined(separator: ", ")
   }
 
-  /// How many rows were answered well, whatever else became of others: `200 ×20`.
+  /// Summarises only the successful rows, for example `200 ×20`.
   @Sendable
   static func successes(_ rows: [LoggedExchange]) -> String {
     outcomes(rows.filter { $0.status == 200 && !$0.clientLeft })
   }
 
-  /// How many rows there are, whatever became of them.
+  /// Counts the rows.
   @Sendable
   static func count(_ rows: [LoggedExchange]) -> String { "\(rows.count)" }
 
-  /// How many requests the server was at work on at a time, at most: what is not above a limit is as good as it.
-  static func atOnce(upTo limit: Int) -> @Sendable ([LoggedExchange]) -> String {
+  /// Compares the highest number of concurrent requests with a limit.
+  static func concurrency(upTo limit: Int) -> @Sendable ([LoggedExchange]) -> String {
     { rows in
       let most = rows.map(\.atWork).max() ?? 0
       return most > limit ? "\(most) at once" : "\(limit) at once or fewer"
     }
   }
 
-  /// How many rows had no idempotency key, how many had one, and whether it was one and the same.
+  /// Counts the rows with and without idempotency keys, and the different keys.
   @Sendable
   static func keys(_ rows: [LoggedExchange]) -> String {
     let keys = rows.compactMap(\.idempotencyKey)
@@ -77,7 +92,7 @@ extension Claim {
     return "\(rows.count - keys.count) without, \(keys.count) with \(kinds == 1 ? "the same" : "\(kinds) keys")"
   }
 
-  /// Whose credentials the rows carried.
+  /// Lists the different credentials of the rows.
   @Sendable
   static func credentials(_ rows: [LoggedExchange]) -> String {
     let found = Set(rows.map { $0.credential ?? "none" })

@@ -1,32 +1,84 @@
-/// Three small apps on real servers, played in the terminal, and checked against what arrived at the servers.
+/// Small apps on real servers, played in the terminal, and checked against the servers' own logs.
 public enum Demo {
-  /// Plays everything.
+  /// Plays all scenes, then compares the servers' logs with what the scenes claim.
   ///
   /// - Parameters:
-  ///   - options: how.
+  ///   - options: the options.
   ///   - write: prints a text as it is.
-  /// - Returns: whether every expectation was met.
-  /// - Throws: what keeps the demo from beginning.
+  /// - Returns: whether all expectations are met.
+  /// - Throws: errors that prevent the start, such as ``Server/TooFast``.
   public static func play(_ options: DemoOptions, write: @escaping @Sendable (String) -> Void) async throws -> Bool {
-    let stage = Stage(isTerminal: options.isTerminal, write: write)
+    let stage = Stage(isTerminal: options.isTerminal, hasColor: options.hasColor, write: write)
+    introduce(on: stage)
     let world = try await World(options, stage: stage)
+    stage.say("Servers: " + world.servers.map { "\($0.name) \($0.address)" }.joined(separator: ", "))
     var expectations = Expectations(breaking: options.broken)
-    for scene in scenes {
-      for check in await play(scene, in: world) { expectations.add(check) }
+    for chapter in chapters {
+      stage.chapter(chapter.title)
+      for scene in chapter.scenes {
+        for check in await play(scene, in: world) { expectations.add(check) }
+      }
     }
     show(expectations, on: stage)
     await world.stop()
     return expectations.areMet
   }
 
-  private static let scenes: [any Scene] = [
-    SignUp(), SignIn(), LoadFriends(), TapAgain(), ChangeFriends(), BrowseMovies(), ImagesWait(), LoadFilms(),
-    SearchMovies(), SwitchServers(), ShortTokens(), LateAnswer(), AddOnce(), StalledServer(), NearDeadline(),
-    IllServer(), OpenCircuit(), NothingThere(), InvalidForm(), MalformedAnswer(), ExpiredToken(), RefusedConnection(),
-    DeadServer(), Cancel(), Timeline(), SignOut(),
+  private struct Chapter {
+    let title: String
+    /// The chapter's contents in a few words, for the introduction.
+    let summary: String
+    let scenes: [any Scene]
+  }
+
+  private static let chapters = [
+    Chapter(
+      title: "Accounts", summary: "sign-up, sign-in, and a session that survives a restart of the app",
+      scenes: [SignUpScene(), SignInScene(), StoredSessionScene()]),
+    Chapter(
+      title: "Friends", summary: "pages, a double tap, changes, a lost response, no internet",
+      scenes: [
+        AllFriendsScene(), DoubleTapScene(), ChangeFriendsScene(), InvalidFormScene(), MissingFriendScene(),
+        NoInternetScene(),
+      ]),
+    Chapter(
+      title: "Movies", summary: "pages, details, videos, posters, search, three environments",
+      scenes: [
+        NewMoviesScene(), MovieDetailsScene(), VideosScene(), PostersScene(), LoaderScene(), SearchScene(),
+        EnvironmentsScene(),
+      ]),
+    Chapter(
+      title: "Several servers", summary: "switching, separate credentials, the request log, enveloped news",
+      scenes: [SwitchServersScene(), SeparateCredentialsScene(), RequestLogScene(), NewsScene()]),
+    Chapter(
+      title: "Tokens", summary: "refresh, a late response, idempotency, an expired session",
+      scenes: [RefreshScene(), LateResponseScene(), LostResponseScene(), ExpiredSessionScene()]),
+    Chapter(
+      title: "Failures", summary: "timeouts, deadlines, retries, a circuit breaker, malformed responses",
+      scenes: [
+        StalledServerScene(), DeadlineScene(), RetryScene(), CircuitBreakerScene(), MalformedResponseScene(),
+        ServerDownScene(),
+      ]),
+    Chapter(
+      title: "Control", summary: "cancellation, the trace of a call, sign-out",
+      scenes: [CancelScene(), TraceScene(), SignOutScene()]),
   ]
 
-  /// Plays a scene and reads back what arrived at the servers meanwhile.
+  private static func introduce(on stage: Stage) {
+    stage.headline("Apus: small apps against real servers")
+    stage.say("Apps for friends, movies and news call HTTP servers that run in this process, on 127.0.0.1.")
+    stage.say("Every call is real. At the end, the servers' own logs are compared with what each scene claims.")
+    stage.say("")
+    let width = chapters.map(\.title.count).max() ?? 0
+    for chapter in chapters {
+      stage.say("  \(chapter.title.padded(to: width))  \(chapter.summary)")
+    }
+    stage.say("")
+    stage.legend()
+    stage.say("")
+  }
+
+  /// Plays a scene and checks its claims against the rows that the servers logged meanwhile.
   private static func play(_ scene: any Scene, in world: World) async -> [Check] {
     world.stage.title(scene.title)
     do {
@@ -42,14 +94,39 @@ public enum Demo {
       return checks
     } catch {
       world.stage.say("✗ \(error)")
-      return [Check(name: "scene", subject: scene.title, expected: "played to its end", arrived: "\(error)")]
+      return [Check(name: "scene", subject: scene.title, expected: "played to the end", actual: "\(error)")]
     }
   }
 
   private static func show(_ expectations: Expectations, on stage: Stage) {
-    stage.title("What arrived at the servers, read from their logs")
+    stage.chapter("Expectations, checked against the servers' logs")
     for (row, line) in zip(expectations.rows, expectations.lines) { stage.row(row, line: line) }
     stage.say("")
-    stage.say(expectations.summary)
+    stage.result(expectations.summary, isSuccess: expectations.areMet)
   }
+}
+
+/// The options of the demo.
+public struct DemoOptions: Sendable {
+  /// The address of a running backend to use as the staging server; `nil` starts one in this process.
+  public var stagingURL: String?
+  /// The address of a running backend to use as the production server; `nil` starts one in this process.
+  public var productionURL: String?
+  /// The API key of running backends.
+  public var apiKey = "demo-key"
+  /// The delay of every response of the backends in this process, so that calls in flight can be seen.
+  public var latency: Duration = .milliseconds(150)
+  /// scrypt's N of the backends in this process.
+  public var passwordHashRounds = 16_384
+  /// The name of an expectation to break.
+  public var broken: String?
+  /// Whether the output is a terminal, where lines are redrawn and scenes pause to be read.
+  public var isTerminal = false
+  /// Whether to print colours.
+  public var hasColor = false
+  /// Runs the demo's program again with arguments and returns its output; `nil` restarts the app within this process.
+  public var runAgain: (@Sendable ([String]) async throws -> String)?
+
+  /// Creates the default options.
+  public init() {}
 }

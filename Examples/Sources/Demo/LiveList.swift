@@ -1,17 +1,17 @@
 import Apus
 import Synchronization
 
-/// The calls of some clients that are on the way, told by their events: what an app would show of them.
+/// The calls in flight of some clients, collected from their events, as an app's progress list would show them.
 final class LiveList: CallObserver {
-  /// Where a call is.
-  enum Place: String, Sendable {
-    case waits
-    case runs
-    /// It waits for its next attempt.
-    case pauses
+  /// The state of a call.
+  enum Status: String, Sendable {
+    case queued
+    case running
+    /// Waiting for its next attempt.
+    case retrying
   }
 
-  /// Clients count their calls each by itself: where they go tells them apart.
+  /// Identifies a call. Each client numbers its calls by itself, so the URL distinguishes them.
   fileprivate struct Key: Hashable {
     let url: String
     let serial: UInt64
@@ -24,23 +24,21 @@ final class LiveList: CallObserver {
   fileprivate struct Item {
     let key: Key
     let endpoint: String
-    var place: Place
+    var status: Status
 
-    var line: String {
-      place.rawValue + String(repeating: " ", count: max(1, 8 - place.rawValue.count)) + endpoint
-    }
+    var line: String { "\(status.rawValue.padded(to: 10))\(endpoint)" }
   }
 
   fileprivate struct State {
-    /// Those that came first ahead.
+    /// The calls in order of arrival.
     var items: [Item] = []
     var done = 0
-    /// The first call of each endpoint, whose changes are told one by one.
+    /// The first call of each endpoint, whose changes become news.
     var firsts: [String: Key] = [:]
     var news: [String] = []
   }
 
-  /// Whenever something has changed; changes that nobody has looked at yet count as one.
+  /// Yields when something changed. Changes that were not yet observed are combined.
   let changes: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
   private let state = Mutex(State())
@@ -55,39 +53,39 @@ final class LiveList: CallObserver {
     let (key, endpoint) = (Key(call), "\(call.endpoint)")
     state.withLock { state in
       switch event.kind {
-      case .queued: state.move(key, endpoint, to: .waits)
-      case .exchangeStarted: state.move(key, endpoint, to: .runs)
+      case .queued: state.move(key, endpoint, to: .queued)
+      case .exchangeStarted: state.move(key, endpoint, to: .running)
       case .attemptFailed(let attempt):
-        if case .again = attempt.decision { state.move(key, endpoint, to: .pauses) }
-      case .succeeded: state.end(key, endpoint, "is done")
-      case .failed(let code): state.end(key, endpoint, "fails, \(code)")
+        if case .again = attempt.decision { state.move(key, endpoint, to: .retrying) }
+      case .succeeded: state.end(key, endpoint, "succeeded")
+      case .failed(let code): state.end(key, endpoint, "failed: \(code)")
       default: break
       }
     }
     changed.yield()
   }
 
-  /// How many wait, for whatever it is, run and have ended.
+  /// The numbers of calls that wait (in a queue or for a retry), run and have ended.
   var counts: (waiting: Int, running: Int, done: Int) {
     state.withLock { $0.counts }
   }
 
-  /// The list in a line: its counts.
+  /// The counts as a line with a progress bar.
   var line: String { state.withLock { $0.line } }
 
-  /// The list: its counts, then a line for each call, those that run ahead of those that wait.
+  /// Returns the counts, then a line for each call, running calls first.
   ///
-  /// - Parameter most: calls have no more lines than this; another one says how many are left out.
+  /// - Parameter most: the maximum number of calls; a last line counts the rest. Default: 12.
   func lines(most: Int = 12) -> [String] {
     state.withLock { state in
-      let running = state.items.filter { $0.place == .runs }
-      let all = running + state.items.filter { $0.place != .runs }
+      let running = state.items.filter { $0.status == .running }
+      let all = running + state.items.filter { $0.status != .running }
       let shown = all.prefix(most).map(\.line)
       return [state.line] + shown + (all.count > most ? ["… and \(all.count - most) more"] : [])
     }
   }
 
-  /// What has become of the first call of each endpoint since this was asked last.
+  /// Returns the changes of the first call of each endpoint since the last use of this function.
   func takeNews() -> [String] {
     state.withLock { state in
       defer { state.news = [] }
@@ -98,24 +96,24 @@ final class LiveList: CallObserver {
 
 extension LiveList.State {
   fileprivate var counts: (waiting: Int, running: Int, done: Int) {
-    let running = items.count { $0.place == .runs }
+    let running = items.count { $0.status == .running }
     return (items.count - running, running, done)
   }
 
   fileprivate var line: String {
     let (waiting, running, done) = counts
     let bar = Stage.bar(done, of: done + running + waiting)
-    return "\(bar)  \(waiting) wait, \(running) run, \(done) are done"
+    return "\(bar)  \(waiting) waiting, \(running) running, \(done) done"
   }
 
-  fileprivate mutating func move(_ key: LiveList.Key, _ endpoint: String, to place: LiveList.Place) {
+  fileprivate mutating func move(_ key: LiveList.Key, _ endpoint: String, to status: LiveList.Status) {
     if let index = items.firstIndex(where: { $0.key == key }) {
-      guard items[index].place != place else { return }
-      items[index].place = place
+      guard items[index].status != status else { return }
+      items[index].status = status
     } else {
-      items.append(LiveList.Item(key: key, endpoint: endpoint, place: place))
+      items.append(LiveList.Item(key: key, endpoint: endpoint, status: status))
     }
-    tell(key, endpoint, place.rawValue)
+    tell(key, endpoint, status.rawValue)
   }
 
   fileprivate mutating func end(_ key: LiveList.Key, _ endpoint: String, _ text: String) {
@@ -127,5 +125,63 @@ extension LiveList.State {
   private mutating func tell(_ key: LiveList.Key, _ endpoint: String, _ text: String) {
     if firsts[endpoint] == nil { firsts[endpoint] = key }
     if firsts[endpoint] == key { news.append("\(endpoint) \(text)") }
+  }
+}
+
+/// A live list on the stage, with other output above it. On a terminal the list is redrawn in place; elsewhere its news
+/// are printed as lines.
+final class LiveBoard: Sendable {
+  private let list: LiveList
+  private let stage: Stage
+  /// The number of drawn lines. Locked during output, because scenes and events print concurrently.
+  private let height = Mutex(0)
+
+  init(_ list: LiveList, on stage: Stage) {
+    self.list = list
+    self.stage = stage
+  }
+
+  /// Draws the current list.
+  func refresh() {
+    height.withLock { draw(over: &$0) }
+  }
+
+  /// Draws the list after every change, until the task is cancelled.
+  func follow() async {
+    for await _ in list.changes { refresh() }
+  }
+
+  /// Prints a line above the list.
+  func say(_ text: String) {
+    height.withLock { height in
+      clear(&height)
+      stage.say(text)
+      draw(over: &height)
+    }
+  }
+
+  /// Replaces the list with its counts.
+  func close() {
+    height.withLock { height in
+      clear(&height)
+      stage.say(list.line)
+    }
+  }
+
+  private func draw(over height: inout Int) {
+    clear(&height)
+    guard stage.isTerminal else { return }
+    let lines = list.lines()
+    for line in lines { stage.say(line) }
+    height = lines.count
+  }
+
+  /// Erases the drawn lines; off a terminal, prints the news.
+  private func clear(_ height: inout Int) {
+    stage.erase(lines: height)
+    height = 0
+    let news = list.takeNews()
+    guard !stage.isTerminal else { return }
+    for line in news { stage.note(line) }
   }
 }

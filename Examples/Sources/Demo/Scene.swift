@@ -1,45 +1,61 @@
 import Apus
 
-/// One thing the apps do, or that happens to them.
+/// A scene of the demo.
 protocol Scene: Sendable {
-  /// What it is about, in a few words.
+  /// The title.
   var title: String { get }
 
-  /// Plays it; answers what must be in the logs then.
+  /// Plays the scene. Returns what the servers' logs must contain afterwards.
   func play(in world: World) async throws -> [Claim]
 }
 
-/// A call that ought to have failed, or failed in another way.
+/// A call that succeeded or failed differently although a scene expects a certain failure.
 struct UnexpectedOutcome: Error, CustomStringConvertible {
   let expected: CallError.Code
   var error: CallError?
   var description: String {
-    "a call was to fail with \(expected), but \(error.map { "failed with \($0)" } ?? "did not")"
+    "The call should have failed with \(expected), but \(error.map { "failed with \($0)" } ?? "succeeded")"
   }
 }
 
+/// A form that the server rejected although a scene expects its acceptance.
+struct UnexpectedRejection: Error, CustomStringConvertible {
+  let description = "The server rejected the form"
+}
+
+/// A list that should not be empty.
+struct NothingFound: Error, CustomStringConvertible {
+  let description = "The list of movies is empty"
+}
+
+/// A condition that did not become true in time.
+struct NotReached: Error, CustomStringConvertible {
+  let condition: String
+  var description: String { "Timed out waiting until \(condition)" }
+}
+
 extension Scene {
-  /// Makes a call that fails, and shows what the person reads then.
+  /// Makes a call that fails, and shows the error message that the user reads.
   ///
   /// - Parameters:
-  ///   - code: what is to go wrong.
-  ///   - call: throws nothing but `CallError`, a type that Swift loses in closures.
-  /// - Throws: ``UnexpectedOutcome`` when it does not fail like that.
+  ///   - code: the expected code.
+  ///   - call: throws only `CallError`, a type that Swift loses in closures.
+  /// - Throws: ``UnexpectedOutcome``
   @discardableResult
   func showFailure<Value>(
     _ code: CallError.Code, on stage: Stage, _ call: () async throws -> Value
   ) async throws -> CallError {
-    let error = try await check(code, call)
+    let error = try await failure(code, of: call)
     let status = error.status.map { ", status \($0)" } ?? ""
-    stage.reads(error.errorDescription ?? "", behind: "\(error.code), \(error.requestState)\(status)")
+    stage.reads(error.errorDescription ?? "", cause: "\(error.code), \(error.requestState)\(status)")
     return error
   }
 
   /// Makes a call that fails, and shows nothing.
   ///
-  /// - Throws: ``UnexpectedOutcome`` when it does not fail like that.
+  /// - Throws: ``UnexpectedOutcome``
   @discardableResult
-  func check<Value>(_ code: CallError.Code, _ call: () async throws -> Value) async throws -> CallError {
+  func failure<Value>(_ code: CallError.Code, of call: () async throws -> Value) async throws -> CallError {
     do {
       _ = try await call()
     } catch let error as CallError {
@@ -48,32 +64,24 @@ extension Scene {
     }
     throw UnexpectedOutcome(expected: code)
   }
-}
 
-/// Calls that ought to wait for their turn.
-struct NotWaiting: Error, CustomStringConvertible {
-  let count: Int
-  var description: String { "there were never \(count) calls that waited for their turn" }
-}
-
-extension Scheduler {
-  /// Waits until so many calls wait for their turn.
+  /// Waits up to ten seconds until a condition is true.
   ///
-  /// - Throws: ``NotWaiting`` when that takes too long.
-  func waitForWaiting(_ count: Int) async throws {
+  /// - Throws: ``NotReached``
+  func wait(until condition: String, _ isReached: () -> Bool) async throws {
     for _ in 0..<2000 {
-      if waiting >= count { return }
+      if isReached() { return }
       try await Task.sleep(for: .milliseconds(5))
     }
-    throw NotWaiting(count: count)
+    throw NotReached(condition: condition)
   }
-}
 
-extension Client {
-  /// Waits until no call runs any more, nor what calls have left behind: a refresh belongs to none of them.
-  func waitUntilIdle() async throws {
-    repeat { try await Task.sleep(for: .milliseconds(20)) } while !calls.isEmpty
-    // What came of the last one is kept a moment later.
+  /// Waits until a client has no calls in flight, including refreshes.
+  func waitUntilIdle(_ client: Client) async throws {
+    // A refresh may start shortly after the call that needs it has ended.
+    try await Task.sleep(for: .milliseconds(20))
+    try await wait(until: "no calls are in flight") { client.calls.isEmpty }
+    // The result of the last call is stored shortly after its end.
     try await Task.sleep(for: .milliseconds(20))
   }
 }

@@ -2,25 +2,29 @@ import AccountsService
 import Apus
 import Backend
 
-/// One backend, and what the apps need to talk to it.
+/// A backend, and an app's connection to it.
 struct Server: Sendable {
-  /// What it is called.
+  /// The server's name.
   let name: String
-  /// A client that stays with this server.
+  /// The server's address, for display.
+  var address: String { "\(client.environment.baseURL)" }
+  /// A client of this server, authenticated by ``tokens``.
   let client: Client
-  /// The tokens of whoever is signed in there.
+  /// The tokens of the user who is signed in.
   let tokens: MemoryCredentials
-  /// How often an app was told that its session has expired there.
+  /// The server's API key.
+  let apiKey: String
+  /// The number of sessions whose expiry was reported to the app.
   let endedSessions = Tally()
-  /// What arrived there.
+  /// The server's log.
   let log: any ServerLog
 
-  /// Makes a server of its address.
-  init(_ name: String, at baseURL: BaseURL, log: any ServerLog) {
+  init(_ name: String, at baseURL: BaseURL, apiKey: String = "demo-key", log: any ServerLog) {
     let tokens = MemoryCredentials()
     let endedSessions = endedSessions
     self.name = name
     self.tokens = tokens
+    self.apiKey = apiKey
     self.log = log
     client = Client(baseURL: baseURL) {
       $0.suit(.app)
@@ -30,16 +34,45 @@ struct Server: Sendable {
     }
   }
 
-  /// The address of something on it.
+  /// Returns the address of a path on the server.
   ///
-  /// - Parameter path: what is added to the server's own. Default: nothing.
+  /// - Parameter path: appended to the server's address. Default: nothing.
   func url(_ path: String = "") throws -> BaseURL {
     try BaseURL("\(client.environment.baseURL)\(path)")
   }
 
-  /// What the log shows of the access token; `none` when nobody is signed in.
+  /// The access token as the log identifies it; `none` when nobody is signed in.
   var fingerprint: String {
-    guard case .tokens(let tokens)? = tokens.current().credential else { return "none" }
+    Self.fingerprint(of: tokens.current().credential)
+  }
+
+  /// The API key as the log identifies it.
+  var keyFingerprint: String { "api_key:\(Backend.fingerprint(of: apiKey))" }
+
+  /// Returns an access token as the log identifies it; `none` for other credentials.
+  static func fingerprint(of credential: Credential?) -> String {
+    guard case .tokens(let tokens)? = credential else { return "none" }
     return "bearer:\(Backend.fingerprint(of: tokens.access.value))"
+  }
+}
+
+extension Server {
+  /// A running backend that responds too fast: no call would be in flight long enough to be cancelled.
+  struct TooFast: Error, CustomStringConvertible {
+    let address: String
+    var description: String {
+      "The backend at \(address) responds too fast to show calls in flight. Start it with --latency 150."
+    }
+  }
+
+  /// Connects to a running backend.
+  ///
+  /// - Throws: ``TooFast``; `BaseURL.Malformed`; `CallError` when the backend cannot be reached.
+  static func running(_ name: String, at address: String, apiKey: String) async throws -> Server {
+    let baseURL = try BaseURL(address)
+    let server = Server(name, at: baseURL, apiKey: apiKey, log: RemoteLog(at: baseURL))
+    let latency: Int = try await server.client.send(.get("/").at("latency_ms"))
+    guard latency >= 50 else { throw TooFast(address: address) }
+    return server
   }
 }

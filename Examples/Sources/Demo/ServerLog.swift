@@ -1,22 +1,24 @@
 import Apus
 import Backend
 
-/// A server's log of what arrived, wherever the server runs.
+/// The log of a server, in this process or another.
 protocol ServerLog: Sendable {
-  /// The number of the last row.
+  /// Returns the number of the last row.
   func position() async throws -> Int
 
-  /// Waits until so many requests with a method and a path have arrived since a position, answered or not.
+  /// Waits until `count` requests with a method and path have arrived since a position, whether or not they have a response.
+  ///
+  /// - Throws: ``NoArrival``
   func waitForArrivals(_ count: Int, of subject: String, since position: Int) async throws
 
-  /// All rows since a position, once every one of them has ended; those there are when that takes too long.
+  /// Returns the rows since a position, after waiting up to three seconds until all of them have ended.
   func rows(since position: Int) async throws -> [LoggedExchange]
 }
 
-/// What did not arrive in time.
+/// A request that did not arrive in time.
 struct NoArrival: Error, CustomStringConvertible {
   let subject: String
-  var description: String { "\(subject) did not arrive at the server" }
+  var description: String { "The request \(subject) did not arrive at the server" }
 }
 
 /// The log of a server in this process.
@@ -38,13 +40,13 @@ struct InProcessLog: ServerLog {
   }
 }
 
-/// The log of a server that runs elsewhere: read over HTTP, by Apus.
+/// The log of a server in another process, read over HTTP.
 struct RemoteLog: ServerLog {
   private let client: Client
 
   init(at baseURL: BaseURL) {
     client = Client(baseURL: baseURL) {
-      // Its answers wait for rows, for ten seconds at most.
+      // Responses wait for rows, ten seconds at most.
       $0.attemptTimeout = nil
     }
   }

@@ -1,7 +1,9 @@
-/// Where the demo is played: prints lines, with colours and redrawn lines on a terminal only.
+/// The demo's output: lines of text, with colours and redrawn lines where the terminal has them.
 struct Stage: Sendable {
-  /// Whether a person watches: then there are colours, moving lines and time to read.
+  /// Whether the output is a terminal: then lines are redrawn and scenes pause to be read.
   let isTerminal: Bool
+  /// Whether to print colours.
+  var hasColor = false
   let write: @Sendable (String) -> Void
 
   private enum Style: String {
@@ -10,63 +12,92 @@ struct Stage: Sendable {
     case red = "31"
     case green = "32"
     case cyan = "36"
+    case heading = "1;34"
   }
 
   private func styled(_ text: String, _ style: Style) -> String {
-    isTerminal ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  /// Begins a scene.
+  /// Prints the demo's title.
+  func headline(_ text: String) {
+    write("\(styled(text, .bold))\n\(styled(String(repeating: "═", count: text.count), .dim))\n\n")
+  }
+
+  /// Prints what the styles and signs mean.
+  func legend() {
+    say("\(styled("“Text”", .cyan))  what the user of an app reads, with the error's code for developers")
+    say("\(styled("· note", .dim))  details for developers")
+    say("\(styled("✓", .green)) \(styled("✗", .red))     an expectation that is met, or is not")
+  }
+
+  /// Prints the title of a chapter.
+  func chapter(_ text: String) {
+    let rule = String(repeating: "━", count: max(3, 72 - text.count))
+    write("\n\(styled("━━ \(text) \(rule)", .heading))\n")
+  }
+
+  /// Prints the title of a scene.
   func title(_ text: String) {
-    write("\n\(styled("— \(text)", .bold))\n")
+    write("\n\(styled("▸ \(text)", .bold))\n")
   }
 
-  /// What an app does or shows.
+  /// Prints what an app does or shows.
   func say(_ text: String) {
-    write("  \(text)\n")
+    write(text.isEmpty ? "\n" : "  \(text)\n")
   }
 
-  /// A sentence that the person using the app reads, and for whom reads this what lies behind it.
-  func reads(_ sentence: String, behind: String = "") {
-    write("  \(styled("“\(sentence)”", .cyan))\(behind.isEmpty ? "" : "  " + styled("(\(behind))", .dim))\n")
+  /// Prints a sentence that the user reads, and its technical cause.
+  func reads(_ sentence: String, cause: String = "") {
+    write("  \(styled("“\(sentence)”", .cyan))\(cause.isEmpty ? "" : "  " + styled("(\(cause))", .dim))\n")
   }
 
-  /// What only a developer wants to know.
+  /// Prints a detail for developers.
   func note(_ text: String) {
-    write("  \(styled(text, .dim))\n")
+    write("  \(styled("· \(text)", .dim))\n")
   }
 
-  /// A line that is drawn anew; off a terminal nothing is drawn until ``settle(_:)``.
+  /// Redraws the current line on a terminal; prints nothing elsewhere until ``settle(_:)``.
   func progress(_ text: String) {
     if isTerminal { write("\r\u{1B}[K  \(text)") }
   }
 
-  /// The last state of a line that was drawn anew.
+  /// Replaces a line drawn by ``progress(_:)`` with its final text.
   func settle(_ text: String) {
     if isTerminal { write("\r\u{1B}[K") }
     say(text)
   }
 
-  /// Takes lines back that were said last, on a terminal.
+  /// Erases the last lines on a terminal.
   func erase(lines count: Int) {
     if isTerminal, count > 0 { write("\u{1B}[\(count)A\r\u{1B}[J") }
   }
 
-  /// One row of the closing table.
+  /// Prints a row of the closing table.
   func row(_ check: Check, line: String) {
     write("  \(styled(line, check.isMet ? .green : .red))\n")
   }
 
-  /// Time to read, where somebody does.
+  /// Prints the result of the demo.
+  func result(_ text: String, isSuccess: Bool) {
+    write("  \(styled(text, isSuccess ? .green : .red))\n")
+  }
+
+  /// Pauses on a terminal, so that a scene can be read.
   func pause() async throws {
     if isTerminal { try await Task.sleep(for: .milliseconds(500)) }
   }
 }
 
 extension Stage {
-  /// `▓▓▓░░░`
+  /// Returns a progress bar, for example `▓▓▓░░░`.
   static func bar(_ done: Int, of total: Int, width: Int = 20) -> String {
     let filled = total > 0 ? min(width, max(0, width * done / total)) : width
     return String(repeating: "▓", count: filled) + String(repeating: "░", count: width - filled)
   }
+}
+
+extension String {
+  /// Returns the text with spaces appended up to a width.
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -1,102 +1,132 @@
 import AccountsService
 import Apus
 import Backend
+import Foundation
 import FriendsService
 import MoviesService
+import Synchronization
 
-/// The servers and the three apps.
+/// The servers and the apps.
 struct World: Sendable {
   let stage: Stage
-  /// Where the apps begin.
+  /// A server of test data for the movies app.
+  let qa: Server
+  /// The server that the apps use at first.
   let staging: Server
-  /// Where they are switched to.
+  /// The server that the apps are switched to.
   let production: Server
-  /// A server whose tokens live three seconds, with which there is mischief, and that goes down.
-  let fleeting: Server
-  private let mischief: Mischief
-  /// The one client of the friends app; it is switched between servers.
+  /// A server for analytics only.
+  let analytics: Server
+  /// A server whose tokens live three seconds and which misbehaves and goes down.
+  let unstable: Server
+  /// The controls of the unstable server's misbehaviour.
+  let faults: FaultControls
+  /// The client of the friends app; it is switched between servers.
   let app: Client
   let accounts: any AccountsService
   let friends: any FriendsService
   let movies: any MoviesService
-  /// The key for films.
-  let apiKey: String
-  /// Who signs up: new each time, since a server that runs on remembers.
-  let person: Person
+  /// The user who signs up; new each time, because running backends keep their accounts.
+  let user: User
+  /// Runs the demo's program again; `nil` where there is none.
+  let runAgain: (@Sendable ([String]) async throws -> String)?
   private let backends: [Backend]
 
-  struct Person: Sendable {
+  struct User: Sendable {
     let name = "Ada"
     let email: String
     let password: Secret = "correct horse"
   }
 
-  var servers: [Server] { [staging, production, fleeting] }
-  /// The fleeting server's time.
-  var clock: LeapClock { mischief.clock }
-  /// Holds answers of the fleeting server back.
-  var held: HeldAnswers { mischief.held }
-  /// Loses answers of the fleeting server.
-  var lost: LostAnswers { mischief.lost }
+  /// The lifetime of the unstable server's access tokens.
+  static let tokenLifetime = Duration.seconds(3)
+
+  var servers: [Server] { [qa, staging, production, analytics, unstable] }
 
   init(_ options: DemoOptions, stage: Stage) async throws {
-    let mischief = Mischief()
+    let faults = FaultControls()
     var backends: [Backend] = []
-    var servers: [Server] = []
-    for (name, address) in [("staging", options.stagingURL), ("production", options.productionURL), ("fleeting", nil)] {
-      if let address {
-        servers.append(try await Server.running(name, at: address))
+    var servers: [String: Server] = [:]
+    let running = ["staging": options.stagingURL, "production": options.productionURL].compactMapValues(\.self)
+    for name in ["qa", "staging", "production", "analytics", "unstable"] {
+      if let address = running[name] {
+        servers[name] = try await Server.running(name, at: address, apiKey: options.apiKey)
       } else {
-        let backend = try await Backend.start(Self.settings(name, options, mischief))
+        let settings = Self.settings(name, options, faults)
+        let backend = try await Backend.start(settings)
         backends.append(backend)
-        servers.append(
-          Server(name, at: try BaseURL(backend.baseURL), log: InProcessLog(log: backend.log)))
+        servers[name] = Server(
+          name, at: try BaseURL(backend.baseURL), apiKey: settings.apiKey, log: InProcessLog(log: backend.log))
       }
     }
+    func server(_ name: String) throws -> Server {
+      guard let server = servers[name] else { throw UnknownServer(name: name) }
+      return server
+    }
     self.stage = stage
-    self.mischief = mischief
+    self.faults = faults
     self.backends = backends
-    (staging, production, fleeting) = (servers[0], servers[1], servers[2])
+    runAgain = options.runAgain
+    (qa, staging, production) = (try server("qa"), try server("staging"), try server("production"))
+    (analytics, unstable) = (try server("analytics"), try server("unstable"))
     app = try Client(baseURL: staging.url()) { $0.suit(.app) }
     app.use(staging.client.environment)
     accounts = LiveAccountsService(client: staging.client, credentials: staging.tokens)
     friends = LiveFriendsService(client: app)
-    apiKey = options.apiKey
-    let key = MemoryCredentials(token: apiKey)
+    let key = MemoryCredentials(token: staging.apiKey)
     movies = LiveMoviesService(
       client: try Client(baseURL: staging.url("/3")) {
         $0.suit(.app)
         $0.authentication = .apiKey(key, queryParameter: "api_key")
       })
-    person = Person(email: "ada.\(UInt32.random(in: 0 ... .max))@example.com")
+    user = User(email: "ada.\(UInt32.random(in: 0 ... .max))@example.com")
   }
 
-  /// How long an access token of the fleeting server is good for.
-  static let tokenLifetime = Duration.seconds(3)
+  private struct UnknownServer: Error {
+    let name: String
+  }
 
-  /// Only the fleeting server's tokens are short-lived, and only with it there is mischief.
-  private static func settings(_ name: String, _ options: DemoOptions, _ mischief: Mischief) -> Backend.Options {
+  /// Each server has an API key of its own. Only the unstable one has short-lived tokens and faults.
+  private static func settings(_ name: String, _ options: DemoOptions, _ faults: FaultControls) -> Backend.Options {
     var settings = Backend.Options()
     settings.name = name
-    settings.apiKey = options.apiKey
+    settings.apiKey = "\(name)-key"
     settings.latency = options.latency
     settings.passwordHashRounds = options.passwordHashRounds
-    if name == "fleeting" {
+    if name == "unstable" {
       settings.tokenLifetime = tokenLifetime
-      settings.now = { mischief.clock.now }
-      settings.held = mischief.held
-      settings.lost = mischief.lost
+      settings.now = { faults.clock.now }
+      settings.held = faults.held
+      settings.lost = faults.lost
     }
     return settings
   }
 
-  /// Takes the fleeting server down.
-  func stopFleeting() async {
+  /// Stops the unstable server.
+  func stopUnstable() async {
     await backends.last?.stop()
   }
 
-  /// Takes down every server of this process.
+  /// Stops all servers of this process.
   func stop() async {
     for backend in backends { await backend.stop() }
+  }
+}
+
+/// The controls of the unstable server: its clock, and its held and lost responses.
+struct FaultControls: Sendable {
+  let clock = AdvancingClock()
+  let held = HeldResponses()
+  let lost = LostResponses()
+}
+
+/// The system's time of day plus an offset, so that tokens expire without a wait.
+final class AdvancingClock: Sendable {
+  private let offset = Mutex(Duration.zero)
+
+  var now: Date { Date() + offset.withLock { $0 } / .seconds(1) }
+
+  func advance(by duration: Duration) {
+    offset.withLock { $0 += duration }
   }
 }

@@ -1,22 +1,23 @@
+import Apus
 import ArgumentParser
 import Demo
 import Foundation
 
-/// Plays three small apps on real servers.
+/// The command `demo`.
 @main
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Plays three small apps on real servers and checks what arrived there.",
-    discussion: "Ends with status 1 when anything arrived that was not expected, or did not arrive.")
+    abstract: "Plays small apps against real servers and checks the servers' logs.",
+    discussion: "Exits with status 1 when an expectation is not met.")
 
-  @Option(help: "A running backend to take as the staging server; it must hold its answers back (--latency 150).")
+  @Option(help: "A running backend to use as the staging server, started with --latency 150.")
   var baseURL: String?
 
-  @Option(help: "A running backend to take as the production server.")
+  @Option(help: "A running backend to use as the production server.")
   var productionURL: String?
 
-  @Option(help: "The key for films.")
+  @Option(help: "The API key of running backends.")
   var apiKey = "demo-key"
 
   @Option(name: .customLong("break"), help: .hidden)
@@ -28,9 +29,17 @@ struct DemoCommand: AsyncParsableCommand {
   @Option(help: .hidden)
   var passwordHashRounds = 16_384
 
+  @Option(help: .hidden)
+  var restoreSession: String?
+
   func run() async throws {
-    let isDone = try await Demo.play(options) { FileHandle.standardOutput.write(Data($0.utf8)) }
-    if !isDone { throw ExitCode.failure }
+    if let restoreSession {
+      let app = RestartableApp(folder: restoreSession, server: try BaseURL(baseURL ?? ""))
+      print(try await app.accountName())
+      return
+    }
+    let isSuccess = try await Demo.play(options) { FileHandle.standardOutput.write(Data($0.utf8)) }
+    if !isSuccess { throw ExitCode.failure }
   }
 
   private var options: DemoOptions {
@@ -41,7 +50,28 @@ struct DemoCommand: AsyncParsableCommand {
     options.broken = broken
     options.latency = .milliseconds(latency)
     options.passwordHashRounds = passwordHashRounds
-    options.isTerminal = isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+    options.isTerminal = isatty(STDOUT_FILENO) == 1
+    options.hasColor = options.isTerminal && ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
+    if let program = Bundle.main.executableURL {
+      options.runAgain = { try await Self.run(program, $0) }
+    }
     return options
+  }
+
+  /// Runs a program. Returns its standard output without the last newline.
+  private static func run(_ program: URL, _ arguments: [String]) async throws -> String {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = program
+    process.arguments = arguments
+    process.standardOutput = output
+    let (ends, ended) = AsyncStream<Void>.makeStream()
+    process.terminationHandler = { _ in ended.finish() }
+    try process.run()
+    for await _ in ends {}
+    guard process.terminationStatus == 0 else { throw ExitCode(process.terminationStatus) }
+    // A line fits in the pipe, so it can be read after the end.
+    let bytes = output.fileHandleForReading.availableData
+    return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
   }
 }

@@ -1,15 +1,15 @@
 public import FriendsService
 
-/// What somebody has typed so far. It never goes through a client, so it may stay a plain struct of the main actor.
+/// The input of the form so far. It is never sent, so it can stay isolated to the main actor.
 public struct FriendDraft: Codable {
-  /// The name so far.
+  /// The name.
   public var name = ""
-  /// The e-mail address so far.
+  /// The e-mail address.
   public var email = ""
 
-  /// Makes an empty draft.
+  /// Creates an empty draft.
   public init() {}
 
-  /// The draft as the service wants it.
+  /// The draft as the service's form.
   public var friend: NewFriend { NewFriend(name: name, email: email.isEmpty ? nil : email) }
 }

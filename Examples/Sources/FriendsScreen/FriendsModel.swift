@@ -2,28 +2,28 @@ import Apus
 public import FriendsService
 public import Observation
 
-/// What a screen with a list of friends shows. Nothing here says `@MainActor`: this target is isolated to it.
+/// The state of a screen with a list of friends, isolated to the main actor by the target's default.
 @Observable
 public final class FriendsModel {
-  /// The friends last loaded.
+  /// The friends of the last successful load.
   public private(set) var friends: [Friend] = []
-  /// Whether the spinner turns.
+  /// Whether a load is in flight.
   public var isLoading: Bool { loads > 0 }
-  /// What went wrong with the last load, for the person to read.
+  /// The error message of the last load; `nil` when it succeeded.
   public private(set) var errorText: String?
-  /// How many times the list was replaced.
+  /// The number of times the list was replaced.
   public private(set) var revision = 0
 
   private let service: any FriendsService
-  /// Counted, so that a load that ends late never stops the spinner of a newer one.
+  /// The number of loads in flight. A counter, so that a superseded load does not stop the spinner of a newer one.
   private var loads = 0
 
-  /// Makes a model of an empty list.
+  /// Creates a model with an empty list.
   public init(service: any FriendsService) {
     self.service = service
   }
 
-  /// Loads the list. Started again before it ends, the newer load takes the older one's place.
+  /// Loads the list. A newer load supersedes an older one in flight.
   public func reload(in category: String? = nil) async {
     loads += 1
     defer { loads -= 1 }
@@ -32,17 +32,17 @@ public final class FriendsModel {
       errorText = nil
       revision += 1
     } catch {
-      // Nobody needs to read that a load was cancelled or superseded.
+      // A cancelled or superseded load is no error to show.
       if !error.isCancellation { errorText = error.errorDescription }
     }
   }
 
-  /// What a button calls.
+  /// Starts a load, as the action of a button.
   public func tapReload() {
     Task { await reload() }
   }
 
-  /// Takes a friend off the server's list and this one.
+  /// Removes a friend on the server, then from the list.
   public func remove(_ friend: Friend) async {
     do throws(CallError) {
       try await service.remove(friend.id)

@@ -1,27 +1,27 @@
 public import Apus
 
-// A target isolated to the main actor can have models and endpoints of its own. What they need is one word each.
+// Models and endpoints in a target isolated to the main actor. Each needs at most one keyword.
 
-/// Which server this is. A model needs `nonisolated`: answers are decoded off the main actor.
+/// A server's name and contents. Models need `nonisolated`, because responses are decoded off the main actor.
 public nonisolated struct ServerInfo: Codable, Sendable, Hashable {
   /// The server's name.
   public let name: String
-  /// How many films it has.
+  /// The number of films.
   public let films: Int
 }
 
-/// Factories need `nonisolated` where they are used off the main actor, for example in the closure of
-/// `client.pages(until:of:)`; `send` on the main actor does without.
+/// Factories need `nonisolated` to be used off the main actor, for example in the closure of `client.pages(until:of:)`;
+/// `send` on the main actor works without.
 nonisolated extension Endpoint where Self == Request<ServerInfo> {
-  /// Asks the server who it is.
+  /// Describes the server.
   public static func serverInfo() -> Self { .get("/") }
 }
 
-/// Endpoint types need nothing: `Endpoint` is `Sendable`, so they are not isolated.
+/// Endpoint types need no keyword: `Endpoint` is `Sendable`, so conforming types are not isolated.
 public struct GetServerInfo: Endpoint {
-  /// Makes the endpoint.
+  /// Creates the endpoint.
   public init() {}
 
-  /// What is sent.
+  /// The request.
   public var request: Request<ServerInfo> { .get("/") }
 }

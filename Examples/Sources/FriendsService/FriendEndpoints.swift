@@ -1,6 +1,6 @@
 import Apus
 
-// Style: factories. Behind `client.send(.` the completion lists all of them.
+// Style: factories. Code completion lists them after `client.send(.`.
 
 extension Endpoint where Self == Request<FriendsPage> {
   static func friends(page: Int, in category: String?) -> Self {
@@ -9,7 +9,7 @@ extension Endpoint where Self == Request<FriendsPage> {
 }
 
 extension Endpoint where Self == Request<Friend> {
-  /// With a key, so that it can be tried again when nobody knows whether it arrived: the server adds one friend.
+  /// Retried safely even when the first attempt may have arrived: the server adds one friend for each idempotency key.
   static func addFriend(_ friend: NewFriend) -> Self {
     .post("/friends", content: .json(friend)).idempotencyKey()
   }
@@ -27,7 +27,7 @@ extension Endpoint where Self == Request<[FriendCategory]> {
   static func friendCategories() -> Self { .get("/friends/categories").at("items") }
 }
 
-/// Spelled out, so that no group is sent as `null`: without the member the server would refuse.
+/// Encodes a missing group as `null`; the server rejects content without the member.
 private struct CategoryChoice: Encodable, Sendable {
   let category: String?
 

@@ -1,25 +1,25 @@
 public import Apus
 
-/// A person's friends, as the app sees them: no server, no requests, only friends.
+/// A user's friends, as the app sees them, without servers or requests.
 ///
-/// ``LiveFriendsService`` asks the server; a preview or a test writes its own.
+/// ``LiveFriendsService`` calls the server; previews and tests conform types of their own.
 public protocol FriendsService: Sendable {
-  /// The first page, for a list that is shown. A newer call supersedes one that is still under way, which then
-  /// throws as cancelled: tapping "reload" twice gives one result.
+  /// Returns the first page. A newer call supersedes an older one in flight, which then throws as cancelled, so tapping
+  /// "reload" twice gives one result.
   func latestFriends(in category: String?) async throws(CallError) -> FriendsPage
 
-  /// All pages, each fetched when the loop asks for it.
+  /// Returns all pages; each is fetched when the loop reaches it.
   func pages(in category: String?) -> any AsyncSequence<FriendsPage, CallError> & Sendable
 
-  /// Adds a friend; a form that is not accepted is a value and no error.
+  /// Adds a friend. Returns a rejected form as a value; throws only when the call itself fails.
   func add(_ friend: NewFriend) async throws(CallError) -> Outcome<Friend, FriendRejection>
 
-  /// Takes a friend off the list.
+  /// Removes a friend.
   func remove(_ id: Friend.ID) async throws(CallError)
 
-  /// Puts a friend in a group, or in none.
+  /// Moves a friend to a group, or out of all groups.
   func put(_ id: Friend.ID, in category: String?) async throws(CallError) -> Friend
 
-  /// The groups in use, by name.
+  /// Returns the groups in use, sorted by name.
   func categories() async throws(CallError) -> [FriendCategory]
 }

@@ -1,20 +1,20 @@
 public import Apus
 
-/// The friends on the server that a client talks to.
+/// The friends on a client's server.
 public struct LiveFriendsService: FriendsService {
   private let client: Client
 
-  /// Makes the service. The client brings the server's address and the person's credentials.
+  /// Creates the service. The client holds the server's address and the user's credentials.
   public init(client: Client) {
     self.client = client
   }
 
-  /// Fetches the first page, ahead of what waits for its turn; a newer call supersedes an older one.
+  /// Fetches the first page with high priority; a newer call supersedes an older one.
   public func latestFriends(in category: String?) async throws(CallError) -> FriendsPage {
     try await client.send(.friends(page: 1, in: category).latestWins("friends").priority(.high))
   }
 
-  /// Fetches page after page.
+  /// Fetches one page after another.
   public func pages(in category: String?) -> any AsyncSequence<FriendsPage, CallError> & Sendable {
     client.pages(until: \.isLast) { .friends(page: $0, in: category) }
   }

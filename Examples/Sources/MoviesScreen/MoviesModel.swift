@@ -1,15 +1,25 @@
 public import Apus
 public import MoviesService
+public import Observation
 
-/// What a screen with films shows. A `Loader` knows what is on its way, what went wrong and what to show meanwhile, so
-/// nothing here does.
+/// The state of a search field.
+@Observable
+public final class SearchField {
+  /// The text the user typed.
+  public var text = ""
+
+  /// Creates an empty field.
+  public init() {}
+}
+
+/// The state of a screen with movies. A `Loader` holds the loading state, the last error and the last value.
 public final class MoviesModel {
-  /// What somebody types.
+  /// The search field.
   public let field: SearchField
-  /// The films with that text in their titles; as long as there is none, those that most people like.
+  /// The movies with the typed text in their titles; the most popular ones while the field is empty.
   public let films: Loader<[Movie]>
 
-  /// Makes a model that has loaded nothing yet.
+  /// Creates a model that has loaded nothing yet.
   public init(service: any MoviesService) {
     let field = SearchField()
     self.field = field
@@ -19,6 +29,6 @@ public final class MoviesModel {
     }
   }
 
-  /// What the person reads when the last load failed.
+  /// The error message of the last load; `nil` when it succeeded.
   public var errorText: String? { films.error?.sentence }
 }

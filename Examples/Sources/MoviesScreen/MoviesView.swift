@@ -3,17 +3,17 @@
   public import MoviesService
   public import SwiftUI
 
-  /// The screen itself: it loads when it appears and whenever the text changes, and again when it is pulled down. A
-  /// load that a newer one takes the place of, or whose screen goes away, is cancelled.
+  /// The screen. It loads when it appears, when the text changes and on pull to refresh. A load is cancelled when a
+  /// newer one replaces it or when the screen disappears.
   public struct MoviesView: View {
     @State private var model: MoviesModel
 
-    /// Makes the screen.
+    /// Creates the screen.
     public init(service: any MoviesService) {
       _model = State(initialValue: MoviesModel(service: service))
     }
 
-    /// The list, with what there was before for as long as nothing newer is there.
+    /// The list; it shows the previous movies until newer ones arrive.
     public var body: some View {
       @Bindable var field = model.field
       List(model.films.value ?? []) { film in

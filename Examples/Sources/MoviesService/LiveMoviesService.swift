@@ -1,34 +1,34 @@
 public import Apus
 
-/// The films of a server that speaks version 3 of TheMovieDB's API.
+/// The movies of a server with version 3 of TheMovieDB's API.
 ///
-/// The client brings the address, `https://api.themoviedb.org/3` for that server, and the key:
+/// The client holds the address, `https://api.themoviedb.org/3` for that server, and the API key:
 /// `$0.authentication = .apiKey(key, queryParameter: "api_key")`.
 public struct LiveMoviesService: MoviesService {
   let client: Client
   let images: Client?
 
-  /// Makes the service.
+  /// Creates the service.
   ///
   /// - Parameters:
-  ///   - client: talks to the API.
-  ///   - images: talks to the server of the images, which needs no key. Default: none, and no film has a poster then.
+  ///   - client: calls the API.
+  ///   - images: calls the image server, which needs no key. Default: `nil`, which leaves every movie without a poster.
   public init(client: Client, images: Client? = nil) {
     self.client = client
     self.images = images
   }
 
-  /// Fetches page after page.
+  /// Fetches one page after another.
   public func popular() -> MoviePages {
     pages { .popular(page: $0) }
   }
 
-  /// Fetches page after page.
-  public func nowPlaying() -> MoviePages {
-    pages { .nowPlaying(page: $0) }
+  /// Fetches the page.
+  public func newMovies(page: Int) async throws(CallError) -> MoviePage {
+    try await client.send(MovieEndpoint.newMovies(page: page), as: MoviePage.self)
   }
 
-  /// Fetches page after page.
+  /// Fetches one page after another.
   public func recommendations(for id: Movie.ID) -> MoviePages {
     pages { .recommendations(for: id, page: $0) }
   }
@@ -38,12 +38,25 @@ public struct LiveMoviesService: MoviesService {
     try await client.send(MovieEndpoint.search(text, page: 1).latestWins("search"), as: MoviePage.self)
   }
 
-  /// Fetches a film.
+  /// Fetches the details.
   public func details(of id: Movie.ID) async throws(CallError) -> MovieDetails {
     try await client.send(MovieEndpoint.details(id), as: MovieDetails.self)
   }
 
   private func pages(_ endpoint: @escaping @Sendable (Int) -> MovieEndpoint) -> MoviePages {
     client.pages(as: MoviePage.self, until: \.isLast, of: endpoint)
+  }
+}
+
+extension LiveMoviesService {
+  /// The movies of TheMovieDB itself.
+  ///
+  /// - Parameter key: an API key of an account there.
+  public static func theMovieDB(key: Secret) -> LiveMoviesService {
+    let key = MemoryCredentials(.token(key))
+    let client = Client(baseURL: "https://api.themoviedb.org/3") {
+      $0.authentication = .apiKey(key, queryParameter: "api_key")
+    }
+    return LiveMoviesService(client: client, images: Client(baseURL: "https://image.tmdb.org/t/p"))
   }
 }

@@ -2,11 +2,10 @@ import Apus
 
 /// Version 3 of TheMovieDB's API.
 ///
-/// Style: an enum. The whole API in one type, whose calls can be cancelled together; what an answer is decoded as is
-/// named at the call.
+/// Style: an enum. The whole API is one type, whose calls can be cancelled together. The call names the type to decode.
 enum MovieEndpoint: Endpoint {
   case popular(page: Int)
-  case nowPlaying(page: Int)
+  case newMovies(page: Int)
   case search(String, page: Int)
   case recommendations(for: Movie.ID, page: Int)
   case details(Movie.ID)
@@ -14,10 +13,10 @@ enum MovieEndpoint: Endpoint {
   var request: Request<Content> {
     switch self {
     case .popular(let page): get("/movie/popular", ["page": page])
-    case .nowPlaying(let page): get("/movie/now_playing", ["page": page])
-    // Somebody types and looks at nothing else.
+    case .newMovies(let page): get("/movie/now_playing", ["page": page])
+    // The user is typing and waits for the result.
     case .search(let text, let page): get("/search/movie", ["query": text, "page": page]).priority(.high)
-    // Below the film itself, where one has to scroll to.
+    // Shown below the movie, off screen at first.
     case .recommendations(let id, let page): get("/movie/\(id)/recommendations", ["page": page]).priority(.low)
     case .details(let id): get("/movie/\(id)", [:])
     }

@@ -1,31 +1,41 @@
 public import Apus
 
-/// Pages of films, each fetched when the loop asks for it.
+/// Pages of movies; each is fetched when the loop reaches it.
 public typealias MoviePages = any AsyncSequence<MoviePage, CallError> & Sendable
 
-/// Films, as the app sees them.
+/// Movies, as the app sees them.
 ///
-/// ``LiveMoviesService`` asks a server; a preview or a test writes its own.
+/// ``LiveMoviesService`` calls a server; previews and tests conform types of their own.
 public protocol MoviesService: Sendable {
-  /// The films that most people like.
+  /// Returns the most popular movies.
   func popular() -> MoviePages
 
-  /// The newest films.
-  func nowPlaying() -> MoviePages
+  /// Returns one page of the newest movies.
+  ///
+  /// - Parameter page: the page number, from 1.
+  func newMovies(page: Int) async throws(CallError) -> MoviePage
 
-  /// The films that go with a film.
+  /// Returns movies similar to a movie.
   func recommendations(for id: Movie.ID) -> MoviePages
 
-  /// The first films whose titles hold a text, for a search that goes on while somebody types: a newer call supersedes
-  /// one that is still under way, which then throws as cancelled.
+  /// Returns the first page of movies whose titles contain a text, for search as you type: a newer call supersedes an
+  /// older one in flight, which then throws as cancelled.
   func search(_ text: String) async throws(CallError) -> MoviePage
 
-  /// A film on its own.
+  /// Returns the details of a movie.
   func details(of id: Movie.ID) async throws(CallError) -> MovieDetails
 
-  /// A film's poster, if it has one. Posters may wait while something more urgent is fetched.
+  /// Returns a movie's poster; `nil` when it has none. Posters yield to more urgent calls.
   func poster(of movie: Movie) async throws(CallError) -> Poster?
 
-  /// A film's trailers and the like.
+  /// Returns a movie's trailers and other videos.
   func videos(of id: Movie.ID) async throws(CallError) -> [Video]
+}
+
+extension MoviesService {
+  /// Returns the first page of the most popular movies.
+  public func mostPopular() async throws(CallError) -> [Movie] {
+    for try await page in popular() { return page.results }
+    return []
+  }
 }

@@ -1,12 +1,14 @@
 public import Apus
 
-/// A trailer, or the like.
+/// A trailer or another video of a movie.
 public struct Video: Codable, Sendable, Hashable {
-  /// What it is called.
+  /// The video's name.
   public let name: String
-  /// Where it is, for example `YouTube`.
+  /// The kind of video, for example `Trailer`.
+  public let type: String
+  /// The site that hosts it, for example `YouTube`.
   public let site: String
-  /// Its name there.
+  /// Its id on that site.
   public let key: String
 }
 
@@ -15,7 +17,7 @@ extension Endpoint where Self == Request<[Video]> {
 }
 
 extension LiveMoviesService {
-  /// Fetches a film's videos.
+  /// Fetches a movie's videos.
   public func videos(of id: Movie.ID) async throws(CallError) -> [Video] {
     try await client.send(.videos(of: id))
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import Demo
 
 @Suite struct ClaimTests {
-  /// Rows as the log's answer tells of them, each with one more request at work than the one before.
+  /// Rows decoded from the log's JSON. Each row has one more request at work than the row before.
   private func rows(_ items: String...) throws -> [LoggedExchange] {
     let common = #""sequence":1,"connection":1,"time":"2026-01-01T00:00:00Z","duration_milliseconds":1"#
     let list = items.enumerated().map { "{\(common),\"at_work\":\($0 + 1),\($1)}" }.joined(separator: ",")
@@ -24,18 +24,18 @@ import Testing
     func rows(since position: Int) -> [LoggedExchange] { [] }
   }
 
-  @Test("what became of rows is told in order, repeats counted")
+  @Test("Outcomes are listed in order, with repetitions counted")
   func outcomes() throws {
     let rows = try rows(
       #""method":"GET","path":"/a","status":200,"client_left":false"#,
       #""method":"GET","path":"/a","status":200,"client_left":false"#,
       #""method":"GET","path":"/a","client_left":true"#,
       #""method":"GET","path":"/a","client_left":false"#)
-    #expect(Claim.outcomes(rows) == "200 ×2, left, no answer")
+    #expect(Claim.outcomes(rows) == "200 ×2, left, no response")
     #expect(Claim.outcomes([]) == "nothing")
   }
 
-  @Test("credentials are told once each, also when there are none")
+  @Test("Each different credential is listed once, and missing ones as none")
   func credentials() throws {
     let rows = try rows(
       #""method":"GET","path":"/a","credential":"bearer:b","client_left":false"#,
@@ -45,7 +45,7 @@ import Testing
     #expect(Claim.credentials(rows) == "bearer:a, bearer:b, none")
   }
 
-  @Test("answers that are well are told alone, and rows by their number")
+  @Test("Successes omit failed rows, and count counts all rows")
   func successes() throws {
     let rows = try rows(
       #""method":"GET","path":"/a","status":200,"client_left":false"#,
@@ -58,16 +58,16 @@ import Testing
     #expect(Claim.count([]) == "0")
   }
 
-  @Test("how many requests were at work at a time is told where it is above the limit")
-  func atOnce() throws {
+  @Test("The highest number of concurrent requests is shown only when it exceeds the limit")
+  func concurrency() throws {
     let row = #""method":"GET","path":"/a","status":200,"client_left":false"#
     let rows = try rows(row, row, row)
-    #expect(Claim.atOnce(upTo: 3)(rows) == "3 at once or fewer")
-    #expect(Claim.atOnce(upTo: 2)(rows) == "3 at once")
-    #expect(Claim.atOnce(upTo: 2)([]) == "2 at once or fewer")
+    #expect(Claim.concurrency(upTo: 3)(rows) == "3 at once or fewer")
+    #expect(Claim.concurrency(upTo: 2)(rows) == "3 at once")
+    #expect(Claim.concurrency(upTo: 2)([]) == "2 at once or fewer")
   }
 
-  @Test("rows without an idempotency key are told apart from those with one, and whether it is one alone")
+  @Test("Rows with and without idempotency keys are counted, and equal keys are recognised")
   func keys() throws {
     let row = #""method":"POST","path":"/a","status":502,"client_left":false"#
     let (one, other) = (#"\#(row),"idempotency_key":"a""#, #"\#(row),"idempotency_key":"b""#)
@@ -77,7 +77,7 @@ import Testing
     #expect(Claim.keys([]) == "0 without, 0 with 0 keys")
   }
 
-  @Test("only rows of the subject count, and a row too many is seen")
+  @Test("Only rows that match the subject count, including unexpected ones")
   func matching() throws {
     let rows = try rows(
       #""method":"GET","path":"/a/1","status":200,"client_left":false"#,
@@ -85,7 +85,7 @@ import Testing
       #""method":"DELETE","path":"/a/1","status":204,"client_left":false"#,
       #""method":"GET","path":"/a/2","status":500,"client_left":false"#)
     #expect(claim("GET /a/1", "200").check(rows).isMet)
-    #expect(claim("GET /a/*", "200").check(rows).arrived == "200, 500")
-    #expect(claim("PUT /a/1", "200").check(rows).arrived == "nothing")
+    #expect(claim("GET /a/*", "200").check(rows).actual == "200, 500")
+    #expect(claim("PUT /a/1", "200").check(rows).actual == "nothing")
   }
 }

@@ -2,22 +2,22 @@ import Backend
 import Foundation
 import Testing
 
-/// The demo as a person runs it: the built program, in a process of its own.
+/// The built program in a process of its own.
 @Suite(.serialized) struct DemoProcessTests {
   private struct Ending: Sendable {
     let status: Int32
     let output: String
   }
 
-  /// Runs the program that was built beside this test's own.
+  /// Runs the program in the folder of the test's own executable.
   private func run(_ arguments: String...) async throws -> Ending {
-    // A bundle on Apple platforms, the running program itself elsewhere.
+    // The test bundle on Apple platforms, the running executable elsewhere.
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
     let folder = try #require(bundle ?? Bundle.main.executableURL).deletingLastPathComponent()
     let process = Process()
     process.executableURL = folder.appendingPathComponent("demo")
     process.arguments = ["--latency", "60", "--password-hash-rounds", "2"] + arguments
-    // Into a file: a pipe would have to be read by a thread that may block.
+    // To a file, because reading a pipe would block a thread.
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("demo-\(UUID().uuidString).txt")
     _ = FileManager.default.createFile(atPath: file.path, contents: nil)
     defer { try? FileManager.default.removeItem(at: file) }
@@ -32,50 +32,55 @@ import Testing
     return Ending(status: process.terminationStatus, output: try String(contentsOf: file, encoding: .utf8))
   }
 
-  @Test("it ends with success when everything arrived as expected")
+  @Test("The demo succeeds when all expectations are met")
   func success() async throws {
     let ending = try await run()
     #expect(ending.status == 0, "\(ending.output)")
     #expect(ending.output.contains("expectations are met."))
-    #expect(!ending.output.contains("✗"))
+    #expect(!ending.output.contains("\n  ✗ "))
     #expect(!ending.output.contains("\u{1B}"))
-    // One refresh for each end of a token, and none that signs somebody in again.
+    // The first lines describe the demo.
+    #expect(ending.output.hasPrefix("Apus: small apps against real servers\n"))
     #expect(ending.output.contains("20 calls in 7.0 seconds, none failed"))
-    // The live list: what comes last goes first.
-    for call in ["GET /movie/now_playing runs", "GET /search/movie waits", "GET /search/movie is done"] {
+    // The live list shows the changes of calls.
+    for call in ["GET /movie/now_playing running", "GET /search/movie queued", "GET /search/movie succeeded"] {
       #expect(ending.output.contains("\(call)\n"), "\(call)")
     }
     let names = [
-      "short-tokens", "refreshes", "late-answer", "stays-out", "session-over", "posters-wait", "posters-limit",
-      "loader-shows", "one-key", "added-once", "tried-again", "pauses", "circuit-changes", "dead-circuit", "phases",
-      "not-in-time",
+      "short-tokens", "refreshes", "late-response", "stays-signed-out", "session-over", "posters-yield",
+      "posters-limit", "loader-shows", "one-key", "added-once", "retried", "delays", "circuit-changes", "open-circuit",
+      "phases", "no-late-retry", "no-internet", "offline-error", "back-online", "new-movies", "new-movies-list",
+      "videos",
+      "video-rows", "movies-qa", "movies-staging", "movies-production", "key-qa", "key-staging", "key-production",
+      "request-log", "log-secrets", "headlines", "duplicate-id", "envelope", "after-restart", "encrypted-file",
+      "restored-account", "no-session-left", "accounts-token", "analytics-key", "redirect-credentials",
     ]
     for name in names {
       #expect(ending.output.contains("✓ \(name) "), "\(name)")
     }
     #if os(Linux)
-      // What SwiftNIO's transport tells in a trace, and no other does here.
+      // Recorded in traces by the SwiftNIO transport only.
       #expect(ending.output.contains("reused connection") || ending.output.contains("new connection"))
     #endif
   }
 
-  @Test("it marks an expectation that is not met and ends with failure")
+  @Test("An unmet expectation is marked, and the demo fails")
   func broken() async throws {
-    let ending = try await run("--break", "tap-again")
+    let ending = try await run("--break", "double-tap")
     #expect(ending.status == 1)
-    let marked = ending.output.split(separator: "\n").filter { $0.contains("✗") }
+    let marked = ending.output.split(separator: "\n").filter { $0.hasPrefix("  ✗ ") }
     #expect(marked.count == 1)
-    #expect(marked.first?.contains("tap-again") == true)
+    #expect(marked.first?.contains("double-tap") == true)
   }
 
-  @Test("it ends with failure when it is told to break what does not exist")
+  @Test("Breaking an expectation that does not exist makes the demo fail")
   func unknown() async throws {
     let ending = try await run("--break", "nonsense")
     #expect(ending.status == 1)
     #expect(ending.output.contains("There is no expectation named nonsense."))
   }
 
-  @Test("backends that run already are played with, and their logs read over HTTP")
+  @Test("Running backends are used, and their logs are read over HTTP")
   func runningBackends() async throws {
     var options = Backend.Options()
     options.latency = .milliseconds(60)
@@ -89,7 +94,7 @@ import Testing
     await production.stop()
   }
 
-  @Test("a backend that answers too fast for anything to be in flight is refused")
+  @Test("A backend that responds too fast to show calls in flight is refused")
   func tooFast() async throws {
     let backend = try await Backend.start()
     let ending = try await run("--base-url", backend.baseURL)
@@ -98,7 +103,7 @@ import Testing
     await backend.stop()
   }
 
-  @Test("a server that is not there keeps it from beginning")
+  @Test("A server that cannot be reached prevents the start")
   func noServer() async throws {
     let ending = try await run("--base-url", "http://127.0.0.1:1")
     #expect(ending.status != 0)

@@ -3,8 +3,8 @@ import Testing
 @testable import Demo
 
 @Suite struct ExpectationsTests {
-  private func row(_ name: String, _ expected: String, _ arrived: String) -> Check {
-    Check(name: name, subject: "GET /friends", expected: expected, arrived: arrived)
+  private func row(_ name: String, _ expected: String, _ actual: String) -> Check {
+    Check(name: name, subject: "GET /friends", expected: expected, actual: actual)
   }
 
   private func table(breaking broken: String? = nil, _ rows: Check...) -> Expectations {
@@ -13,19 +13,19 @@ import Testing
     return table
   }
 
-  @Test("a table is met when every row is")
+  @Test("A table is met when every row is met")
   func met() {
     #expect(table(row("a", "200", "200"), row("b", "204", "204")).areMet)
     #expect(!table(row("a", "200", "200"), row("b", "204", "404")).areMet)
   }
 
-  @Test("an empty table proves nothing")
+  @Test("An empty table is not met")
   func empty() {
     #expect(!table().areMet)
-    #expect(table().summary == "Nothing was expected.")
+    #expect(table().summary == "There are no expectations.")
   }
 
-  @Test("breaking one row breaks that row alone")
+  @Test("Breaking one row leaves the others met")
   func breaking() {
     let table = table(breaking: "b", row("a", "200", "200"), row("b", "200", "200"))
     #expect(table.rows.map(\.isMet) == [true, false])
@@ -33,20 +33,20 @@ import Testing
     #expect(table.summary == "1 of 2 expectations are not met.")
   }
 
-  @Test("breaking a row that does not exist is no success")
+  @Test("Breaking a row that does not exist is a failure")
   func unknown() {
     let table = table(breaking: "c", row("a", "200", "200"))
     #expect(!table.areMet)
     #expect(table.summary == "There is no expectation named c.")
   }
 
-  @Test("rows stand in columns, and one that is not met shows both sides")
+  @Test("Rows are aligned in columns, and an unmet row shows both results")
   func lines() {
     let table = table(row("a", "200", "200"), row("longer", "200", "left"))
     #expect(
       table.lines == [
         "✓ a       GET /friends  200",
-        "✗ longer  GET /friends  expected 200, arrived left",
+        "✗ longer  GET /friends  expected 200, got left",
       ])
   }
 }

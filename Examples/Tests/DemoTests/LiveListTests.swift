@@ -10,14 +10,13 @@ import Testing
   private let gate = Gate()
   private let list = LiveList()
 
-  /// Waits until the list has such counts.
+  /// Waits until the list has certain counts, which changes of the list announce.
   ///
-  /// - Throws: `CancellationError` when that takes longer than the test may.
+  /// - Throws: `CancellationError` at the time limit of the test.
   private func wait(for counts: (Int, Int, Int)) async throws {
-    while list.counts != counts {
-      try Task.checkCancellation()
-      await Task.yield()
-    }
+    if list.counts == counts { return }
+    for await _ in list.changes where list.counts == counts { return }
+    throw CancellationError()
   }
 
   private func client(_ url: BaseURL, _ scheduler: Scheduler) -> Client {
@@ -27,29 +26,29 @@ import Testing
     }
   }
 
-  @Test("calls are counted while they wait for their turn, while they run, and when they have ended, however that was")
+  @Test("Calls are counted while queued, while running, and after their end, whether successful or not")
   func counts() async throws {
     stub.onAny(answer: .status(204).waiting(for: gate))
     stub.on(.get, "/missing", answer: .status(404).waiting(for: gate))
     let client = client("https://x.test", Scheduler(SchedulingLimits(perOrigin: 2)))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for path in ["/missing", "/", "/", "/", "/"] as [RequestPath] {
-        // The one that is not found is an error.
+        // The call to /missing fails.
         group.addTask { try? await client.send(Request<Void>.method(.get, path)) }
       }
       try await wait(for: (3, 2, 0))
       gate.open()
     }
     try await wait(for: (0, 0, 5))
-    #expect(list.line == "\(Stage.bar(1, of: 1))  0 wait, 0 run, 5 are done")
+    #expect(list.line == "\(Stage.bar(1, of: 1))  0 waiting, 0 running, 5 done")
     #expect(list.lines() == [list.line])
-    // Of five calls the first of each endpoint.
-    let ended = list.takeNews().filter { !$0.hasSuffix(" waits") && !$0.hasSuffix(" runs") }.sorted()
-    #expect(ended == ["GET / is done", "GET /missing fails, rejected"])
+    // Only the first call of each endpoint makes news.
+    let ended = list.takeNews().filter { !$0.hasSuffix(" queued") && !$0.hasSuffix(" running") }.sorted()
+    #expect(ended == ["GET / succeeded", "GET /missing failed: rejected"])
     #expect(list.takeNews().isEmpty)
   }
 
-  @Test("each call on the way has a line, of whichever client, running ones first, and no more lines than fit")
+  @Test("The calls of all clients have a line each, running calls first, up to the maximum")
   func lines() async throws {
     stub.onAny(answer: .status(204).waiting(for: gate))
     let scheduler = Scheduler(SchedulingLimits(perOrigin: 1))
@@ -57,11 +56,11 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await clients[0].send(Request<Void>.method(.get, "/first")) }
       try await wait(for: (0, 1, 0))
-      // The first call of its client as well: not taken for the other one.
+      // Also the first call of its client, and still a call of its own.
       for _ in 0..<4 { group.addTask { try await clients[1].send(Request<Void>.method(.get, "/others/\(1)")) } }
       try await wait(for: (4, 1, 0))
       let lines = list.lines(most: 3)
-      let calls = ["runs    GET /first", "waits   GET /others/{}", "waits   GET /others/{}"]
+      let calls = ["running   GET /first", "queued    GET /others/{}", "queued    GET /others/{}"]
       #expect(lines == [list.line] + calls + ["… and 2 more"])
       #expect(list.lines().count == 6)
       gate.open()
@@ -69,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("on a terminal it is drawn in its place, elsewhere its changes are lines", arguments: [true, false])
+  @Test("On a terminal the list is redrawn in place; elsewhere changes are printed as lines", arguments: [true, false])
   func board(isTerminal: Bool) async throws {
     stub.onAny(answer: .status(204))
     let written = Written()
@@ -82,16 +81,16 @@ import Testing
     board.close()
     let text = written.text
     if isTerminal {
-      // Drawn, taken back, drawn below what is said, and taken back for good.
+      // Drawn, erased, drawn below the printed line, and erased for good.
       let (line, back) = ("  \(list.line)\n", "\u{1B}[1A\r\u{1B}[J")
       #expect(text == line + back + "  meanwhile\n" + line + back + line)
     } else {
-      #expect(text == "  GET /first runs\n  GET /first is done\n  meanwhile\n  \(list.line)\n")
+      #expect(text == "  · GET /first running\n  · GET /first succeeded\n  meanwhile\n  \(list.line)\n")
     }
   }
 }
 
-/// What was written.
+/// The text written so far.
 private final class Written: Sendable {
   private let all = Mutex("")
 

@@ -10,7 +10,7 @@ import Testing
   private let client: Client
 
   init() {
-    // A failed load is to be seen: what is tried again is no matter of a screen.
+    // Without retries, so that a failed load shows.
     client = Client(baseURL: "https://friends.test", transport: stub) { $0.retry = .none }
     model = FriendsModel(service: LiveFriendsService(client: client))
   }
@@ -20,7 +20,7 @@ import Testing
     return .json(#"{"items":[\#(items)],"page":1,"total_pages":1,"total_results":\#(names.count)}"#)
   }
 
-  @Test("a load shows the friends and stops the spinner")
+  @Test("A load shows the friends and stops the spinner")
   func load() async {
     stub.on(.get, "/friends", answer: page("Ada", "Grace"))
     await model.reload()
@@ -29,7 +29,7 @@ import Testing
     #expect(model.errorText == nil)
   }
 
-  @Test("tapping again gives one result, and the older load does not stop the newer one's spinner")
+  @Test("A second tap gives one result, and the superseded load does not stop the spinner")
   func tapAgain() async throws {
     let (slow, fast) = (Gate(), Gate())
     stub.on(.get, "/friends", answers: [page("old").waiting(for: slow), page("new").waiting(for: fast)])
@@ -47,7 +47,7 @@ import Testing
     #expect(model.revision == 1)
   }
 
-  @Test("a failed load says why and keeps the friends there were; the next one clears the text")
+  @Test("A failed load shows an error and keeps the friends; the next load clears the error")
   func failure() async {
     stub.on(.get, "/friends", answers: [page("Ada"), .status(503), page("Grace")])
     await model.reload()
@@ -60,7 +60,7 @@ import Testing
     #expect(model.friends.map(\.name) == ["Grace"])
   }
 
-  @Test("a cancelled load shows no error")
+  @Test("A cancelled load shows no error")
   func cancelled() async throws {
     stub.on(.get, "/friends", answer: .stalled)
     async let load: Void = model.reload()
@@ -71,7 +71,7 @@ import Testing
     #expect(!model.isLoading)
   }
 
-  @Test("a button's tap loads, too")
+  @Test("A tap starts a load")
   func tap() async throws {
     stub.on(.get, "/friends", answer: page("Ada"))
     model.tapReload()
@@ -80,7 +80,7 @@ import Testing
     #expect(model.friends.map(\.name) == ["Ada"])
   }
 
-  @Test("removing takes the friend off the list once the server has")
+  @Test("A friend is removed from the list after the server removed it")
   func remove() async throws {
     stub.on(.get, "/friends", answer: page("Ada", "Grace"))
     stub.on(template: "DELETE /friends/{}", answers: [.status(404), .status(204)])

@@ -9,7 +9,7 @@ import Testing
   private let stub = StubTransport()
   private var client: Client { Client(baseURL: "https://friends.test", transport: stub) }
 
-  @Test("a nonisolated model is decoded off the main actor, by a factory and by a struct")
+  @Test("A nonisolated model is decoded off the main actor, with a factory and with a struct")
   func models() async throws {
     stub.on(.get, "/", answer: .json(#"{"name":"staging","films":1500}"#))
     let made = try await client.send(.serverInfo())
@@ -18,7 +18,7 @@ import Testing
     #expect(made.name == "staging")
   }
 
-  @Test("a plain struct of the main actor works as long as it goes through no client")
+  @Test("A struct isolated to the main actor works as long as no client sends or decodes it")
   @MainActor func draft() {
     var draft = FriendDraft()
     draft.name = "Ada"

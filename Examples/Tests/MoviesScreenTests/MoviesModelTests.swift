@@ -20,7 +20,7 @@ import Testing
 
   private var titles: [String]? { model.films.value?.map(\.title) }
 
-  @Test("as long as nothing is typed the most popular films are shown, and the spinner turns until they are there")
+  @Test("With an empty field the most popular movies are loaded, with a spinner meanwhile")
   func popular() async throws {
     let gate = Gate()
     stub.on(.get, "/3/movie/popular", answer: page("Alien", "Brazil").waiting(for: gate))
@@ -35,7 +35,7 @@ import Testing
     #expect(model.errorText == nil)
   }
 
-  @Test("what is typed is searched for")
+  @Test("The typed text is searched for")
   func search() async {
     stub.on(.get, "/3/search/movie", answer: page("Contact"))
     model.field.text = "cont act"
@@ -44,7 +44,7 @@ import Testing
     #expect(stub.exchanges.map(\.target) == ["/3/search/movie?query=cont%20act&page=1"])
   }
 
-  @Test("the next letter takes the place of a search that is under way, whose films never show")
+  @Test("The next letter supersedes the search in flight, whose result is never shown")
   func typing() async throws {
     let (slow, fast) = (Gate(), Gate())
     stub.on(
@@ -63,7 +63,7 @@ import Testing
     #expect(model.errorText == nil)
   }
 
-  @Test("a failed load says why and keeps the films there were; the next one clears the text")
+  @Test("A failed load shows an error and keeps the movies; the next load clears the error")
   func failure() async {
     stub.on(.get, "/3/movie/popular", answers: [page("Alien"), .status(503), page("Brazil")])
     await model.films.load()
@@ -76,7 +76,7 @@ import Testing
     #expect(titles == ["Brazil"])
   }
 
-  @Test("a screen that goes away cancels its load, and shows no error when it is back")
+  @Test("A screen that disappears cancels its load and shows no error")
   func leaving() async throws {
     stub.on(.get, "/3/movie/popular", answer: .stalled)
     let films = model.films

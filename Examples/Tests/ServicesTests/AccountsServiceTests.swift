@@ -13,7 +13,7 @@ import Testing
     accounts = LiveAccountsService(
       client: Client(baseURL: "https://accounts.test", transport: stub) {
         $0.authentication = .accounts(tokens)
-        // What is tried again is tried again at once: tests wait for nothing.
+        // Retries without delay.
         $0.retry = RetryPolicy(base: .zero)
       },
       credentials: tokens)
@@ -26,12 +26,12 @@ import Testing
     stub.exchanges.filter { $0.target == target }.map { $0.fields[.authorization] }
   }
 
-  @Test("signing in sends no token and makes the next call carry one")
+  @Test("A sign-in sends no token, and the next call carries the new one")
   func signIn() async throws {
     tokens.set(token: "old")
     try await accounts.signIn(email: "ada@example.com", password: "correct horse")
     #expect(authorizations("/sessions") == [nil])
-    // The order of the members is nobody's promise.
+    // The order of the members is not defined.
     let sent = try #require(stub.exchanges.first?.text)
     #expect(
       [
@@ -42,7 +42,7 @@ import Testing
     #expect(authorizations("/accounts/me") == ["Bearer a1"])
   }
 
-  @Test("a sign-in that fails leaves nobody signed in")
+  @Test("After a failed sign-in no tokens are stored")
   func refusedSignIn() async throws {
     stub.on(.post, "/sessions", answer: .json(#"{"detail":"The password is wrong."}"#, status: 401))
     let error = await #expect(throws: CallError.self) { try await accounts.signIn(email: "a@b.cc", password: "x") }
@@ -50,7 +50,7 @@ import Testing
     #expect(tokens.current().credential == nil)
   }
 
-  @Test("what a sign-in gives is kept as a whole")
+  @Test("A sign-in stores both tokens and the lifetime")
   func tokensKept() async throws {
     stub.on(
       .post, "/sessions",
@@ -60,7 +60,7 @@ import Testing
     #expect(tokens.current().credential == .tokens(expected))
   }
 
-  @Test("signing out shows the server the refresh token alone; both are gone")
+  @Test("A sign-out sends only the refresh token and removes both")
   func signOut() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
     try await accounts.signOut()
@@ -70,7 +70,7 @@ import Testing
     #expect(authorizations("/accounts/me") == [nil])
   }
 
-  @Test("signing out works here when the server cannot be told")
+  @Test("A sign-out removes the tokens even when the server cannot be reached")
   func signOutOffline() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
     stub.on(.post, "/sessions/revoke", answer: .failure(TransportError(.offline, requestState: .notSent)))
@@ -79,7 +79,7 @@ import Testing
     #expect(tokens.current().credential == nil)
   }
 
-  @Test("a server that could not take the sign-out is told again, and one that could not refresh is asked again")
+  @Test("Sign-outs and refreshes are retried")
   func toldAgain() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
     stub.on(.get, "/accounts/me", answers: [.status(401), .json(#"{"id":1,"name":"Ada","email":"ada@example.com"}"#)])
@@ -92,7 +92,7 @@ import Testing
     #expect(authorizations("/sessions/revoke").count == 2)
   }
 
-  @Test("a sign-in and a sign-up are not sent twice when nobody knows what came of them")
+  @Test("Sign-ins and sign-ups that may have arrived are not retried")
   func sentOnce() async throws {
     stub.onAny(answer: .failure(TransportError(.broken, requestState: .maybeSent)))
     await #expect(throws: CallError.self) { try await accounts.signIn(email: "ada@example.com", password: "x") }
@@ -101,7 +101,7 @@ import Testing
     #expect(stub.exchanges.map(\.target) == ["/sessions", "/accounts"])
   }
 
-  @Test("where nobody is signed in nobody needs to be told")
+  @Test("A second sign-out sends nothing")
   func signOutTwice() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
     try await accounts.signOut()
@@ -109,7 +109,7 @@ import Testing
     #expect(authorizations("/sessions/revoke").count == 1)
   }
 
-  @Test("a token that is refused is replaced by itself, each time with the newest refresh token")
+  @Test("A rejected access token is refreshed, each time with the newest refresh token")
   func refresh() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
     let ada = StubAnswer.json(#"{"id":1,"name":"Ada","email":"ada@example.com"}"#)
@@ -129,7 +129,7 @@ import Testing
     #expect(tokens.current().credential == .tokens(Tokens(access: "a3", refresh: "r3")))
   }
 
-  @Test("nobody is signed in again by a refresh that was under way at sign-out, nor waits the sign-out for it")
+  @Test("A sign-out does not wait for a refresh in flight, which does not sign the user in again")
   func refreshDuringSignOut() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
     let gate = Gate()
@@ -149,7 +149,7 @@ import Testing
     #expect(stub.exchanges.last?.text == #"{"refresh_token":"r1"}"#)
   }
 
-  @Test("a password is in no text of the form")
+  @Test("No text of the form contains the password")
   func secrets() {
     let form = SignUpForm(name: "Ada", email: "ada@example.com", password: "correct horse")
     var text = ""

@@ -4,10 +4,10 @@ import FriendsService
 import MoviesService
 import Testing
 
-/// What the endpoints of the services say of their calls, on a real server.
+/// The priorities, tags and retries of the services' endpoints, on a real server.
 @Suite struct ControlTests {
   @Test(
-    "posters wait as long as they are held, a search does not, and no more calls run than may",
+    "Held posters wait, a search does not, and the concurrency limit is kept",
     .timeLimit(.minutes(1)))
   func posters() async throws {
     try await withSite { site in
@@ -17,10 +17,7 @@ import Testing
       scheduler.hold("images")
       try await withThrowingTaskGroup(of: Poster?.self) { group in
         for film in films { group.addTask { try await movies.poster(of: film) } }
-        while scheduler.waiting < films.count {
-          try Task.checkCancellation()
-          await Task.yield()
-        }
+        try await wait { scheduler.waiting >= films.count }
         _ = try await movies.search("matrix")
         #expect(site.backend.log.rows.map(\.path) == ["/3/movie/popular", "/3/search/movie"])
         scheduler.release("images")
@@ -32,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("a friend is added once when the answer is lost: asked again with the same key")
+  @Test("A lost response is retried with the same key, and the friend is added once")
   func lostAnswer() async throws {
     let options = Backend.Options.testing { $0.friendsPerAccount = 0 }
     try await withSite(options) { site in
@@ -50,7 +47,7 @@ import Testing
     }
   }
 
-  @Test("without a key nobody asks again, and the error says why")
+  @Test("Without a key a lost response is not retried, and the error says why")
   func withoutKey() async throws {
     let options = Backend.Options.testing { $0.friendsPerAccount = 0 }
     try await withSite(options) { site in
@@ -65,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("what is safe is asked again as often as the server needs, and each attempt is in the trace")
+  @Test("A safe request is retried until it succeeds, and the trace has every attempt")
   func flaky() async throws {
     try await withSite { site in
       let request = Request<Void>.method(.get, "/faults/flaky", query: ["key": "control", "failures": 2])

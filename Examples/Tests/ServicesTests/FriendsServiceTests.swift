@@ -11,7 +11,7 @@ import Testing
     LiveFriendsService(client: Client(baseURL: "https://friends.test/v1", transport: stub) { $0.retry = retry })
   }
 
-  @Test("the first page is asked for and decoded")
+  @Test("The first page is requested and decoded")
   func firstPage() async throws {
     stub.on(
       .get, "/v1/friends?page=1",
@@ -25,14 +25,14 @@ import Testing
     #expect(!page.isLast)
   }
 
-  @Test("a group's name goes into the query whatever it holds")
+  @Test("A group's name is encoded in the query")
   func group() async throws {
     stub.onAny(answer: .json(#"{"items":[],"page":1,"total_pages":0,"total_results":0}"#))
     _ = try await friends.latestFriends(in: "chess & tea")
     #expect(stub.exchanges.map(\.target) == ["/v1/friends?page=1&category=chess%20%26%20tea"])
   }
 
-  @Test("a newer load supersedes an older one")
+  @Test("A newer load supersedes an older one")
   func latestWins() async throws {
     let gate = Gate()
     let empty = StubAnswer.json(#"{"items":[],"page":1,"total_pages":0,"total_results":0}"#)
@@ -45,7 +45,7 @@ import Testing
     #expect(error?.cancellation == .superseded)
   }
 
-  @Test("an added friend comes back with a number")
+  @Test("An added friend is returned with an id")
   func add() async throws {
     stub.on(.post, "/v1/friends", answer: .json(#"{"id":9,"name":"Grace","email":null,"category":null}"#, status: 201))
     guard case .accepted(let friend) = try await friends.add(NewFriend(name: "Grace")) else {
@@ -56,7 +56,7 @@ import Testing
     #expect(stub.exchanges.first?.text == #"{"name":"Grace"}"#)
   }
 
-  @Test("a friend is added with a key: the same on each attempt, another one for each friend")
+  @Test("All attempts to add a friend send one idempotency key, and each friend gets a new one")
   func keys() async throws {
     let grace = StubAnswer.json(#"{"id":9,"name":"Grace","email":null,"category":null}"#, status: 201)
     stub.on(.post, "/v1/friends", answers: [.status(503), grace, grace])
@@ -69,7 +69,7 @@ import Testing
     #expect(Set(keys).count == 2)
   }
 
-  @Test("a form that is not accepted is a value")
+  @Test("A rejected form is returned as a value")
   func rejection() async throws {
     stub.on(
       .post, "/v1/friends",
@@ -83,7 +83,7 @@ import Testing
     #expect(rejection.errors == [FriendRejection.Problem(field: "name", message: "is empty")])
   }
 
-  @Test("a server that fails is an error, not a rejected form")
+  @Test("A server failure is thrown, not returned as a rejected form")
   func failure() async throws {
     stub.on(.post, "/v1/friends", answer: .json(#"{"detail":"out of order"}"#, status: 500))
     let error = await #expect(throws: CallError.self) { try await friends.add(NewFriend(name: "Grace")) }
@@ -91,7 +91,7 @@ import Testing
     #expect(error?.errorDescription == "out of order")
   }
 
-  @Test("taking a friend out of every group sends null")
+  @Test("Removing a friend from all groups sends null")
   func noGroup() async throws {
     stub.on(template: "PUT /friends/{}/category", answer: .json(#"{"id":7,"name":"Ada"}"#))
     _ = try await friends.put(7, in: nil)
@@ -99,13 +99,13 @@ import Testing
     #expect(stub.exchanges.first?.text == #"{"category":null}"#)
   }
 
-  @Test("groups are taken out of their envelope")
+  @Test("Groups are decoded from the member items")
   func groups() async throws {
     stub.on(.get, "/v1/friends/categories", answer: .json(#"{"items":[{"name":"work","count":3}]}"#))
     #expect(try await friends.categories() == [FriendCategory(name: "work", count: 3)])
   }
 
-  @Test("removing needs no content in the answer")
+  @Test("A removal needs no content in the response")
   func remove() async throws {
     stub.on(.delete, "/v1/friends/7", answer: .status(204))
     try await friends.remove(7)

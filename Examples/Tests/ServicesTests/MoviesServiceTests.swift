@@ -6,7 +6,7 @@ import Testing
 @Suite struct MoviesServiceTests {
   private let stub = StubTransport()
 
-  /// Against TheMovieDB's own address, whose answers the stub gives.
+  /// A service with TheMovieDB's own address and stubbed responses.
   private var movies: LiveMoviesService {
     let key = MemoryCredentials(token: "k3y")
     return LiveMoviesService(
@@ -21,7 +21,7 @@ import Testing
       #"{"page":\#(number),"results":[\#(films.joined(separator: ","))],"total_pages":\#(count),"total_results":9}"#)
   }
 
-  @Test("TheMovieDB is asked for a film with the key in the query, and its answer is understood")
+  @Test("A movie is requested with the key in the query, and TheMovieDB's response is decoded")
   func themoviedb() async throws {
     stub.on(
       .get, "/3/movie/238",
@@ -40,7 +40,7 @@ import Testing
     #expect(sent.target == "/3/movie/238?api_key=k3y")
   }
 
-  @Test("popular films come page after page")
+  @Test("Popular movies are fetched page by page")
   func pages() async throws {
     stub.on(.get, "/3/movie/popular?page=1&api_key=k3y", answer: page(1, of: 2, titles: ["Alien", "Brazil"]))
     stub.on(.get, "/3/movie/popular?page=2&api_key=k3y", answer: page(2, of: 2, titles: ["Contact"]))
@@ -49,7 +49,7 @@ import Testing
     #expect(titles == ["Alien", "Brazil", "Contact"])
   }
 
-  @Test("a search text goes into the query whatever it holds")
+  @Test("A search text is encoded in the query")
   func search() async throws {
     stub.on(.get, "/3/search/movie", answer: page(1, of: 1, titles: ["Amélie & co"]))
     let found = try await movies.search("amélie & co?")
@@ -57,7 +57,7 @@ import Testing
     #expect(stub.exchanges.first?.target == "/3/search/movie?query=am%C3%A9lie%20%26%20co%3F&page=1&api_key=k3y")
   }
 
-  @Test("the server's own sentence is shown when the key is wrong")
+  @Test("A wrong key shows the server's message")
   func wrongKey() async throws {
     stub.onAny(
       answer: .json(
@@ -68,18 +68,21 @@ import Testing
     #expect(error?.rejection?.code == "7")
   }
 
-  @Test("videos are taken out of their envelope")
+  @Test("Videos are decoded from the member results")
   func videos() async throws {
     stub.on(
       .get, "/3/movie/238/videos",
-      answer: .json(#"{"id":238,"results":[{"name":"Trailer","site":"YouTube","key":"abc","iso_639_1":"en"}]}"#))
+      answer: .json(
+        #"{"id":238,"results":[{"name":"Trailer","type":"Trailer","site":"YouTube","key":"abc","iso_639_1":"en"}]}"#))
     #expect(try await movies.videos(of: 238).map(\.name) == ["Trailer"])
   }
 
-  /// Lets the time pass whenever a call pauses, until so many requests were sent.
-  private func pass(until count: Int, on clock: ManualClock) async {
-    while stub.exchanges.count < count {
-      if !clock.advanceToNextWake() { await Task.yield() }
+  /// Advances the clock whenever a call sleeps, until `count` requests were sent.
+  private func advance(_ clock: ManualClock, until count: Int) async throws {
+    try await wait {
+      if stub.exchanges.count >= count { return true }
+      _ = clock.advanceToNextWake()
+      return false
     }
   }
 
@@ -89,7 +92,7 @@ import Testing
     return film
   }
 
-  @Test("a poster comes from the server of the images, tagged as one, and is tried for once more")
+  @Test("A poster is fetched from the image server, with the tag images and at most two attempts")
   func poster() async throws {
     let clock = ManualClock()
     let images = Client(baseURL: "https://image.tmdb.org/t/p", transport: stub) {
@@ -102,17 +105,17 @@ import Testing
       answers: [.status(503), .status(200, fields: [.contentType: "image/jpeg"], content: "jpg"), .status(503)])
     let film = film(poster: "/x.jpg")
     let poster = Task { try await movies.poster(of: film) }
-    await pass(until: 2, on: clock)
+    try await advance(clock, until: 2)
     #expect(try await poster.value == Poster(type: "image/jpeg", bytes: Array("jpg".utf8)))
     #expect(stub.exchanges.map(\.tags) == [["images"], ["images"]])
     let missing = Task { try await movies.poster(of: film) }
-    await pass(until: 4, on: clock)
+    try await advance(clock, until: 4)
     let error = await #expect(throws: CallError.self) { try await missing.value }
     #expect(error?.attempts == 2)
     #expect(stub.exchanges.count == 4)
   }
 
-  @Test("a film without a poster has none, nor has a service without a server of images")
+  @Test("Without a poster path or an image server there is no poster, and no request")
   func noPoster() async throws {
     #expect(try await movies.poster(of: film(poster: "/x.jpg")) == nil)
     let images = Client(baseURL: "https://image.tmdb.org/t/p", transport: stub)
@@ -121,12 +124,12 @@ import Testing
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("a film without a date has no year", arguments: [(nil, nil), ("", nil), ("1972-03-14", 1972)])
+  @Test("A movie without a release date has no year", arguments: [(nil, nil), ("", nil), ("1972-03-14", 1972)])
   func year(date: String?, year: Int?) {
     #expect(Movie(id: 1, title: "x", releaseDate: date).year == year)
   }
 
-  @Test("the list ends at page 500, whatever the server counts")
+  @Test("The list ends at page 500, even when the server reports more")
   func lastPage() {
     #expect(MoviePage(results: [], page: 500, totalPages: 40_000).isLast)
     #expect(!MoviePage(results: [], page: 499, totalPages: 40_000).isLast)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the README shows is code that is compiled: every sample stands in the file it names.
+/// The README's samples are compiled: each one is part of the source file it names.
 @Suite struct ReadmeTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -12,7 +12,7 @@ import Testing
     var testDescription: String { file }
   }
 
-  /// The samples behind a line `<!-- from FILE -->`.
+  /// Returns the samples after lines `<!-- from FILE -->`.
   private static func samples() throws -> [Sample] {
     let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
     var samples: [Sample] = []
@@ -26,12 +26,12 @@ import Testing
     return samples
   }
 
-  /// Lines without indentation, comments and blank lines.
+  /// Returns lines without indentation, comments and blank lines.
   private static func code(_ lines: [String]) -> [String] {
     lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty && !$0.hasPrefix("//") }
   }
 
-  @Test("every sample stands in the file it names, line after line")
+  @Test("Every sample is part of the file it names, line by line")
   func samplesAreCompiled() throws {
     let samples = try Self.samples()
     #expect(samples.count >= 3)
@@ -41,7 +41,7 @@ import Testing
       #expect(!shown.isEmpty)
       let starts = compiled.indices.filter { compiled[$0] == shown.first }
       let isThere = starts.contains { Array(compiled[$0...].prefix(shown.count)) == shown }
-      #expect(isThere, "\(sample.file) does not hold\n\(shown.joined(separator: "\n"))")
+      #expect(isThere, "\(sample.file) does not contain\n\(shown.joined(separator: "\n"))")
     }
   }
 }

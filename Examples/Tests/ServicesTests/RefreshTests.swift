@@ -5,7 +5,7 @@ import Backend
 import FriendsService
 import Testing
 
-/// Tokens that end under calls, on a real server and over the platform's transport.
+/// Tokens that expire while calls are made, on a real server and over the platform's transport.
 @Suite struct RefreshTests {
   private static let lifetime = Duration.seconds(60)
   private static let path = "/friends/categories"
@@ -22,13 +22,13 @@ import Testing
     }
   }
 
-  /// All access tokens that there are end now, for the server and for an app that knows how long they live.
+  /// Expires all access tokens, for the server and for apps that know the lifetime.
   private func expire() {
     time.advance(by: Self.lifetime)
     clock.advance(by: Self.lifetime)
   }
 
-  /// Makes calls at once, which must not fail.
+  /// Makes concurrent calls, all of which must succeed.
   private func load(_ count: Int, from services: any FriendsService...) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<count {
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "two hundred calls at once meet the end of their token, time and again: one refresh each time, and none fails",
+    "Two hundred concurrent calls with an expired token make one refresh, and none fails",
     arguments: [false, true])
   func storm(isLifetimeKnown: Bool) async throws {
     let (calls, rounds) = (200, 3)
@@ -54,7 +54,7 @@ import Testing
       #expect(site.refreshes.allSatisfy { $0.status == 200 && $0.credential == nil })
       let rows = site.backend.log.rows { $0.path == Self.path }
       #expect(rows.count { $0.status == 200 } == calls * rounds)
-      // Who knows when a token ends shows none that has ended; who does not shows the first one, too.
+      // An app that knows the lifetime never sends an expired token; others send the first one.
       let refused = rows.count { $0.status == 401 }
       #expect((refused == 0) == isLifetimeKnown)
       #expect(Set(rows.map(\.credential)).count == (isLifetimeKnown ? rounds : rounds + 1))
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("two clients that share an authentication make one refresh")
+  @Test("Two clients that share an authentication make one refresh")
   func twoClients() async throws {
     try await withSite(options()) { site in
       try await site.signIn()
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("who signs out while a refresh hangs stays signed out, whatever the server answers at last")
+  @Test("A sign-out during a refresh is final, even when new tokens arrive later")
   func signOut() async throws {
     let options = options()
     try await withSite(options) { site in
@@ -88,12 +88,12 @@ import Testing
       options.held.hold(Self.refresh)
       let friends = site.friends
       let call = Task { try await friends.categories() }
-      await options.held.waitForAnswers(1)
+      await options.held.waitForResponses(1)
       try await site.accounts.signOut()
       let error = await #expect(throws: CallError.self) { try await call.value }
       #expect(error?.status == 401)
       options.held.release()
-      while !site.client.calls.isEmpty { await Task.yield() }
+      try await wait { site.client.calls.isEmpty }
       for _ in 0..<3 {
         let later = await #expect(throws: CallError.self) { try await friends.categories() }
         #expect(later?.status == 401)
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("when the server refuses to refresh everybody reads the same, and the app is told once")
+  @Test("When the server rejects a refresh, all calls fail alike and the app is told once")
   func refused() async throws {
     let options = options()
     try await withSite(options) { site in
@@ -114,9 +114,9 @@ import Testing
       options.held.hold(Self.refresh)
       let friends = site.friends
       let calls = (0..<20).map { _ in Task { try await friends.categories() } }
-      // Everybody waits for the one answer before it comes.
-      while site.client.calls.all.count(where: isWaiting) < 20 { await Task.yield() }
-      await options.held.waitForAnswers(1)
+      // All calls wait before the refresh ends.
+      try await wait { site.client.calls.all.count(where: isWaiting) >= 20 }
+      await options.held.waitForResponses(1)
       options.held.release()
       var sentences: [String] = []
       for call in calls {
@@ -127,18 +127,18 @@ import Testing
       #expect(site.events.all.map(\.reason) == [.expired])
       #expect(site.tokens.current().credential == nil)
       #expect(site.refreshes.map(\.status) == [400])
-      // Signing in is all it takes.
+      // A sign-in is enough to continue.
       try await site.accounts.signIn(email: "ada@example.com", password: "correct horse")
       try await load(1, from: friends)
     }
   }
 
-  @Test("an app that ended before it kept new tokens goes on with the old ones")
+  @Test("An app that quit before it stored new tokens continues with the old ones")
   func lost() async throws {
     try await withSite(options()) { site in
       try await site.signIn()
       guard case .tokens(let tokens)? = site.tokens.current().credential, let token = tokens.refresh else {
-        Issue.record("nobody is signed in")
+        Issue.record("no tokens are stored")
         return
       }
       let refresh = Request<Tokens>.post("/sessions/refresh", content: .json(["refresh_token": token.value]))
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("a refresh whose answer is lost is asked for again, with the old token, and nobody notices")
+  @Test("A refresh whose response is lost is retried with the old token, and no call fails")
   func lostAnswer() async throws {
     let options = options()
     try await withSite(options) { site in
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  /// Ends the session from another device: the app learns it from the server alone.
+  /// Ends the session from another device, which the app learns only from the server.
   private func signOutElsewhere(_ site: Site) async throws {
     let tokens = MemoryCredentials(site.tokens.current().credential)
     let client = Client(baseURL: site.client.environment.baseURL) { $0.authentication = .accounts(tokens) }

@@ -1,7 +1,7 @@
 import ApusTool
 import ArgumentParser
 
-/// The program.
+/// The entry point of the program `apus`.
 @main
 enum Main {
   static func main() async {

@@ -1,5 +1,5 @@
-/// Which version of the tool this is.
+/// The version of the tool.
 enum ToolVersion {
-  /// Three numbers (semver.org), as `apus --version` prints them and as servers are told.
+  /// The semantic version, printed by `apus --version` and sent in `User-Agent`.
   static let current = "0.1.0"
 }

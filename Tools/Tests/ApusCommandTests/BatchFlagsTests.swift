@@ -2,7 +2,7 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// What `apus batch` makes of the options that it shares with `apus send`: each counts for every line.
+/// The options of `apus batch` shared with `apus send`, which apply to every line.
 @Suite("Options of apus batch", .timeLimit(.minutes(3)))
 struct BatchFlagsTests {
   private func line(_ n: Int, _ url: String, _ more: String = "") -> String {
@@ -10,7 +10,7 @@ struct BatchFlagsTests {
   }
 
   @Test(
-    "every request shows the credentials of the command line, also where a URL has its own",
+    "Every request carries the credentials of the options, even if its URL has others",
     arguments: [
       (["--bearer", "t0ken"], "Bearer t0ken"), (["--basic", "ada:secret"], "Basic YWRhOnNlY3JldA=="),
     ])
@@ -26,7 +26,7 @@ struct BatchFlagsTests {
   }
 
   @Test(
-    "redirects are followed as the command line says, where a line says nothing",
+    "Redirects are followed as the options say, unless a line says otherwise",
     arguments: [([], 200), (["--follow"], 200), (["--no-follow"], 307)] as [([String], Int)])
   func redirects(arguments: [String], status: Int) async throws {
     try await TestServer.with { request in
@@ -34,14 +34,14 @@ struct BatchFlagsTests {
     } body: { server in
       let url = "\(server.origin)/here"
       let input = line(1, url) + line(2, url, #","redirect":"follow""#) + line(3, url, #","redirect":"manual""#)
-      let answers = try await ToolRun.of(["batch"] + arguments, .init(input: Data(input.utf8))).answers()
+      let answers = try await ToolRun.of(["batch"] + arguments, .init(input: Data(input.utf8))).results()
       #expect(answers[1]?.status == status)
       #expect(answers[2]?.status == 200)
       #expect(answers[3]?.status == 307)
     }
   }
 
-  @Test("--timeout limits each call, but for those whose lines have limits of their own")
+  @Test("--timeout limits each call whose line has no timeout of its own")
   func timeout() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -61,7 +61,7 @@ struct BatchFlagsTests {
     }
   }
 
-  @Test("authorities, and certificate and key in one file or in two, are those of every connection")
+  @Test("Authorities, certificate and key apply to every connection")
   func identity() async throws {
     let certificates = try Certificates()
     let both = try certificates.text("client.pem") + certificates.text("client.key")
@@ -70,37 +70,37 @@ struct BatchFlagsTests {
       .text("hi")
     } body: { server in
       let input = ToolRun.Setting(input: Data(line(1, "https://localhost:\(server.port)/").utf8))
-      let doubtful = try await ToolRun.of(["batch"], input).answers()
+      let doubtful = try await ToolRun.of(["batch"], input).results()
       #expect(doubtful[1]?.code == "tls")
       let trusting = ["batch", "--ca", certificates.path("ca.pem")]
-      let anonymous = try await ToolRun.of(trusting, input).answers()
+      let anonymous = try await ToolRun.of(trusting, input).results()
       #expect(anonymous[1]?.code != nil)
       #expect(server.exchanges.isEmpty)
       let pair = ["--cert", certificates.path("client.pem"), "--key", certificates.path("client.key")]
       for identity in [pair, ["--cert", certificates.path("both.pem")]] {
-        let known = try await ToolRun.of(trusting + identity, input).answers()
+        let known = try await ToolRun.of(trusting + identity, input).results()
         #expect(known[1]?.body == "hi", "\(identity)")
       }
     }
   }
 
-  @Test("a proxy is asked when it is named, or when the environment is to name it, and only then")
+  @Test("A proxy is used only if named by an option or, on request, by the environment")
   func proxy() async throws {
     try await TestServer.with { _ in
       .text("by the proxy")
     } body: { proxy in
       let address = "http://user:secret@127.0.0.1:\(proxy.port)"
-      let named = try await ToolRun.of("batch", "--proxy", address, input: line(1, "http://a.example/b")).answers()
+      let named = try await ToolRun.of("batch", "--proxy", address, input: line(1, "http://a.example/b")).results()
       #expect(named[1]?.body == "by the proxy")
       let environment = ["http_proxy": address]
       let found = try await ToolRun.of(
         ["batch", "--proxy", "environment"],
         .init(input: Data(line(1, "http://a.example/c").utf8), environment: environment)
-      ).answers()
+      ).results()
       #expect(found[1]?.body == "by the proxy")
       let direct = try await ToolRun.of(
         ["batch"], .init(input: Data(line(1, "http://127.0.0.1:1/").utf8), environment: environment)
-      ).answers()
+      ).results()
       #expect(direct[1]?.code == "connectionFailed")
       #expect(proxy.exchanges.map(\.target) == ["http://a.example/b", "http://a.example/c"])
       let password = "Basic dXNlcjpzZWNyZXQ="
@@ -109,20 +109,20 @@ struct BatchFlagsTests {
   }
 
   @Test(
-    "--transport says who sends: URLSession tells nobody of interim responses",
+    "--transport selects the transport; URLSession does not report interim responses",
     arguments: [("nio", #""interim":[[103,{}]]"#), ("urlsession", #""interim":[]"#)])
   func transport(name: String, interim: String) async throws {
     try await TestServer.with { _ in
       .text("hi").interim(103)
     } body: { server in
       let run = try await ToolRun.of("batch", "--transport", name, input: line(1, "\(server.origin)/"))
-      #expect(try run.answers()[1]?.body == "hi")
+      #expect(try run.results()[1]?.body == "hi")
       #expect(run.text.contains(interim), "\(run.text)")
     }
   }
 
   #if !canImport(Security)
-    @Test("what URLSession cannot do here is the end of each line that asks for it, and nothing is sent")
+    @Test("Lines that need what URLSession does not support fail, and nothing is sent")
     func urlSession() async throws {
       try await TestServer.with { _ in
         .text("never")
@@ -132,7 +132,7 @@ struct BatchFlagsTests {
         let input = line(1, "\(server.origin)/") + line(2, "\(server.origin)/")
         let run = try await ToolRun.of(["batch"] + arguments, .init(input: Data(input.utf8)))
         #expect(run.status == 0)
-        let answers = try run.answers().values
+        let answers = try run.results().values
         #expect(answers.map(\.code) == ["invalidRequest", "invalidRequest"])
         #expect(answers.map(\.requestState) == ["notSent", "notSent"])
         #expect(server.exchanges.isEmpty)
@@ -140,7 +140,7 @@ struct BatchFlagsTests {
     }
   #endif
 
-  @Test("--trace prints the timeline of each call to standard error, and answers stay lines of JSON")
+  @Test("--trace prints the trace of each call to standard error, and results stay JSON lines")
   func trace() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -149,14 +149,14 @@ struct BatchFlagsTests {
       let run = try await ToolRun.of("batch", "--trace", input: input)
       #expect(run.status == 0)
       #expect(run.lines.count == 2)
-      #expect(try run.answers().count == 2)
+      #expect(try run.results().count == 2)
       #expect(run.error.contains("GET /a\n") && run.error.contains("GET /b\n"))
       #expect(run.error.contains("response with status 200") && run.error.contains("succeeded\n"))
       #expect(run.error.contains("failed: connectionFailed\n"))
     }
   }
 
-  @Test("what makes no sense or cannot be read is said before any line is looked at")
+  @Test("Invalid options and unreadable files are reported before any line is read")
   func before() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -165,7 +165,7 @@ struct BatchFlagsTests {
         (["--ca", "/nowhere/ca"], 26, "Cannot read /nowhere/ca: no such file or directory."),
         (["--cert", "/nowhere/cert"], 26, "Cannot read /nowhere/cert"), (["--key", "k"], 64, "--key needs --cert"),
         (["--bearer", "@/nowhere/t"], 26, "Cannot read /nowhere/t"), (["--basic", "ada"], 64, "USER:PASSWORD"),
-        (["--bearer", "a", "--basic", "b:c"], 64, "exclude each other"), (["--pin", "x"], 64, "--pin HOST=HASH"),
+        (["--bearer", "a", "--basic", "b:c"], 64, "mutually exclusive"), (["--pin", "x"], 64, "--pin HOST=HASH"),
         (["--proxy", "socks5://p"], 64, "--proxy takes"), (["--timeout", "0"], 64, "--timeout takes"),
         (["--connections", "0"], 64, "--connections takes"), (["--transport", "pigeon"], 64, "pigeon"),
         (["--transport", "urlsession", "--ca", "/dev/null"], 64, "--ca needs --transport nio"),

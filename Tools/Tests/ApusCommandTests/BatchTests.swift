@@ -2,10 +2,10 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// `apus batch`, from outside.
+/// `apus batch`, run as a process.
 @Suite("apus batch", .timeLimit(.minutes(5)))
 struct BatchTests {
-  @Test("hundreds are in flight at once, and each is answered once")
+  @Test("Hundreds of requests run concurrently, and each has one result")
   func atOnce() async throws {
     let gate = Gate()
     try await TestServer.with { request in
@@ -20,7 +20,7 @@ struct BatchTests {
       #expect(run.status == 0)
       #expect(run.error == "")
       #expect(run.lines.count == count)
-      let lines = try run.answers()
+      let lines = try run.results()
       #expect(lines.count == count)
       for n in 1...count {
         #expect(lines[n]?.status == 200)
@@ -29,7 +29,7 @@ struct BatchTests {
     }
   }
 
-  @Test("where few files may be open, requests wait and do not fail")
+  @Test("With a low limit of open files, requests wait instead of failing")
   func fewFiles() async throws {
     let gate = Gate()
     try await TestServer.with { request in
@@ -47,7 +47,7 @@ struct BatchTests {
     }
   }
 
-  @Test("each line says whether its redirects are followed")
+  @Test("Each line decides whether its redirects are followed")
   func redirects() async throws {
     try await TestServer.with { request in
       request.target == "/there" ? .text("there") : .text("moved", status: 307, fields: ["Location": "/there"])
@@ -56,26 +56,26 @@ struct BatchTests {
         #"{"n":\#(n),"url":"\#(server.origin)/a","redirect":"\#(redirect)"}"#
       }
       let run = try await ToolRun.of(["batch"], .init(input: Data(input.joined(separator: "\n").utf8)))
-      let lines = try run.answers()
+      let lines = try run.results()
       #expect(lines[0]?.status == 200 && lines[0]?.body == "there")
       #expect(lines[1]?.status == 307 && lines[1]?.body == "moved")
     }
   }
 
-  @Test("more than there may be connections wait for one")
+  @Test("Requests above the connection limit wait")
   func waiting() async throws {
     try await TestServer.with { request in
       .text(request.target)
     } body: { server in
       let input = (1...400).map { #"{"n":\#($0),"url":"\#(server.origin)/\#($0)"}"# }.joined(separator: "\n")
       let run = try await ToolRun.of("batch", "--connections", "3", input: input)
-      let lines = try run.answers()
+      let lines = try run.results()
       #expect((1...400).allSatisfy { (n: Int) in lines[n]?.body == "/\(n)" })
       #expect(server.peakInFlight <= 3)
     }
   }
 
-  @Test("a line that cannot be used gets an error, and nothing stops")
+  @Test("An invalid line gets an error, and the others are sent")
   func badLines() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -92,7 +92,7 @@ struct BatchTests {
         """
       let run = try await ToolRun.of("batch", input: input)
       #expect(run.status == 0)
-      let lines = try run.answers()
+      let lines = try run.results()
       #expect(lines.count == 7)
       #expect(lines[nil]?.code == "badLine" && lines[5]?.code == "badLine" && lines[6]?.code == "badLine")
       #expect(lines[3]?.code == "invalidRequest" && lines[4]?.code == "invalidRequest")
@@ -102,7 +102,7 @@ struct BatchTests {
     }
   }
 
-  @Test("what is sent is what the line says")
+  @Test("Requests are sent as their lines describe")
   func message() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -118,8 +118,8 @@ struct BatchTests {
     }
   }
 
-  @Test("every status is an answer, with repeated fields, interim responses and content that is no UTF-8")
-  func answers() async throws {
+  @Test("Every status is a result, with repeated fields, interim responses and content that is not UTF-8")
+  func results() async throws {
     try await TestServer.with { _ in
       Reply.status(
         503, fields: FieldLines([.init(name: "Set-Cookie", value: "a=1"), .init(name: "Set-Cookie", value: "b=2")]),
@@ -128,13 +128,13 @@ struct BatchTests {
     } body: { server in
       let run = try await ToolRun.of("batch", input: #"{"n":1,"url":"\#(server.origin)/"}"# + "\n")
       #expect(run.text.hasSuffix(#""interim":[[103,{"link":"</style.css>"}]]}"# + "\n"))
-      let line = try #require(try run.answers()[1])
+      let line = try #require(try run.results()[1])
       #expect(line.status == 503 && line.body == "f\u{FC}")
       #expect(line.headers?.filter { $0[0] == "set-cookie" } == [["set-cookie", "a=1"], ["set-cookie", "b=2"]])
     }
   }
 
-  @Test("limits of a line end it with an error of their own")
+  @Test("The limits of a line fail with their own errors")
   func limits() async throws {
     try await TestServer.with { request in
       request.path == "/stalled" ? .stalled : .generated(1000)
@@ -145,7 +145,7 @@ struct BatchTests {
         {"n":3,"url":"\(server.origin)/","max_body":1000}
         {"n":4,"url":"http://127.0.0.1:1/"}
         """
-      let lines = try await ToolRun.of("batch", input: input).answers()
+      let lines = try await ToolRun.of("batch", input: input).results()
       #expect(lines[1]?.code == "timeout" && lines[1]?.requestState == "maybeSent")
       #expect(lines[2]?.code == "contentTooLarge" && lines[2]?.requestState == "answered")
       #expect(lines[3]?.status == 200)
@@ -153,7 +153,7 @@ struct BatchTests {
     }
   }
 
-  @Test("an answer comes as soon as it is there, and not when the input ends")
+  @Test("A result is written when it arrives, not when the input ends")
   func early() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -169,7 +169,7 @@ struct BatchTests {
     }
   }
 
-  @Test("a reader that goes away ends it, though the input has not")
+  @Test("A closed output ends the batch, even if the input goes on")
   func brokenPipe() async throws {
     try await TestServer.with { _ in
       .text("hi")

@@ -2,10 +2,10 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// Whom the tool trusts, and the ways it goes.
+/// Trust, client certificates and proxies.
 @Suite("Connections of the tool", .timeLimit(.minutes(3)))
 struct ConnectionTests {
-  @Test("an authority that the system does not know is trusted when it is named")
+  @Test("An additional authority is trusted")
   func authority() async throws {
     let certificates = try Certificates()
     try await TestServer.with(options: .init(tls: try certificates.tls())) { _ in
@@ -21,7 +21,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("a pin lets its key through and no other, also in a batch")
+  @Test("A pin accepts only its key, also in a batch")
   func pins() async throws {
     let certificates = try Certificates()
     let (right, wrong) = (try certificates.pin("server"), try certificates.pin("client"))
@@ -47,7 +47,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("a server that asks who is there is shown the certificate")
+  @Test("The client certificate is sent to a server that requests one")
   func client() async throws {
     let certificates = try Certificates()
     try await TestServer.with(options: .init(tls: try certificates.tls(asksClients: true))) { _ in
@@ -62,7 +62,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("a proxy is asked when it is named, or when the environment is to name it, and only then")
+  @Test("A proxy is used only if named by an option or, on request, by the environment")
   func proxy() async throws {
     try await TestServer.with { _ in
       .text("by the proxy")
@@ -83,7 +83,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("credentials are shown")
+  @Test("Credentials are sent")
   func credentials() async throws {
     try await TestServer.with { _ in
       .text("hi")

@@ -2,7 +2,7 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// What `apus send` sends as content, and where it puts the content that comes.
+/// Content of requests and responses of `apus send`.
 @Suite("Content of apus send", .timeLimit(.minutes(3)))
 final class ContentTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "content-\(UUID())")
@@ -20,7 +20,7 @@ final class ContentTests {
   private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()) ?? [] }
 
   @Test(
-    "content has the type that goes with how it was written",
+    "The content type depends on the option",
     arguments: [
       (["a=1", "b:=[2]"], #"{"a":"1","b":[2]}"#, "application/json"),
       (["--json", "[1 ]"], "[1 ]", "application/json"),
@@ -43,7 +43,7 @@ final class ContentTests {
     }
   }
 
-  @Test("a large file arrives whole, with its length")
+  @Test("A large file is uploaded completely, with its length")
   func upload() async throws {
     let all = ContentPattern.counting.bytes(0..<5_000_000)
     try Data(all).write(to: folder.appending(path: "large"))
@@ -58,14 +58,14 @@ final class ContentTests {
     }
   }
 
-  @Test("a pipe with a name is sent as it is read")
+  @Test("A named pipe is streamed")
   func fifo() async throws {
     try #require(mkfifo(path("pipe"), 0o600) == 0)
     try await TestServer.with { _ in
       .text("done")
     } body: { server in
       let run = try await ToolRun.of(["send", server.origin, "--data", "@" + path("pipe")]) { [path = path("pipe")] _ in
-        // Opening waits for the reader, so not on a thread of tasks.
+        // Opening blocks until there is a reader, so it needs a thread of its own.
         let thread = Thread { try? Data("through a pipe".utf8).write(to: URL(filePath: path)) }
         thread.start()
       }
@@ -74,7 +74,7 @@ final class ContentTests {
     }
   }
 
-  @Test("a large answer arrives whole in a file, and nothing beside it")
+  @Test("A large response is stored completely, with no other files left")
   func download() async throws {
     try await TestServer.with { _ in
       .generated(5_000_000)
@@ -89,7 +89,7 @@ final class ContentTests {
   }
 
   @Test(
-    "a file stays as it was when the answer is refused or breaks off",
+    "An existing file is kept when the response is a rejection or breaks off",
     arguments: [
       (Reply.text("refused", status: 500), Int32(22)), (Reply.generated(100_000).closing(at: .content(50_000)), 56),
     ] as [(Reply, Int32)])
@@ -106,7 +106,7 @@ final class ContentTests {
     }
   }
 
-  @Test("a reader that goes away ends it quietly")
+  @Test("A closed output ends the tool without a message")
   func brokenPipe() async throws {
     try await TestServer.with { _ in
       .generated(50_000_000)

@@ -2,12 +2,12 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// `apus login`, from outside.
+/// `apus login`, run as a process.
 @Suite("apus login", .timeLimit(.minutes(3)))
 struct LoginTests {
-  private let profiles = KeptProfiles()
+  private let profiles = TestProfiles()
 
-  @Test("the first line of the standard input is a password, shown to its server")
+  @Test("The first line of standard input is a password, sent to its server")
   func password() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -26,7 +26,8 @@ struct LoginTests {
     }
   }
 
-  @Test("the first line of a file is a token, whatever ends it", arguments: ["t0ken", "t0ken\n", "t0ken\r\nmore\r\n"])
+  @Test(
+    "The first line of a file is a token, whatever its newline", arguments: ["t0ken", "t0ken\n", "t0ken\r\nmore\r\n"])
   func token(content: String) async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID())")
     try Data(content.utf8).write(to: file)
@@ -41,7 +42,7 @@ struct LoginTests {
     }
   }
 
-  @Test("a digest proves the password, and does not show it")
+  @Test("Digest authentication does not send the password")
   func digest() async throws {
     try await TestServer.with { request in
       let isProven = request.fields["Authorization"]?.hasPrefix("Digest ") == true
@@ -58,7 +59,7 @@ struct LoginTests {
     }
   }
 
-  @Test("a terminal is asked, and does not show what is typed")
+  @Test("A terminal is prompted, without echo")
   func terminal() async throws {
     let terminal = try PseudoTerminal()
     let messages = try PipeEnds()
@@ -74,7 +75,7 @@ struct LoginTests {
     #expect(terminal.shown() == "")
   }
 
-  @Test("an interrupt at the question leaves the terminal as it was, and no profile")
+  @Test("An interrupt at the prompt restores the terminal and stores no profile")
   func interrupted() async throws {
     let terminal = try PseudoTerminal()
     let messages = try PipeEnds()
@@ -89,7 +90,7 @@ struct LoginTests {
     #expect(profiles.contents == [])
   }
 
-  @Test("what makes no sense is refused, and a secret on the command line with it", arguments: Refused.all)
+  @Test("Invalid command lines are rejected, including secrets as arguments", arguments: Refused.all)
   func refused(line: Refused) async throws {
     let run = try await ToolRun.of(
       ["login"] + line.arguments, .init(input: Data("t\n".utf8), environment: profiles.environment))
@@ -99,7 +100,7 @@ struct LoginTests {
     #expect(profiles.contents == [])
   }
 
-  /// A command line that makes no sense.
+  /// An invalid command line.
   struct Refused: Sendable {
     var arguments: [String]
     var reason: String
@@ -111,27 +112,27 @@ struct LoginTests {
     static let all = [
       Refused("work", "h.example", reason: "one of --bearer"),
       Refused("work", "h.example", "--bearer", "--basic", "ada", reason: "one of --bearer"),
-      Refused("work", "h.example", "--basic", "ada:s3same", reason: "no colon"),
+      Refused("work", "h.example", "--basic", "ada:s3same", reason: "contain a colon"),
       Refused("work", "h.example", "--bearer", "t0ken", reason: "nexpected argument"),
-      Refused("work", "https://ada:s3same@h.example", "--bearer", reason: "The URL holds a name or a password"),
+      Refused("work", "https://ada:s3same@h.example", "--bearer", reason: "The URL contains a name or a password"),
       Refused("work", "http://h.example", "--bearer", reason: "--allow-plain-http"),
-      Refused("work", "h.example/v1", "--bearer", reason: "as in https://h.example."),
-      Refused("work", "ftp://h.example", "--bearer", reason: "The URL cannot be used"),
-      Refused("a/b", "h.example", "--bearer", reason: "The name of a profile"),
-      Refused("Work", "h.example", "--bearer", reason: "has no capitals"),
-      Refused("work", "h.example", "--basic", "", reason: "is not empty"),
+      Refused("work", "h.example/v1", "--bearer", reason: "for example https://h.example."),
+      Refused("work", "ftp://h.example", "--bearer", reason: "The URL is invalid"),
+      Refused("a/b", "h.example", "--bearer", reason: "A profile name"),
+      Refused("Work", "h.example", "--bearer", reason: "must be in lower case"),
+      Refused("work", "h.example", "--basic", "", reason: "must not be empty"),
       Refused("work", "h.example", "--bearer", "--from", "", reason: "--from takes"),
     ]
   }
 
-  @Test("a secret that cannot be read or shown is refused, and not repeated")
+  @Test("An invalid secret is rejected without being repeated")
   func unreadable() async throws {
     let expected: [([String], String, String)] = [
       (["--bearer", "--from", "/nowhere/t"], "", "Cannot read /nowhere/t: no such file or directory."),
       (["--bearer"], "\nt0ken\n", "Cannot read standard input: its first line is empty."),
-      (["--bearer"], "se cret\n", "Cannot read the token: it holds a character that is not allowed."),
-      (["--basic", "ada"], "se\u{7}cret\n", "Cannot read the password: it holds a character that is not allowed."),
-      (["--basic", "ada"], "se\u{9B}cret\n", "Cannot read the password: it holds a character that is not allowed."),
+      (["--bearer"], "se cret\n", "Cannot read the token: it contains a character that is not allowed."),
+      (["--basic", "ada"], "se\u{7}cret\n", "Cannot read the password: it contains a character that is not allowed."),
+      (["--basic", "ada"], "se\u{9B}cret\n", "Cannot read the password: it contains a character that is not allowed."),
     ]
     for (arguments, input, text) in expected {
       let setting = ToolRun.Setting(input: Data(input.utf8), environment: profiles.environment)
@@ -142,7 +143,7 @@ struct LoginTests {
     #expect(profiles.contents == [])
   }
 
-  @Test("credentials go unencrypted to another machine where that is allowed")
+  @Test("Credentials go unencrypted to another machine only if allowed")
   func plainHTTP() async throws {
     let run = try await profiles.run(
       "login", "work", "http://h.example", "--bearer", "--allow-plain-http", input: "t0ken\n")

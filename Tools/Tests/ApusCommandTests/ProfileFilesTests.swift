@@ -2,12 +2,12 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// What `apus login` and `apus logout` leave on the disk.
+/// The files of `apus login` and `apus logout`.
 @Suite("Files of profiles", .timeLimit(.minutes(3)))
 struct ProfileFilesTests {
-  private let profiles = KeptProfiles()
+  private let profiles = TestProfiles()
 
-  @Test("nobody but their owner may look into files and folders, whatever the mask is")
+  @Test("Files and folders are private, whatever the umask")
   func modes() async throws {
     let setting = ToolRun.Setting(
       input: Data("secret\n".utf8), environment: profiles.environment, preparation: "umask 0")
@@ -21,7 +21,7 @@ struct ProfileFilesTests {
   }
 
   @Test(
-    "a folder that others may look into is refused and left as it is", arguments: [0o755, 0o770, 0o701] as [mode_t])
+    "A folder that other users can access is rejected and left unchanged", arguments: [0o755, 0o770, 0o701] as [mode_t])
   func openFolder(mode: mode_t) async throws {
     try FileManager.default.createDirectory(atPath: profiles.path, withIntermediateDirectories: true)
     chmod(profiles.path, mode)
@@ -35,7 +35,7 @@ struct ProfileFilesTests {
     #expect(login.status == 0, "\(login.error)")
   }
 
-  @Test("old credentials that cannot be removed are told of, and somebody is signed in")
+  @Test("Previous credentials that cannot be removed are reported, and the login succeeds")
   func unremovable() async throws {
     _ = try await profiles.logIn("work", "h.example", token: "one")
     let old = try #require(profiles.credentials.first)
@@ -43,12 +43,12 @@ struct ProfileFilesTests {
     let login = try await profiles.logIn("work", "h.example", token: "two")
     #expect(login.status == 0)
     #expect(login.text == "work: signed in to https://h.example\n")
-    #expect(login.error.hasPrefix("apus: Earlier credentials of “work” were not removed. Cannot write to \(old)/"))
+    #expect(login.error.hasPrefix("apus: The previous credentials of “work” were not removed. Cannot write to \(old)/"))
     let run = try await profiles.run("send", "--curl", "--show-secrets", "--profile", "work", "/")
     #expect(run.text.contains("Bearer two"))
   }
 
-  @Test("a secret is in no file as it is, nor as it would be sent, and nowhere in what is printed")
+  @Test("No file and no output contains a secret, plain or encoded")
   func secrets() async throws {
     let secret = "correct-horse-battery-staple"
     let runs = [
@@ -67,7 +67,7 @@ struct ProfileFilesTests {
     #expect(profiles.files(with: "https://h.example") == ["profiles/token.json", "profiles/work.json"])
   }
 
-  @Test("of two who sign in at once, one is kept, whole")
+  @Test("Of two concurrent logins, one is stored completely")
   func atOnce() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -86,7 +86,7 @@ struct ProfileFilesTests {
     }
   }
 
-  @Test("who signs in anew replaces server, user and secret")
+  @Test("A new login replaces server, user and secret")
   func replaced() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -101,7 +101,7 @@ struct ProfileFilesTests {
     }
   }
 
-  @Test("what a sign-in left that did not come to its end changes nothing, and goes with the next")
+  @Test("Leftovers of an interrupted login have no effect and are removed by the next")
   func leftOver() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -122,7 +122,7 @@ struct ProfileFilesTests {
     }
   }
 
-  @Test("they are kept where the environment says, or else in the home folder")
+  @Test("Profiles are stored where the environment says, otherwise in the home folder")
   func places() async throws {
     let place = profiles.path
     let expected: [([String: String], String)] = [
@@ -138,10 +138,10 @@ struct ProfileFilesTests {
     let nowhere = ["APUS_CONFIG_HOME": "", "XDG_CONFIG_HOME": "relative", "HOME": ""]
     let run = try await ToolRun.of(["whoami"], .init(environment: nowhere))
     #expect(run.status == 26)
-    #expect(run.error == "apus: There is no place for profiles: HOME is not set.\n")
+    #expect(run.error == "apus: Profiles have no folder: HOME is not set.\n")
   }
 
-  @Test("a folder that cannot be written is told of")
+  @Test("An unwritable folder is reported")
   func unwritable() async throws {
     try Data().write(to: URL(filePath: profiles.path))
     let run = try await profiles.logIn("work", "h.example", token: "t0ken")

@@ -2,12 +2,12 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// Calls with kept credentials.
+/// Calls with stored credentials.
 @Suite("Sending with a profile", .timeLimit(.minutes(3)))
 struct ProfileTests {
-  private let profiles = KeptProfiles()
+  private let profiles = TestProfiles()
 
-  @Test("a path is enough for a URL, behind a method too")
+  @Test("With a profile a path is enough, also after a method")
   func path() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -20,7 +20,7 @@ struct ProfileTests {
     }
   }
 
-  @Test("another server is refused before anything is sent")
+  @Test("A request to another server is refused before anything is sent")
   func otherOrigin() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -30,7 +30,7 @@ struct ProfileTests {
       #expect(run.status == 3)
       #expect(
         run.error
-          == "apus: The profile “work” is for https://h.example and not for \(other.origin): nothing was sent.\n")
+          == "apus: The profile “work” is for https://h.example, not for \(other.origin). Nothing was sent.\n")
       let curl = try await profiles.run("send", "--curl", "--profile", "work", other.origin)
       #expect(curl.status == 3)
       #expect(curl.text == "")
@@ -38,7 +38,7 @@ struct ProfileTests {
     }
   }
 
-  @Test("a redirect to another server carries none")
+  @Test("A redirect to another server carries no credentials")
   func redirect() async throws {
     try await TestServer.with { request in
       .text("there \(request.fields["Authorization"] ?? "without")")
@@ -56,7 +56,7 @@ struct ProfileTests {
     }
   }
 
-  @Test("lines of a batch carry them, but for those that go elsewhere, which are not sent")
+  @Test("Lines of a batch carry the credentials; lines for other servers are not sent")
   func batch() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -68,7 +68,7 @@ struct ProfileTests {
         let input = #"{"n":1,"url":"\#(server.origin)/a"}"# + "\n" + #"{"n":2,"url":"\#(other.origin)/b"}"#
         let run = try await profiles.run("batch", "--profile", "work", input: input)
         #expect(run.status == 0, "\(run.error)")
-        let answers = try run.answers()
+        let answers = try run.results()
         #expect(answers[1]?.body == "hi")
         #expect(answers[2]?.code == "invalidRequest" && answers[2]?.requestState == "notSent")
         #expect(answers[2]?.error?.contains("The profile “work” is for \(server.origin)") == true)
@@ -78,18 +78,18 @@ struct ProfileTests {
     }
   }
 
-  @Test("one caller at a time", arguments: ["send", "batch"])
+  @Test("A profile and other credentials are mutually exclusive", arguments: ["send", "batch"])
   func exclusive(command: String) async throws {
     for other in [["--bearer", "t"], ["--basic", "a:b"]] {
       let url = command == "send" ? ["https://h.example"] : []
       let setting = ToolRun.Setting(environment: profiles.environment)
       let run = try await ToolRun.of([command, "--profile", "work"] + other + url, setting)
       #expect(run.status == 64)
-      #expect(run.error.contains("--bearer, --basic and --profile exclude each other."))
+      #expect(run.error.contains("--bearer, --basic and --profile are mutually exclusive."))
     }
   }
 
-  @Test("the line for curl masks them unless they are asked for")
+  @Test("The curl line masks credentials unless requested")
   func curl() async throws {
     _ = try await profiles.logIn("work", "h.example", token: "t0ken")
     let masked = try await profiles.run("send", "--curl", "--profile", "work", "/a")
@@ -98,18 +98,18 @@ struct ProfileTests {
     #expect(shown.text.contains("Bearer t0ken") && shown.text.contains("https://h.example/a"))
   }
 
-  @Test("one that is not there is told of, and nothing is made", arguments: ["send", "batch", "logout", "whoami"])
+  @Test("An unknown profile is an error, and no files are created", arguments: ["send", "batch", "logout", "whoami"])
   func unknown(command: String) async throws {
     let option = command == "send" || command == "batch" ? ["--profile"] : []
     let url = command == "send" ? ["/a"] : []
     let setting = ToolRun.Setting(environment: profiles.environment)
     let run = try await ToolRun.of([command] + option + ["work"] + url, setting)
     #expect(run.status == 26)
-    #expect(run.error == "apus: There is no profile “work” in \(profiles.path): `apus login` makes one.\n")
+    #expect(run.error == "apus: There is no profile “work” in \(profiles.path). Create one with `apus login`.\n")
     #expect(profiles.contents == [])
   }
 
-  @Test("a profile that is damaged is told of, holds up no other, and can be mended or removed")
+  @Test("A damaged profile is reported, does not affect others, and can be replaced or removed")
   func damaged() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -121,7 +121,7 @@ struct ProfileTests {
         try Data(content.utf8).write(to: URL(filePath: path))
         let run = try await profiles.run("send", "--profile", "work", "\(server.origin)/a")
         #expect(run.status == 26)
-        #expect(run.error.hasPrefix("apus: The profile “work” is damaged, sign in again: \(path) cannot be used, "))
+        #expect(run.error.hasPrefix("apus: The profile “work” is damaged: in \(path), "))
       }
       #expect(server.exchanges.isEmpty)
       let mended = try await profiles.logIn("work", server.origin, token: "new")
@@ -135,7 +135,7 @@ struct ProfileTests {
     }
   }
 
-  @Test("a profile that somebody leads elsewhere without the key sends nothing")
+  @Test("A profile redirected to another server without the key sends nothing")
   func ledElsewhere() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -149,14 +149,14 @@ struct ProfileTests {
         try Data(changed.utf8).write(to: URL(filePath: path))
         let run = try await profiles.run("send", "--profile", "work", "/")
         #expect(run.status == 26)
-        let reason = "\(path) cannot be used, its credentials are for something else.\n"
-        #expect(run.error == "apus: The profile “work” is damaged, sign in again: \(reason)")
+        let reason = "in \(path), its credentials belong to something else. Sign in again.\n"
+        #expect(run.error == "apus: The profile “work” is damaged: \(reason)")
       }
       #expect(other.exchanges.isEmpty)
     }
   }
 
-  @Test("credentials that are gone, or whose key is, are told of before anything is sent")
+  @Test("Missing credentials and keys are reported before anything is sent")
   func withoutCredentials() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -167,21 +167,22 @@ struct ProfileTests {
       try FileManager.default.removeItem(atPath: key)
       let keyless = try await profiles.run("send", "--profile", "work", "/")
       #expect(keyless.status == 26)
-      #expect(keyless.error.hasPrefix("apus: The credentials of the profile “work” cannot be read, since in "))
+      #expect(keyless.error.hasPrefix("apus: The credentials of the profile “work” cannot be read: in "))
       #expect(!FileManager.default.fileExists(atPath: key))
       try bytes.write(to: URL(filePath: key))
       chmod(key, 0o600)
       for folder in profiles.credentials { try FileManager.default.removeItem(atPath: folder) }
       let signedOut = try await profiles.run("send", "--profile", "work", "/")
       #expect(signedOut.status == 3)
-      #expect(signedOut.error.hasPrefix("apus: Nobody is signed in to the profile “work”: `apus login work http://"))
+      #expect(
+        signedOut.error.hasPrefix("apus: The profile “work” is signed out. Sign in with `apus login work http://"))
       let listed = try await profiles.run("whoami")
       #expect(listed.text == "work  bearer  \(server.origin)  -  signed out\n")
       #expect(server.exchanges.isEmpty)
     }
   }
 
-  @Test("credentials that were written over are told of")
+  @Test("Overwritten credentials are reported")
   func foreignCredentials() async throws {
     _ = try await profiles.logIn("work", "h.example", token: "t0ken")
     for folder in profiles.credentials {
@@ -191,7 +192,7 @@ struct ProfileTests {
     }
     let run = try await profiles.run("send", "--curl", "--profile", "work", "/")
     #expect(run.status == 26)
-    let text = "apus: The credentials of the profile “work” cannot be read, since in \(profiles.path) secret "
+    let text = "apus: The credentials of the profile “work” cannot be read: in \(profiles.path), secret "
     #expect(run.error.hasPrefix(text), "\(run.error)")
     let removed = try await profiles.run("logout", "work")
     #expect(removed.status == 0)

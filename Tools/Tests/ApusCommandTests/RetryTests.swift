@@ -2,10 +2,10 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// What becomes of a request whose connection, in use before, turns out to be closed.
-@Suite("Sending again", .timeLimit(.minutes(3)))
+/// Requests on a reused connection that turns out to be closed.
+@Suite("Resending and retries", .timeLimit(.minutes(3)))
 struct RetryTests {
-  /// Two requests, one after the other over one connection, whichever is first.
+  /// Two consecutive requests on one connection, in any order.
   private func batch(
     to server: TestServer, _ arguments: [String] = [], more: String = ""
   ) async throws -> ToolRun {
@@ -13,14 +13,14 @@ struct RetryTests {
     return try await ToolRun.of(["batch", "--connections", "1"] + arguments, .init(input: Data(input.utf8)))
   }
 
-  @Test("in a batch it goes out again, on a new connection, and the timeline says so")
+  @Test("In a batch the request is resent on a new connection, and the trace records it")
   func again() async throws {
     try await TestServer.with { request in
       request.number == 1 ? .closed : .text("hi")
     } body: { server in
       let run = try await batch(to: server, ["--trace"])
       #expect(run.status == 0)
-      #expect(try run.answers().values.map(\.status) == [200, 200])
+      #expect(try run.results().values.map(\.status) == [200, 200])
       #expect(server.exchanges.map(\.connection) == [0, 0, 1])
       #expect(Set(server.exchanges.dropFirst().map(\.target)).count == 1)
       #expect(run.error.contains("resent on a new connection: the reused one was closed"))
@@ -28,16 +28,16 @@ struct RetryTests {
   }
 
   @Test(
-    "in a batch it does not with --no-retry, nor where it could happen twice: its line says that it may have been sent",
+    "In a batch it is not resent with --no-retry or if not idempotent; its line says maybeSent",
     arguments: [(["--no-retry"], ""), ([], #","body":"x""#)] as [([String], String)])
   func notAgain(arguments: [String], more: String) async throws {
     try await TestServer.with { request in
       request.number == 1 ? .closed : .text("hi")
     } body: { server in
       let run = try await batch(to: server, arguments, more: more)
-      // Every line has its answer, and that is all a batch is to do.
+      // Every line has its result, which is success for a batch.
       #expect(run.status == 0)
-      let answers = try run.answers().values
+      let answers = try run.results().values
       #expect(answers.compactMap(\.status) == [200])
       #expect(answers.compactMap(\.code) == ["broken"])
       #expect(answers.compactMap(\.requestState) == ["maybeSent"])
@@ -46,7 +46,7 @@ struct RetryTests {
   }
 
   @Test(
-    "a redirect's request goes out again, and with --no-retry ends apus send with 56",
+    "A redirected request is resent, and with --no-retry ends apus send with 56",
     arguments: [([], 0, "there"), (["--no-retry"], 56, "")] as [([String], Int32, String)])
   func redirected(arguments: [String], status: Int32, text: String) async throws {
     try await TestServer.with { request in
@@ -65,7 +65,7 @@ struct RetryTests {
     }
   }
 
-  @Test("what failed for now is tried again with --retry, and not without", arguments: [0, 2])
+  @Test("Temporary failures are retried only with --retry", arguments: [0, 2])
   func furtherAttempts(number: Int) async throws {
     try await TestServer.with { request in
       request.number < 2 ? .status(503, fields: ["Retry-After": "0"]) : .text("hi")
@@ -78,13 +78,13 @@ struct RetryTests {
     }
   }
 
-  @Test("over URLSession, which sends again unseen, --no-retry gives every request a connection of its own")
+  @Test("With URLSession, which resends by itself, --no-retry opens a connection for every request")
   func urlSession() async throws {
     try await TestServer.with { _ in
       .text("hi")
     } body: { server in
       let run = try await batch(to: server, ["--transport", "urlsession", "--no-retry"])
-      #expect(try run.answers().values.map(\.status) == [200, 200])
+      #expect(try run.results().values.map(\.status) == [200, 200])
       #expect(Set(server.exchanges.map(\.connection)).count == 2)
     }
   }

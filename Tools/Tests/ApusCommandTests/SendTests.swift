@@ -2,10 +2,10 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// `apus send`, from outside.
+/// `apus send`, run as a process.
 @Suite("apus send", .timeLimit(.minutes(3)))
 struct SendTests {
-  @Test("an accepted answer goes to standard output as it came")
+  @Test("The content of a successful response goes to standard output unchanged")
   func accepted() async throws {
     try await TestServer.with { _ in
       .json(#"{"b": 1,  "a": [ ]}"#)
@@ -22,7 +22,7 @@ struct SendTests {
     }
   }
 
-  @Test("a refused answer is printed too, and ends with 22")
+  @Test("The content of a rejection is printed, with status 22")
   func refused() async throws {
     try await TestServer.with { _ in
       .json(#"{"title":"no"}"#, status: 404)
@@ -30,11 +30,11 @@ struct SendTests {
       let run = try await ToolRun.of("send", "get", server.origin)
       #expect(run.status == 22)
       #expect(run.text == #"{"title":"no"}"#)
-      #expect(run.error == "apus: The server refused: 404 Not Found.\n")
+      #expect(run.error == "apus: The server rejected the request: 404 Not Found.\n")
     }
   }
 
-  @Test("redirects are followed unless they are not to be; credentials stay with their origin")
+  @Test("Redirects are followed unless turned off; credentials stay with their origin")
   func redirects() async throws {
     try await TestServer.with { request in
       .text("there \(request.fields["Authorization"] ?? "without")")
@@ -54,7 +54,7 @@ struct SendTests {
     }
   }
 
-  @Test("status and fields are printed where they are asked for")
+  @Test("Status and fields are printed on request")
   func include() async throws {
     try await TestServer.with { _ in
       .text("hi", fields: ["X-A": "1"])
@@ -66,7 +66,7 @@ struct SendTests {
   }
 
   @Test(
-    "each class of errors has its status, and says what happened",
+    "Each class of errors has its status and message",
     arguments: [
       (Reply.raw("nonsense\r\n\r\n"), [], 8), (.text("hello").closing(at: .content(2)), [], 56), (.closed, [], 56),
       (.stalled, ["--timeout", "0.3"], 28),
@@ -81,7 +81,7 @@ struct SendTests {
     }
   }
 
-  @Test("what can be known before is said before anything is sent")
+  @Test("Invalid command lines are reported before anything is sent")
   func before() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -105,7 +105,7 @@ struct SendTests {
     }
   }
 
-  @Test("nobody at the port is status 7, and a host that does not speak TLS 35")
+  @Test("A refused connection is status 7, and a host without TLS 35")
   func unreachable() async throws {
     let port = try await TestServer.with { _ in
       .closed
@@ -122,16 +122,16 @@ struct SendTests {
     }
   }
 
-  @Test("help names every exit status, and the version is told")
+  @Test("Help lists every exit status, and --version prints the version")
   func help() async throws {
     let help = try await ToolRun.of("send", "--help")
     #expect(help.status == 0)
-    #expect(help.text.contains("  22  the server refused"))
+    #expect(help.text.contains("  22  the server rejected the request"))
     let version = try await ToolRun.of("--version")
     #expect(version.text.wholeMatch(of: /apus [0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
   }
 
-  @Test("the timeline goes to standard error, also of a call that failed")
+  @Test("The trace goes to standard error, also for a failed call")
   func trace() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -160,7 +160,7 @@ struct SendTests {
     }
   }
 
-  @Test("URLSession sends as well, and says what it cannot do")
+  @Test("URLSession can be selected, and reports unsupported options")
   func urlSession() async throws {
     try await TestServer.with { _ in
       .text("hi")

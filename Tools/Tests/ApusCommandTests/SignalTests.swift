@@ -2,11 +2,11 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// What happens when somebody wants it to stop.
+/// Signals and closed inputs and outputs.
 @Suite("Interrupting", .timeLimit(.minutes(3)))
 struct SignalTests {
   @Test(
-    "a signal cancels the call, and the status says which",
+    "A signal cancels the call and determines the status",
     arguments: [(SIGHUP, 129), (SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
   func signal(number: Int32, status: Int32) async throws {
     try await TestServer.with { _ in
@@ -26,7 +26,8 @@ struct SignalTests {
   }
 
   @Test(
-    "a signal that was ignored before stays so", arguments: [("HUP", SIGHUP), ("INT", SIGINT)] as [(String, Int32)])
+    "A signal that was ignored at the start stays ignored",
+    arguments: [("HUP", SIGHUP), ("INT", SIGINT)] as [(String, Int32)])
   func ignored(name: String, number: Int32) async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -42,7 +43,7 @@ struct SignalTests {
     }
   }
 
-  @Test("it does not wait for a reader that does not read")
+  @Test("The tool does not wait for a stalled reader")
   func slowReader() async throws {
     try await TestServer.with { _ in
       .generated(10_000_000)
@@ -56,7 +57,7 @@ struct SignalTests {
     }
   }
 
-  @Test("it does not wait for an input that does not end")
+  @Test("The tool does not wait for an endless input")
   func slowInput() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -70,7 +71,7 @@ struct SignalTests {
     }
   }
 
-  @Test("a batch answers every request it has read")
+  @Test("A cancelled batch writes a line for every request it read")
   func batch() async throws {
     try await TestServer.with { _ in
       .stalled

@@ -5,7 +5,7 @@ import Testing
 /// The tool on a terminal.
 @Suite("On a terminal", .timeLimit(.minutes(3)))
 struct TerminalTests {
-  @Test("JSON is laid out in colour on a terminal, and without where that is not wanted")
+  @Test("JSON is formatted in colour on a terminal, and without with NO_COLOR")
   func colour() async throws {
     try await TestServer.with { _ in
       .json(#"{"a":1}"#)
@@ -23,7 +23,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("binary content is kept from it")
+  @Test("Binary content is not written to a terminal")
   func binary() async throws {
     try await TestServer.with { _ in
       .status(200, content: [1, 0, 2])
@@ -36,7 +36,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("a refused answer is refused, though it is binary")
+  @Test("A rejection with binary content is reported as a rejection")
   func refusedBinary() async throws {
     try await TestServer.with { _ in
       .status(502, content: [1, 0, 2])
@@ -45,11 +45,11 @@ struct TerminalTests {
       let run = try await ToolRun.of(["send", server.origin], .init(output: terminal.program))
       #expect(terminal.shown() == "")
       #expect(run.status == 22)
-      #expect(run.error.hasPrefix("apus: The server refused: 502") && run.error.contains("binary"))
+      #expect(run.error.hasPrefix("apus: The server rejected the request: 502") && run.error.contains("binary"))
     }
   }
 
-  @Test("a long transfer draws how far it is, and takes the line away")
+  @Test("A long transfer draws a progress bar and erases it")
   func progress() async throws {
     try await TestServer.with { _ in
       .generated(1_000_000).pausing(for: .milliseconds(1200), at: .content(500_000))
@@ -64,7 +64,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("nothing is drawn where standard error is none")
+  @Test("Nothing is drawn if standard error is not a terminal")
   func noTerminal() async throws {
     try await TestServer.with { _ in
       .generated(1_000_000).pausing(for: .milliseconds(1200), at: .content(500_000))
@@ -74,10 +74,10 @@ struct TerminalTests {
     }
   }
 
-  /// What a server would have a terminal do: clear itself, set its title, write backwards.
+  /// Control characters that clear a terminal, set its title and reverse text.
   private static let hostile = "\u{1B}[2J\u{1B}]0;owned\u{7}\u{9B}31m\u{202E}\u{8}"
 
-  @Test("a server's text does nothing to it, and is exact in a pipe and with --raw")
+  @Test("Server text cannot control the terminal, and is unchanged in a pipe and with --raw")
   func harmless() async throws {
     try await TestServer.with { _ in
       .text(Self.hostile, fields: ["X-Title": "\u{9B}31m\u{202E}"])
@@ -95,7 +95,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("neither do the answers of a batch, nor the timeline of a call")
+  @Test("Batch results and traces cannot control the terminal")
   func harmlessLines() async throws {
     try await TestServer.with { _ in
       .raw("HTTP/1.1 200 \u{9B}31mred\u{202E}\r\nContent-Length: \(Self.hostile.utf8.count)\r\n\r\n" + Self.hostile)
@@ -113,14 +113,14 @@ struct TerminalTests {
     }
   }
 
-  @Test("a server's words on standard error are harmless, too")
+  @Test("Server text on standard error cannot control the terminal")
   func harmlessReason() async throws {
     try await TestServer.with { _ in
       .raw("HTTP/1.1 500 \u{9B}31mred\u{202E}\r\nContent-Length: 0\r\n\r\n")
     } body: { server in
       let run = try await ToolRun.of("send", server.origin)
       #expect(run.status == 22)
-      #expect(run.error.hasPrefix("apus: The server refused: 500") && run.error.contains("red"))
+      #expect(run.error.hasPrefix("apus: The server rejected the request: 500") && run.error.contains("red"))
       #expect(!run.error.unicodeScalars.contains { ["\u{9B}", "\u{202E}"].contains($0) })
     }
   }

@@ -2,10 +2,10 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// `apus whoami` and `apus logout`, from outside.
+/// `apus whoami` and `apus logout`, run as a process.
 @Suite("apus whoami and logout", .timeLimit(.minutes(3)))
 struct WhoamiTests {
-  private let profiles = KeptProfiles()
+  private let profiles = TestProfiles()
 
   private struct Listed: Decodable {
     var name: String
@@ -16,7 +16,7 @@ struct WhoamiTests {
     var signedIn: Bool
   }
 
-  @Test("profiles are listed by name, with users and without secrets")
+  @Test("Profiles are listed by name, with users and without secrets")
   func list() async throws {
     _ = try await profiles.logIn("work", "h.example:8443", token: "t0ken")
     _ = try await profiles.run("login", "home", "h.example", "--basic", "ada", input: "secret\n")
@@ -35,19 +35,19 @@ struct WhoamiTests {
     #expect(!one.text.contains("secret"))
   }
 
-  @Test("nothing to list is no error")
+  @Test("An empty list is not an error")
   func nothing() async throws {
     let run = try await profiles.run("whoami")
     #expect(run.status == 0)
     #expect(run.text == "")
-    #expect(run.error == "apus: There is no profile in \(profiles.path): `apus login` makes one.\n")
+    #expect(run.error == "apus: There are no profiles in \(profiles.path). Create one with `apus login`.\n")
     let json = try await profiles.run("whoami", "--json")
     #expect(try JSONDecoder().decode([Listed].self, from: json.output).isEmpty)
     #expect(json.error == "")
     #expect(profiles.contents == [])
   }
 
-  @Test("who has a folder and no secret in it is signed out")
+  @Test("A profile with a folder but no secret is signed out")
   func emptied() async throws {
     _ = try await profiles.logIn("work", "h.example", token: "t0ken")
     for folder in profiles.credentials { try FileManager.default.removeItem(atPath: "\(folder)/secret") }
@@ -56,7 +56,7 @@ struct WhoamiTests {
     #expect(run.status == 0)
   }
 
-  @Test("a profile that is damaged hides none of the others")
+  @Test("A damaged profile does not hide the others")
   func damaged() async throws {
     _ = try await profiles.logIn("work", "h.example", token: "t0ken")
     try Data("{".utf8).write(to: URL(filePath: "\(profiles.path)/profiles/broken.json"))
@@ -66,7 +66,7 @@ struct WhoamiTests {
     #expect(run.error.hasPrefix("apus: The profile “broken” is damaged"))
   }
 
-  @Test("who is signed out sends nothing under that name any more")
+  @Test("After a logout the profile's name sends nothing")
   func logout() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -86,7 +86,7 @@ struct WhoamiTests {
     }
   }
 
-  @Test("all can be signed out at once, damaged and unfinished ones with them")
+  @Test("--all removes all profiles, including damaged and unfinished ones")
   func all() async throws {
     _ = try await profiles.logIn("one", "h.example", token: "t0ken")
     _ = try await profiles.logIn("two", "h.example", token: "t0ken")
@@ -99,11 +99,11 @@ struct WhoamiTests {
     #expect(profiles.credentials == [])
     let again = try await profiles.run("logout", "--all")
     #expect(again.status == 0)
-    #expect(again.error.hasPrefix("apus: There is no profile in "))
+    #expect(again.error.hasPrefix("apus: There are no profiles in "))
   }
 
   @Test(
-    "one profile or all are to be named", arguments: [["logout"], ["logout", "work", "--all"], ["logout", "a/b"]])
+    "logout needs a profile or --all", arguments: [["logout"], ["logout", "work", "--all"], ["logout", "a/b"]])
   func refused(arguments: [String]) async throws {
     let run = try await ToolRun.of(arguments, .init(environment: profiles.environment))
     #expect(run.status == 64)

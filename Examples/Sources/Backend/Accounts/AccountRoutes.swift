@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 
@@ -7,8 +8,8 @@ import Hummingbird
 /// - `GET /accounts/me`: `{id, name, email}`
 /// - `POST /sessions` `{email, password}`: 201 `{access_token, refresh_token, expires_in, token_type}`
 /// - `POST /sessions/refresh` `{refresh_token}`: the same, with status 200; 400 with `"error": "invalid_grant"`
-/// - `POST /sessions/revoke` `{refresh_token}`: 204; its session's tokens are void. The same for one that is unknown
-/// - `DELETE /sessions`: 204; the session's tokens are void
+/// - `POST /sessions/revoke` `{refresh_token}`: 204, also for an unknown token; revokes all tokens of the session
+/// - `DELETE /sessions`: 204; revokes all tokens of the session
 struct AccountRoutes {
   let accounts: AccountStore
   let gatekeeper: Gatekeeper
@@ -62,8 +63,8 @@ struct AccountRoutes {
     }
   }
 
-  /// Whoever signs out has a refresh token, and perhaps no access token that is still good. Nobody learns whether there
-  /// was a session (RFC 7009, section 2.2).
+  /// Takes the refresh token only, because the access token may have expired. The response does not tell whether the
+  /// token was valid (RFC 7009 §2.2).
   @Sendable
   private func revoke(_ request: Request, _: BackendContext) async throws -> Response {
     let token = OpaqueToken(text: try await Content.decode(RefreshInput.self, from: request).validated())
@@ -71,10 +72,58 @@ struct AccountRoutes {
     return .noContent
   }
 
-  /// Tokens must not stay in any cache (RFC 6749, section 5.1).
+  /// Tokens must not be cached (RFC 6749 §5.1).
   private func uncached(_ response: Response) -> Response {
     var response = response
     response.headers[.cacheControl] = "no-store"
     return response
+  }
+}
+
+/// The content of a sign-up. All members are optional, so that one response reports all that are missing.
+struct SignUpInput: Decodable, Sendable {
+  var name: String?
+  var email: String?
+  var password: String?
+
+  /// Returns the members, validated and trimmed.
+  func validated() throws(Problem) -> (name: String, email: String, password: String) {
+    var check = Validation()
+    let name = check.name("name", name)
+    let email = check.email("email", email)
+    let password = check.password("password", password)
+    try check.finish()
+    return (name, email, password)
+  }
+}
+
+/// The content of a sign-in.
+struct SignInInput: Decodable, Sendable {
+  var email: String?
+  var password: String?
+
+  /// Checks only that the members are present.
+  func validated() throws(Problem) -> (email: String, password: String) {
+    var check = Validation()
+    let email = check.present("email", email).trimmingCharacters(in: .whitespacesAndNewlines)
+    let password = check.present("password", password)
+    try check.finish()
+    return (email, password)
+  }
+}
+
+/// The content of a refresh and of a sign-out.
+struct RefreshInput: Decodable, Sendable {
+  var refreshToken: String?
+
+  enum CodingKeys: String, CodingKey {
+    case refreshToken = "refresh_token"
+  }
+
+  func validated() throws(Problem) -> String {
+    var check = Validation()
+    let token = check.present("refresh_token", refreshToken)
+    try check.finish()
+    return token
   }
 }

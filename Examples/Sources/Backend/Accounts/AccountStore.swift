@@ -1,18 +1,25 @@
 import Foundation
 import GRDB
 
+/// A user's account.
+struct Account: Codable, FetchableRecord, Sendable, Equatable {
+  let id: Int64
+  let name: String
+  let email: String
+}
+
 /// The accounts in the database.
 struct AccountStore: Sendable {
   let database: Database
   let now: @Sendable () -> Date
   /// scrypt's N for new passwords.
   let hashRounds: Int
-  /// How many friends a new account starts with.
+  /// The number of friends of a new account.
   let friends: Int
 
-  /// Signs somebody up.
+  /// Adds an account.
   ///
-  /// - Throws: `Problem` with status 409 when the address is taken.
+  /// - Throws: `Problem` with status 409 when the e-mail address is taken.
   func add(name: String, email: String, password: String) async throws -> Account {
     let hash = try await hash(of: password).text
     let time = now().timeIntervalSince1970
@@ -30,14 +37,14 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// The account of an address, if the password is right.
+  /// Returns the account with an e-mail address when the password is correct.
   func account(email: String, password: String) async throws -> Account? {
     let found = try await database.pool.read { db in
       try Row.fetchOne(db, sql: "SELECT * FROM accounts WHERE email = ?", arguments: [email])
         .map { try (Account(row: $0), PasswordHash(text: $0["password"])) }
     }
     guard let (account, hash) = found, let hash else {
-      // As slow as a wrong password: time must not tell which addresses have accounts.
+      // As slow as a wrong password, so that timing does not reveal which addresses have accounts.
       _ = try await self.hash(of: password)
       return nil
     }

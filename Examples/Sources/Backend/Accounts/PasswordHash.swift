@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A password as it is stored: salted, and stretched with scrypt (RFC 7914).
+/// A salted password hash, derived with scrypt (RFC 7914).
 struct PasswordHash: Equatable, Sendable {
   private static let blockSize = 8
   private static let length = 32
@@ -11,9 +11,9 @@ struct PasswordHash: Equatable, Sendable {
   let salt: Data
   let key: Data
 
-  /// Hashes a password with a salt of its own.
+  /// Hashes a password with a new salt.
   ///
-  /// - Parameter rounds: scrypt's N, a power of two; memory and time grow with it.
+  /// - Parameter rounds: scrypt's N, a power of two. Memory and time grow with it.
   init(of password: String, rounds: Int) throws {
     try self.init(of: password, rounds: rounds, salt: Data(SecureRandom.bytes(16)))
   }
@@ -27,16 +27,16 @@ struct PasswordHash: Equatable, Sendable {
     ).withUnsafeBytes { Data($0) }
   }
 
-  /// Whether this is the hash of the password.
+  /// Whether the hash is of a password.
   func matches(_ password: String) throws -> Bool {
     let other = try PasswordHash(of: password, rounds: rounds, salt: salt)
-    // Takes as long whether the first byte differs or the last.
+    // In constant time.
     return other.key.count == key.count && zip(other.key, key).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }
 
 extension PasswordHash {
-  /// The form in the database: a later change of rounds leaves older hashes usable.
+  /// The form in the database. It contains the rounds, so hashes stay valid when the default changes.
   var text: String { "scrypt$\(rounds)$\(salt.base64EncodedString())$\(key.base64EncodedString())" }
 
   init?(text: String) {

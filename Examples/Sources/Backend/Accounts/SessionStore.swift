@@ -3,18 +3,18 @@ import GRDB
 
 /// The sessions and their tokens in the database.
 ///
-/// Tokens come in pairs, which each session counts. An access token is good until its time is over, also when there is
-/// a newer one, so requests under way are not disturbed.
+/// Tokens are issued in pairs, numbered within their session. An access token stays valid until it expires, even after a
+/// refresh, so that requests in flight succeed.
 ///
-/// A client may die before it has stored a new pair. So a refresh token is taken again as long as no token of a later
-/// pair was ever shown: it gives another pair, and the one that was lost is void. One that comes when a later token was
-/// shown already may be a stolen one, so it ends its session (RFC 9700, section 4.14.2).
+/// A client may crash before it has stored a new pair. A refresh token is therefore accepted again until a token of a
+/// later pair is used: the refresh issues another pair and revokes the lost one. After that, the token may be stolen, so
+/// its use ends the session (RFC 9700 §4.14.2).
 struct SessionStore: Sendable {
   let database: Database
   let now: @Sendable () -> Date
   let lifetimes: TokenLifetimes
 
-  /// What became of a token that a client showed.
+  /// The result of validating a token.
   enum Judgement<Value: Sendable>: Sendable {
     case valid(Value)
     case expired
@@ -22,7 +22,7 @@ struct SessionStore: Sendable {
     case unknown
   }
 
-  /// New tokens, and whose they are.
+  /// The result of a refresh.
   struct Renewal: Sendable {
     let account: Int64
     let tokens: Tokens
@@ -36,16 +36,16 @@ struct SessionStore: Sendable {
     }
   }
 
-  /// Whose access token this is.
+  /// Validates an access token.
   func principal(of token: OpaqueToken) async throws -> Judgement<Principal> {
     var row = try await database.pool.read { db in try AccessRow.find(token, in: db) }
-    // Noted once for each pair. A refresh may have made it void since it was found, so it is looked for again.
-    if row?.isNew == true { row = try await database.pool.write { db in try noted(token, in: db) } }
+    // Recorded once for each pair. Read again in the transaction, because a refresh may have revoked the token since.
+    if row?.isNew == true { row = try await database.pool.write { db in try recordedUse(of: token, in: db) } }
     guard let found = row else { return .unknown }
     return now().timeIntervalSince1970 < found.expiry ? .valid(found.principal) : .expired
   }
 
-  /// Exchanges a refresh token for a new pair of tokens.
+  /// Exchanges a refresh token for a new pair.
   func refresh(_ token: OpaqueToken) async throws -> Judgement<Renewal> {
     let time = now().timeIntervalSince1970
     return try await database.pool.write { db in
@@ -55,7 +55,7 @@ struct SessionStore: Sendable {
         return .reused
       }
       guard time < found.expiry else { return .expired }
-      // What it gave before never arrived: nobody has shown it.
+      // No token of a later pair was used, so those pairs never arrived.
       for table in ["access_tokens", "refresh_tokens"] {
         try db.execute(
           sql: "DELETE FROM \(table) WHERE session_id = ? AND pair > ?", arguments: [found.session, found.pair])
@@ -65,14 +65,14 @@ struct SessionStore: Sendable {
     }
   }
 
-  /// Ends a session with all its tokens.
+  /// Ends a session and revokes its tokens.
   func end(session: Int64) async throws {
     try await database.pool.write { db in
       try db.execute(sql: "DELETE FROM sessions WHERE id = ?", arguments: [session])
     }
   }
 
-  /// Ends the session of a refresh token, also of one that gave others already (RFC 7009, section 2.1).
+  /// Ends the session of a refresh token, even a superseded one (RFC 7009 §2.1).
   func end(sessionOf token: OpaqueToken) async throws {
     let sql = "DELETE FROM sessions WHERE id = (SELECT session_id FROM refresh_tokens WHERE hash = ?)"
     try await database.pool.write { db in try db.execute(sql: sql, arguments: [token.hash]) }
@@ -80,8 +80,8 @@ struct SessionStore: Sendable {
 
   // MARK: In a transaction
 
-  /// Notes that an access token was shown, also when that was too late: whoever shows it has the pair.
-  private func noted(_ token: OpaqueToken, in db: GRDB.Database) throws -> AccessRow? {
+  /// Records the use of an access token, even an expired one: it proves that the client received the pair.
+  private func recordedUse(of token: OpaqueToken, in db: GRDB.Database) throws -> AccessRow? {
     guard let found = try AccessRow.find(token, in: db) else { return nil }
     try note(pair: found.pair, of: found.principal.session, in: db)
     return found
@@ -105,5 +105,58 @@ struct SessionStore: Sendable {
       arguments: [refresh.hash, session, pair, time + lifetimes.refresh / .seconds(1)])
     return Tokens(
       accessToken: access.text, refreshToken: refresh.text, expiresIn: lifetimes.isTold ? seconds : nil)
+  }
+}
+
+/// An access token in the database.
+struct AccessRow: Sendable {
+  let principal: Principal
+  /// The number of the pair within the session.
+  let pair: Int64
+  let expiry: Double
+  /// Whether no token of this pair or a later one was used before.
+  let isNew: Bool
+
+  static func find(_ token: OpaqueToken, in db: GRDB.Database) throws -> AccessRow? {
+    let sql = """
+      SELECT accounts.*, sessions.id AS session, sessions.shown AS shown,
+        access_tokens.pair AS pair, access_tokens.expires_at AS expires_at
+      FROM access_tokens
+      JOIN sessions ON sessions.id = access_tokens.session_id
+      JOIN accounts ON accounts.id = sessions.account_id
+      WHERE access_tokens.hash = ?
+      """
+    guard let row = try Row.fetchOne(db, sql: sql, arguments: [token.hash]) else { return nil }
+    let pair: Int64 = row["pair"]
+    let shown: Int64 = row["shown"]
+    return AccessRow(
+      principal: Principal(account: try Account(row: row), session: row["session"]), pair: pair,
+      expiry: row["expires_at"], isNew: pair > shown)
+  }
+}
+
+/// A refresh token in the database.
+struct RefreshRow: Sendable {
+  let session: Int64
+  let account: Int64
+  /// The number of the pair within the session.
+  let pair: Int64
+  /// The newest pair with a used token.
+  let shown: Int64
+  let expiry: Double
+
+  static func find(_ token: OpaqueToken, in db: GRDB.Database) throws -> RefreshRow? {
+    let sql = """
+      SELECT sessions.id AS session, sessions.account_id AS account, sessions.shown AS shown,
+        refresh_tokens.pair AS pair, refresh_tokens.expires_at AS expires_at
+      FROM refresh_tokens
+      JOIN sessions ON sessions.id = refresh_tokens.session_id
+      WHERE refresh_tokens.hash = ?
+      """
+    return try Row.fetchOne(db, sql: sql, arguments: [token.hash]).map { row in
+      RefreshRow(
+        session: row["session"], account: row["account"], pair: row["pair"], shown: row["shown"],
+        expiry: row["expires_at"])
+    }
   }
 }

@@ -1,21 +1,47 @@
-/// What a client gets when it signs in or refreshes (RFC 6749, section 5.1).
+import Crypto
+import Foundation
+
+/// The response to a sign-in or a refresh (RFC 6749 §5.1).
 struct Tokens: Encodable, Sendable {
   let accessToken: String
   let refreshToken: String
-  /// Seconds; a fraction when the lifetime has one. `nil`: the client is not told.
+  /// The lifetime in seconds, with fractions; `nil` keeps it from the client.
   let expiresIn: Double?
   let tokenType = "Bearer"
 }
 
-/// How long tokens are good for, and whether clients are told how long an access token is.
+/// The lifetimes of tokens, and whether clients are told that of access tokens.
 struct TokenLifetimes: Sendable {
   let access: Duration
   let refresh: Duration
   let isTold: Bool
 }
 
-/// Who sends a request: an account, in one of its sessions.
+/// The sender of a request: an account and one of its sessions.
 struct Principal: Sendable {
   let account: Account
   let session: Int64
+}
+
+/// An opaque token of 256 random bits.
+struct OpaqueToken: Sendable {
+  let text: String
+
+  static func random() -> OpaqueToken {
+    let text = Data(SecureRandom.bytes(32)).base64EncodedString()
+    // Base64url without padding (RFC 4648 §5).
+    return OpaqueToken(
+      text: text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""))
+  }
+
+  /// The hash to store. Random tokens need no salt.
+  var hash: Data { Data(SHA256.hash(data: Data(text.utf8))) }
+}
+
+/// Random bytes for salts and tokens, from the system's secure generator.
+enum SecureRandom {
+  static func bytes(_ count: Int) -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
 }

@@ -2,21 +2,23 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Synchronization
 
-/// Answers that no server should give, for clients that must cope with them.
+/// Misbehaviour on request, for clients that must cope with it.
 ///
-/// - `GET /faults/stall`: none, until the client leaves
-/// - `GET /faults/slow?ms=`: `{"slept_ms": ms}` after that time
-/// - `GET /faults/drip?bytes=&ms=`: that many bytes of text, one each `ms` milliseconds
-/// - `GET /faults/malformed`: 200 with JSON that breaks off
+/// - `GET /faults/stall`: no response until the client disconnects
+/// - `GET /faults/slow?ms=`: `{"slept_ms": ms}` after that delay
+/// - `GET /faults/drip?bytes=&ms=`: text of that many bytes, one every `ms` milliseconds
+/// - `GET /faults/malformed`: 200 with truncated JSON
 /// - `GET /faults/wrong-shape`: 200 with a page of friends whose members have the wrong types
+/// - `GET /faults/redirect?to=`: 302 to that URL
 /// - `GET /faults/status/{code}?retry_after=`: that status (200 to 599); a problem from 400 on
 /// - `GET /faults/flaky?key=&failures=&retry_after=`: 503 for the first `failures` requests with this key, then 200
 ///
-/// Where there is a `retry_after` in seconds there may be a `retry_after_ms`, for the field `retry-after-ms` that some
-/// servers have: nobody needs to wait for a whole second then.
+/// Routes with `retry_after` (seconds) accept `retry_after_ms` too, which is sent as the field `retry-after-ms` that some
+/// servers use. Demos and tests need not wait for a whole second then.
 struct FaultRoutes {
-  let flakiness: Flakiness
+  let flakyAttempts: FlakyAttempts
 
   private struct Slept: Encodable {
     let sleptMs: Int
@@ -36,6 +38,12 @@ struct FaultRoutes {
     }
     routes.on(.get, "/faults/wrong-shape") { _, _ in
       .text(#"{"items": {"id": "one"}, "page": "first", "total_pages": null}"#, type: "application/json")
+    }
+    routes.on(.get, "/faults/redirect") { request, _ in
+      guard let target = try Query(request.uri.query)["to"], target.hasPrefix("http://127.0.0.1:") else {
+        throw Problem.invalid([FieldError(field: "to", message: "must be a URL of this machine")])
+      }
+      return Response(status: .found, headers: [.location: target])
     }
     routes.on(.get, "/faults/slow") { request, context in
       let milliseconds = try Query(request.uri.query).integer("ms", in: 0...60_000, default: 1000)
@@ -81,14 +89,14 @@ struct FaultRoutes {
     let query = try Query(request.uri.query)
     let failures = try query.integer("failures", in: 0...1000, default: 2)
     let fields = try retryAfter(query)
-    let attempt = flakiness.attempt(key: query["key"] ?? "")
+    let attempt = flakyAttempts.attempt(key: query["key"] ?? "")
     guard attempt <= failures else { return .json(Recovered(attempts: attempt)) }
     var response = Problem(.serviceUnavailable, "Attempt \(attempt) fails, as was asked for.").response()
     response.headers.append(contentsOf: fields)
     return response
   }
 
-  /// When to come back, as fields.
+  /// Returns the fields that name the delay before a retry.
   private func retryAfter(_ query: Query) throws -> HTTPFields {
     var fields = HTTPFields()
     if query["retry_after"] != nil {
@@ -98,5 +106,23 @@ struct FaultRoutes {
       fields[name] = String(try query.integer("retry_after_ms", in: 0...3_600_000, default: 0))
     }
     return fields
+  }
+}
+
+/// Counts the attempts at flaky requests.
+final class FlakyAttempts: Sendable {
+  /// Clients choose the keys, so their number is limited.
+  private static let mostKeys = 10_000
+
+  private let attempts = Mutex<[String: Int]>([:])
+
+  /// Records an attempt. Returns its number, from 1.
+  func attempt(key: String) -> Int {
+    attempts.withLock { attempts in
+      if attempts.count >= Self.mostKeys { attempts.removeAll() }
+      let number = attempts[key, default: 0] + 1
+      attempts[key] = number
+      return number
+    }
   }
 }

@@ -4,14 +4,14 @@ import Hummingbird
 /// An account's friends; every route needs a bearer token.
 ///
 /// - `GET /friends?page=&per_page=&category=`: `{items: [friend], page, total_pages, total_results}`
-/// - `POST /friends` `{name, email?}`: 201 friend, with `Location`; with an `Idempotency-Key` however often it comes
-///   within a day: one friend, the same answer
+/// - `POST /friends` `{name, email?}`: 201 friend, with `Location`. Requests with the same `Idempotency-Key` within a day
+///   add one friend and get the same response
 /// - `GET /friends/categories`: `{items: [{name, count}]}`
 /// - `GET /friends/{id}`: friend
 /// - `DELETE /friends/{id}`: 204
 /// - `PUT /friends/{id}/category` `{category}`: friend
 ///
-/// A friend is `{id, name, email, category}`; the last two may be `null`.
+/// A friend is `{id, name, email, category}`; `email` and `category` may be `null`.
 struct FriendRoutes {
   let friends: FriendStore
   let gatekeeper: Gatekeeper
@@ -83,6 +83,43 @@ struct FriendRoutes {
     .json(["items": try await friends.categories(of: principal.account.id)])
   }
 
-  /// The same for a friend of somebody else: that there is one is nobody's business.
+  /// The same for a friend of another account, so that the response does not reveal whether there is one.
   private static let unknown = Problem.notFound("There is no such friend.")
+}
+
+/// The content of a request that adds a friend.
+struct FriendInput: Decodable, Sendable {
+  var name: String?
+  var email: String?
+
+  func validated() throws(Problem) -> (name: String, email: String?) {
+    var check = Validation()
+    let name = check.name("name", name)
+    let email = email.map { check.email("email", $0) }
+    try check.finish()
+    return (name, email)
+  }
+}
+
+/// The category of a friend; `null` for none.
+struct CategoryInput: Decodable, Sendable {
+  let category: String?
+
+  private enum CodingKeys: CodingKey {
+    case category
+  }
+
+  /// Rejects a missing member, which would otherwise remove the category by mistake.
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    category = try container.decodeNil(forKey: .category) ? nil : container.decode(String.self, forKey: .category)
+  }
+
+  func validated() throws(Problem) -> String? {
+    guard let category else { return nil }
+    var check = Validation()
+    let name = check.category("category", category)
+    try check.finish()
+    return name
+  }
 }

@@ -2,12 +2,35 @@ import Foundation
 import GRDB
 import HTTPTypes
 
-/// The friends in the database, each account's own.
+/// A friend of an account.
+struct Friend: Codable, FetchableRecord, Sendable, Equatable {
+  let id: Int64
+  let name: String
+  let email: String?
+  let category: String?
+
+  /// Encodes missing values as `null`.
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encode(name, forKey: .name)
+    try container.encode(email, forKey: .email)
+    try container.encode(category, forKey: .category)
+  }
+}
+
+/// A category and the number of friends in it.
+struct FriendCategory: Codable, FetchableRecord, Sendable, Equatable {
+  let name: String
+  let count: Int
+}
+
+/// The friends of all accounts in the database.
 struct FriendStore: Sendable {
   let database: Database
   let now: @Sendable () -> Date
 
-  /// A page of an account's friends, in the order in which they were added.
+  /// Returns a page of an account's friends, oldest first.
   func page(_ request: PageRequest, category: String?, of account: Int64) async throws -> Page<Friend> {
     try await database.pool.read { db in
       let filter = "account_id = :account AND (:category IS NULL OR category = :category)"
@@ -29,12 +52,11 @@ struct FriendStore: Sendable {
     }
   }
 
-  /// Adds a friend to an account's list, with a key only once: later requests are told what the first one was, also
-  /// when the friend was removed since.
+  /// Adds a friend. A repeated idempotency key returns the friend of the first request, even after a removal.
   ///
-  /// All in one transaction, and there is one at a time: of requests that come together the first adds the friend.
+  /// Runs in one transaction, so only the first of concurrent requests adds the friend.
   ///
-  /// - Throws: `Problem` with status 422 when the key came with another friend before.
+  /// - Throws: `Problem` with status 422 when the key was used for another friend.
   func add(name: String, email: String?, key: IdempotencyKey?, to account: Int64) async throws -> Friend {
     let time = now().timeIntervalSince1970
     return try await database.pool.write { db in
@@ -45,15 +67,15 @@ struct FriendStore: Sendable {
       try db.execute(
         sql: "INSERT INTO friends (account_id, name, email) VALUES (?, ?, ?)", arguments: [account, name, email])
       let friend = Friend(id: db.lastInsertedRowID, name: name, email: email, category: nil)
-      if let key { try Addition(friend: friend).note(key, of: account, at: time, in: db) }
+      if let key { try Addition(friend: friend).store(key, of: account, at: time, in: db) }
       return friend
     }
   }
 
   private static let otherFriend = Problem(
-    .unprocessableContent, "This Idempotency-Key came with another friend before.")
+    .unprocessableContent, "This Idempotency-Key was used for another friend.")
 
-  /// Takes a friend off an account's list; whether there was one.
+  /// Removes a friend. Returns whether there was one.
   func remove(_ id: Int64, of account: Int64) async throws -> Bool {
     try await database.pool.write { db in
       try db.execute(sql: "DELETE FROM friends WHERE id = ? AND account_id = ?", arguments: [id, account])
@@ -61,7 +83,7 @@ struct FriendStore: Sendable {
     }
   }
 
-  /// Puts a friend in a category, or in none; the friend, if there is one.
+  /// Moves a friend to a category, or out of all. Returns the friend if there is one.
   func put(_ id: Int64, in category: String?, of account: Int64) async throws -> Friend? {
     try await database.pool.write { db in
       try Friend.fetchOne(
@@ -70,7 +92,7 @@ struct FriendStore: Sendable {
     }
   }
 
-  /// The categories an account uses, by name.
+  /// Returns an account's categories, sorted by name.
   func categories(of account: Int64) async throws -> [FriendCategory] {
     let sql = """
       SELECT category AS name, COUNT(*) AS count FROM friends
@@ -79,5 +101,33 @@ struct FriendStore: Sendable {
     return try await database.pool.read { db in
       try FriendCategory.fetchAll(db, sql: sql, arguments: [account])
     }
+  }
+}
+
+/// The result of the first request with an idempotency key.
+struct Addition: Sendable {
+  /// The lifetime of a key in seconds: one day.
+  private static let lifetime = 24.0 * 3600
+
+  let friend: Friend
+
+  /// Returns the result of an account's earlier request with a key. Deletes expired keys.
+  ///
+  /// - Parameter time: the current time in seconds.
+  static func find(
+    _ key: IdempotencyKey, of account: Int64, at time: Double, in db: GRDB.Database
+  ) throws -> Addition? {
+    try db.execute(sql: "DELETE FROM additions WHERE added_at <= ?", arguments: [time - lifetime])
+    let sql = "SELECT friend_id, name, email FROM additions WHERE account_id = ? AND key_hash = ?"
+    return try Row.fetchOne(db, sql: sql, arguments: [account, key.hash]).map { row in
+      Addition(friend: Friend(id: row["friend_id"], name: row["name"], email: row["email"], category: nil))
+    }
+  }
+
+  /// Stores the result of an account's first request with a key.
+  func store(_ key: IdempotencyKey, of account: Int64, at time: Double, in db: GRDB.Database) throws {
+    try db.execute(
+      sql: "INSERT INTO additions (account_id, key_hash, friend_id, name, email, added_at) VALUES (?, ?, ?, ?, ?, ?)",
+      arguments: [account, key.hash, friend.id, friend.name, friend.email, time])
   }
 }

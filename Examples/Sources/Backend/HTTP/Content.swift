@@ -3,15 +3,15 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Reads the JSON content of a request.
+/// A reader of requests' JSON content.
 enum Content {
-  /// No request of this server needs more.
+  /// The maximum number of bytes.
   static let limit = 64 * 1024
 
-  /// The content as a value.
+  /// Reads and decodes the content.
   ///
-  /// - Throws: `Problem`: 415 for another media type, 413 above ``limit``, 400 when it is no JSON, 422 when a member
-  ///   is missing or of another type.
+  /// - Throws: `Problem`: 415 for another media type, 413 above ``limit``, 400 for malformed JSON, 422 when a member is
+  ///   missing or has the wrong type.
   static func decode<Value: Decodable & Sendable>(_ type: Value.Type, from request: Request) async throws -> Value {
     guard isJSON(request.headers[.contentType]) else {
       throw Problem(
@@ -20,7 +20,7 @@ enum Content {
     return try decode(type, from: try await bytes(of: request))
   }
 
-  /// Pure part of the above.
+  /// Decodes the content.
   static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws(Problem) -> Value {
     do {
       return try JSONDecoder().decode(type, from: data)

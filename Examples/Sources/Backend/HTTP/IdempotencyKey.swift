@@ -1,16 +1,16 @@
 import Foundation
 import HTTPTypes
 
-/// What tells requests that are one from requests that are several: the field `Idempotency-Key`.
+/// The field `Idempotency-Key`: requests with the same key are repetitions of one request.
 struct IdempotencyKey: Sendable {
   private static let name = HTTPField.Name("Idempotency-Key")
 
   private let text: String
 
-  /// The key of a request, if it has one.
+  /// Returns the key of a request; `nil` when it has none.
   ///
-  /// - Throws: `Problem` with status 400 when it is not 1 to 255 visible ASCII characters; two fields of that name are
-  ///   not, since they count as one with a comma and a blank.
+  /// - Throws: `Problem` with status 400 unless the key is 1 to 255 visible ASCII characters. A repeated field is
+  ///   rejected too, because its values are joined by a comma and a space.
   static func of(_ fields: HTTPFields) throws(Problem) -> IdempotencyKey? {
     guard let text = value(in: fields) else { return nil }
     guard (1...255).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -19,7 +19,7 @@ struct IdempotencyKey: Sendable {
     return IdempotencyKey(text: text)
   }
 
-  /// What the log shows of it, whatever it is.
+  /// Returns the key's fingerprint for the log, even of an invalid key.
   static func fingerprint(in fields: HTTPFields) -> String? {
     value(in: fields).map { Redaction.fingerprint(of: $0) }
   }
@@ -28,6 +28,6 @@ struct IdempotencyKey: Sendable {
     name.flatMap { fields[$0] }
   }
 
-  /// What is stored: whoever knows a key learns what came of its request.
+  /// The hash to store, because a key gives access to the result of its request.
   var hash: Data { OpaqueToken(text: text).hash }
 }

@@ -1,15 +1,16 @@
 import HTTPTypes
+import Hummingbird
 
-/// Why a request was refused: problem details (RFC 9457) in the making.
+/// The reason for rejecting a request, sent as problem details (RFC 9457).
 struct Problem: Error, Equatable {
   var status: HTTPResponse.Status
-  /// What was wrong with this very request, for a person to read.
+  /// A sentence for a person about this request.
   var detail: String
-  /// A code for programs to read, where a standard wants one besides the status.
+  /// The error code that a standard requires besides the status; `nil` for none.
   var error: String?
-  /// What was wrong with single members of the content.
+  /// The errors of single members of the content.
   var errors: [FieldError] = []
-  /// Fields that belong to the refusal, such as `WWW-Authenticate` or `Allow`.
+  /// Fields of the response, such as `WWW-Authenticate` or `Allow`.
   var fields: HTTPFields = [:]
 
   init(_ status: HTTPResponse.Status, _ detail: String, errors: [FieldError] = [], fields: HTTPFields = [:]) {
@@ -20,7 +21,7 @@ struct Problem: Error, Equatable {
   }
 }
 
-/// One member of the content that was not as it should be.
+/// An invalid member of the content.
 struct FieldError: Error, Equatable, Encodable {
   let field: String
   let message: String
@@ -33,18 +34,50 @@ extension Problem {
 
   static func conflict(_ detail: String) -> Problem { Problem(.conflict, detail) }
 
-  /// The content was understood but cannot be taken.
+  /// The content is well-formed but invalid.
   static func invalid(_ errors: [FieldError]) -> Problem {
     let list = errors.map { "\($0.field) \($0.message)" }.joined(separator: "; ")
     return Problem(.unprocessableContent, "The request is not valid: \(list).", errors: errors)
   }
 
-  /// - Parameter allowed: The methods that the resource does know.
+  /// - Parameter allowed: the methods that the resource supports.
   static func methodNotAllowed(_ allowed: [String]) -> Problem {
     let names = allowed.joined(separator: ", ")
-    return Problem(.methodNotAllowed, "This resource knows \(names) only.", fields: [.allow: names])
+    return Problem(.methodNotAllowed, "This resource supports only \(names).", fields: [.allow: names])
   }
 
-  /// Says nothing of the cause: that is for the server's own log.
-  static let internalError = Problem(.internalServerError, "The server failed; the request may be right.")
+  /// Without the cause, which belongs in the server's own log.
+  static let internalError = Problem(.internalServerError, "The server failed to process the request.")
+}
+
+extension Problem {
+  /// A refresh token was rejected: the user must sign in again (RFC 6749 §5.2).
+  static func invalidGrant(_ detail: String) -> Problem {
+    var problem = Problem(.badRequest, detail)
+    problem.error = "invalid_grant"
+    return problem
+  }
+}
+
+extension Problem {
+  /// The members of `application/problem+json`.
+  private struct Details: Encodable {
+    let type = "about:blank"
+    let title: String
+    let status: Int
+    let detail: String
+    let error: String?
+    let errors: [FieldError]?
+  }
+
+  /// Returns the response.
+  func response() -> Response {
+    let details = Details(
+      title: status.reasonPhrase, status: status.code, detail: detail, error: error,
+      errors: errors.isEmpty ? nil : errors)
+    var response = Response.json(details, status: status)
+    response.headers[.contentType] = "application/problem+json"
+    response.headers.append(contentsOf: fields)
+    return response
+  }
 }

@@ -1,31 +1,29 @@
 import Foundation
 
-/// The parameters of a request's query.
-///
-/// A parser of our own, because a broken escape shall be refused and not be passed on as it is.
+/// The parameters of a request's query. Unlike Hummingbird's parser, this one rejects malformed percent-escapes.
 struct Query: Equatable, Sendable {
   private var values: [String: String] = [:]
 
-  /// - Parameter text: The query without its question mark.
-  /// - Throws: `Problem` with status 400 when a percent-escape is broken.
+  /// - Parameter text: the query without its question mark.
+  /// - Throws: `Problem` with status 400 for a malformed percent-escape.
   init(_ text: String?) throws(Problem) {
     for pair in (text ?? "").utf8.split(separator: UInt8(ascii: "&")) {
       let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = Self.decoded(parts[0]), let value = Self.decoded(parts.count > 1 ? parts[1] : "".utf8[...])
       else {
-        throw .badRequest("The query has a broken percent-escape.")
+        throw .badRequest("The query has a malformed percent-escape.")
       }
-      // The first one counts, as in most frameworks.
+      // The first of repeated parameters counts, as in most frameworks.
       if values[name] == nil { values[name] = value }
     }
   }
 
-  /// The value of a parameter; `nil` when it is missing.
+  /// Returns the value of a parameter; `nil` when it is missing.
   subscript(name: String) -> String? { values[name] }
 
-  /// The value of a parameter as an integer in a range.
+  /// Returns the value of a parameter as an integer.
   ///
-  /// - Throws: `Problem` with status 422 when it is no such integer.
+  /// - Throws: `Problem` with status 422 when it is not an integer in the range.
   func integer(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws(Problem) -> Int {
     guard let text = values[name] else { return standard }
     guard let number = Int(text), range.contains(number) else {

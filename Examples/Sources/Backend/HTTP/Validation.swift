@@ -1,33 +1,33 @@
 import Foundation
 
-/// Checks members of a request's content one by one and collects what is wrong, so that a person learns it all at once.
+/// A validator that collects the errors of all members of a request's content, so that one response reports them all.
 struct Validation {
   private(set) var errors: [FieldError] = []
 
-  /// A text that must be there.
+  /// Validates a required text.
   mutating func present(_ field: String, _ value: String?) -> String {
     guard let value, !value.isEmpty else { return fail(field, "is missing") }
     return value
   }
 
-  /// A name: 1 to 100 characters on one line; blanks around it are dropped.
+  /// Validates a name: 1 to 100 characters on one line, trimmed.
   mutating func name(_ field: String, _ value: String?) -> String {
     text(field, value, longest: 100)
   }
 
-  /// A category of friends: 1 to 40 characters on one line.
+  /// Validates a category of friends: 1 to 40 characters on one line, trimmed.
   mutating func category(_ field: String, _ value: String?) -> String {
     text(field, value, longest: 40)
   }
 
-  /// An e-mail address, as far as it can be judged without sending a message.
+  /// Validates the form of an e-mail address.
   mutating func email(_ field: String, _ value: String?) -> String {
     let email = text(field, value, longest: 254)
     guard !email.isEmpty else { return "" }
     return Self.isEmail(email) ? email : fail(field, "must be an e-mail address")
   }
 
-  /// A new password: 8 to 200 characters, whichever.
+  /// Validates a new password: 8 to 200 characters.
   mutating func password(_ field: String, _ value: String?) -> String {
     guard let value, !value.isEmpty else { return fail(field, "is missing") }
     guard value.count >= 8 else { return fail(field, "must have at least 8 characters") }
@@ -35,14 +35,14 @@ struct Validation {
     return value
   }
 
-  /// Ends the check.
+  /// Ends the validation.
   ///
-  /// - Throws: `Problem` with status 422 when anything was wrong.
+  /// - Throws: `Problem` with status 422 when there were errors.
   func finish() throws(Problem) {
     if !errors.isEmpty { throw .invalid(errors) }
   }
 
-  /// One `@` with something on both sides, a dot within the domain, no blanks.
+  /// Whether a text has one `@` with text on both sides, a dot within the domain, and no white space.
   static func isEmail(_ text: String) -> Bool {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, !text.contains(where: \.isWhitespace) else { return false }
@@ -60,7 +60,7 @@ struct Validation {
     return text
   }
 
-  /// The empty text stands in: it never gets past ``finish()``.
+  /// Returns an empty text as a placeholder; ``finish()`` throws before it is used.
   private mutating func fail(_ field: String, _ message: String) -> String {
     errors.append(FieldError(field: field, message: message))
     return ""

@@ -4,14 +4,14 @@ import GRDB
 struct FilmStore: Sendable {
   let database: Database
 
-  /// Which films a list holds, and in which order.
+  /// A list of films.
   enum List: Sendable {
     case popular
     case nowPlaying
     case search(String)
   }
 
-  /// Fills an empty database with the films that come with the server.
+  /// Fills an empty database with the bundled films and their videos.
   func seed() async throws {
     let films = try FilmFile.load()
     try await database.pool.write { db in
@@ -22,6 +22,7 @@ struct FilmStore: Sendable {
           film.id, film.title, film.year, film.minutes, film.rating, film.votes, film.budget, film.genres.rawValue,
         ])
       }
+      try Video.seed(films, in: db)
     }
   }
 
@@ -34,7 +35,14 @@ struct FilmStore: Sendable {
     }
   }
 
-  /// A page of a list, the films with the most votes first.
+  /// Returns the videos of a film.
+  func videos(of film: Film) async throws -> [Video] {
+    try await database.pool.read { db in
+      try Video.fetchAll(db, sql: "SELECT * FROM videos WHERE film_id = ? ORDER BY id", arguments: [film.id])
+    }
+  }
+
+  /// Returns a page of a list, the films with the most votes first.
   func page(_ request: PageRequest, of list: List) async throws -> Page<Film> {
     let (condition, arguments) = Self.condition(of: list)
     return try await database.pool.read { db in
@@ -46,13 +54,13 @@ struct FilmStore: Sendable {
     }
   }
 
-  /// The newest two years in the data set.
+  /// Returns the newest two years in the data set.
   func newestYears() async throws -> ClosedRange<Int> {
     let newest = try await database.pool.read { db in try Int.fetchOne(db, sql: "SELECT MAX(year) FROM films") ?? 0 }
     return newest - 1...newest
   }
 
-  /// Films that share a genre: the closest set of genres first, then the most votes.
+  /// Returns films that share a genre, ordered by similarity of genres, then by votes.
   func recommendations(for film: Film, _ request: PageRequest) async throws -> Page<Film> {
     let candidates = try await database.pool.read { db in
       try Film.fetchAll(
@@ -61,11 +69,11 @@ struct FilmStore: Sendable {
     return request.page(of: Self.ranked(candidates, by: film.genres))
   }
 
-  /// Pure part of the above. Ties end with the id, so that pages do not overlap.
+  /// Orders films by similarity of genres, votes and id; the id makes the order total, so pages do not overlap.
   static func ranked(_ films: [Film], by genres: GenreSet) -> [Film] {
     films
-      .map { (likeness: $0.genres.likeness(to: genres), film: $0) }
-      .sorted { ($0.likeness, $0.film.votes, -$0.film.id) > ($1.likeness, $1.film.votes, -$1.film.id) }
+      .map { (similarity: $0.genres.similarity(to: genres), film: $0) }
+      .sorted { ($0.similarity, $0.film.votes, -$0.film.id) > ($1.similarity, $1.film.votes, -$1.film.id) }
       .map(\.film)
   }
 
@@ -76,7 +84,7 @@ struct FilmStore: Sendable {
     case .nowPlaying:
       return ("year >= (SELECT MAX(year) FROM films) - 1", [])
     case .search(let text):
-      // Every word must be in the title, wherever.
+      // The title must contain every word.
       let words = text.split(whereSeparator: \.isWhitespace)
       guard !words.isEmpty else { return ("FALSE", []) }
       let patterns = words.map { "%\(escaped($0))%" }
@@ -86,9 +94,9 @@ struct FilmStore: Sendable {
     }
   }
 
-  /// The wildcards of LIKE are ordinary characters in a search.
+  /// Escapes the wildcards of LIKE.
   private static func escaped(_ word: Substring) -> String {
-    // By bytes, as the database reads them.
+    // By bytes, as SQLite compares them.
     String(decoding: word.utf8.flatMap { "\\%_".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }, as: UTF8.self)
   }
 }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// A refusal in the shape of TheMovieDB's API, with that API's codes and sentences.
+/// An error in the format of TheMovieDB's API, with that API's codes and messages.
 struct MovieProblem: Error, Equatable {
   let status: HTTPResponse.Status
   let code: Int
@@ -34,7 +34,7 @@ struct MovieProblem: Error, Equatable {
 }
 
 extension MovieProblem {
-  /// What was found wrong before the request reached a film.
+  /// Converts an error of the shared parts of the server.
   init(_ problem: Problem) {
     switch problem.status {
     case .notFound:

@@ -1,16 +1,16 @@
 import HTTPTypes
 import Hummingbird
 
-/// Films, in the shape of version 3 of TheMovieDB's API; every route needs the parameter `api_key`.
+/// Films, in the format of version 3 of TheMovieDB's API; every route needs the parameter `api_key`.
 ///
 /// - `GET /3/movie/popular?page=`, `GET /3/movie/{id}/recommendations?page=`, `GET /3/search/movie?query=&page=`:
 ///   `{page, results: [film], total_pages, total_results}`
 /// - `GET /3/movie/now_playing?page=`: the same with `dates: {minimum, maximum}`
 /// - `GET /3/movie/{id}`: a film with its runtime and genres
-/// - `GET /3/movie/{id}/videos`: `{id, results: []}`; none is known
+/// - `GET /3/movie/{id}/videos`: `{id, results: [{id, name, type, site, key, size, official}]}`
 struct MovieRoutes {
   private static let base = "/3"
-  /// As many as that API gives.
+  /// The page size of that API.
   private static let pageSize = 20
 
   let films: FilmStore
@@ -38,11 +38,26 @@ struct MovieRoutes {
   }
 
   private struct Videos: Encodable {
+    struct Item: Encodable {
+      let id: String
+      let name: String
+      let type: String
+      let key: String
+      let site = "Demo"
+      let size = 1080
+      let official = true
+    }
+
     let id: Int64
-    let results: [String] = []
+    let results: [Item]
+
+    init(_ videos: [Video], of film: Film) {
+      id = film.id
+      results = videos.map { Item(id: $0.key, name: $0.name, type: $0.type, key: $0.key) }
+    }
   }
 
-  /// Whether refusals of this path have that API's shape.
+  /// Whether errors of this path have that API's format.
   static func owns(path: String) -> Bool { path == base || path.hasPrefix("\(base)/") }
 
   func add(to routes: inout Routes) {
@@ -59,11 +74,12 @@ struct MovieRoutes {
       return .json(Listing(try await films.recommendations(for: try await film(context), page)))
     }
     add("/movie/{id}/videos", to: &routes) { _, context in
-      .json(Videos(id: try await film(context).id))
+      let film = try await film(context)
+      return .json(Videos(try await films.videos(of: film), of: film))
     }
   }
 
-  /// Adds a route that only holders of the key reach.
+  /// Adds a route that requires the key.
   private func add(
     _ path: String, to routes: inout Routes,
     _ handle: @escaping @Sendable (Query, BackendContext) async throws -> Response

@@ -1,10 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Posters, under the paths that TheMovieDB has for images on a host of its own. They are drawn: a title on a coloured
-/// sheet.
+/// Posters, at the paths of TheMovieDB's image server. The pictures are generated: a title on a coloured background.
 ///
-/// - `GET /t/p/{size}/{file}`: `image/svg+xml`; the file is what `poster_path` says, and no key is needed
+/// - `GET /t/p/{size}/{file}`: `image/svg+xml`; the file is the film's `poster_path`, and no key is needed
 struct PosterRoutes {
   private static let sizes: Set = ["w92", "w154", "w185", "w342", "w500", "w780", "original"]
 
@@ -28,18 +27,18 @@ struct PosterRoutes {
 extension Film {
   private static let ending = ".svg"
 
-  /// Where its poster is, below a size.
+  /// The path of the poster, relative to a size.
   var posterPath: String { "/\(id)\(Self.ending)" }
 
-  /// The number of the film that a poster's file belongs to.
+  /// Returns the id of the film that a poster file belongs to.
   static func id(ofPoster file: String) -> Int64? {
     guard file.hasSuffix(ending) else { return nil }
     return Int64(file.dropLast(ending.count))
   }
 
-  /// Its poster in SVG, which has any size.
+  /// The poster as SVG, which scales to any size.
   var poster: String {
-    // By bytes: a browser reads the file as bytes, and a combining mark hides no delimiter from it.
+    // By bytes, as browsers parse the file: a combining mark must not hide a delimiter.
     let escaped = title.utf8.flatMap { byte -> [UInt8] in
       switch byte {
       case UInt8(ascii: "&"): Array("&amp;".utf8)

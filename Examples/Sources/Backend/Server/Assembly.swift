@@ -1,19 +1,20 @@
+import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
 
-/// Puts the parts of a backend together.
+/// Builds a backend's application from its parts.
 struct Assembly {
   let options: Backend.Options
   let database: Database
   let log: ExchangeLog
   let connections: Connections
 
-  /// The application, ready to run.
+  /// Returns the application, ready to run.
   ///
-  /// - Parameter listening: Called with the port, once it is bound.
+  /// - Parameter listening: called with the port once the server listens.
   func application(listening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
-    // Stopping cancels the server, which it reports as an error; real failures are logged by `RefusalMiddleware`.
+    // Stopping cancels the server, which logs that as an error. `ErrorMiddleware` logs the real failures.
     var logger = Logger(label: "backend.server")
     logger.logLevel = .critical
     return Application(
@@ -43,8 +44,31 @@ struct Assembly {
     FriendRoutes(friends: FriendStore(database: database, now: options.now), gatekeeper: gatekeeper).add(to: &routes)
     MovieRoutes(films: films, apiKey: options.apiKey).add(to: &routes)
     PosterRoutes(films: films).add(to: &routes)
-    FaultRoutes(flakiness: Flakiness()).add(to: &routes)
+    FaultRoutes(flakyAttempts: FlakyAttempts()).add(to: &routes)
+    NewsRoutes().add(to: &routes)
+    EventRoutes(database: database, apiKey: options.apiKey).add(to: &routes)
     LogRoutes(log: log).add(to: &routes)
     return routes
+  }
+}
+
+/// Describes the backend.
+///
+/// - `GET /`: `{"name": …, "films": …, "latency_ms": …}`
+struct InfoRoutes {
+  let name: String
+  let films: FilmStore
+  let latency: Duration
+
+  private struct Info: Encodable {
+    let name: String
+    let films: Int
+    let latencyMs: Int
+  }
+
+  func add(to routes: inout Routes) {
+    routes.on(.get, "/") { _, _ in
+      .json(Info(name: name, films: try await films.count(), latencyMs: Int(latency / .milliseconds(1))))
+    }
   }
 }

@@ -1,11 +1,11 @@
 import Hummingbird
 import NIOCore
 
-/// What the routes know about a request besides the request.
+/// The context of a request.
 struct BackendContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   let channel: any Channel
-  /// Set before any route runs.
+  /// Set before routing.
   var connection: Connection?
 
   init(source: ApplicationRequestContextSource) {
@@ -15,12 +15,12 @@ struct BackendContext: RequestContext {
 
   var exchange: Exchange? { connection?.exchange }
 
-  /// Waits for some time, at most until the client leaves.
+  /// Waits for a duration, or until the client leaves.
   func pause(for duration: Duration) async throws {
     try await connection?.pause(for: duration)
   }
 
-  /// A path's parameter as a positive number; anything else names nothing that exists.
+  /// Returns a path parameter as a positive number; `nil` for anything else, which names no resource.
   func id(_ name: String = "id") -> Int64? {
     parameters.get(name).flatMap(Int64.init).flatMap { $0 > 0 ? $0 : nil }
   }

@@ -1,8 +1,9 @@
 import Foundation
 import HTTPTypes
+import Hummingbird
 import Synchronization
 
-/// Keeps the log's row of one exchange up to date.
+/// An exchange, which keeps its row of the log up to date.
 final class Exchange: Sendable {
   private let log: ExchangeLog
   private let sequence: Int
@@ -26,13 +27,13 @@ final class Exchange: Sendable {
     }
   }
 
-  /// The credential was found to be this account's.
+  /// Records the account of the request's credential.
   func identified(as account: Int64) {
     log.update(sequence) { $0.account = account }
   }
 
-  /// The answer's head is about to be written.
-  func answering(status: Int, contentLength: Int?) {
+  /// Records the head of the response, just before it is written.
+  func responding(status: Int, contentLength: Int?) {
     log.workEnded(sequence)
     log.update(sequence) { row in
       row.status = status
@@ -40,10 +41,10 @@ final class Exchange: Sendable {
     }
   }
 
-  /// The client went away; a row that has ended stays as it is.
+  /// Records that the client left, unless the exchange is over.
   func clientLeft() { end(left: true) }
 
-  /// The answer is out.
+  /// Records that the response was sent.
   func ended() { end(left: false) }
 
   private func end(left: Bool) {
@@ -58,5 +59,31 @@ final class Exchange: Sendable {
       row.clientLeft = left
       row.durationMilliseconds = milliseconds
     }
+  }
+}
+
+/// The responder in front of the router: finds the connection, adds latency, holds or loses the response, and logs it.
+struct ExchangeResponder<Router: HTTPResponder<BackendContext>>: HTTPResponder {
+  let router: Router
+  let connections: Connections
+  let latency: Duration
+  let held: HeldResponses
+  let lost: LostResponses
+
+  func respond(to request: Request, context: BackendContext) async throws -> Response {
+    var context = context
+    context.connection = connections[context.channel]
+    if latency > .zero, request.uri.path != LogRoutes.path {
+      try await context.pause(for: latency)
+    }
+    var response = try await router.respond(to: request, context: context)
+    let subject = "\(request.method.rawValue) \(request.uri.path)"
+    await held.pass(subject)
+    if lost.takes(subject) { response = Problem(.badGateway, "The response was lost.").response() }
+    // A client would take content after a response to HEAD for the next response.
+    if request.method == .head { response = response.createHeadResponse() }
+    // Before the head is written, so that a client with the response finds its status in the log.
+    context.exchange?.responding(status: response.status.code, contentLength: response.body.contentLength)
+    return response
   }
 }

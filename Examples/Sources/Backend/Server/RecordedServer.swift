@@ -5,10 +5,10 @@ import HummingbirdCore
 import NIOCore
 import NIOHTTP1
 
-/// Builds the HTTP server so that every exchange gets its row in the log.
+/// The HTTP server with logging of every exchange.
 ///
-/// Around the server's own responder and not a middleware: only here is known that an answer could not be written.
-/// That it was written is seen by ``ConnectionHandler``.
+/// It wraps the server's own responder, because a middleware does not learn that a response could not be written.
+/// ``ConnectionHandler`` sees that one was.
 struct RecordedServer: Sendable {
   let connections: Connections
   let log: ExchangeLog
@@ -24,9 +24,9 @@ struct RecordedServer: Sendable {
           do {
             try await respond(request, writer, channel)
           } catch let error as HTTPParserError where error != .invalidEOFState && connection?.hasLeft == false {
-            // The server answers broken HTTP itself, once this is thrown. An end in the middle of the content is no
-            // such thing: the client has left, which the connection may not have been told yet.
-            exchange?.answering(status: 400, contentLength: 0)
+            // The server responds to malformed HTTP itself. An end in the middle of the content is different: the
+            // client has left, although the connection may not know yet.
+            exchange?.responding(status: 400, contentLength: 0)
             throw error
           } catch {
             exchange?.clientLeft()
@@ -37,7 +37,7 @@ struct RecordedServer: Sendable {
     }
   }
 
-  /// Reading the log shall not change it.
+  /// Returns `nil` for requests for the log, which are not logged.
   private func begin(_ request: Request, on connection: Connection?) -> Exchange? {
     if request.uri.path == LogRoutes.path { return nil }
     return Exchange(request.head, connection: connection?.number ?? 0, time: now(), log: log)

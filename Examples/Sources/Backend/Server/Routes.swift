@@ -1,9 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Collects the routes of all subjects.
+/// The routes of the server.
 ///
-/// Keeps their templates, too: the router itself answers 404 where 405 is due.
+/// The templates are kept as well, because the router responds with 404 where 405 is due.
 struct Routes {
   typealias Handler = @Sendable (Request, BackendContext) async throws -> Response
 
@@ -16,13 +16,47 @@ struct Routes {
     handlers.append(handle)
   }
 
-  /// The router, complete.
+  /// Builds the router.
   func responder() -> RouterResponder<BackendContext> {
     let router = Router(context: BackendContext.self, options: [.autoGenerateHeadEndpoints])
-    router.add(middleware: RefusalMiddleware(templates: templates))
+    router.add(middleware: ErrorMiddleware(templates: templates))
     for (template, handler) in zip(templates, handlers) {
       router.on(RouterPath(template.path), method: template.method, use: handler)
     }
     return router.buildResponder()
+  }
+}
+
+/// The method and path of a route, to distinguish unknown paths (404) from unsupported methods (405).
+struct RouteTemplate: Sendable {
+  let method: HTTPRequest.Method
+  let path: String
+  private let segments: [Substring]
+
+  init(_ method: HTTPRequest.Method, _ path: String) {
+    self.method = method
+    self.path = path
+    segments = Self.segments(of: path)
+  }
+
+  /// Whether a request's path matches the template.
+  func matches(_ path: String) -> Bool {
+    let others = Self.segments(of: path)
+    return others.count == segments.count
+      && zip(segments, others).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+  }
+
+  private static func segments(of path: String) -> [Substring] { path.split(separator: "/") }
+}
+
+extension [RouteTemplate] {
+  /// Returns the problem of a request that no route matches.
+  func problem(of method: HTTPRequest.Method, path: String) -> Problem {
+    var methods: Set<HTTPRequest.Method> = []
+    for template in self where template.matches(path) { methods.insert(template.method) }
+    if methods.isEmpty || methods.contains(method) { return .notFound("There is nothing at this path.") }
+    // The router supports HEAD wherever it supports GET.
+    if methods.contains(.get) { methods.insert(.head) }
+    return .methodNotAllowed(methods.map(\.rawValue).sorted())
   }
 }

@@ -1,18 +1,18 @@
 import Foundation
 import GRDB
 
-/// Where everything is kept: SQLite in WAL mode, so that readers never wait for the writer.
+/// The SQLite database, in WAL mode, so that readers do not wait for the writer.
 struct Database: Sendable {
   let pool: DatabasePool
-  /// The folder to remove in the end, when the database is a temporary one.
+  /// The folder of a temporary database, removed on close.
   private let temporaryFolder: URL?
 
-  /// The database's file.
+  /// The path of the database file.
   var path: String { pool.path }
 
-  /// Opens the database and brings its tables up to date.
+  /// Opens the database and migrates its tables.
   ///
-  /// - Parameter path: The database's file, or `nil` for a temporary one.
+  /// - Parameter path: the path of the database file; `nil` for a temporary one.
   init(path: String?) throws {
     if let path {
       temporaryFolder = nil
@@ -25,9 +25,9 @@ struct Database: Sendable {
     }
   }
 
-  /// Closes the database, and removes it when it was a temporary one.
+  /// Closes the database; removes a temporary one.
   func close() {
-    // A connection still in use cannot be closed; the file goes all the same.
+    // Connections in use cannot be closed, but the file can be removed.
     try? pool.close()
     if let temporaryFolder {
       try? FileManager.default.removeItem(at: temporaryFolder)
@@ -36,7 +36,7 @@ struct Database: Sendable {
 
   private static func open(_ path: String) throws -> DatabasePool {
     var configuration = Configuration()
-    // Another process may hold the file's lock for a moment.
+    // Another process may hold the file's lock briefly.
     configuration.busyMode = .timeout(5)
     configuration.maximumReaderCount = 4
     let pool = try DatabasePool(path: path, configuration: configuration)

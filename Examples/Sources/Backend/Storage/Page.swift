@@ -1,16 +1,16 @@
-/// A stretch of a longer list, counted from page 1.
+/// A page of a list.
 struct Page<Item: Sendable>: Sendable {
   let items: [Item]
   let number: Int
   let size: Int
-  /// How many items the whole list has.
+  /// The number of items of the whole list.
   let total: Int
 
-  /// How many pages the whole list has; an empty list has none.
+  /// The number of pages; 0 for an empty list.
   var count: Int { (total + size - 1) / size }
 }
 
-/// Which stretch of a list is asked for.
+/// The number, from 1, and the size of a requested page.
 struct PageRequest: Sendable {
   let number: Int
   let size: Int
@@ -19,7 +19,7 @@ struct PageRequest: Sendable {
 }
 
 extension PageRequest {
-  /// The stretch of a list that is at hand as a whole.
+  /// Returns the page of a list in memory.
   func page<Item>(of list: [Item]) -> Page<Item> {
     let start = min(offset, list.count)
     let end = min(start + size, list.count)

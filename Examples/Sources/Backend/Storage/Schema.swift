@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables, in the order in which they came to be.
+/// The tables, created by migrations in order.
 enum Schema {
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -9,10 +9,12 @@ enum Schema {
     migrator.registerMigration("films", migrate: createFilms)
     migrator.registerMigration("pairs", migrate: countPairs)
     migrator.registerMigration("additions", migrate: createAdditions)
+    migrator.registerMigration("videos", migrate: createVideos)
+    migrator.registerMigration("events", migrate: createEvents)
     return migrator
   }
 
-  /// Tokens are kept as hashes: who reads the file cannot sign in with it.
+  /// Tokens are stored as hashes, so the file is of no use for signing in.
   @Sendable
   private static func createAccounts(_ db: GRDB.Database) throws {
     try db.create(table: "accounts") { table in
@@ -38,7 +40,7 @@ enum Schema {
     }
   }
 
-  /// Tokens come in pairs, see ``SessionStore``. Sessions of before end: nobody noted which of their tokens were shown.
+  /// Groups tokens in pairs, see ``SessionStore``. Ends older sessions, for which token use was not recorded.
   @Sendable
   private static func countPairs(_ db: GRDB.Database) throws {
     for table in ["access_tokens", "refresh_tokens", "sessions"] { try db.execute(sql: "DELETE FROM \(table)") }
@@ -67,8 +69,7 @@ enum Schema {
     }
   }
 
-  /// Friends that were added with an idempotency key. No reference to the friend, who may be removed: the key still
-  /// adds nobody then.
+  /// Friends added with an idempotency key. Does not reference the friend: after a removal the key still adds no friend.
   @Sendable
   private static func createAdditions(_ db: GRDB.Database) throws {
     try db.create(table: "additions") { table in
@@ -93,6 +94,25 @@ enum Schema {
       table.column("votes", .integer).notNull().indexed()
       table.column("budget", .integer)
       table.column("genres", .integer).notNull()
+    }
+  }
+
+  @Sendable
+  private static func createVideos(_ db: GRDB.Database) throws {
+    try db.create(table: "videos") { table in
+      table.autoIncrementedPrimaryKey("id")
+      table.column("film_id", .integer).notNull().indexed()
+      table.column("name", .text).notNull()
+      table.column("type", .text).notNull()
+      table.column("key", .text).notNull().unique()
+    }
+  }
+
+  @Sendable
+  private static func createEvents(_ db: GRDB.Database) throws {
+    try db.create(table: "events") { table in
+      table.autoIncrementedPrimaryKey("id")
+      table.column("name", .text).notNull()
     }
   }
 }

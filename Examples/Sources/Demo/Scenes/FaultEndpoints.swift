@@ -1,40 +1,52 @@
 import Apus
 import FriendsService
 
-// What goes wrong on request: endpoints that no app has.
+// Endpoints of the backend's faults, which no app has.
 
 extension Endpoint where Self == Request<Void> {
-  /// Never answered.
+  /// Gets no response.
   static func stalled() -> Self { .method(.get, "/faults/stall") }
 
-  /// Answered after a while.
+  /// Gets a response after a second.
   static func slow() -> Self { .method(.get, "/faults/slow") }
 
-  /// Refused a few times for now, then answered.
+  /// Gets status 503 a few times, then 200.
   ///
   /// - Parameters:
-  ///   - key: what attempts are counted by; a server that runs on remembers it.
-  ///   - failures: how many times.
-  ///   - milliseconds: when to come back, as the server says it. Default: it says nothing.
+  ///   - key: identifies the requests to count.
+  ///   - failures: the number of failures.
+  ///   - milliseconds: the delay that the server asks for. Default: `nil`, none.
   static func flaky(_ key: String, failures: Int, retryAfter milliseconds: Int? = nil) -> Self {
     .method(.get, "/faults/flaky", query: ["key": key, "failures": failures, "retry_after_ms": milliseconds])
   }
 
-  /// Refused for now, each time: come back in so many seconds.
+  /// Always gets status 503.
+  ///
+  /// - Parameter seconds: the delay that the server asks for.
   static func busy(retryAfter seconds: Int) -> Self {
     .method(.get, "/faults/status/503", query: ["retry_after": seconds])
+  }
+
+  /// Gets redirected to another address.
+  static func redirected(to address: String) -> Self {
+    .method(.get, "/faults/redirect", query: ["to": address])
   }
 }
 
 extension Endpoint where Self == Request<Friend> {
-  /// Adds a friend as the app does, but without a key.
+  /// Adds a friend without an idempotency key.
   static func addFriendWithoutKey(_ friend: NewFriend) -> Self { .post("/friends", content: .json(friend)) }
 }
 
 extension Endpoint where Self == Request<FriendsPage> {
-  /// Answered with friends of the wrong shape.
+  /// The first page of friends, to be shown once there is a network.
+  static func friendsWhenOnline() -> Self {
+    Request<FriendsPage>.get("/friends", query: ["page": 1]).json(.snakeCase).connectivity(.wait)
+  }
+
+  /// Gets friends whose members have the wrong types.
   static func misshapenFriends() -> Self { .get("/faults/wrong-shape").json(.snakeCase) }
 
-  /// Answered with JSON that breaks off.
-  static func brokenFriends() -> Self { .get("/faults/malformed").json(.snakeCase) }
+  /// Gets truncated JSON.
+  static func truncatedFriends() -> Self { .get("/faults/malformed").json(.snakeCase) }
 }

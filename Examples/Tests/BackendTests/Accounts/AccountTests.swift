@@ -2,7 +2,7 @@ import Backend
 import Testing
 
 @Suite struct AccountTests {
-  @Test func `signing up makes an account and tells nothing of the password`() async throws {
+  @Test func `A sign-up creates an account and does not return the password`() async throws {
     try await withBackend { _, client in
       let answer = try await client.post(
         "/accounts", #"{"name": " Ann ", "email": "ann@example.com", "password": "correct horse"}"#)
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `everything that is wrong with a sign-up is told at once`() async throws {
+  @Test func `All errors of a sign-up are reported at once`() async throws {
     try await withBackend { _, client in
       let answer = try await client.post("/accounts", #"{"name": "", "email": "ann@", "password": "short"}"#)
       #expect(answer.status == 422)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `an e-mail address has one account, whatever its letters' case`() async throws {
+  @Test func `An e-mail address has one account, regardless of case`() async throws {
     try await withBackend { _, client in
       let first = try await client.post(
         "/accounts", #"{"name": "Ann", "email": "ann@example.com", "password": "12345678"}"#)
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a signed-in client reads its account`() async throws {
+  @Test func `A signed-in client reads its account`() async throws {
     try await withBackend { _, client in
       let ann = try await client.signIn()
       let bob = try await client.signIn(name: "Bob", email: "bob@example.com")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a wrong password and an unknown address are refused alike`() async throws {
+  @Test func `A wrong password and an unknown address get the same response`() async throws {
     try await withBackend { _, client in
       _ = try await client.signIn()
       let wrong = try await client.post("/sessions", #"{"email": "ann@example.com", "password": "87654321"}"#)

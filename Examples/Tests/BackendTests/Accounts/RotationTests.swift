@@ -2,7 +2,7 @@ import Backend
 import Testing
 
 @Suite struct RotationTests {
-  @Test func `refreshing gives new tokens, and the access token before goes on`() async throws {
+  @Test func `A refresh issues new tokens, and the old access token stays valid`() async throws {
     try await withBackend { _, client in
       let old = try await client.signIn()
       let answer = try await client.refresh(old.refresh)
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `a client that lost what it was given is given it anew, and what was lost is void`() async throws {
+  @Test func `A client that lost its new tokens gets others, and the lost ones are revoked`() async throws {
     try await withBackend { _, client in
       let old = try await client.signIn()
       let lost = try await client.refreshed(old)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a refresh token that comes again after its successor was used ends its session, no other`() async throws {
+  @Test func `A refresh token reused after its successor was used ends its session only`() async throws {
     try await withBackend { _, client in
       let old = try await client.signIn()
       let other = try await client.signIn()
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a refresh counts as use of the tokens it is made with`() async throws {
+  @Test func `A refresh counts as use of its pair`() async throws {
     try await withBackend { _, client in
       let first = try await client.signIn()
       let second = try await client.refreshed(first)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `an access token that comes too late counts as used, too`() async throws {
+  @Test func `An expired access token counts as used`() async throws {
     let clock = ManualClock()
     try await withBackend(.testing { $0.now = { clock.now } }) { _, client in
       let old = try await client.signIn()
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `of the tokens that many refreshes with one token give, one pair is good`() async throws {
+  @Test func `Of the pairs from concurrent refreshes with one token, one is valid`() async throws {
     try await withBackend { _, client in
       let old = try await client.signIn()
       let given: [SignedIn] = try await withThrowingTaskGroup(of: SignedIn.self) { group in
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `a session ends where nobody refreshes it for long`() async throws {
+  @Test func `A session expires without a refresh`() async throws {
     let clock = ManualClock()
     let configure = { (options: inout Backend.Options) in
       options.sessionLifetime = .seconds(7200)
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a token that nobody was given is refused`() async throws {
+  @Test func `An unknown refresh token is rejected`() async throws {
     try await withBackend { _, client in
       let answer = try await client.refresh("x")
       #expect(answer.status == 400)
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `the log counts refreshes, refused ones beside those that were not`() async throws {
+  @Test func `The log has all refreshes, successful or rejected`() async throws {
     try await withBackend { backend, client in
       var tokens = try await client.signIn()
       for _ in 0..<3 { tokens = try await client.refreshed(tokens) }

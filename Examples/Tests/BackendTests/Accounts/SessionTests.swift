@@ -2,7 +2,7 @@ import Backend
 import Testing
 
 @Suite struct SessionTests {
-  @Test func `signing in gives tokens that no cache may keep`() async throws {
+  @Test func `A sign-in issues tokens that must not be cached`() async throws {
     try await withBackend(.testing { $0.tokenLifetime = .milliseconds(1500) }) { _, client in
       _ = try await client.signIn()
       let answer = try await client.post("/sessions", #"{"email": "ann@example.com", "password": "12345678"}"#)
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `an access token is good until its time is over, fractions included`() async throws {
+  @Test func `An access token is valid until the end of its lifetime, fractions included`() async throws {
     let clock = ManualClock()
     let configure = { (options: inout Backend.Options) in
       options.tokenLifetime = .milliseconds(1500)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a client need not be told how long a token is good`() async throws {
+  @Test func `The lifetime can be kept from clients`() async throws {
     try await withBackend(.testing { $0.tellsTokenLifetime = false }) { _, client in
       let tokens = try await client.signIn()
       let answer = try await client.refresh(tokens.refresh)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `without a token the challenge names no error`() async throws {
+  @Test func `Without a token the challenge has no error code`() async throws {
     try await withBackend(.testing { $0.name = "staging" }) { _, client in
       let answer = try await client.get("/accounts/me")
       #expect(answer.status == 401)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: ["Basic YTpi", "Bearer", "Bearer a b", "bearer unknown"])
-  func `credentials of another kind, or of nobody, are refused`(authorization: String) async throws {
+  func `Other and unknown credentials are rejected`(authorization: String) async throws {
     try await withBackend { _, client in
       let answer = try await client.send("GET", "/accounts/me", fields: ["Authorization: \(authorization)"])
       #expect(answer.status == 401)

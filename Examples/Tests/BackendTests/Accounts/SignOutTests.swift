@@ -2,7 +2,7 @@ import Backend
 import Testing
 
 @Suite struct SignOutTests {
-  @Test func `with an access token it voids both tokens`() async throws {
+  @Test func `A sign-out with an access token revokes both tokens`() async throws {
     try await withBackend { _, client in
       let tokens = try await client.signIn()
       #expect(try await client.send("DELETE", "/sessions", token: tokens.access).status == 204)
@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test func `with a refresh token it does the same, and needs no other`() async throws {
+  @Test func `A sign-out with only a refresh token revokes both tokens`() async throws {
     try await withBackend { _, client in
       let tokens = try await client.signIn()
       let other = try await client.signIn()
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `with a refresh token from before it voids what that gave`() async throws {
+  @Test func `A sign-out with a superseded refresh token revokes the newer pair`() async throws {
     try await withBackend { _, client in
       let old = try await client.signIn()
       let new = try await client.refreshed(old)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `nobody learns whether there was a session`() async throws {
+  @Test func `The response does not reveal whether there was a session`() async throws {
     try await withBackend { _, client in
       let tokens = try await client.signIn()
       #expect(try await revoke("x", client).status == 204)

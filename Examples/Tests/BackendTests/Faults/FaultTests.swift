@@ -3,7 +3,17 @@ import Foundation
 import Testing
 
 @Suite struct FaultTests {
-  @Test func `a stalled request ends when the client leaves, and the log says so`() async throws {
+  @Test(arguments: ["http://example.com/", "//x", "", "http://127.0.0.1.example.com/"])
+  func `A redirect leads only to this machine`(target: String) async throws {
+    try await withBackend { _, client in
+      let answer = try await client.get("/faults/redirect?to=http://127.0.0.1:8080/x")
+      #expect(answer.status == 302)
+      #expect(answer["location"] == "http://127.0.0.1:8080/x")
+      #expect(try await client.get("/faults/redirect?to=\(target)").status == 422)
+    }
+  }
+
+  @Test func `A stalled request ends when the client leaves, and the log shows it`() async throws {
     try await withBackend { backend, client in
       try await Wire.open(client.port) { wire in
         try await wire.send("GET /faults/stall HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -16,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `malformed content says it is JSON and breaks off`() async throws {
+  @Test func `Malformed content is labelled as JSON and truncated`() async throws {
     try await withBackend { _, client in
       let answer = try await client.get("/faults/malformed")
       #expect(answer.status == 200)
@@ -25,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `content of the wrong shape is JSON, but no page of friends`() async throws {
+  @Test func `Content of the wrong shape is JSON but no page of friends`() async throws {
     try await withBackend { _, client in
       let json = try await client.get("/faults/wrong-shape").json()
       #expect(json["page"]?.int == nil)
@@ -33,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `a slow answer takes its time`() async throws {
+  @Test func `A slow response is delayed`() async throws {
     try await withBackend { backend, client in
       let answer = try await client.get("/faults/slow?ms=60")
       #expect(answer.text == #"{"slept_ms":60}"#)
@@ -43,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a dripping answer comes in full`() async throws {
+  @Test func `A dripping response is complete`() async throws {
     try await withBackend { _, client in
       let answer = try await client.get("/faults/drip?bytes=20&ms=1")
       #expect(answer["transfer-encoding"] == "chunked")
@@ -51,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `who leaves a dripping answer is seen to leave`() async throws {
+  @Test func `A client that leaves a dripping response is recorded as having left`() async throws {
     try await withBackend { backend, client in
       try await Wire.open(client.port) { wire in
         try await wire.send("GET /faults/drip?bytes=100000&ms=1 HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -64,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [200, 204, 304, 401, 404, 418, 429, 500, 503, 599])
-  func `any status can be had`(code: Int) async throws {
+  func `Any status can be requested`(code: Int) async throws {
     try await withBackend { _, client in
       let answer = try await client.get("/faults/status/\(code)?retry_after=7")
       #expect(answer.status == code)
@@ -74,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `a server can say in milliseconds when to come back`() async throws {
+  @Test func `A retry delay can be given in milliseconds`() async throws {
     try await withBackend { _, client in
       for target in ["/faults/status/503?", "/faults/flaky?key=ms&failures=1&"] {
         let answer = try await client.get("\(target)retry_after_ms=40")
@@ -87,13 +97,13 @@ import Testing
   }
 
   @Test(arguments: ["100", "199", "600", "x", "-5"])
-  func `what is no status cannot`(code: String) async throws {
+  func `An invalid status is rejected`(code: String) async throws {
     try await withBackend { (_, client) async throws in
       #expect(try await client.get("/faults/status/\(code)").status == 422)
     }
   }
 
-  @Test func `what is flaky fails as often as asked, each key for itself`() async throws {
+  @Test func `A flaky request fails as often as requested, counted by key`() async throws {
     try await withBackend { _, client in
       let failed = try await client.get("/faults/flaky?key=a&failures=2&retry_after=0")
       #expect(failed.status == 503)

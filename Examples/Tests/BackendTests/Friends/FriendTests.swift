@@ -2,7 +2,7 @@ import Backend
 import Testing
 
 @Suite struct FriendTests {
-  @Test func `friends come in pages`() async throws {
+  @Test func `Friends come in pages`() async throws {
     try await withBackend(.testing { $0.friendsPerAccount = 23 }) { _, client in
       let token = try await client.signIn().access
       let first = try await client.get("/friends", token: token).json()
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `a friend is added, found, and removed once`() async throws {
+  @Test func `A friend is added, found and removed once`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       let added = try await client.post("/friends", #"{"name": "Zoe", "email": "zoe@example.com"}"#, token: token)
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a friend is put in a category and taken out again`() async throws {
+  @Test func `A friend is moved to a category and out again`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       let id = try #require(try await client.post("/friends", #"{"name": "Zoe"}"#, token: token).json()["id"]?.int)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `friends of somebody else do not exist`() async throws {
+  @Test func `Friends of another account are not found`() async throws {
     try await withBackend(.testing { $0.friendsPerAccount = 1 }) { _, client in
       let ann = try await client.signIn().access
       let bob = try await client.signIn(name: "Bob", email: "bob@example.com").access
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `what cannot be taken is refused with its reason`() async throws {
+  @Test func `Invalid input is rejected with the reasons`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       let answer = try await client.post("/friends", #"{"name": " ", "email": "x"}"#, token: token)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: ["GET /friends", "POST /friends", "GET /friends/categories", "DELETE /friends/1"])
-  func `nothing is to be had without a token`(line: String) async throws {
+  func `Requests without a token are rejected`(line: String) async throws {
     try await withBackend { (_, client) async throws in
       let parts = line.split(separator: " ").map(String.init)
       #expect(try await client.send(parts[0], parts[1]).status == 401)

@@ -12,7 +12,7 @@ import Testing
     try await client.get("/friends", token: token).json()["items"]?.items.compactMap { $0["name"]?.string } ?? []
   }
 
-  @Test func `with one key a friend is added once, and each request is answered alike`() async throws {
+  @Test func `Repeated requests with a key add one friend and get the same response`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       let first = try await add("Zoe", key: "k1", token, client)
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `with another key, or none, there is another friend of that name`() async throws {
+  @Test func `Requests with different keys or none each add a friend`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       for key in ["k1", "k2", nil, nil] { _ = try await add("Zoe", key: key, token, client) }
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `a key that comes with another friend is refused, and nobody is added`() async throws {
+  @Test func `A key reused for another friend is rejected`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       _ = try await add("Zoe", key: "k1", token, client)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a form that is not accepted uses no key up`() async throws {
+  @Test func `A rejected form does not use up its key`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       #expect(try await add("", key: "k1", token, client).status == 422)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `of requests that come together one adds the friend`() async throws {
+  @Test func `Concurrent requests with a key add one friend`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       let answers = try await withThrowingTaskGroup(of: String.self) { group in
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a friend who was removed since is not added again`() async throws {
+  @Test func `A removed friend is not added again by the same key`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       let first = try await add("Zoe", key: "k1", token, client)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `each account has keys of its own`() async throws {
+  @Test func `Accounts have separate keys`() async throws {
     try await withBackend { _, client in
       let ann = try await client.signIn().access
       let bob = try await client.signIn(name: "Bob", email: "bob@example.com").access
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `keys are forgotten after a day`() async throws {
+  @Test func `Keys expire after a day`() async throws {
     let clock = ManualClock()
     try await withBackend(.testing { $0.now = { clock.now } }) { _, client in
       _ = try await add("Zoe", key: "k1", try await client.signIn().access, client)
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: ["", "a b", "a,\tb", String(repeating: "k", count: 256)])
-  func `what is no key is refused`(key: String) async throws {
+  func `An invalid key is rejected`(key: String) async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       #expect(try await add("Zoe", key: key, token, client).status == 400)

@@ -2,13 +2,13 @@ import Backend
 import Testing
 
 @Suite struct AtWorkTests {
-  @Test func `a row tells how many requests were at work when it came: until their answers begin`() async throws {
+  @Test func `A row has the number of requests without a response when it arrived`() async throws {
     let options = Backend.Options.testing()
     try await withBackend(options) { backend, client in
       options.held.hold("GET /nowhere")
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<5 { group.addTask { _ = try await client.get("/nowhere") } }
-        await options.held.waitForAnswers(5)
+        await options.held.waitForResponses(5)
         options.held.release()
         try await group.waitForAll()
       }
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `nobody is at work for a client that has left, nor for rows that were forgotten`() async throws {
+  @Test func `Requests of clients that left and removed rows are not at work`() async throws {
     try await withBackend { backend, client in
       try await Wire.open(client.port) { wire in
         try await wire.send("GET /faults/stall HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `a key is told by the beginning of its hash`() async throws {
+  @Test func `An idempotency key is logged as the start of its hash`() async throws {
     try await withBackend { backend, client in
       _ = try await client.send("POST", "/friends", json: "{}", fields: ["Idempotency-Key: k1"])
       _ = try await client.get("/")

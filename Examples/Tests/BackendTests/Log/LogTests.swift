@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct LogTests {
-  @Test func `a row tells who asked what and what came of it`() async throws {
+  @Test func `A row has the request, its sender and the response`() async throws {
     let clock = ManualClock()
     try await withBackend(.testing { $0.now = { clock.now } }) { backend, client in
       let token = try await client.signIn().access
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `no secret is in the log`() async throws {
+  @Test func `The log contains no secrets`() async throws {
     try await withBackend { backend, client in
       let tokens = try await client.signIn()
       _ = try await client.get("/friends", token: tokens.access)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `over HTTP it has the same rows, and reading it leaves no trace`() async throws {
+  @Test func `Over HTTP the log has the same rows, and reading it adds none`() async throws {
     try await withBackend { backend, client in
       _ = try await client.get("/")
       _ = try await client.get("/nowhere?a=b")
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `rows read over HTTP are the rows of the log`() async throws {
+  @Test func `Rows read over HTTP equal the rows of the log`() async throws {
     let clock = ManualClock()
     try await withBackend(.testing { $0.now = { clock.now } }) { backend, client in
       _ = try await client.signIn()
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a client that goes as soon as it has its answer did not leave before`() async throws {
+  @Test func `A client that disconnects right after its response is not recorded as having left`() async throws {
     try await withBackend { backend, client in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<300 { group.addTask { _ = try await client.get("/nowhere") } }
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `broken content is a 400 in the log, too, and a broken-off upload is not`() async throws {
+  @Test func `Malformed content is logged as 400, and an aborted upload is not`() async throws {
     try await withBackend { backend, client in
       let head = "POST /accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
       try await Wire.open(client.port) { wire in
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `one connection has one number`() async throws {
+  @Test func `All requests of a connection have its number`() async throws {
     try await withBackend { backend, client in
       try await Wire.open(client.port) { wire in
         for _ in 0..<3 {
@@ -115,14 +115,14 @@ import Testing
     }
   }
 
-  @Test func `the oldest rows give way`() async throws {
+  @Test func `The oldest rows are dropped at the capacity`() async throws {
     try await withBackend(.testing { $0.logCapacity = 2 }) { backend, client in
       for _ in 0..<4 { _ = try await client.get("/") }
       #expect(backend.log.rows.map(\.sequence) == [3, 4])
     }
   }
 
-  @Test func `waiting ends with the time when no row comes`() async throws {
+  @Test func `Waiting for a row ends at the limit`() async throws {
     try await withBackend { backend, _ in
       #expect(await backend.log.first(within: .milliseconds(10)) { _ in true } == nil)
     }

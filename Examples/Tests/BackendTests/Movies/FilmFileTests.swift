@@ -3,7 +3,7 @@ import Testing
 @testable import Backend
 
 @Suite struct FilmFileTests {
-  @Test func `the films that come with the server can be read`() throws {
+  @Test func `The bundled films are read`() throws {
     let films = try FilmFile.load()
     #expect(films.count == 1500)
     #expect(Set(films.map(\.id)).count == 1500)
@@ -14,7 +14,7 @@ import Testing
     #expect(matrix.genres.genres == [.action])
   }
 
-  @Test func `an unknown budget and no genre are fine`() throws {
+  @Test func `The budget and the genres may be empty`() throws {
     let film = try #require(try FilmFile.films(in: "header\n1\tT\t1999\t90\t7.5\t100\t\t\n").first)
     #expect(film.budget == nil)
     #expect(film.genres.genres.isEmpty)
@@ -23,7 +23,7 @@ import Testing
   @Test(arguments: [
     "1\tT\t1999", "x\tT\t1999\t90\t7\t9\t\t", "1\tT\t1999\t90\t7\t9\t\tWestern", "1\tT\t1999\t90\t7\t9\tx\t",
   ])
-  func `a broken line is named`(line: String) {
+  func `An error names the invalid line`(line: String) {
     #expect(throws: FilmFile.BrokenLine(line: 2)) { try FilmFile.films(in: "header\n\(line)\n") }
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct MovieTests {
   private let key = "api_key=demo-key"
 
-  @Test func `popular films come in pages of twenty, the most voted first`() async throws {
+  @Test func `Popular films come in pages of twenty, sorted by votes`() async throws {
     try await withBackend { _, client in
       let first = try await client.get("/3/movie/popular?\(key)").json()
       #expect(first.names == ["page", "results", "total_pages", "total_results"])
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a film in a list has the members that API gives it`() async throws {
+  @Test func `A film in a list has the members of TheMovieDB's API`() async throws {
     try await withBackend { _, client in
       let film = try #require(try await client.get("/3/movie/popular?\(key)").json()["results"]?.items.first)
       #expect(
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a film on its own has a runtime and named genres`() async throws {
+  @Test func `The details of a film have a runtime and named genres`() async throws {
     try await withBackend { _, client in
       let film = try await client.get("/3/movie/32710?\(key)").json()
       #expect(film["title"] == .string("The Matrix"))
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `what plays now is of the newest two years`() async throws {
+  @Test func `New films are of the newest two years`() async throws {
     try await withBackend { _, client in
       let answer = try await client.get("/3/movie/now_playing?\(key)").json()
       #expect(answer["dates"]?["minimum"] == .string("2004-01-01"))
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `recommendations share a genre and leave the film out`() async throws {
+  @Test func `Recommendations share a genre and exclude the film`() async throws {
     try await withBackend { _, client in
       let answer = try await client.get("/3/movie/32710/recommendations?\(key)&page=2").json()
       let films = answer["results"]?.items ?? []
@@ -69,14 +69,30 @@ import Testing
     }
   }
 
-  @Test func `no videos are known`() async throws {
+  @Test func `A film has the videos in the database, in the format of TheMovieDB's API`() async throws {
     try await withBackend { _, client in
       let answer = try await client.get("/3/movie/32710/videos?\(key)").json()
-      #expect(answer == .object(["id": .number(32710), "results": .array([])]))
+      #expect(answer.names == ["id", "results"])
+      #expect(answer["id"]?.int == 32710)
+      let videos = answer["results"]?.items ?? []
+      #expect(videos.compactMap { $0["type"]?.string } == ["Trailer", "Teaser", "Featurette"])
+      #expect(videos.first?.names == ["id", "name", "type", "site", "key", "size", "official"])
+      #expect(videos.first?["name"] == .string("The Matrix: Trailer"))
+      #expect(Set(videos.compactMap { $0["key"]?.string }).count == 3)
     }
   }
 
-  @Test func `a search finds titles with all its words, and wildcards are plain characters`() async throws {
+  @Test func `A film with few votes has a trailer only`() async throws {
+    try await withBackend { _, client in
+      let last = try await client.get("/3/movie/popular?\(key)&page=75").json()
+      let id = try #require(last["results"]?.items.last?["id"]?.int)
+      let videos = try await client.get("/3/movie/\(id)/videos?\(key)").json()["results"]?.items ?? []
+      #expect(videos.compactMap { $0["type"]?.string } == ["Trailer"])
+      #expect(try await client.get("/3/movie/1/videos?\(key)").status == 404)
+    }
+  }
+
+  @Test func `A search finds titles with all words, and wildcards are plain characters`() async throws {
     try await withBackend { _, client in
       let found = try await client.get("/3/search/movie?\(key)&query=MATRIX+the").json()
       let titles = found["results"]?.items.compactMap { $0["title"]?.string } ?? []
@@ -90,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: ["/3/movie/popular", "/3/movie/popular?api_key=wrong", "/3/movie/1/videos?api_key="])
-  func `without the key nothing is to be had`(target: String) async throws {
+  func `Requests without the key are rejected`(target: String) async throws {
     try await withBackend { _, client in
       let answer = try await client.get(target)
       #expect(answer.status == 401)
@@ -100,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `refusals have that API's shape`() async throws {
+  @Test func `Errors have the format of TheMovieDB's API`() async throws {
     try await withBackend { _, client in
       for target in ["/3/movie/1?\(key)", "/3/movie/x?\(key)", "/3/movie/1/recommendations?\(key)", "/3/nope", "/3"] {
         let answer = try await client.get(target)
@@ -120,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `the key can be another one`() async throws {
+  @Test func `The key can be configured`() async throws {
     try await withBackend(.testing { $0.apiKey = "other" }) { (_, client) async throws in
       #expect(try await client.get("/3/movie/popular?\(key)").status == 401)
       #expect(try await client.get("/3/movie/popular?api_key=other").status == 200)

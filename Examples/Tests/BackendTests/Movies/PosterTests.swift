@@ -2,7 +2,7 @@ import Backend
 import Testing
 
 @Suite struct PosterTests {
-  @Test func `a film's poster is where the film says, in every size and without a key`() async throws {
+  @Test func `A film's poster is at its path, in every size and without a key`() async throws {
     try await withBackend { _, client in
       for target in ["/3/movie/popular", "/3/movie/32710"] {
         let json = try await client.get("\(target)?api_key=demo-key").json()
@@ -18,13 +18,13 @@ import Testing
     }
   }
 
-  @Test func `a poster shows the title`() async throws {
+  @Test func `A poster shows the title`() async throws {
     try await withBackend { (_, client) async throws in
       #expect(try await client.get("/t/p/w185/32710.svg").text.contains(">The Matrix</text>"))
     }
   }
 
-  @Test func `characters that mean something in XML are written as what they are`() async throws {
+  @Test func `Special characters of XML are escaped`() async throws {
     try await withBackend { _, client in
       let found = try await client.get("/3/search/movie?api_key=demo-key&query=%26").json()
       let path = try #require(found["results"]?.items.first?["poster_path"]?.string)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: ["w185/1.svg", "w185/32710.jpg", "w185/x.svg", "w1/32710.svg", "w185/.svg", "w185/-1.svg", "w185"])
-  func `what is no poster is not found`(target: String) async throws {
+  func `An invalid poster path is not found`(target: String) async throws {
     try await withBackend { (_, client) async throws in
       #expect(try await client.get("/t/p/\(target)").status == 404)
     }

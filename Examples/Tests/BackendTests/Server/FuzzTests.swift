@@ -1,10 +1,10 @@
 import Backend
 import Testing
 
-/// Whatever comes in, the server goes on and never blames itself.
+/// Random input causes no failures and no responses with status 500.
 @Suite struct FuzzTests {
   @Test(arguments: 0..<8)
-  func `random requests never fail the server`(seed: Int) async throws {
+  func `Random requests cause no server failures`(seed: Int) async throws {
     try await withBackend(.testing { $0.friendsPerAccount = 3 }) { backend, client in
       let token = try await client.signIn().access
       var random = RandomRequests(seed: UInt64(seed), token: token)
@@ -19,14 +19,14 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `random bytes never fail the server`(seed: Int) async throws {
+  func `Random bytes cause no server failures`(seed: Int) async throws {
     try await withBackend { backend, client in
       var generator = SeededGenerator(seed: UInt64(seed))
       for round in 0..<60 {
         var bytes = (0..<Int.random(in: 1...400, using: &generator)).map { _ in
           UInt8.random(in: .min ... .max, using: &generator)
         }
-        // Half of them begin like a request, to get past the first line.
+        // Half of them start with a valid head, to get past the first line.
         if round.isMultiple(of: 2) { bytes = Array("POST /accounts HTTP/1.1\r\nHost: x\r\n".utf8) + bytes }
         try await Wire.open(client.port) { wire in try await wire.send(bytes) }
       }
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// Sends requests one after another over one connection, as long as the server keeps it.
+  /// Sends requests in turn over one connection, until the server closes it.
   private static func play(_ requests: [RandomRequests.Request], port: Int) async throws {
     try await Wire.open(port) { wire in
       for request in requests {
@@ -43,10 +43,10 @@ import Testing
           try await wire.send(request.message)
           let answer = try await wire.answer(toHead: request.method == "HEAD")
           #expect((200..<600).contains(answer.status), "\(request)")
-          // Broken HTTP ends the connection; the next requests come over another.
+          // Malformed HTTP ends the connection.
           if answer["connection"] == "close" { return }
         } catch is Wire.Closed {
-          Issue.record("no answer to \(request)")
+          Issue.record("no response to \(request)")
           return
         }
       }

@@ -4,7 +4,7 @@ import Testing
 @testable import Backend
 
 @Suite struct LifecycleTests {
-  @Test func `it says which backend it is`() async throws {
+  @Test func `The root describes the backend`() async throws {
     try await withBackend(.testing { $0.name = "staging" }) { backend, client in
       let answer = try await client.get("/")
       #expect(answer["server"] == "staging")
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `stopping ends requests that would never end, and can be done twice`() async throws {
+  @Test func `Stopping ends stalled requests and can be repeated`() async throws {
     let backend = try await Backend.start()
     try await Wire.open(backend.port) { wire in
       try await wire.send("GET /faults/stall HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -25,7 +25,7 @@ import Testing
     await #expect(throws: (any Error).self) { try await TestClient(port: backend.port).get("/") }
   }
 
-  @Test func `a database of its own keeps accounts and sessions over a restart`() async throws {
+  @Test func `A database file keeps accounts and sessions across a restart`() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lifecycle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -36,13 +36,13 @@ import Testing
       #expect(try await client.get("/accounts/me", token: token).json()["name"] == .string("Ann"))
       #expect(try await client.get("/").json()["films"]?.int == 1500)
     }
-    // Neither passwords nor tokens are in the file as they are.
+    // The file contains no passwords or tokens in clear text.
     let data = try Data(contentsOf: URL(fileURLWithPath: path))
     #expect(data.range(of: Data(token.utf8)) == nil)
     #expect(data.range(of: Data("12345678".utf8)) == nil)
   }
 
-  @Test func `a temporary database goes when it is closed`() throws {
+  @Test func `A temporary database is removed on close`() throws {
     let database = try Database(path: nil)
     let folder = URL(fileURLWithPath: database.path).deletingLastPathComponent()
     #expect(FileManager.default.fileExists(atPath: folder.path))
@@ -50,7 +50,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path))
   }
 
-  @Test func `a port that is taken is an error`() async throws {
+  @Test func `A port in use is an error`() async throws {
     try await withBackend { backend, _ in
       var options = Backend.Options()
       options.port = backend.port
@@ -58,14 +58,14 @@ import Testing
     }
   }
 
-  @Test func `a database that cannot be opened is an error`() async {
+  @Test func `A database that cannot be opened is an error`() async {
     var options = Backend.Options()
     options.database = "/nowhere/at/all.sqlite"
     await #expect(throws: (any Error).self) { try await Backend.start(options) }
   }
 
   @Test(arguments: ["port", "tokenLifetime", "sessionLifetime", "passwordHashRounds"])
-  func `an option out of its range is named`(name: String) async {
+  func `An error names the option that is out of range`(name: String) async {
     var options = Backend.Options()
     switch name {
     case "port": options.port = 70_000
@@ -76,7 +76,7 @@ import Testing
     await #expect(throws: Backend.InvalidOption(name: name)) { try await Backend.start(options) }
   }
 
-  @Test func `latency holds every answer back, and who leaves meanwhile is seen`() async throws {
+  @Test func `Latency delays every response, and clients that leave meanwhile are recorded`() async throws {
     try await withBackend(.testing { $0.latency = .milliseconds(50) }) { (backend, client) async throws in
       #expect(try await client.get("/nowhere").status == 404)
       let row = await backend.log.first { $0.hasEnded }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What came back.
+/// A response.
 struct Answer: Sendable {
   let status: Int
   private let fields: [String: String]
@@ -20,7 +20,7 @@ struct Answer: Sendable {
       }, uniquingKeysWith: { $0 + ", " + $1 })
   }
 
-  /// A field by its name in small letters.
+  /// Returns a field by its name in lower case.
   subscript(field: String) -> String? { fields[field] }
 
   var text: String { String(decoding: content, as: UTF8.self) }

@@ -1,4 +1,4 @@
-/// A JSON value, to look into answers without a type for each.
+/// A JSON value, to inspect responses without a type for each.
 enum JSON: Decodable, Equatable, Sendable {
   case null
   case bool(Bool)
@@ -24,7 +24,7 @@ enum JSON: Decodable, Equatable, Sendable {
     }
   }
 
-  /// A member; `nil` when it is missing, `.null` when it is null.
+  /// Returns a member; `nil` when it is missing, `.null` when it is null.
   subscript(name: String) -> JSON? {
     if case .object(let members) = self { members[name] } else { nil }
   }

@@ -1,4 +1,4 @@
-/// Requests that are nearly right, and some that are not right at all.
+/// A generator of valid, nearly valid and invalid requests.
 struct RandomRequests {
   struct Request: Sendable {
     let method: String
@@ -6,16 +6,17 @@ struct RandomRequests {
   }
 
   private static let methods = ["GET", "GET", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"]
-  /// Without those that wait.
+  /// Excludes the segments of stalled and slow requests.
   private static let segments = [
     "accounts", "me", "sessions", "refresh", "friends", "categories", "category", "3", "movie", "popular",
     "now_playing", "search", "videos", "recommendations", "faults", "status", "malformed", "wrong-shape", "flaky",
+    "redirect", "news",
     "__log", "1", "2", "32710", "-1", "99999999999999999999", "%2F", "%00", "%", "..", "*", "{id}", "", ":id", "é",
   ]
   private static let paths = [
     "/accounts", "/accounts/me", "/sessions", "/sessions/refresh", "/sessions/revoke", "/friends", "/friends/1",
     "/friends/1/category", "/friends/categories", "/3/movie/popular", "/3/movie/32710", "/3/search/movie", "/__log",
-    "/faults/flaky", "/t/p/w185/32710.svg", "/",
+    "/faults/flaky", "/faults/redirect", "/t/p/w185/32710.svg", "/news", "/news/1", "/events", "/",
   ]
   private static let names = ["page", "per_page", "category", "query", "api_key", "after", "count", "key", "", "%zz"]
   private static let values = [
@@ -64,6 +65,6 @@ struct RandomRequests {
 
   private mutating func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
 
-  /// True once in so many times.
+  /// Returns `true` with a probability of 1 in `odds`.
   private mutating func chance(_ odds: Int) -> Bool { number(odds) == 0 }
 }

@@ -1,4 +1,4 @@
-/// Random numbers that are the same each run (SplitMix64), so that a failure can be repeated.
+/// A deterministic random generator (SplitMix64), so that failures can be reproduced.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

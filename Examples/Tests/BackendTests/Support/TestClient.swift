@@ -1,4 +1,4 @@
-/// Sends requests, each over a connection of its own.
+/// A client that opens a connection for each request.
 struct TestClient: Sendable {
   let port: Int
 
@@ -10,17 +10,17 @@ struct TestClient: Sendable {
     try await send("POST", target, json: json, token: token)
   }
 
-  /// Asks for new tokens.
+  /// Requests new tokens.
   func refresh(_ token: String) async throws -> Answer {
     try await post("/sessions/refresh", #"{"refresh_token": "\#(token)"}"#)
   }
 
-  /// Asks for new tokens and gets them.
+  /// Requests new tokens. Returns them.
   func refreshed(_ tokens: SignedIn) async throws -> SignedIn {
     try SignedIn(try await refresh(tokens.refresh).json())
   }
 
-  /// The status for whoever shows an access token.
+  /// Returns the status of a request with an access token.
   func status(with token: String) async throws -> Int {
     try await get("/accounts/me", token: token).status
   }
@@ -38,7 +38,7 @@ struct TestClient: Sendable {
     }
   }
 
-  /// Signs somebody up and in.
+  /// Signs a user up and in.
   func signIn(name: String = "Ann", email: String = "ann@example.com") async throws -> SignedIn {
     _ = try await post("/accounts", #"{"name": "\#(name)", "email": "\#(email)", "password": "12345678"}"#)
     let answer = try await post("/sessions", #"{"email": "\#(email)", "password": "12345678"}"#)

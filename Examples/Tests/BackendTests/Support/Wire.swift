@@ -1,16 +1,16 @@
 import NIOCore
 import NIOPosix
 
-/// A connection to the backend, byte for byte: a client with opinions of its own would hide what the server does.
+/// A raw connection to the backend. A full HTTP client would hide what the server does.
 struct Wire {
   private var input: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
   private let output: NIOAsyncChannelOutboundWriter<ByteBuffer>
   private var buffer = ByteBuffer()
 
-  /// The server closed the connection in the middle of an answer, or sent none.
+  /// The server closed the connection before the end of a response.
   struct Closed: Error {}
 
-  /// Opens a connection for the time of a closure; it is closed at its end.
+  /// Opens a connection, and closes it when the closure returns.
   static func open<Value: Sendable>(
     _ port: Int, _ body: (inout Wire) async throws -> Value
   ) async throws -> Value {
@@ -41,7 +41,7 @@ struct Wire {
     try await output.write(ByteBuffer(string: text))
   }
 
-  /// Reads one answer.
+  /// Reads a response.
   mutating func answer(toHead: Bool = false) async throws -> Answer {
     let head = try await text(through: "\r\n\r\n")
     var answer = try Answer(head: head)

@@ -15,7 +15,7 @@ func withBackend(
 }
 
 extension Backend.Options {
-  /// A free port, cheap passwords, no friends.
+  /// A free port, fast password hashing, no friends.
   static func testing(_ change: (inout Backend.Options) -> Void = { _ in }) -> Backend.Options {
     var options = Backend.Options()
     options.passwordHashRounds = 2

@@ -1,7 +1,7 @@
 import Apus
 import Synchronization
 
-/// What an app was told of sessions that are over.
+/// The session ends that the app was told of.
 final class Events: Sendable {
   private let events = Mutex<[SessionEnd]>([])
 

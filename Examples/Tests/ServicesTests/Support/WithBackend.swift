@@ -4,7 +4,7 @@ import Backend
 import FriendsService
 import MoviesService
 
-/// A backend and the services that talk to it.
+/// A backend and the services that call it.
 struct Site: Sendable {
   let backend: Backend
   let tokens: MemoryCredentials
@@ -13,10 +13,10 @@ struct Site: Sendable {
   let accounts: any AccountsService
   let friends: any FriendsService
   let movies: any MoviesService
-  /// What the app was told of sessions that are over.
+  /// The session ends that the app was told of.
   let events = Events()
 
-  /// - Parameter clock: what the app tells the age of its tokens by.
+  /// - Parameter clock: measures the age of the app's tokens.
   init(_ backend: Backend, clock: any MonotonicClock = SystemClock()) throws {
     let tokens = MemoryCredentials(clock: clock)
     let events = events
@@ -28,10 +28,10 @@ struct Site: Sendable {
       $0.environment.name = backend.name
       $0.authentication = authentication
       $0.onSessionEnd = { events.add($0) }
-      // Hundreds of calls at once on a small machine may take long.
+      // Hundreds of concurrent calls may take long on a small machine.
       $0.timeout = .seconds(300)
       $0.attemptTimeout = nil
-      // What is tried again is tried again at once: tests wait for nothing.
+      // Retries without delay.
       $0.retry = RetryPolicy(base: .zero)
     }
     accounts = LiveAccountsService(client: client, credentials: tokens)
@@ -39,9 +39,9 @@ struct Site: Sendable {
     movies = try Self.movies(of: backend)
   }
 
-  /// A backend's films and posters.
+  /// Returns the movies and posters of a backend.
   ///
-  /// - Parameter scheduler: gives both their places. Default: each has one of its own.
+  /// - Parameter scheduler: shared by both clients. Default: `nil`, one for each client.
   static func movies(of backend: Backend, _ scheduler: Scheduler? = nil) throws -> LiveMoviesService {
     let key = MemoryCredentials(token: "demo-key")
     let films = try Client(baseURL: BaseURL(backend.baseURL + "/3")) {
@@ -54,20 +54,20 @@ struct Site: Sendable {
     return LiveMoviesService(client: films, images: images)
   }
 
-  /// Signs somebody up and in.
+  /// Signs a user up and in.
   func signIn(email: String = "ada@example.com") async throws {
     let form = SignUpForm(name: "Ada", email: email, password: "correct horse")
     guard case .accepted = try await accounts.signUp(form) else { throw NotSignedUp() }
     try await accounts.signIn(email: email, password: "correct horse")
   }
 
-  /// What the log shows of the access token.
+  /// The access token as the log identifies it.
   var fingerprint: String? {
     guard case .tokens(let tokens)? = tokens.current().credential else { return nil }
     return "bearer:\(Backend.fingerprint(of: tokens.access.value))"
   }
 
-  /// What the server was asked for new tokens.
+  /// The rows of refreshes.
   var refreshes: [LoggedExchange] { backend.log.rows { $0.path == "/sessions/refresh" } }
 
   struct NotSignedUp: Error {}
@@ -75,7 +75,7 @@ struct Site: Sendable {
 
 /// Runs a test against a backend of its own.
 ///
-/// - Parameter clock: what the app tells the age of its tokens by.
+/// - Parameter clock: measures the age of the app's tokens.
 func withSite(
   _ options: Backend.Options = .testing(), clock: any MonotonicClock = SystemClock(),
   _ test: (Site) async throws -> Void
@@ -91,11 +91,25 @@ func withSite(
 }
 
 extension Backend.Options {
-  /// A free port and cheap passwords.
+  /// A free port and fast password hashing.
   static func testing(_ change: (inout Backend.Options) -> Void = { _ in }) -> Backend.Options {
     var options = Backend.Options()
     options.passwordHashRounds = 2
     change(&options)
     return options
   }
+}
+
+/// A condition that did not become true within ten seconds.
+struct TimedOut: Error {}
+
+/// Waits until a condition is true.
+///
+/// - Throws: ``TimedOut`` after ten seconds.
+func wait(until isReached: () -> Bool) async throws {
+  for _ in 0..<2000 {
+    if isReached() { return }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+  throw TimedOut()
 }

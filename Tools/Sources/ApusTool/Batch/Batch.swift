@@ -8,30 +8,30 @@ import Synchronization
   import Foundation
 #endif
 
-/// Does what `apus batch` is asked to: a request for each line of the input, all at once, a line for each as it ends.
+/// The execution of `apus batch`: sends the requests of all input lines concurrently and writes a line as each ends.
 struct Batch: Sendable {
   let clients: Clients
-  /// Whether redirects are followed where a line says nothing.
+  /// Whether redirects are followed unless a line says otherwise.
   let followsRedirects: Bool
   let showsTraces: Bool
-  /// Whether lines are shown on a terminal, which must not obey what is in them.
+  /// Whether the output is a terminal, which must not interpret control characters in responses.
   var isOnTerminal = false
   let input: DescriptorReader
   let output: DescriptorWriter
   let error: DescriptorWriter
 
-  /// Runs until the input has ended and everything is answered.
+  /// Runs until the input has ended and every request has its line.
   func run() async -> ExitStatus {
     let (lines, feed) = AsyncStream<LineSplitter.Line>.makeStream()
     do {
       try await withThrowingDiscardingTaskGroup { group in
-        // A child like the others, so that output that fails ends it too.
+        // A child task like the others, so that it is cancelled when writing fails.
         group.addTask {
           defer { feed.finish() }
           try await read(into: feed)
         }
         for await line in lines {
-          group.addTask { try await answer(line) }
+          group.addTask { try await respond(to: line) }
         }
       }
       return .accepted
@@ -50,22 +50,22 @@ struct Batch: Sendable {
     if let line = splitter.finish() { feed.yield(line) }
   }
 
-  private func answer(_ line: LineSplitter.Line) async throws {
-    let answer: BatchAnswer
+  private func respond(to line: LineSplitter.Line) async throws {
+    let result: BatchResult
     switch line {
-    case .tooLong: answer = BatchAnswer(BatchLine.Unusable(number: nil, reason: "the line is too long"))
+    case .tooLong: result = BatchResult(BatchLine.Unusable(number: nil, reason: "the line is too long"))
     case .text(let bytes):
       do throws(BatchLine.Unusable) {
-        answer = await self.answer(to: try BatchLine(bytes))
+        result = await self.result(of: try BatchLine(bytes))
       } catch {
-        answer = BatchAnswer(error)
+        result = BatchResult(error)
       }
     }
-    // Also when all is being cancelled: every request has its line.
-    try await output.writeToTheEnd(isOnTerminal ? TerminalText.harmless(answer.line) : answer.line)
+    // Also when cancelled: every request has its line.
+    try await output.writeToTheEnd(isOnTerminal ? TerminalText.harmless(result.line) : result.line)
   }
 
-  private func answer(to line: BatchLine) async -> BatchAnswer {
+  private func result(of line: BatchLine) async -> BatchResult {
     let interim = InterimLog()
     do {
       let url = try TargetURL(line.url)
@@ -74,26 +74,26 @@ struct Batch: Sendable {
       request = request.redirects(follows ? .follow : .none)
       let response = try await clients.client(for: url).response(to: request)
       await show(response.trace)
-      return BatchAnswer(line.n, .answered(response.head, response.value.data, interim: interim.all))
+      return BatchResult(line.n, .answered(response.head, response.value.data, interim: interim.all))
     } catch let error as CallError {
       await show(error.trace)
-      return BatchAnswer(line.n, error)
+      return BatchResult(line.n, error)
     } catch let error as BatchLine.Unusable {
-      return BatchAnswer(error)
+      return BatchResult(error)
     } catch {
       let code = CallError.Code.invalidRequest.rawValue
-      return BatchAnswer(line.n, .failed(error: "\(error)", code: code, state: .notSent))
+      return BatchResult(line.n, .failed(error: "\(error)", code: code, state: .notSent))
     }
   }
 
   private func show(_ trace: Trace) async {
     guard showsTraces else { return }
-    // Where even this cannot be written, there is nobody to tell.
+    // An error here cannot be reported anywhere.
     try? await error.writeToTheEnd(Data(TerminalText.harmless("\(trace)\n").utf8))
   }
 }
 
-/// The interim responses of one call, in order.
+/// The interim responses of a call, in order.
 private final class InterimLog: Sendable {
   private let heads = Mutex<[HTTPResponse]>([])
 

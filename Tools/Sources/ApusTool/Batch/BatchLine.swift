@@ -7,22 +7,22 @@ import HTTPTypes
   import Foundation
 #endif
 
-/// One request of a batch, as its line describes it.
+/// A line of a batch, which describes a request.
 struct BatchLine: Sendable, Decodable {
-  /// Its number, by which its answer is known.
+  /// The number that identifies the result.
   var n: Int
   /// Default: `GET`, or `POST` when there is content.
   var method: String?
   var url: String
-  /// Names and values, in order; names may repeat.
+  /// Pairs of name and value, in order.
   var headers: [[String]]?
-  /// The content, sent in UTF-8.
+  /// The content, sent as UTF-8.
   var body: String?
-  /// Whether redirects are followed. Default: as the command line says.
+  /// Whether redirects are followed. Default: the command line's choice.
   var redirect: Redirect?
-  /// The limit of the whole call, waiting included, in seconds.
+  /// The timeout of the whole call in seconds, including the wait for a connection.
   var timeoutSeconds: Double?
-  /// The most bytes of content that are taken from the answer. Default: 64 MiB.
+  /// The maximum length of the response's content in bytes. Default: 64 MiB.
   var contentLimit: Int?
 
   enum Redirect: String, Sendable, Decodable {
@@ -35,15 +35,15 @@ struct BatchLine: Sendable, Decodable {
     case contentLimit = "max_body"
   }
 
-  /// A line that cannot be used.
+  /// An invalid line.
   struct Unusable: Error, Sendable, Hashable {
-    /// Its number, as far as it could be read.
+    /// The line's number; `nil` when it could not be read.
     var number: Int?
-    /// What is wrong, as half a sentence.
+    /// The reason, as part of a sentence.
     var reason: String
   }
 
-  /// Reads a line.
+  /// Decodes a line.
   ///
   /// - Throws: ``Unusable``
   init(_ bytes: Data) throws(Unusable) {
@@ -55,7 +55,7 @@ struct BatchLine: Sendable, Decodable {
       throw Unusable(number: number, reason: DecodingReason.of(error))
     }
     if headers?.contains(where: { $0.count != 2 }) == true {
-      throw Unusable(number: n, reason: "headers must be pairs of a name and a value")
+      throw Unusable(number: n, reason: "headers must be pairs of name and value")
     }
     if let timeoutSeconds, !(0...Self.longestTimeout).contains(timeoutSeconds) {
       throw Unusable(number: n, reason: "timeout_s must be from 0 to \(Int(Self.longestTimeout))")
@@ -63,25 +63,25 @@ struct BatchLine: Sendable, Decodable {
     if let contentLimit, contentLimit < 0 { throw Unusable(number: n, reason: "max_body must not be negative") }
   }
 
-  /// Thirty years: longer ones are mistakes.
+  /// Thirty years; a longer timeout is a mistake.
   private static let longestTimeout = 1e9
 
   private struct Numbered: Decodable {
     var n: Int
   }
 
-  /// The request of the line.
+  /// Returns the line's request.
   ///
   /// - Parameters:
-  ///   - url: of the line.
-  ///   - interim: told of interim responses.
-  /// - Throws: ``Unusable`` for a method that is no token.
+  ///   - url: the URL of the line.
+  ///   - interim: receives interim responses.
+  /// - Throws: ``Unusable`` for a method that is not a token.
   func request(
     to url: TargetURL, interim: @escaping @Sendable (HTTPResponse) -> Void
   ) throws(Unusable) -> Request<Content> {
     let content = body.map { Data($0.utf8) } ?? Data()
     guard let method = HTTPRequest.Method(rawValue: method ?? (content.isEmpty ? "GET" : "POST")) else {
-      throw Unusable(number: n, reason: "its method is not a token")
+      throw Unusable(number: n, reason: "the method is not a token")
     }
     var request = Request<Content>(
       method: method, path: RequestPath(stringLiteral: url.endpointName),

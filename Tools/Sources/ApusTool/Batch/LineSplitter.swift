@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// Cuts bytes that arrive in pieces into lines.
+/// Splits bytes that arrive in pieces into lines.
 ///
-/// A line longer than the limit is not kept in memory: its place is held by ``Line/tooLong``.
+/// A line above the limit is not kept in memory and becomes ``Line/tooLong``.
 struct LineSplitter: Sendable {
-  /// One line of the input.
+  /// A line of the input.
   enum Line: Sendable, Hashable {
-    /// Without its end; never empty or blank.
+    /// The line without its newline; never empty or blank.
     case text(Data)
     case tooLong
   }
@@ -19,12 +19,12 @@ struct LineSplitter: Sendable {
   private var rest = Data()
   private var isSkipping = false
 
-  /// - Parameter limit: the most bytes of a line. Default: 256 MiB.
+  /// - Parameter limit: the maximum length of a line in bytes. Default: 256 MiB.
   init(limit: Int = 256 << 20) {
     self.limit = limit
   }
 
-  /// The lines that end in the next piece.
+  /// Returns the lines that end in the next piece.
   mutating func split(_ piece: Data) -> [Line] {
     var lines: [Line] = []
     var start = piece.startIndex
@@ -37,7 +37,7 @@ struct LineSplitter: Sendable {
     return lines
   }
 
-  /// The last line, where it has no end.
+  /// Returns the last line when it has no newline.
   mutating func finish() -> Line? { take() }
 
   private mutating func append(_ bytes: Data) {

@@ -1,20 +1,20 @@
 import Apus
 import HTTPTypes
 
-/// A message's target and fields as somebody wrote them: repeated fields stay repeated, in order.
+/// The target and fields of a request as the user wrote them; repeated fields stay separate and in order.
 struct WrittenMessage: Sendable, Hashable {
-  /// Path and query.
+  /// The path and query.
   var target: String
   var fields: [RawField]
 }
 
-/// Where a call keeps what was written.
+/// The key of a call's ``WrittenMessage``.
 enum WrittenMessageKey: ContextKey {
   static let defaultValue: WrittenMessage? = nil
 }
 
-/// Puts what was written on the message, so that servers are asked exactly that: endpoints of apps need less freedom
-/// than a person who tries something out.
+/// A middleware that sends the target and fields exactly as written. Users of a command-line tool need more freedom than
+/// the endpoints of an app.
 struct AsWritten: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let written = context.values[WrittenMessageKey.self] else { return try await next(request, context: context) }
@@ -22,7 +22,7 @@ struct AsWritten: Middleware {
     request.target = written.target
     var fields = HTTPFields()
     for field in written.fields {
-      // Has the field checked as one of any message.
+      // Validates the field like those of any message.
       var probe = RequestMessage(head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil))
       try probe.addField(field)
       fields.append(contentsOf: probe.head.headerFields)
@@ -30,5 +30,15 @@ struct AsWritten: Middleware {
     for name in Set(fields.map(\.name)) { request.head.headerFields[name] = nil }
     request.head.headerFields.append(contentsOf: fields)
     return try await next(request, context: context)
+  }
+}
+
+extension HTTPField {
+  /// The value as text: UTF-8 if valid, otherwise Latin-1, in which every byte is a character.
+  var text: String {
+    withUnsafeBytesOfValue { bytes in
+      String(validating: bytes, as: UTF8.self)
+        ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
   }
 }

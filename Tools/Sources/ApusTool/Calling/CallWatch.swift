@@ -7,7 +7,7 @@ import Synchronization
   import Foundation
 #endif
 
-/// Follows the one call of `apus send`: keeps it for its timeline, and shows how far its content is.
+/// An observer of the call of `apus send`: keeps its trace and draws the progress of its content.
 final class CallWatch: CallObserver {
   private struct State {
     var entry: CallEntry?
@@ -18,14 +18,14 @@ final class CallWatch: CallObserver {
   private let error: DescriptorWriter
 
   /// - Parameters:
-  ///   - bar: draws; `nil` where there is no terminal to draw on.
-  ///   - error: takes the drawing.
+  ///   - bar: the progress bar; `nil` without a terminal to draw on.
+  ///   - error: standard error, on which the bar is drawn.
   init(bar: ProgressBar?, error: DescriptorWriter) {
     state = Mutex(State(bar: bar))
     self.error = error
   }
 
-  /// Everything that happened to the call.
+  /// The trace of the call; `nil` before its start.
   var trace: Trace? { state.withLock { $0.entry }?.trace }
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
@@ -43,7 +43,7 @@ final class CallWatch: CallObserver {
     if let drawing { error.enqueue(drawing) }
   }
 
-  /// Draws no more: content is about to be shown on the same terminal, or all is over.
+  /// Removes the progress bar, before content is written to the same terminal or the tool exits.
   func stopDrawing() async {
     let drawing = state.withLock { state in
       defer { state.bar = nil }

@@ -1,7 +1,7 @@
 import Apus
 import Synchronization
 
-/// Makes a client for each server, all on one transport.
+/// The clients of a command: one for each server and user, all on one transport.
 final class Clients: Sendable {
   private struct Place: Hashable {
     var origin: Origin
@@ -19,15 +19,15 @@ final class Clients: Sendable {
     self.observers = observers
   }
 
-  /// The client for a URL's server.
+  /// Returns the client for a URL's server.
   ///
-  /// - Throws: `BaseURL.Malformed`; ``ProfileError`` where it is not the server that the credentials are for.
+  /// - Throws: `BaseURL.Malformed`; ``ProfileError`` when the credentials belong to another server.
   func client(for url: TargetURL) throws -> Client {
     let place = Place(origin: url.origin, userInformation: url.userInformation)
     if let client = made.withLock({ $0[place] }) { return client }
     let client = try make(for: url)
     return made.withLock { made in
-      // Another call may have been quicker.
+      // Another call may have made it meanwhile.
       if let other = made[place] { return other }
       made[place] = client
       return client
@@ -41,9 +41,9 @@ final class Clients: Sendable {
       (plan.credentials ?? url.userInformation.map { CredentialPlan($0) })?.authentication
     configuration.settings.observers = observers
     configuration.timeout = plan.timeout ?? configuration.timeout
-    // A person or a script says what is sent, how often and how many at a time.
+    // The user decides what is sent, how often and how many requests at a time.
     configuration.retry = plan.furtherAttempts > 0 ? RetryPolicy(attempts: plan.furtherAttempts + 1) : .none
-    // As often as was said, however many calls of a batch fail.
+    // Every call of a batch gets the requested number of retries.
     if plan.furtherAttempts > 0 { configuration.retryBudget = .unlimited }
     (configuration.attemptTimeout, configuration.scheduler, configuration.breaker) = (nil, nil, nil)
     configuration.customizePipeline = { $0.insert(AsWritten(), .after(.validation)) }

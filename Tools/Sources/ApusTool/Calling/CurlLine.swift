@@ -1,7 +1,7 @@
 import Apus
 import ApusNIO
 
-/// A call as a command line of curl, the options of the connection included.
+/// A call as a curl command line, including the connection's options.
 struct CurlLine: Sendable {
   let message: RequestMessage
   let plan: SendPlan
@@ -28,7 +28,7 @@ struct CurlLine: Sendable {
     return words
   }
 
-  /// What curl makes the proof of a password of, once the server has said what it wants proven.
+  /// The options for digest authentication, whose response curl computes from the server's challenge.
   private var digestWords: [String] {
     guard case .profile(let signedIn)? = connection.credentials, case .digest = signedIn.profile.account,
       case .password(let user, let password) = signedIn.credential
@@ -47,7 +47,7 @@ struct CurlLine: Sendable {
     return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)" : "\(Double(milliseconds) / 1000)"
   }
 
-  /// A path as curl takes that of a certificate: behind a colon it would expect a password.
+  /// Escapes the path of a certificate: curl takes text after a colon for a password.
   private static func certificate(_ path: String) -> String {
     var bytes: [UInt8] = []
     for byte in path.utf8 {

@@ -7,7 +7,37 @@ import HTTPTypes
   import Foundation
 #endif
 
-/// Does what `apus send` is asked to.
+/// The request of `apus send`, and the destination of the response.
+struct SendPlan: Sendable {
+  var method: HTTPRequest.Method
+  var url: TargetURL
+  var fields: [RawField] = []
+  var content = ContentPlan.none
+  /// The file for the response's content; `nil` for standard output.
+  var output: String?
+  /// Whether the response's status and fields (headers) are printed before its content.
+  var includesHead = false
+  /// Whether content is printed unchanged, even on a terminal.
+  var isRaw = false
+  /// Whether the trace is printed at the end.
+  var showsTrace = false
+
+  /// Returns the request.
+  ///
+  /// - Throws: ``InputError`` for content that cannot be read.
+  func request(_ connection: ConnectionPlan) throws -> Request<Content> {
+    var request = Request<Content>(
+      method: method, path: RequestPath(stringLiteral: url.endpointName), content: try content.content(),
+      mapping: .content
+    )
+    .accepting(.any)
+    .setting(WrittenMessageKey.self, WrittenMessage(target: url.target, fields: fields))
+    request.options.timeout = connection.timeout
+    return request.redirects(connection.followsRedirects ? .follow : .none)
+  }
+}
+
+/// The execution of `apus send`.
 struct Sending: Sendable {
   let plan: SendPlan
   let connection: ConnectionPlan
@@ -15,7 +45,7 @@ struct Sending: Sendable {
   let output: DescriptorWriter
   let error: DescriptorWriter
 
-  /// Sends, and writes what comes.
+  /// Sends the request and writes the response.
   func run() async -> ExitStatus {
     let bar = terminal.showsErrors ? ProgressBar(width: terminal.width) : nil
     let watch = CallWatch(bar: bar, error: error)
@@ -31,9 +61,9 @@ struct Sending: Sendable {
     return ending.status
   }
 
-  /// Prints the call as a command line of curl.
+  /// Prints the call as a curl command line.
   ///
-  /// - Parameter showsSecrets: whether they are not masked.
+  /// - Parameter showsSecrets: whether secrets are printed instead of masked.
   func printCurl(showsSecrets: Bool) async -> ExitStatus {
     do {
       let request = try plan.request(connection)
@@ -49,7 +79,7 @@ struct Sending: Sendable {
   }
 
   private func client(observers: [any CallObserver]) async throws -> Client {
-    // Certificates may come through a pipe that somebody is slow to write.
+    // Reading certificates from a pipe may block.
     let transport = try await Blocking("read").runUnlessCancelled { [plan, connection] in
       Result { try connection.makeTransport(host: plan.url.origin.host, limitsEachWait: connection.timeout == nil) }
     }.get()
@@ -59,7 +89,7 @@ struct Sending: Sendable {
   private func send(_ watch: CallWatch) async throws -> Ending {
     let client = try await client(observers: [watch])
     let request = try plan.request(connection)
-    // Before anything is sent: an answer that cannot be kept need not be asked for.
+    // Before the request, which is useless when its response cannot be stored.
     var file: OutputFile?
     if let path = plan.output { file = try await OutputFile.opened(path) }
     defer { file?.giveUp() }
@@ -74,7 +104,7 @@ struct Sending: Sendable {
     let head = response.head
     let isAccepted = StatusAcceptance.successful.contains(head.status.code)
     let file = isAccepted ? file : nil
-    // Drawing and content on one terminal would write over each other.
+    // The progress bar and content on the same terminal would overwrite each other.
     if terminal.showsOutput, file == nil || plan.includesHead { await watch.stopDrawing() }
     if plan.includesHead { try await output.write(shown(Self.text(of: head))) }
     var display = Display(
@@ -83,35 +113,35 @@ struct Sending: Sendable {
     let writer = file?.writer ?? output
     while let piece = try await response.next() {
       guard let shown = display.show(piece) else {
-        guard isAccepted else { return Self.refusal(head, detail: "The content is binary. Use --raw to see it.") }
-        return Ending(.output, Complaint(sentence: "The content is binary. Use --output FILE, or --raw to see it."))
+        guard isAccepted else { return Self.rejection(head, detail: "The content is binary. Use --raw to print it.") }
+        return Ending(.output, Complaint(sentence: "The content is binary. Use --output FILE, or --raw to print it."))
       }
       try await writer.write(shown)
     }
     let rest = display.finish()
     if !rest.isEmpty { try await writer.write(rest) }
     try file?.keep()
-    return isAccepted ? Ending(.accepted) : Self.refusal(head)
+    return isAccepted ? Ending(.accepted) : Self.rejection(head)
   }
 
-  private static func refusal(_ head: HTTPResponse, detail: String = "") -> Ending {
-    var complaint = Complaint(refusal: head.status.code, reason: head.status.reasonPhrase)
+  private static func rejection(_ head: HTTPResponse, detail: String = "") -> Ending {
+    var complaint = Complaint(rejection: head.status.code, reason: head.status.reasonPhrase)
     complaint.detail = detail
     return Ending(.rejected, complaint)
   }
 
   private func say(_ text: String?) async {
     guard let text else { return }
-    // Where even this cannot be written, there is nobody to tell.
+    // An error here cannot be reported anywhere.
     try? await error.writeToTheEnd(Data(text.utf8))
   }
 
-  /// What goes to standard output: harmless on a terminal unless it is wanted as it came.
+  /// Returns text for standard output, with control characters escaped on a terminal unless `--raw` is given.
   private func shown(_ text: String) -> Data {
     Data((terminal.showsOutput && !plan.isRaw ? TerminalText.harmless(text) : text).utf8)
   }
 
-  /// Status and fields, a line each, and an empty line.
+  /// Returns the status and the fields, a line each, and an empty line.
   static func text(of head: HTTPResponse) -> String {
     var text = "\(head.status.code) \(head.status.reasonPhrase)\n"
     for field in head.headerFields { text += "\(field.name.rawName): \(field.text)\n" }

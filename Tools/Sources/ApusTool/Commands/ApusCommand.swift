@@ -1,9 +1,14 @@
 public import ArgumentParser
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The command `apus`.
 public struct ApusCommand: AsyncParsableCommand {
-  /// Name, help and version.
-  /// Its name, help, version and subcommands.
+  /// The name, help, version and subcommands.
   public static let configuration = CommandConfiguration(
     commandName: "apus",
     abstract: "Calls HTTP APIs from the command line.",
@@ -13,7 +18,24 @@ public struct ApusCommand: AsyncParsableCommand {
       SendCommand.self, BatchCommand.self, LoginCommand.self, LogoutCommand.self, WhoamiCommand.self,
     ])
 
-  /// For the parser, which fills it in.
-  /// Made by the parser.
+  /// Called by the argument parser.
   public init() {}
+}
+
+/// Conversion of a command line's errors into those of the argument parser.
+enum Meaning {
+  /// Runs a closure that interprets the command line.
+  ///
+  /// - Throws: `ValidationError`, which prints the usage; `ExitCode` after other errors have been printed.
+  static func of<Plan>(_ body: () async throws -> Plan) async throws -> Plan {
+    do {
+      return try await body()
+    } catch let error as PlanError {
+      throw ValidationError(error.description)
+    } catch let error where error is InputError || error is ProfileError {
+      let ending = Ending(error)
+      if let complaint = ending.complaint { DescriptorWriter.standardError().say(complaint.text) }
+      throw ExitCode(ending.status.rawValue)
+    }
+  }
 }

@@ -4,27 +4,28 @@ import ArgumentParser
 struct BatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "batch",
-    abstract: "Sends many requests at once, from lines of JSON to lines of JSON.",
+    abstract: "Sends many requests concurrently: JSON lines in, JSON lines out.",
     discussion: """
-      Each line of the standard input is a request:
+      Each line of standard input is a request:
         {"n":1,"method":"GET","url":"…","headers":[["k","v"]],"body":"…",
          "redirect":"follow","timeout_s":6,"max_body":67108864}
-      Only n and url are needed. redirect is follow or manual; without timeout_s --timeout counts, or 30 seconds; \
-      waiting for a connection counts too.
+      Only n and url are required. redirect is follow or manual. The default of timeout_s is --timeout, or 30 seconds; \
+      it includes the wait for a connection.
 
-      Each line of the output is the end of a request, in the order in which they end; names of fields are in lower \
+      Each line of the output is the result of a request, in order of completion. Field (header) names are in lower \
       case:
         {"n":1,"status":200,"headers":[["k","v"]],"body":"…","interim":[[103,{"link":"…"}]]}
         {"n":1,"error":"…","code":"…","requestState":"…"}
-      Every status is an answer. The content is text: UTF-8, or Latin-1 where it is not that. requestState is notSent, \
-      maybeSent or answered. A line that cannot be used gets an error with the code badLine, and nothing stops.
+      Every status is a result. The body is text: UTF-8 if valid, otherwise Latin-1. requestState is notSent, \
+      maybeSent or answered. An invalid line gets an error with the code badLine; the other lines are still sent.
 
-      The command ends when the input has ended and everything is answered, with status 0 whatever the answers are.
+      The command ends when the input has ended and every request has its line, with status 0 whatever the results.
 
       \(ExitStatus.table)
       """)
 
-  @Option(help: ArgumentHelp("The most connections to one origin; requests beyond wait for one.", valueName: "count"))
+  @Option(
+    help: ArgumentHelp("The maximum number of connections to one origin; further requests wait.", valueName: "count"))
   var connections = 2048
 
   @OptionGroup(title: "Connection")

@@ -2,7 +2,7 @@ import Apus
 import ApusNIO
 import ArgumentParser
 
-/// The options that `send` and `batch` share.
+/// The options shared by `send` and `batch`.
 struct ConnectionOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
@@ -17,12 +17,12 @@ struct ConnectionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Send the credentials that `apus login` keeps under this name, to their server alone.", valueName: "name"))
+      "Send the credentials stored by `apus login` under this name, to their server only.", valueName: "name"))
   var profile: String?
 
   @Option(
     help: ArgumentHelp(
-      "The limit of the whole call, content included. Default for send: none, but limits on each wait.",
+      "The timeout of the whole call, including content. Default for send: none, but each phase has a timeout.",
       valueName: "seconds"))
   var timeout: Double?
 
@@ -30,44 +30,46 @@ struct ConnectionOptions: ParsableArguments {
   var follow = true
 
   @Option(
-    help: ArgumentHelp("Trust the authorities in this PEM file besides the system's; may repeat.", valueName: "file"))
+    help: ArgumentHelp(
+      "Trust the authorities in this PEM file in addition to the system's; repeatable.", valueName: "file"))
   var ca: [String] = []
 
-  @Option(help: ArgumentHelp("Show this certificate, in PEM, to servers that ask for one.", valueName: "file"))
+  @Option(help: ArgumentHelp("The client certificate, in PEM, for servers that request one.", valueName: "file"))
   var cert: String?
 
-  @Option(help: ArgumentHelp("The key of --cert, in PEM; without it, the same file.", valueName: "file"))
+  @Option(help: ArgumentHelp("The private key of --cert, in PEM. Default: the same file.", valueName: "file"))
   var key: String?
 
   @Option(
     help: ArgumentHelp(
-      "Insist on this public key in the host's chain: Base64 of the SHA-256 of its subject public key info. One of "
-        + "those for a host is enough; may repeat. Without HOST, the URL's.", valueName: "[HOST=]hash"))
+      "Require this public key in the host's certificate chain: Base64 of the SHA-256 of its subject public key info. "
+        + "One match for a host is enough; repeatable. Default of HOST: the URL's host.", valueName: "[HOST=]hash"))
   var pin: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Go through this HTTP proxy; `environment` takes it from http_proxy, https_proxy, all_proxy and no_proxy. "
-        + "Without it, no proxy.", valueName: "url"))
+      "Use this HTTP proxy; `environment` uses http_proxy, https_proxy, all_proxy and no_proxy. "
+        + "Default: no proxy.", valueName: "url"))
   var proxy: String?
 
-  @Option(help: "Which transport sends.")
+  @Option(help: "The transport.")
   var transport = ConnectionPlan.Transport.nio
 
-  @Flag(name: .customLong("no-retry"), help: "Never send again by itself when a connection in use before was closed.")
+  @Flag(name: .customLong("no-retry"), help: "Do not resend a request when a reused connection turns out to be closed.")
   var noRetry = false
 
   @Option(
     help: ArgumentHelp(
-      "Try again so many times what failed for now, after the time that the server asks for or one drawn by lot: what "
-        + "was not sent, whatever the method, and once more at once without counting; what may be done twice, also "
-        + "after broken connections and 408, 425, 429, 500, 502, 503 and 504. Default: 0.", valueName: "number"))
+      "Retry temporary failures up to this many times, after the delay that the server names or exponential backoff "
+        + "with full jitter. Requests that were not sent are retried with any method, once more immediately and "
+        + "uncounted; idempotent ones also after broken connections and 408, 425, 429, 500, 502, 503 and 504. Default: 0.",
+      valueName: "number"))
   var retry: Int?
 
-  @Flag(help: "Print the timeline of each call to standard error.")
+  @Flag(help: "Print the trace of each call to standard error.")
   var trace = false
 
-  /// How calls reach their server, and as whom.
+  /// Returns the plan of connections and credentials.
   ///
   /// - Throws: ``PlanError``, ``InputError``, ``ProfileError``
   func planWithProfile() async throws -> ConnectionPlan {
@@ -79,7 +81,7 @@ struct ConnectionOptions: ParsableArguments {
     return plan
   }
 
-  /// How calls reach their server, and as whom unless a profile is to say that.
+  /// Returns the plan of connections, and of credentials except those of a profile.
   ///
   /// - Throws: ``PlanError``, ``InputError``
   func plan() throws -> ConnectionPlan {
@@ -102,7 +104,7 @@ struct ConnectionOptions: ParsableArguments {
 
   private func furtherAttempts() throws(PlanError) -> Int {
     guard let retry else { return 0 }
-    guard !noRetry else { throw PlanError("--retry and --no-retry exclude each other.") }
+    guard !noRetry else { throw PlanError("--retry and --no-retry are mutually exclusive.") }
     guard (0...100).contains(retry) else { throw PlanError("--retry takes a number from 0 to 100.") }
     return retry
   }
@@ -111,7 +113,7 @@ struct ConnectionOptions: ParsableArguments {
     guard let proxy else { return .none }
     if proxy == "environment" { return .environment }
     guard let server = NIOTransport.Proxy(url: proxy) else {
-      throw PlanError("--proxy takes http://[USER:PASSWORD@]HOST:PORT, or the word environment.")
+      throw PlanError("--proxy takes http://[USER:PASSWORD@]HOST:PORT or environment.")
     }
     return .server(server)
   }
@@ -121,7 +123,7 @@ struct ConnectionOptions: ParsableArguments {
     case (nil, nil, _): nil
     case (let token?, nil, nil): .bearer(Secret(try CredentialPlan.secretText(token)))
     case (nil, let text?, nil): try CredentialPlan(basic: CredentialPlan.secretText(text))
-    default: throw PlanError("--bearer, --basic and --profile exclude each other.")
+    default: throw PlanError("--bearer, --basic and --profile are mutually exclusive.")
     }
   }
 }

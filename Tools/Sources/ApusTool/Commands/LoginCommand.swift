@@ -4,40 +4,42 @@ import ArgumentParser
 struct LoginCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login",
-    abstract: "Keeps credentials for a server, encrypted, under a name.",
+    abstract: "Stores a server's credentials, encrypted, under a name.",
     discussion: """
-      The token or password is the first line of the standard input, which is asked for on a terminal and not shown; \
-      it never stands on a command line. `apus send --profile <name>` shows it to that server and to no other. Who \
-      signs in again under the same name replaces what was kept.
+      The token or password is the first line of standard input; on a terminal it is prompted for without echo. It is \
+      never part of a command line. `apus send --profile <name>` sends it to that server and to no other. A second \
+      login with the same name replaces the first.
 
-      Profiles are kept in the folder $APUS_CONFIG_HOME, or apus in $XDG_CONFIG_HOME or ~/.config.
+      Profiles are stored in the folder $APUS_CONFIG_HOME, or in apus in $XDG_CONFIG_HOME or ~/.config.
 
       \(ExitStatus.table)
       """)
 
-  @Argument(help: "What the credentials are called from now on, in lower case.")
+  @Argument(help: "The name of the profile, in lower case.")
   var name: String
 
   @Argument(help: ArgumentHelp("The server: scheme, host and port.", valueName: "URL"))
   var url: String
 
-  @Flag(help: "The secret is a token, which is sent as it is (RFC 6750).")
+  @Flag(help: "The secret is a bearer token (RFC 6750).")
   var bearer = false
 
-  @Option(help: ArgumentHelp("The secret is this user's password, which is sent (RFC 7617).", valueName: "user"))
+  @Option(
+    help: ArgumentHelp("The secret is this user's password, which is sent to the server (RFC 7617).", valueName: "user")
+  )
   var basic: String?
 
   @Option(
     help: ArgumentHelp(
-      "The secret is this user's password, which is never sent, but proven to be known (RFC 7616).", valueName: "user"))
+      "The secret is this user's password, which is never sent, only a digest of it (RFC 7616).", valueName: "user"))
   var digest: String?
 
-  @Option(help: ArgumentHelp("Read the secret from this file; - is the standard input.", valueName: "file"))
+  @Option(help: ArgumentHelp("Read the secret from this file; - is standard input.", valueName: "file"))
   var from: String?
 
   @Flag(
     name: .customLong("allow-plain-http"),
-    help: "Keep credentials also for a server without TLS on another machine, to which they go for all to read.")
+    help: "Allow a server on another machine without TLS, to which the secret is sent unencrypted.")
   var allowPlainHTTP = false
 
   func run() async throws {
@@ -48,7 +50,7 @@ struct LoginCommand: AsyncParsableCommand {
     throw ExitCode(status.rawValue)
   }
 
-  /// What is kept.
+  /// Returns the plan of the login.
   ///
   /// - Throws: ``PlanError``
   func plan() throws(PlanError) -> LoginPlan {

@@ -4,17 +4,17 @@ import ArgumentParser
 struct LogoutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logout",
-    abstract: "Removes credentials that `apus login` keeps.",
+    abstract: "Removes credentials stored by `apus login`.",
     discussion: """
-      They are removed from this machine; the server is not told.
+      Removes them from this machine. The server is not notified.
 
       \(ExitStatus.table)
       """)
 
-  @Argument(help: "What the credentials are called.")
+  @Argument(help: "The name of the profile.")
   var name: String?
 
-  @Flag(help: "Remove all of them.")
+  @Flag(help: "Remove all profiles.")
   var all = false
 
   func run() async throws {
@@ -26,14 +26,14 @@ struct LogoutCommand: AsyncParsableCommand {
     throw ExitCode(status.rawValue)
   }
 
-  /// Which profile; `nil`: all of them.
+  /// Returns the profile to remove; `nil` for all.
   ///
   /// - Throws: ``PlanError``
   func profile() throws(PlanError) -> ProfileName? {
     switch (name, all) {
     case (let name?, false): return try ProfileName(name)
     case (nil, true): return nil
-    default: throw PlanError("Name a profile, or write --all.")
+    default: throw PlanError("Name a profile or use --all.")
     }
   }
 }

@@ -6,18 +6,18 @@ import HTTPTypes
 struct SendCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "send",
-    abstract: "Sends one request and prints the content of its answer.",
+    abstract: "Sends a request and prints the content of the response.",
     usage: "apus send [<options>] [<METHOD>] <URL> [<item> ...]",
     discussion: """
-      Without a METHOD it is GET, or POST when there is content. A URL without a scheme gets https, or http where it \
-      is of this machine; with --profile a path such as /users is enough. Items behind the URL:
-        Name:value     a field of the request
-        name=text      a member of a JSON object that is sent
-        name:=json     the same with a number, true, false, null, an array or an object
+      The default METHOD is GET, or POST with content. The default scheme of a URL is https, or http for this machine; \
+      with --profile a path such as /users is enough. Items after the URL:
+        Name:value     a field (header) of the request
+        name=text      a member of the JSON object to send
+        name:=json     a member with a number, true, false, null, an array or an object
 
-      The content of the answer goes to standard output as it came; on a terminal JSON is laid out in colour (unless \
-      NO_COLOR is set). The content of a refused answer is printed too, and never goes into the file of --output. What \
-      else there is to say goes to standard error.
+      The content (body) of the response is written to standard output unchanged; on a terminal JSON is formatted, in \
+      colour unless NO_COLOR is set. The content of a rejection is printed as well, never to the file of --output. \
+      Messages go to standard error.
 
       \(ExitStatus.table)
       """)
@@ -27,41 +27,42 @@ struct SendCommand: AsyncParsableCommand {
 
   @Option(
     name: [.customShort("H"), .long], parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A field of the request, for example 'Accept: text/csv'; may repeat.", valueName: "Name: value"))
+    help: ArgumentHelp(
+      "A field (header) of the request, for example 'Accept: text/csv'; repeatable.", valueName: "Name: value"))
   var header: [String] = []
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("JSON as the content; @FILE reads a file, - the standard input.", valueName: "text"))
+    help: ArgumentHelp("JSON content; @FILE reads a file, - standard input.", valueName: "text"))
   var json: String?
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A parameter of a form as the content; may repeat.", valueName: "name=value"))
+    help: ArgumentHelp("A parameter of form content; repeatable.", valueName: "name=value"))
   var form: [String] = []
 
   @Option(
     name: [.customShort("d"), .long], parsing: .unconditional,
     help: ArgumentHelp(
-      "Anything as the content; @FILE sends a file, - the standard input, without loading either.", valueName: "text"))
+      "Content of any kind; @FILE streams a file, - standard input.", valueName: "text"))
   var data: String?
 
   @Option(
     name: [.customShort("o"), .long],
     help: ArgumentHelp(
-      "Write the content into this file, which is there whole or not at all.", valueName: "file"))
+      "Write the content to this file, atomically.", valueName: "file"))
   var output: String?
 
-  @Flag(name: [.customShort("i"), .long], help: "Print status and fields of the answer before its content.")
+  @Flag(name: [.customShort("i"), .long], help: "Print the response's status and fields before its content.")
   var include = false
 
-  @Flag(help: "Print content as it came, also on a terminal.")
+  @Flag(help: "Print content unchanged, even on a terminal.")
   var raw = false
 
-  @Flag(help: "Print the call as a curl command line instead of sending it. Secrets and content are masked.")
+  @Flag(help: "Print the call as a curl command line, with secrets and content masked, instead of sending it.")
   var curl = false
 
-  @Flag(help: "Show secrets and content in what --curl prints.")
+  @Flag(help: "Show secrets and content in the output of --curl.")
   var showSecrets = false
 
   @OptionGroup(title: "Connection")
@@ -77,9 +78,9 @@ struct SendCommand: AsyncParsableCommand {
     throw ExitCode(status.rawValue)
   }
 
-  /// What the words and options mean.
+  /// Interprets the command line.
   ///
-  /// - Throws: `ValidationError` for what makes no sense; `ExitCode` for files that cannot be read, which is said.
+  /// - Throws: `ValidationError` for an invalid command line; `ExitCode` after an unreadable file was reported.
   private func plans() async throws -> (SendPlan, ConnectionPlan) {
     try await Meaning.of {
       let connection = try await self.connection.planWithProfile()
@@ -87,15 +88,15 @@ struct SendCommand: AsyncParsableCommand {
     }
   }
 
-  /// What is sent, and what becomes of the answer.
+  /// Returns the plan of the request.
   ///
-  /// - Parameter origin: what a URL without scheme and host belongs to; `nil`: there is none.
+  /// - Parameter origin: the origin of a URL that is only a path; `nil` for none.
   /// - Throws: ``PlanError``
   func plan(relativeTo origin: Origin? = nil) throws(PlanError) -> SendPlan {
     let words = try Words(self.words)
     let content = try content(members: words.items)
     let token = words.method ?? (content == .none ? "GET" : "POST")
-    guard let method = HTTPRequest.Method(rawValue: token) else { throw PlanError("“\(token)” is no method.") }
+    guard let method = HTTPRequest.Method(rawValue: token) else { throw PlanError("“\(token)” is not a valid method.") }
     let url: TargetURL
     do {
       url = try TargetURL(word: words.url, relativeTo: origin)
@@ -127,7 +128,7 @@ struct SendCommand: AsyncParsableCommand {
       plans.append(.form(parameters))
     }
     guard plans.count <= 1 else {
-      throw PlanError("There is one content only: --json, --form, --data and name=value exclude each other.")
+      throw PlanError("--json, --form, --data and name=value are mutually exclusive.")
     }
     return plans.first ?? .none
   }

@@ -4,19 +4,19 @@ import ArgumentParser
 struct WhoamiCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "whoami",
-    abstract: "Lists the credentials that `apus login` keeps.",
+    abstract: "Lists the profiles stored by `apus login`.",
     discussion: """
-      A line for each: name, scheme, server, user and since when. Tokens and passwords are neither shown nor read. \
-      Where there is nothing to list, it says so, with status 0; a profile that is damaged is told of, with status 26, \
-      and the others are listed.
+      Prints name, scheme, server, user and date of each. Tokens and passwords are neither shown nor read. Without \
+      profiles it prints a message and exits with 0. A damaged profile is reported with status 26, and the others are \
+      still listed.
 
       \(ExitStatus.table)
       """)
 
-  @Argument(help: "What the credentials are called; without it, all are listed.")
+  @Argument(help: "The name of the profile. Default: all.")
   var name: String?
 
-  @Flag(help: "Print an array of JSON.")
+  @Flag(help: "Print a JSON array.")
   var json = false
 
   func run() async throws {

@@ -1,6 +1,6 @@
 import Apus
 
-/// How the tool ends, and what it says before.
+/// The tool's exit status and its error message.
 struct Ending: Sendable, Hashable {
   var status: ExitStatus
   var complaint: Complaint?
@@ -10,7 +10,7 @@ struct Ending: Sendable, Hashable {
     self.complaint = complaint
   }
 
-  /// The ending that an error means.
+  /// Creates the ending for an error.
   init(_ error: any Error) {
     switch error {
     case let error as CallError: self.init(ExitStatus(error), Complaint(error))
@@ -21,8 +21,54 @@ struct Ending: Sendable, Hashable {
     case let error as PlanError: self.init(.usage, Complaint(sentence: error.description))
     case is CancellationError: self.init(.interrupted, Complaint(sentence: "Interrupted."))
     case let error as TargetURL.Malformed:
-      self.init(.invalidRequest, Complaint(sentence: "This request cannot be made: \(error.description)."))
-    default: self.init(.fault, Complaint(sentence: "This should not have happened: \(type(of: error))."))
+      self.init(.invalidRequest, Complaint(sentence: "The request is invalid: \(error.description)."))
+    default: self.init(.fault, Complaint(sentence: "Internal error: \(type(of: error))."))
     }
+  }
+}
+
+/// An error message on standard error.
+struct Complaint: Sendable, Hashable {
+  /// A sentence for the user.
+  var sentence: String
+  /// Technical details; may be empty.
+  var detail = ""
+
+  /// Creates the message for a call's error; `nil` when the reader of the output has gone.
+  init?(_ error: CallError) {
+    if let output = error.underlying as? OutputError {
+      // The reader of the output has closed it deliberately.
+      if output.isBrokenPipe { return nil }
+      sentence = output.description
+      return
+    }
+    if let input = error.underlying as? InputError {
+      sentence = input.description
+      return
+    }
+    guard !error.isCancellation else {
+      sentence = "Interrupted."
+      return
+    }
+    sentence = error.sentence
+    let facts = "\(error.code.rawValue), \(error.requestState.rawValue) while \(error.phase.rawValue)"
+    detail = error.detail.isEmpty ? facts : "\(facts): \(error.detail)"
+  }
+
+  init(sentence: String) {
+    self.sentence = sentence
+  }
+
+  /// Creates the message for a response that was not accepted.
+  init(rejection status: Int, reason: String) {
+    sentence = "The server rejected the request: \(status)" + (reason.isEmpty ? "." : " \(reason).")
+  }
+
+  /// The lines for standard error. Control characters and newlines from servers are escaped.
+  var text: String {
+    let (sentence, detail) = (
+      TerminalText.harmless(sentence, keepsLines: false), TerminalText.harmless(detail, keepsLines: false)
+    )
+    return "apus: \(sentence)\n" + (detail.isEmpty ? "" : "      \(detail)\n")
   }
 }

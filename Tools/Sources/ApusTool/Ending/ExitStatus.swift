@@ -1,67 +1,66 @@
 import Apus
 
-/// How the tool ends: one status for each class of endings. This is the only table of them; help and documentation are
-/// held to it.
+/// The exit statuses. Tests compare help and documentation with this list.
 enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
-  /// The answer was accepted.
+  /// Success.
   case accepted = 0
-  /// The request cannot be made.
+  /// The request is invalid.
   case invalidRequest = 3
-  /// The host's name has no address.
+  /// The host was not found.
   case hostNotFound = 6
-  /// There is no connection to the server.
+  /// The connection failed.
   case connectionFailed = 7
-  /// The answer breaks the rules of HTTP.
+  /// The response is malformed.
   case malformedResponse = 8
-  /// The server refused.
+  /// The server rejected the request.
   case rejected = 22
-  /// The output could not be written.
+  /// The output cannot be written.
   case output = 23
-  /// A file, a profile or the input could not be read.
+  /// A file, a profile or the input cannot be read.
   case input = 26
-  /// A deadline passed.
+  /// A timeout passed.
   case timeout = 28
-  /// The secure connection could not be made.
+  /// The TLS connection failed.
   case tls = 35
-  /// The exchange broke off.
+  /// The connection broke during the exchange.
   case broken = 56
-  /// The answer is larger than allowed.
+  /// The response is too large.
   case contentTooLarge = 63
-  /// The command line makes no sense.
+  /// The command line is invalid.
   case usage = 64
-  /// The tool itself failed.
+  /// An internal error.
   case fault = 70
-  /// Ended because its terminal went away.
+  /// The terminal was closed.
   case hungUp = 129
-  /// Ended by an interrupt, such as Ctrl-C.
+  /// Interrupted, for example by Ctrl-C.
   case interrupted = 130
-  /// Ended by a request to terminate.
+  /// Terminated.
   case terminated = 143
 
-  /// What it means, in a few words.
+  /// The meaning in a few words.
   var meaning: String {
     switch self {
-    case .accepted: "the answer was accepted: its status is from 200 to 299"
-    case .invalidRequest: "the request cannot be made: URL, field, setting, content or credentials"
-    case .hostNotFound: "the host's name has no address"
-    case .connectionFailed: "there is no connection to the server"
-    case .malformedResponse: "the answer breaks the rules of HTTP"
-    case .rejected: "the server refused: any other status"
-    case .output: "the output could not be written"
-    case .input: "a file, a profile or the input could not be read"
-    case .timeout: "a deadline passed"
-    case .tls: "the secure connection could not be made: certificate, pin or protocol"
-    case .broken: "the exchange broke off"
-    case .contentTooLarge: "the answer is larger than allowed"
-    case .usage: "the command line makes no sense"
-    case .fault: "the tool itself failed"
-    case .hungUp: "hung up: the terminal went away"
+    case .accepted: "success: the status is from 200 to 299"
+    case .invalidRequest: "the request is invalid: URL, field, setting, content or credentials"
+    case .hostNotFound: "the host was not found"
+    case .connectionFailed: "the connection failed"
+    case .malformedResponse: "the response is malformed"
+    case .rejected: "the server rejected the request: any other status"
+    case .output: "the output cannot be written"
+    case .input: "a file, a profile or the input cannot be read"
+    case .timeout: "timed out"
+    case .tls: "the TLS connection failed: certificate, pin or protocol"
+    case .broken: "the connection broke during the exchange"
+    case .contentTooLarge: "the response is too large"
+    case .usage: "the command line is invalid"
+    case .fault: "internal error"
+    case .hungUp: "hung up: the terminal was closed"
     case .interrupted: "interrupted, as by Ctrl-C"
     case .terminated: "terminated"
     }
   }
 
-  /// All of them, a line each, for help.
+  /// The table for help, a line for each status.
   static var table: String {
     let lines = allCases.map { status in
       let number = "\(status.rawValue)"
@@ -72,7 +71,7 @@ enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
 }
 
 extension ExitStatus {
-  /// How a call ends the tool that failed so.
+  /// Creates the status for a call's error.
   init(_ error: CallError) {
     if error.underlying is InputError {
       self = .input

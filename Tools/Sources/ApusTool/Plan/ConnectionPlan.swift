@@ -8,14 +8,14 @@ import ApusURLSession
   import Foundation
 #endif
 
-/// How calls reach their server, and as whom: what `send` and `batch` have in common.
+/// The connection settings and credentials shared by `send` and `batch`.
 struct ConnectionPlan: Sendable {
-  /// Which transport sends.
+  /// A transport.
   enum Transport: String, Sendable, CaseIterable {
     case nio, urlsession
   }
 
-  /// Which proxy.
+  /// The choice of a proxy.
   enum ProxyPlan: Sendable, Hashable {
     case none
     case environment
@@ -23,31 +23,31 @@ struct ConnectionPlan: Sendable {
   }
 
   var transport = Transport.nio
-  /// The limit of a whole call; `nil`: the command's own.
+  /// The timeout of a whole call; `nil` for the command's default.
   var timeout: Duration?
   var followsRedirects = true
-  /// Paths of files with certificates of authorities.
+  /// The paths of files with trusted authorities.
   var authorities: [String] = []
-  /// Paths of the client's certificate and key.
+  /// The paths of the client's certificate and key.
   var identity: (certificate: String, key: String)?
   var pins: [Pin] = []
   var proxy = ProxyPlan.none
   var retries = true
-  /// How many further attempts there are where the first one failed for now.
+  /// The maximum number of retries after temporary failures.
   var furtherAttempts = 0
   var credentials: CredentialPlan?
-  /// The most connections to one origin; `nil`: the transport's own limit.
+  /// The maximum number of connections to one origin; `nil` for the transport's default.
   var connections: Int?
-  /// How many files and sockets the process may have open; connections keep below it, so that requests wait for one
-  /// in place of failing. `nil`: nobody asked.
+  /// The process's limit of open files, below which the number of connections stays, so that requests wait instead of
+  /// failing; `nil` for no limit.
   var openFiles: Int?
 
-  /// Makes the transport.
+  /// Creates the transport.
   ///
   /// - Parameters:
-  ///   - host: of pins that name none.
-  ///   - limitsEachWait: whether the transport limits each wait by itself: not where the whole call has a limit.
-  /// - Throws: ``PlanError`` for what the transport cannot do; ``InputError`` for files that cannot be read.
+  ///   - host: the host of pins that name none.
+  ///   - limitsEachWait: whether each phase of an exchange has a timeout. `false` when the whole call has one.
+  /// - Throws: ``PlanError`` for options that the transport does not support; ``InputError`` for unreadable files.
   func makeTransport(host: String?, limitsEachWait: Bool) throws -> any Apus.Transport {
     switch transport {
     case .nio: NIOTransport(options: try nioOptions(host: host, limitsEachWait: limitsEachWait))
@@ -79,22 +79,22 @@ struct ConnectionPlan: Sendable {
 
   func urlSessionOptions(host: String?) throws -> URLSessionTransport.Options {
     guard authorities.isEmpty else {
-      throw PlanError("--ca needs --transport nio: URLSession trusts whom the system does.")
+      throw PlanError("--ca needs --transport nio: URLSession uses only the system's authorities.")
     }
     if case .server = proxy {
-      throw PlanError("--proxy URL needs --transport nio: URLSession takes its proxies from the system.")
+      throw PlanError("--proxy URL needs --transport nio: URLSession uses only the system's proxies.")
     }
     var options = URLSessionTransport.Options()
     options.userAgent = "apus/\(ToolVersion.current)"
     options.trust.clientIdentity = try clientIdentity()
     options.trust.pins = try Pin.hosts(pins, standard: host)
-    // The platform sends again, unseen, when a connection in use before was closed: on new ones it cannot.
+    // URLSession resends requests by itself when a reused connection was closed, so none is reused.
     options.reusesConnections = retries
     if let connections { options.connectionsPerHost = min(connections, mostSockets) }
     return options
   }
 
-  /// What is left for connections beside the files of the process itself.
+  /// The number of connections that the limit of open files allows.
   private var mostSockets: Int {
     openFiles.map { max(1, $0 - 64) } ?? .max
   }
@@ -102,8 +102,56 @@ struct ConnectionPlan: Sendable {
   private func clientIdentity() throws -> ClientIdentity? {
     guard let identity else { return nil }
     let certificates = try InputFile.contents(identity.certificate)
-    // A pipe can be read once.
+    // A pipe can be read only once.
     let key = identity.key == identity.certificate ? certificates : try InputFile.contents(identity.key)
     return ClientIdentity(certificates: certificates, key: key)
+  }
+}
+
+/// A pinned public key, written `[HOST=]HASH`.
+struct Pin: Sendable, Hashable {
+  /// The host; `nil` for the URL's.
+  var host: String?
+  /// The Base64 of the SHA-256 of the subject public key info.
+  var key: String
+
+  init(_ text: String) {
+    // The hash itself ends with an equals sign.
+    var rest = text
+    if let (name, hash) = text.splitAtFirst("="), !hash.isEmpty { (host, rest) = (name, hash) }
+    for prefix in ["sha256//", "sha256/"] where rest.utf8.starts(with: prefix.utf8) {
+      rest = String(Substring(rest.utf8.dropFirst(prefix.utf8.count)))
+      break
+    }
+    key = rest
+  }
+
+  /// Groups pins by host.
+  ///
+  /// - Parameters:
+  ///   - pins: the pins.
+  ///   - standard: the host of pins that name none; `nil` for none.
+  /// - Throws: ``PlanError``
+  static func hosts(_ pins: [Pin], standard: String?) throws(PlanError) -> [PinnedHost] {
+    var keys: [String: [String]] = [:]
+    for pin in pins {
+      guard let host = pin.host ?? standard else {
+        throw PlanError("This command needs the host of a pin: --pin HOST=HASH.")
+      }
+      keys[host.lowercased(), default: []].append(pin.key)
+    }
+    do {
+      // Apps need a backup key. A command does not, so a random hash takes its place.
+      return try keys.sorted { $0.key < $1.key }.map { try PinnedHost($0.key, keys: $0.value, backup: [randomHash()]) }
+    } catch {
+      throw PlanError("A pin must be a host and the Base64 of a public key's SHA-256: \(error).")
+    }
+  }
+
+  private static func randomHash() -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    // 43 digits and a padding character encode 32 bytes if the two low bits of the last digit are zero.
+    let digits = (0..<42).map { _ in alphabet[Int.random(in: 0..<64)] } + [alphabet[Int.random(in: 0..<16) * 4]]
+    return String(digits) + "="
   }
 }

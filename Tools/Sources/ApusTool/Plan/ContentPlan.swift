@@ -6,24 +6,24 @@ import Apus
   import Foundation
 #endif
 
-/// What is sent as content, and where it comes from.
+/// The source of a request's content (body).
 enum ContentPlan: Sendable, Hashable {
   case none
   case text(String, MediaType)
-  /// Parameters of a form, in order.
+  /// The parameters of a form, in order.
   case form([FormParameter])
-  /// A file, read while it is sent.
+  /// A file, streamed.
   case file(String, MediaType)
-  /// Standard input, read while it is sent.
+  /// Standard input, streamed.
   case input(MediaType)
 
-  /// One parameter of a form.
+  /// A parameter of a form.
   struct FormParameter: Sendable, Hashable {
     var name: String
     var value: String
   }
 
-  /// Reads the value of `--data` or `--json`: `@FILE`, `-` for the input, or the text itself.
+  /// Parses the value of `--data` or `--json`: `@FILE`, `-` for standard input, or a text.
   init(_ value: String, text: MediaType, bytes: MediaType) {
     if value == "-" {
       self = .input(bytes)
@@ -34,9 +34,9 @@ enum ContentPlan: Sendable, Hashable {
     }
   }
 
-  /// As the request takes it.
+  /// Returns the request's content.
   ///
-  /// - Throws: ``InputError`` for a file that cannot be read.
+  /// - Throws: ``InputError`` for an unreadable file.
   func content() throws(InputError) -> RequestContent {
     switch self {
     case .none: return .empty

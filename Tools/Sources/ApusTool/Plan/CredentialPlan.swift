@@ -1,39 +1,39 @@
 import Apus
 
-/// Who calls.
+/// The credentials of a command.
 enum CredentialPlan: Sendable, Hashable {
   case bearer(Secret)
   case basic(user: String, Secret)
-  /// Kept by `apus login`.
+  /// A profile stored by `apus login`.
   case profile(SignedIn)
 
-  /// Reads `USER:PASSWORD`.
+  /// Parses `USER:PASSWORD`.
   ///
-  /// - Throws: ``PlanError`` when there is no colon.
+  /// - Throws: ``PlanError`` without a colon.
   init(basic text: String) throws(PlanError) {
     guard let (user, password) = text.splitAtFirst(":") else { throw PlanError("--basic takes USER:PASSWORD.") }
     self = .basic(user: user, Secret(password))
   }
 
-  /// What stands before `@` in a URL.
+  /// Creates credentials from the user information of a URL.
   init(_ userInformation: TargetURL.UserInformation) {
     self = .basic(user: userInformation.user, userInformation.password)
   }
 
-  /// The value of an option that holds a secret: the text itself, or `@FILE`, which keeps it out of the list of
-  /// processes.
+  /// Returns the secret of an option: the text itself, or the contents of `@FILE`, which keeps the secret out of the
+  /// process list.
   ///
   /// - Throws: ``InputError``
   static func secretText(_ value: String) throws(InputError) -> String {
     try value.fileName.map { name throws(InputError) in try InputFile.text(name) } ?? value
   }
 
-  /// The only origin they may go to; `nil`: the one of the URL, whichever that is.
+  /// The only origin for the credentials; `nil` for the URL's origin.
   var origin: Origin? {
     if case .profile(let signedIn) = self { signedIn.profile.origin } else { nil }
   }
 
-  /// Looks whether they may go where a URL leads.
+  /// Checks that the credentials may be sent to an origin.
   ///
   /// - Throws: ``ProfileError/otherOrigin(_:own:asked:)``
   func check(_ origin: Origin) throws(ProfileError) {
@@ -41,7 +41,7 @@ enum CredentialPlan: Sendable, Hashable {
     throw ProfileError.otherOrigin(signedIn.profile.name, own: signedIn.profile.origin, asked: origin)
   }
 
-  /// As clients take it; it goes to the origin of the URL alone.
+  /// The authentication of a client. Credentials are sent only to the client's origin.
   var authentication: Authentication {
     switch self {
     case .bearer(let token): .bearer(MemoryCredentials(.token(token)))

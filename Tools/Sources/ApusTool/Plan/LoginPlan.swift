@@ -1,12 +1,12 @@
 import Apus
 
-/// What `apus login` keeps.
+/// The credentials that `apus login` stores.
 struct LoginPlan: Sendable, Hashable {
   var name: ProfileName
   var origin: Origin
   var account: Account
 
-  /// Asks for the secret.
+  /// The prompt for the secret.
   var prompt: String {
     switch account {
     case .bearer: "Token for \(origin): "
@@ -14,11 +14,11 @@ struct LoginPlan: Sendable, Hashable {
     }
   }
 
-  /// The server that a URL names.
+  /// Returns the origin of a server's URL.
   ///
   /// - Parameters:
-  ///   - text: a URL without anything behind its host and port; a missing scheme is added.
-  ///   - allowsPlainHTTP: whether the secret may go through networks for all to read.
+  ///   - text: a URL that ends with its host and port; a missing scheme is added.
+  ///   - allowsPlainHTTP: whether the secret may be sent unencrypted to another machine.
   /// - Throws: ``PlanError``
   static func origin(of text: String, allowsPlainHTTP: Bool) throws(PlanError) -> Origin {
     let url: TargetURL
@@ -28,44 +28,46 @@ struct LoginPlan: Sendable, Hashable {
       throw PlanError(error)
     }
     guard url.userInformation == nil else {
-      throw PlanError("The URL holds a name or a password: take --basic USER, and enter the password when asked.")
+      throw PlanError("The URL contains a name or a password: use --basic USER and enter the password when prompted.")
     }
     guard url.target == "/" else {
-      throw PlanError("Credentials are for a whole server: the URL ends with its host and port, as in \(url.origin).")
+      throw PlanError(
+        "Credentials are for a whole server: the URL must end with host and port, for example \(url.origin).")
     }
     guard url.origin.scheme == "https" || url.isOfThisMachine || allowsPlainHTTP else {
-      throw PlanError("\(url.origin) would be shown the secret unencrypted: take https, or --allow-plain-http.")
+      throw PlanError("\(url.origin) would receive the secret unencrypted: use https, or --allow-plain-http.")
     }
     return url.origin
   }
 
-  /// The account that the options tell of.
+  /// Returns the account that the options describe.
   ///
-  /// - Throws: ``PlanError`` unless there is exactly one, with a name that users can have.
+  /// - Throws: ``PlanError`` unless there is exactly one, with a valid user name.
   static func account(bearer: Bool, basic: String?, digest: String?) throws(PlanError) -> Account {
     let account: Account
     switch (bearer, basic, digest) {
     case (true, nil, nil): account = .bearer
     case (false, let user?, nil): account = .basic(user: user)
     case (false, nil, let user?): account = .digest(user: user)
-    default: throw PlanError("Say how the secret is shown, by one of --bearer, --basic USER and --digest USER.")
+    default: throw PlanError("Choose one of --bearer, --basic USER and --digest USER.")
     }
     if let user = account.user, !Account.isUser(user) {
-      throw PlanError("A user's name is not empty, with no colon and no control character; the password is asked for.")
+      throw PlanError(
+        "A user name must not be empty or contain a colon or control characters; the password is prompted for.")
     }
     return account
   }
 
-  /// Looks at the secret.
+  /// Validates the secret.
   ///
-  /// - Throws: ``InputError`` for one that no request could show.
+  /// - Throws: ``InputError`` for a secret that no request can carry.
   func check(_ secret: Secret) throws(InputError) {
     let isUsable =
       account.user == nil
       ? secret.value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
       : secret.value.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     guard isUsable else {
-      throw InputError(place: "the \(account.secretName)", reason: "it holds a character that is not allowed")
+      throw InputError(place: "the \(account.secretName)", reason: "it contains a character that is not allowed")
     }
   }
 }

@@ -1,35 +1,35 @@
 import Apus
 
-/// A URL as somebody wrote it, split into what a message needs.
+/// A URL as the user wrote it, split into the parts of a request.
 ///
-/// The target is sent as it was written: only what may not stand there is percent-encoded, and dot segments are taken
-/// out (RFC 3986 §5.2.4), since they name another target. The fragment stays here.
+/// The target is sent as written, except that invalid characters are percent-encoded and dot segments are removed (RFC
+/// 3986 §5.2.4). The fragment is not sent.
 struct TargetURL: Sendable, Hashable {
-  /// A URL that cannot be used.
+  /// An invalid URL.
   struct Malformed: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Why, as half a sentence. Never the URL itself, which may hold a password.
+    /// The reason, as part of a sentence; without the URL, which may contain a password.
     let reason: String
-    var description: String { "the URL cannot be used: \(reason)" }
+    var description: String { "the URL is invalid: \(reason)" }
   }
 
-  /// What stands before `@`.
+  /// The user name and password in a URL.
   struct UserInformation: Sendable, Hashable {
     let user: String
     let password: Secret
   }
 
-  /// Scheme, host and port.
+  /// The scheme, host and port.
   let origin: Origin
-  /// Path and query.
+  /// The path and query.
   let target: String
-  /// What stood before `@`, decoded.
+  /// The decoded user information; `nil` for none.
   let userInformation: UserInformation?
 
-  /// Reads a URL, byte by byte: a delimiter with a combining mark behind it delimits all the same.
+  /// Parses a URL by bytes, so that a combining mark after a delimiter does not hide it.
   ///
   /// - Parameters:
   ///   - text: an http or https URL.
-  ///   - completesScheme: whether a missing scheme is added: http for this machine, https for all others.
+  ///   - completesScheme: whether a missing scheme is added: http for this machine, https for others. Default: `false`.
   init(_ text: String, completesScheme: Bool = false) throws(Malformed) {
     var rest = Array(text.utf8)[...].prefix { $0 != UInt8(ascii: "#") }
     let scheme = Self.takeScheme(&rest)
@@ -55,13 +55,13 @@ struct TargetURL: Sendable, Hashable {
     target = Self.target(rest[end...])
   }
 
-  /// Reads a URL of the command line.
+  /// Parses a URL of the command line.
   ///
   /// - Parameters:
-  ///   - word: a URL, which may lack its scheme; or a path, where there is an origin.
-  ///   - origin: what a path belongs to; `nil`: nothing is a path.
+  ///   - word: a URL, with or without scheme, or a path if there is an origin.
+  ///   - origin: the origin of paths; `nil` if paths are not allowed.
   init(word: String, relativeTo origin: Origin?) throws(Malformed) {
-    // Two slashes would begin with a host.
+    // Two slashes would precede a host.
     if let origin, word.utf8.starts(with: "/".utf8), !word.utf8.starts(with: "//".utf8) {
       try self.init("\(origin)\(word)")
     } else {
@@ -69,17 +69,17 @@ struct TargetURL: Sendable, Hashable {
     }
   }
 
-  /// Whether what is sent does not leave this machine.
+  /// Whether the host is this machine.
   var isOfThisMachine: Bool { Self.isThisMachine(Array(origin.host.utf8)[...]) }
 
-  /// A name for the target that traces can show: the path where it is a plain one.
+  /// The endpoint's name in traces: the path if it has only unreserved characters, otherwise `/`.
   var endpointName: String {
     let path = String(target.prefix { $0 != "?" })
     let isPlain = path.utf8.allSatisfy { Self.isUnreserved($0) || $0 == UInt8(ascii: "/") }
     return isPlain && !path.hasPrefix("//") ? path : "/"
   }
 
-  /// Takes the scheme off a URL; `nil` where there is none: the mark may stand in a query or a password too.
+  /// Removes the scheme from a URL and returns it; `nil` for none: `://` may also be part of a query or password.
   private static func takeScheme(_ text: inout ArraySlice<UInt8>) -> String? {
     let length = text.prefix { !"/?:@[".utf8.contains($0) }.count
     guard text.dropFirst(length).starts(with: "://".utf8) else { return nil }
@@ -91,7 +91,7 @@ struct TargetURL: Sendable, Hashable {
     let isBracketed = authority.first == UInt8(ascii: "[")
     let end = isBracketed ? UInt8(ascii: "]") : UInt8(ascii: ":")
     let host = String(decoding: authority.prefix { $0 != end }, as: UTF8.self)
-    // A name may begin with the digits of an address.
+    // A host name may start like an address.
     let isAddress = host.utf8.allSatisfy {
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
     }
@@ -106,7 +106,7 @@ struct TargetURL: Sendable, Hashable {
     return (path.isEmpty ? "/" : path) + encoded(text[mark...])
   }
 
-  /// - Parameter path: encoded, so that each of its characters is a byte.
+  /// - Parameter path: a percent-encoded path, so all characters are ASCII.
   private static func withoutDotSegments(_ path: String) -> String {
     guard path.contains("/.") || path.lowercased().contains("/%2e") else { return path }
     var kept: [Substring] = []
@@ -123,7 +123,7 @@ struct TargetURL: Sendable, Hashable {
     return "/" + kept.joined(separator: "/")
   }
 
-  /// Text with everything percent-encoded that may not stand in a URL (RFC 3986 §2).
+  /// Percent-encodes the characters that a URL must not contain (RFC 3986 §2).
   private static func encoded(_ text: ArraySlice<UInt8>) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
@@ -149,19 +149,19 @@ struct TargetURL: Sendable, Hashable {
 }
 
 extension TargetURL.UserInformation {
-  /// Splits at the first colon, and decodes then: a colon that is encoded is part of what it stands in.
+  /// Splits at the first colon before decoding, so that encoded colons belong to the user or password.
   fileprivate init(_ bytes: ArraySlice<UInt8>) throws(TargetURL.Malformed) {
     let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
     user = try Self.decoded(bytes[..<(colon ?? bytes.endIndex)])
     password = Secret(
       try colon.map { colon throws(TargetURL.Malformed) in try Self.decoded(bytes[(colon + 1)...]) } ?? "")
-    // No server could tell where the name ends (RFC 7617 §2).
+    // A server could not find the end of the name (RFC 7617 §2).
     guard !user.utf8.contains(UInt8(ascii: ":")) else {
-      throw TargetURL.Malformed(reason: "its user name holds a colon")
+      throw TargetURL.Malformed(reason: "its user name contains a colon")
     }
   }
 
-  /// Bytes with their percent signs read; what is no escape stays.
+  /// Decodes percent-escapes; invalid ones stay unchanged.
   private static func decoded(_ bytes: ArraySlice<UInt8>) throws(TargetURL.Malformed) -> String {
     var decoded: [UInt8] = []
     var rest = bytes

@@ -6,17 +6,17 @@ import Apus
   import Foundation
 #endif
 
-/// Does what `apus login` is asked to.
+/// The execution of `apus login`.
 struct Login: Sendable {
   let plan: LoginPlan
   let store: ProfileStore
   let secret: SecretInput
   let output: DescriptorWriter
   let error: DescriptorWriter
-  /// The time now.
+  /// Returns the current time.
   var now: @Sendable () -> Date = { Date() }
 
-  /// Reads the secret, and keeps it.
+  /// Reads the secret and stores it.
   func run() async -> ExitStatus {
     do {
       let secret = try await secret.read(prompt: plan.prompt, messages: error)
@@ -25,28 +25,28 @@ struct Login: Sendable {
       let trouble = try await store.signIn(profile, with: secret)
       let user = plan.account.user.map { " as \($0)" } ?? ""
       try await output.writeToTheEnd(Data("\(plan.name): signed in to \(plan.origin)\(user)\n".utf8))
-      if let trouble { await tell(of: trouble) }
+      if let trouble { await report(trouble) }
       return .accepted
     } catch {
-      return await Ending(error).told(to: self.error)
+      return await Ending(error).reported(to: self.error)
     }
   }
 
-  /// Says that something was left over, which changes nothing: the next sign-in tries again to remove it.
-  private func tell(of trouble: any Error) async {
+  /// Reports that previous credentials could not be removed. The login is valid; the next one tries again.
+  private func report(_ trouble: any Error) async {
     let reason = Ending(trouble).complaint.map { " \($0.sentence)" } ?? ""
-    let note = "apus: Earlier credentials of “\(plan.name)” were not removed.\(reason)\n"
-    // Where even this cannot be written, there is nobody to tell.
+    let note = "apus: The previous credentials of “\(plan.name)” were not removed.\(reason)\n"
+    // An error here cannot be reported anywhere.
     try? await error.writeToTheEnd(Data(TerminalText.harmless(note).utf8))
   }
 }
 
 extension Ending {
-  /// Says what there is to say.
+  /// Writes the message, if there is one.
   ///
   /// - Returns: the status.
-  func told(to error: DescriptorWriter) async -> ExitStatus {
-    // Where even this cannot be written, there is nobody to tell.
+  func reported(to error: DescriptorWriter) async -> ExitStatus {
+    // An error here cannot be reported anywhere.
     if let complaint { try? await error.writeToTheEnd(Data(complaint.text.utf8)) }
     return status
   }

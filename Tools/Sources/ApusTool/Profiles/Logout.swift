@@ -4,15 +4,15 @@
   import Foundation
 #endif
 
-/// Does what `apus logout` is asked to.
+/// The execution of `apus logout`.
 struct Logout: Sendable {
-  /// Which profile; `nil`: all of them.
+  /// The profile; `nil` for all.
   let name: ProfileName?
   let store: ProfileStore
   let output: DescriptorWriter
   let error: DescriptorWriter
 
-  /// Removes credentials and profiles.
+  /// Removes profiles and their credentials.
   func run() async -> ExitStatus {
     do {
       if let name {
@@ -21,7 +21,7 @@ struct Logout: Sendable {
       }
       return try await signOutOfAll()
     } catch {
-      return await Ending(error).told(to: self.error)
+      return await Ending(error).reported(to: self.error)
     }
   }
 
@@ -30,7 +30,7 @@ struct Logout: Sendable {
     try await output.writeToTheEnd(Data("\(name): signed out\n".utf8))
   }
 
-  /// One that cannot be removed keeps none of the others.
+  /// Continues after a profile that cannot be removed.
   private func signOutOfAll() async throws -> ExitStatus {
     let names = try store.everyName()
     if names.isEmpty { try await error.writeToTheEnd(Data(store.emptiness.utf8)) }
@@ -39,10 +39,10 @@ struct Logout: Sendable {
       do {
         try await signOut(name)
       } catch ProfileError.unknown {
-        // Credentials without a profile, or somebody else was quicker: nothing is left.
+        // Credentials without a profile, or removed meanwhile by another process.
         continue
       } catch {
-        status = await Ending(error).told(to: self.error)
+        status = await Ending(error).reported(to: self.error)
         if Task.isCancelled { break }
       }
     }

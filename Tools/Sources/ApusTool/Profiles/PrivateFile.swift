@@ -1,9 +1,9 @@
 import Foundation
 
-/// Files and folders into which nobody but their owner may look.
+/// Functions for files and folders that only their owner can access.
 enum PrivateFile {
-  /// Makes a folder, and those above it where they are missing. One that is there already is left as it is, and refused
-  /// where others may look into it: somebody may share it for good reason.
+  /// Creates a folder and its missing parents. An existing folder is not changed, and rejected if other users can access
+  /// it, as they may share it deliberately.
   ///
   /// - Throws: ``ProfileError/openFolder(_:)``, ``ProfileError/foreignFolder(_:)``; ``OutputError``
   static func makeFolder(_ path: String) throws {
@@ -14,13 +14,13 @@ enum PrivateFile {
     if let error = refusal(of: path, mode: facts.st_mode, owner: facts.st_uid) { throw error }
   }
 
-  /// Why a folder that is there is no place for secrets; `nil`: it is one.
+  /// Returns the reason why an existing folder is unsuitable for secrets; `nil` if it is suitable.
   static func refusal(of path: String, mode: mode_t, owner: uid_t, to user: uid_t = geteuid()) -> ProfileError? {
     if owner != user { return .foreignFolder(path) }
     return mode & 0o077 == 0 ? nil : .openFolder(path)
   }
 
-  /// - Returns: whether it was made; otherwise something of that name is there.
+  /// - Returns: whether the folder was created; `false` if the name exists.
   private static func make(_ path: String) throws(OutputError) -> Bool {
     var number = tryToMake(path)
     if number == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex {
@@ -31,13 +31,13 @@ enum PrivateFile {
     return number == 0
   }
 
-  /// - Returns: 0, or the system's number of what went wrong.
+  /// - Returns: 0, or the system's error number.
   private static func tryToMake(_ path: String) -> Int32 {
-    // The mask of the process may have taken bits away.
+    // The process's umask may have removed bits.
     mkdir(path, 0o700) == 0 && chmod(path, 0o700) == 0 ? 0 : errno
   }
 
-  /// Returns when the names of what is in a folder are on the disk.
+  /// Waits until the entries of a folder are on disk.
   ///
   /// - Throws: ``OutputError``
   static func settle(_ path: String) throws(OutputError) {
@@ -48,27 +48,27 @@ enum PrivateFile {
     guard number == 0 else { throw OutputError(place: path, number: number) }
   }
 
-  /// - Returns: 0, or the system's number of what went wrong.
+  /// - Returns: 0, or the system's error number.
   private static func settle(_ descriptor: Int32) -> Int32 {
     #if canImport(Darwin)
-      // There the plain call leaves it in the disk's own memory.
+      // On Apple platforms fsync leaves data in the disk's cache.
       if fcntl(descriptor, F_FULLFSYNC) != -1 { return 0 }
     #endif
     return fsync(descriptor) == 0 ? 0 : errno
   }
 
-  /// Writes a file that is there whole or not at all. Two at once must not write the same.
+  /// Replaces a file atomically. Must not be called concurrently for the same file.
   ///
-  /// - Throws: ``OutputError``; what was there is still there.
+  /// - Throws: ``OutputError``; the previous file is unchanged then.
   static func write(_ bytes: Data, to path: String) throws(OutputError) {
     let part = path + ".part"
-    // From somebody who was interrupted.
+    // Left by an interrupted process.
     try remove(part)
     let descriptor = Descriptor.open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
     guard descriptor >= 0 else { throw OutputError(place: path, number: errno) }
     var failure: OutputError?
     if case .failure(let error) = Descriptor.write(bytes, to: descriptor, place: path) { failure = error }
-    // On the disk before it has the name, lest a name without its content outlive a power cut.
+    // On disk before the rename, so that a power failure does not leave an empty file.
     if failure == nil, case let number = settle(descriptor), number != 0 {
       failure = OutputError(place: path, number: number)
     }
@@ -79,14 +79,14 @@ enum PrivateFile {
     throw failure
   }
 
-  /// Removes a file; one that is not there is removed already.
+  /// Removes a file; does nothing if there is none.
   ///
   /// - Throws: ``OutputError``
   static func remove(_ path: String) throws(OutputError) {
     guard unlink(path) == 0 || errno == ENOENT else { throw OutputError(place: path, number: errno) }
   }
 
-  /// Removes a folder and the files in it; one that is not there is removed already.
+  /// Removes a folder and its files; does nothing if there is none.
   ///
   /// - Throws: ``OutputError``
   static func removeFolder(_ path: String) throws(OutputError) {
@@ -94,7 +94,7 @@ enum PrivateFile {
     guard rmdir(path) == 0 || errno == ENOENT else { throw OutputError(place: path, number: errno) }
   }
 
-  /// The names of what is in a folder, of none where it is not there.
+  /// Returns the names in a folder; none if it does not exist.
   ///
   /// - Throws: ``InputError``
   static func names(in path: String) throws(InputError) -> [String] {
@@ -106,10 +106,44 @@ enum PrivateFile {
     do {
       return try FileManager.default.contentsOfDirectory(atPath: path)
     } catch {
-      throw InputError(place: path, reason: "it is no folder")
+      throw InputError(place: path, reason: "it is not a folder")
     }
   }
 
-  /// Whether there is something of that name.
+  /// Whether a path exists.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+}
+
+/// An exclusive lock on changes of a folder, between processes and within one. The system releases it when the process
+/// ends.
+final class FolderLock: Sendable {
+  private let descriptor: Int32
+
+  /// Acquires the lock, on a thread that may block.
+  ///
+  /// - Parameter path: the lock file; created if missing, never removed.
+  /// - Throws: ``OutputError``; `CancellationError` immediately when the task is cancelled.
+  static func taken(_ path: String) async throws -> FolderLock {
+    try await Blocking("lock").runUnlessCancelled {
+      Result { () throws(OutputError) in try FolderLock(path) }
+    }.get()
+  }
+
+  private init(_ path: String) throws(OutputError) {
+    descriptor = Descriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+    guard descriptor >= 0 else { throw OutputError(place: path, number: errno) }
+    while flock(descriptor, LOCK_EX) != 0 {
+      let number = errno
+      guard number == EINTR else { throw OutputError(place: path, number: number) }
+    }
+  }
+
+  /// Releases the lock.
+  func release() {
+    flock(descriptor, LOCK_UN)
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
 }

@@ -1,45 +1,45 @@
 import Apus
 
-/// Why kept credentials cannot be used.
+/// An error with stored credentials.
 enum ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The environment does not say where profiles are.
+  /// The environment does not determine the folder of profiles.
   case noFolder
   case unknown(ProfileName, folder: String)
-  /// The readable part makes no sense.
+  /// The readable part is invalid.
   case damaged(ProfileName, path: String, reason: String)
-  /// There is a profile, and there are no credentials.
+  /// The profile has no credentials.
   case signedOut(ProfileName, Origin)
   case otherOrigin(ProfileName, own: Origin, asked: Origin)
-  /// The credentials cannot be read, for example since their key is another.
+  /// The credentials cannot be read, for example because the key is wrong.
   case unreadable(ProfileName, folder: String, reason: String)
   case notKept(ProfileName, folder: String, reason: String)
-  /// Others than its owner may do something with a folder for secrets.
+  /// Other users can access a folder for secrets.
   case openFolder(String)
-  /// A folder for secrets is another user's.
+  /// A folder for secrets belongs to another user.
   case foreignFolder(String)
 
   var description: String {
     switch self {
-    case .noFolder: "There is no place for profiles: HOME is not set."
-    case .unknown(let name, let folder): "There is no profile “\(name)” in \(folder): `apus login` makes one."
+    case .noFolder: "Profiles have no folder: HOME is not set."
+    case .unknown(let name, let folder): "There is no profile “\(name)” in \(folder). Create one with `apus login`."
     case .damaged(let name, let path, let reason):
-      "The profile “\(name)” is damaged, sign in again: \(path) cannot be used, \(reason)."
+      "The profile “\(name)” is damaged: in \(path), \(reason). Sign in again."
     case .signedOut(let name, let origin):
-      "Nobody is signed in to the profile “\(name)”: `apus login \(name) \(origin)` does that."
+      "The profile “\(name)” is signed out. Sign in with `apus login \(name) \(origin)`."
     case .otherOrigin(let name, let own, let asked):
-      "The profile “\(name)” is for \(own) and not for \(asked): nothing was sent."
+      "The profile “\(name)” is for \(own), not for \(asked). Nothing was sent."
     case .unreadable(let name, let folder, let reason):
-      "The credentials of the profile “\(name)” cannot be read, since in \(folder) \(reason)."
+      "The credentials of the profile “\(name)” cannot be read: in \(folder), \(reason)."
     case .notKept(let name, let folder, let reason):
-      "The credentials of the profile “\(name)” cannot be kept, since in \(folder) \(reason)."
+      "The credentials of the profile “\(name)” cannot be stored: in \(folder), \(reason)."
     case .openFolder(let path):
-      "Others may look into \(path), where secrets would be: `chmod 700 \(path)` closes it."
+      "Other users can access \(path), which is for secrets. Restrict it with `chmod 700 \(path)`."
     case .foreignFolder(let path):
-      "The folder \(path), where secrets would be, is another user's: secrets need your own, closed by `chmod 700`."
+      "The folder \(path) belongs to another user. Secrets need a folder of your own with mode 700."
     }
   }
 
-  /// How the tool ends.
+  /// The exit status.
   var status: ExitStatus {
     switch self {
     case .noFolder, .unknown, .damaged, .unreadable: .input

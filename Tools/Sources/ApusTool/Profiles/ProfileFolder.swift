@@ -1,9 +1,9 @@
-/// Where profiles are kept, and what is called how there:
+/// The folder of profiles and its files:
 ///
 ///     key                      encrypts all credentials
-///     lock                     held by whoever signs in or out
-///     profiles/NAME.json       what may be read of a profile
-///     credentials/NAME.LOGIN/  the encrypted credentials of one sign-in: the file `secret`, and locks
+///     lock                     locked during login and logout
+///     profiles/NAME.json       the readable part of a profile
+///     credentials/NAME.LOGIN/  the encrypted credentials of one login: the file `secret`, and locks
 struct ProfileFolder: Sendable, Hashable {
   let path: String
 
@@ -11,8 +11,8 @@ struct ProfileFolder: Sendable, Hashable {
     self.path = path
   }
 
-  /// `APUS_CONFIG_HOME` itself, or `apus` in `XDG_CONFIG_HOME` or else in `~/.config`; empty variables count as unset,
-  /// and so do relative paths in the last two.
+  /// Selects `APUS_CONFIG_HOME`, or `apus` in `XDG_CONFIG_HOME`, or `apus` in `~/.config`. Empty variables count as
+  /// unset, as do relative paths in the last two.
   ///
   /// - Throws: ``ProfileError/noFolder``
   init(environment: [String: String]) throws(ProfileError) {
@@ -38,13 +38,13 @@ struct ProfileFolder: Sendable, Hashable {
 
   func secret(of name: ProfileName, login: String) -> String { "\(credentials(of: name, login: login))/secret" }
 
-  /// The profile of a file's name; `nil` for any other file.
+  /// Returns the profile of a file; `nil` for other files.
   static func name(ofProfile file: String) -> ProfileName? {
     guard file.hasSuffix(".json") else { return nil }
     return try? ProfileName(String(file.dropLast(5)))
   }
 
-  /// The profile and the sign-in of a folder's name; `nil` for any other folder.
+  /// Returns the profile and the login of a credentials folder; `nil` for other folders.
   static func owner(ofCredentials folder: String) -> (name: ProfileName, login: String)? {
     guard let mark = folder.lastIndex(of: ".") else { return nil }
     let login = folder[folder.index(after: mark)...]

@@ -1,32 +1,32 @@
 import Apus
 import Foundation
 
-/// Reads the profiles of a folder, and leaves nothing there by that.
+/// The profiles in a folder. Reading them changes nothing.
 ///
-/// The readable part of a profile names the sign-in whose credentials are its own. So whatever happens between the
-/// steps of signing in or out, credentials are never taken for those of another server or user.
+/// The readable part of a profile names the login whose credentials it uses. An interrupted login or logout therefore
+/// never combines a profile with credentials for another server or user.
 struct ProfileStore: Sendable {
   let folder: ProfileFolder
-  /// Returns when the names in a folder are on the disk.
+  /// Waits until the entries of a folder are on disk.
   var settle: @Sendable (String) throws -> Void = { try PrivateFile.settle($0) }
 
-  /// Those of the person who runs the tool.
+  /// Returns the store of the current user.
   ///
   /// - Throws: ``ProfileError/noFolder``
   static func current() throws(ProfileError) -> ProfileStore {
     ProfileStore(folder: try ProfileFolder(environment: ProcessInfo.processInfo.environment))
   }
 
-  /// All profiles, in the order of their names.
+  /// Returns the names of all profiles, sorted.
   ///
   /// - Throws: ``InputError``
   func names() throws(InputError) -> [ProfileName] {
     try PrivateFile.names(in: folder.profiles).compactMap { ProfileFolder.name(ofProfile: $0) }.sorted()
   }
 
-  /// The readable part of a profile.
+  /// Returns the readable part of a profile.
   ///
-  /// - Throws: ``ProfileError`` when it is not there or damaged; ``InputError``
+  /// - Throws: ``ProfileError`` when it is missing or damaged; ``InputError``
   func profile(_ name: ProfileName) throws -> Profile {
     let path = folder.profile(name)
     guard PrivateFile.exists(path) || errno != ENOENT else { throw unknown(name) }
@@ -37,12 +37,12 @@ struct ProfileStore: Sendable {
     }
   }
 
-  /// Whether there are credentials for a profile, which need not be readable.
+  /// Whether a profile has credentials, readable or not.
   func hasCredentials(of profile: Profile) -> Bool {
     PrivateFile.exists(folder.secret(of: profile.name, login: profile.login))
   }
 
-  /// A profile with its credentials.
+  /// Returns a profile with its credentials.
   ///
   /// - Throws: ``ProfileError``, ``InputError``
   func signedIn(_ name: ProfileName) async throws -> SignedIn {
@@ -51,7 +51,7 @@ struct ProfileStore: Sendable {
       do {
         return SignedIn(profile: known, credential: try await credential(of: known))
       } catch {
-        // Who signs in anew removes the credentials that were there.
+        // A concurrent login removes the previous credentials.
         let latest = try profile(name)
         guard latest.login != known.login else { throw error }
         known = latest
@@ -61,14 +61,84 @@ struct ProfileStore: Sendable {
 
   private func credential(of profile: Profile) async throws -> Credential {
     guard hasCredentials(of: profile) else { throw ProfileError.signedOut(profile.name, profile.origin) }
-    guard let credential = try await KeptSecrets(profile: profile, folder: folder).read() else {
+    guard let credential = try await SecretFile(profile: profile, folder: folder).read() else {
       throw ProfileError.signedOut(profile.name, profile.origin)
     }
     return credential
   }
 
-  /// What is said where there is no profile at all.
-  var emptiness: String { "apus: There is no profile in \(folder.path): `apus login` makes one.\n" }
+  /// The message when there are no profiles.
+  var emptiness: String { "apus: There are no profiles in \(folder.path). Create one with `apus login`.\n" }
 
   func unknown(_ name: ProfileName) -> ProfileError { .unknown(name, folder: folder.path) }
+}
+
+extension ProfileStore {
+  /// Stores credentials. The readable part is replaced last and atomically, so an existing profile stays valid until then.
+  /// Previous credentials are removed when the new profile is on disk. Concurrent logins and logouts wait.
+  ///
+  /// - Returns: the error that prevented the removal of previous credentials, despite which the login is valid; otherwise
+  ///   `nil`.
+  /// - Throws: ``OutputError``, ``ProfileError``; `CancellationError`
+  @discardableResult
+  func signIn(_ profile: Profile, with secret: Secret) async throws -> (any Error)? {
+    try PrivateFile.makeFolder(folder.path)
+    let lock = try await FolderLock.taken(folder.lock)
+    defer { lock.release() }
+    let place = folder.credentials(of: profile.name, login: profile.login)
+    do {
+      for path in [folder.profiles, folder.credentials, place] { try PrivateFile.makeFolder(path) }
+      try await SecretFile(profile: profile, folder: folder).write(secret)
+      // New folders must be on disk before the profile that refers to them.
+      for path in [folder.credentials, folder.path] { try settle(path) }
+      try PrivateFile.write(try profile.json(), to: folder.profile(profile.name))
+    } catch {
+      try? PrivateFile.removeFolder(place)
+      throw error
+    }
+    do {
+      try settle(folder.profiles)
+      try removeCredentials(of: profile.name, except: profile.login)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Removes a profile. The credentials go first, so that none are left without a profile.
+  ///
+  /// - Throws: ``ProfileError/unknown(_:folder:)``, ``OutputError``, ``InputError``; `CancellationError`
+  func signOut(_ name: ProfileName) async throws {
+    guard PrivateFile.exists(folder.path) else { throw unknown(name) }
+    let lock = try await FolderLock.taken(folder.lock)
+    defer { lock.release() }
+    try removeCredentials(of: name, except: nil)
+    let path = folder.profile(name)
+    guard PrivateFile.exists(path) else { throw unknown(name) }
+    try PrivateFile.remove(path)
+  }
+
+  /// Returns the names of all profiles, including those with only credentials, left by an interrupted login.
+  ///
+  /// - Throws: ``InputError``
+  func everyName() throws(InputError) -> [ProfileName] {
+    let owners = try PrivateFile.names(in: folder.credentials).compactMap { ProfileFolder.owner(ofCredentials: $0) }
+    return Set(try names() + owners.map { $0.name }).sorted()
+  }
+
+  /// Removes the credentials of previous logins, including interrupted ones.
+  private func removeCredentials(of name: ProfileName, except login: String?) throws {
+    for entry in try PrivateFile.names(in: folder.credentials) {
+      guard let owner = ProfileFolder.owner(ofCredentials: entry), owner.name == name, owner.login != login else {
+        continue
+      }
+      try PrivateFile.removeFolder("\(folder.credentials)/\(entry)")
+    }
+  }
+}
+
+/// A profile with its credentials.
+struct SignedIn: Sendable, Hashable {
+  let profile: Profile
+  let credential: Credential
 }

@@ -1,19 +1,21 @@
+import Apus
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
 
-/// Does what `apus whoami` is asked to.
+/// The execution of `apus whoami`.
 struct Whoami: Sendable {
-  /// Which profile; `nil`: all of them.
+  /// The profile; `nil` for all.
   let name: ProfileName?
   let isJSON: Bool
   let store: ProfileStore
   let output: DescriptorWriter
   let error: DescriptorWriter
 
-  /// Prints what is known of the profiles. One that is damaged is told of, and hides none of the others.
+  /// Prints the profiles. A damaged one is reported, and the others are still printed.
   func run() async -> ExitStatus {
     do {
       var status = ExitStatus.accepted
@@ -23,7 +25,7 @@ struct Whoami: Sendable {
           let profile = try store.profile(name)
           list.append(profile, isSignedIn: store.hasCredentials(of: profile))
         } catch {
-          status = await Ending(error).told(to: self.error)
+          status = await Ending(error).reported(to: self.error)
         }
       }
       try await output.writeToTheEnd(isJSON ? list.json() : Data(list.text.utf8))
@@ -32,7 +34,53 @@ struct Whoami: Sendable {
       }
       return status
     } catch {
-      return await Ending(error).told(to: self.error)
+      return await Ending(error).reported(to: self.error)
     }
+  }
+}
+
+/// A list of profiles as text or JSON; contains no secrets.
+struct ProfileList: Sendable {
+  private struct Entry: Sendable, Encodable {
+    var name: String
+    var scheme: String
+    var origin: String
+    var user: String?
+    var since: String
+    var signedIn: Bool
+  }
+
+  private var entries: [Entry] = []
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  mutating func append(_ profile: Profile, isSignedIn: Bool) {
+    entries.append(
+      Entry(
+        name: profile.name.description, scheme: profile.account.scheme, origin: profile.origin.description,
+        user: profile.account.user, since: Date.ISO8601FormatStyle().format(profile.since), signedIn: isSignedIn))
+  }
+
+  /// A line for each profile, in columns.
+  var text: String {
+    let rows = entries.map { entry in
+      [entry.name, entry.scheme, entry.origin, entry.user ?? "-"]
+    }
+    let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    var text = ""
+    for (entry, row) in zip(entries, rows) {
+      for (cell, width) in zip(row, widths) {
+        text += cell + String(repeating: " ", count: width - cell.count + 2)
+      }
+      text += entry.signedIn ? "since \(entry.since)\n" : "signed out\n"
+    }
+    return text
+  }
+
+  /// Encodes an array with an object for each profile.
+  func json() throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return try encoder.encode(entries) + Data("\n".utf8)
   }
 }

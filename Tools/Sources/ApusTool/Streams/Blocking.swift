@@ -1,32 +1,32 @@
 import Dispatch
 import Synchronization
 
-/// Work that blocks its thread, on a queue of its own: never on the threads that tasks share.
+/// A queue for work that blocks its thread, so that it does not block the threads of the concurrency runtime.
 struct Blocking: Sendable {
   private let queue: DispatchQueue
 
-  /// Makes a queue; work on it runs in order, a piece at a time.
+  /// Creates a serial queue.
   init(_ name: String) {
     queue = DispatchQueue(label: "apus.\(name)")
   }
 
-  /// Runs the work to its end, also when the task is cancelled.
+  /// Runs work to its end, even when the task is cancelled.
   func run<Output: Sendable>(_ work: @escaping @Sendable () -> Output) async -> Output {
     await withCheckedContinuation { waiter in
       queue.async { waiter.resume(returning: work()) }
     }
   }
 
-  /// Runs the work; a task that is cancelled does not wait for its end.
+  /// Runs work, and stops waiting for it when the task is cancelled.
   ///
-  /// - Throws: `CancellationError`. The work then ends when it will, and its outcome is lost.
+  /// - Throws: `CancellationError`. The work then continues, and its result is dropped.
   func runUnlessCancelled<Output: Sendable>(_ work: @escaping @Sendable () -> Output) async throws -> Output {
     let once = Once<Output>()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
         guard once.wait(waiter) else { return waiter.resume(throwing: CancellationError()) }
         queue.async {
-          // Nobody waits any more: what has not begun need not begin.
+          // Skipped when the task was cancelled before the start.
           if once.isWaiting { once.end(.success(work())) }
         }
       }
@@ -35,13 +35,13 @@ struct Blocking: Sendable {
     }
   }
 
-  /// Starts the work, and waits for nothing.
+  /// Starts work without waiting for it.
   func start(_ work: @escaping @Sendable () -> Void) {
     queue.async(execute: work)
   }
 }
 
-/// Somebody who waits for an outcome, which comes once.
+/// A waiter for one result.
 private final class Once<Output: Sendable>: Sendable {
   private enum State {
     case new
@@ -55,7 +55,7 @@ private final class Once<Output: Sendable>: Sendable {
     state.withLock { if case .waiting = $0 { true } else { false } }
   }
 
-  /// Waits, unless it is over already.
+  /// Stores the waiter. Returns `false` if the wait is already over.
   func wait(_ waiter: CheckedContinuation<Output, any Error>) -> Bool {
     state.withLock { state in
       guard case .new = state else { return false }

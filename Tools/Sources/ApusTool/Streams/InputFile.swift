@@ -1,9 +1,10 @@
 import Apus
 import Foundation
 
-/// Files that are read.
+/// Functions that read files.
 enum InputFile {
-  /// Whether a file that can be read has its size known beforehand: a regular file, not a pipe or a device.
+  /// Checks that a file is readable. Returns whether it is a regular file, whose size is known, rather than a pipe or a
+  /// device.
   ///
   /// - Throws: ``InputError``
   static func check(_ path: String) throws(InputError) -> Bool {
@@ -14,12 +15,12 @@ enum InputFile {
     return facts.st_mode & S_IFMT == S_IFREG
   }
 
-  /// The most bytes of a file that is read as a whole: a certificate or a token, and no device without an end.
+  /// The maximum length of a file that is read as a whole, such as a certificate or a token. Stops at endless devices.
   private static let mostBytes = 16 << 20
 
-  /// All of a small file, which may be a pipe or a device.
+  /// Returns the contents of a small file, pipe or device.
   ///
-  /// - Throws: ``InputError``, also for more than 16 MiB.
+  /// - Throws: ``InputError``, also above 16 MiB.
   static func contents(_ path: String) throws(InputError) -> Data {
     let descriptor = Descriptor.open(path, O_RDONLY)
     guard descriptor >= 0 else { throw InputError(place: path, number: errno) }
@@ -32,7 +33,7 @@ enum InputFile {
     return all
   }
 
-  /// The text of a small file, without the end of its last line.
+  /// Returns the text of a small file without a final newline.
   ///
   /// - Throws: ``InputError``
   static func text(_ path: String) throws(InputError) -> String {
@@ -41,7 +42,7 @@ enum InputFile {
   }
 }
 
-/// Content that is read from descriptors while it is sent, once.
+/// Content streamed from descriptors; not replayable.
 enum InputPieces {
   static func standardInput() -> ContentStream {
     ContentStream(isReplayable: false) {
@@ -50,7 +51,7 @@ enum InputPieces {
     }
   }
 
-  /// A pipe or a device.
+  /// Streams a pipe or a device.
   static func stream(of path: String) -> ContentStream {
     ContentStream(isReplayable: false) {
       let reader = DescriptorReader(path: path)

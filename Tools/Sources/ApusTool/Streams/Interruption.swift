@@ -2,19 +2,19 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Lets the signals that end a program cancel its work instead, so that it can put things in order.
+/// Conversion of termination signals into cancellation, so that work can clean up.
 enum Interruption {
-  /// Runs the work; an interrupt, the end of the terminal or a request to terminate cancels it, a second one ends the
-  /// program at once. What was ignored when the program was started, as under `nohup`, stays so.
+  /// Runs work that SIGINT, SIGHUP and SIGTERM cancel. A second signal ends the program immediately. Signals that were
+  /// ignored at the start, as under `nohup`, stay ignored.
   ///
-  /// - Returns: how the work ended, or the signal's status where there was one.
+  /// - Returns: the status of the work, or of the signal that cancelled it.
   static func during(_ work: @escaping @Sendable () async -> ExitStatus) async -> ExitStatus {
-    // Who reads our output may go away: then writing fails, and nothing else happens.
+    // When the reader of the output goes away, only the write fails.
     signal(SIGPIPE, SIG_IGN)
     let first = FirstSignal()
     let (preparation, prepared) = AsyncStream<Void>.makeStream()
     let task = Task {
-      // Work that had begun before could be ended half done, with the terminal left silent.
+      // A signal before the handlers are installed could end work halfway, with the terminal's echo off.
       for await _ in preparation {}
       return await work()
     }
@@ -36,7 +36,7 @@ enum Interruption {
     return first.status ?? ending
   }
 
-  /// Tells of a signal, which from then on ends the program no more.
+  /// Installs a handler of a signal, which then no longer ends the program.
   private static func source(
     of number: Int32, _ handler: @escaping @Sendable () -> Void
   ) async -> any DispatchSourceSignal {
@@ -47,7 +47,7 @@ enum Interruption {
       source.resume()
     }
     #if canImport(Darwin)
-      // The kernel tells of it and still does what it always does. Elsewhere the source has a handler of its own.
+      // On Apple platforms the signal keeps its default action; elsewhere the source replaces it.
       signal(number, SIG_IGN)
     #endif
     return source
@@ -57,7 +57,7 @@ enum Interruption {
     handler(of: number) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// The address of what handles a signal, or what stands in its place, such as `SIG_IGN`; `nil`: there is no such signal.
+  /// Returns the address of a signal's handler, or a constant such as `SIG_IGN`; `nil` for an unknown signal.
   static func handler(of number: Int32) -> Int? {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return nil }
@@ -69,13 +69,13 @@ enum Interruption {
   }
 }
 
-/// The first signal that came.
+/// The first signal received.
 private final class FirstSignal: Sendable {
   private let state = Mutex<ExitStatus?>(nil)
 
   var status: ExitStatus? { state.withLock { $0 } }
 
-  /// Keeps the status unless there is one.
+  /// Stores the status. Returns `false` if there was one already.
   func take(_ status: ExitStatus) -> Bool {
     state.withLock { state in
       guard state == nil else { return false }

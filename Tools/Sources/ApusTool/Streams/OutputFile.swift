@@ -1,36 +1,36 @@
 import Foundation
 import Synchronization
 
-/// A file that is there whole or not at all.
+/// A file that is written atomically.
 ///
-/// What is written goes into a file beside it, `.NAME.RANDOM.part`, which takes the name at the end. What is no regular
-/// file, such as a pipe or a terminal, is written to directly.
+/// Content is written to `.NAME.RANDOM.part` in the same folder, which is renamed at the end. Pipes and devices are
+/// written to directly.
 final class OutputFile: Sendable {
   private struct Open {
     var descriptor: Int32
-    /// What takes the name at the end; `nil` where it is written to directly.
+    /// The path of the temporary file; `nil` when written to directly.
     var part: String?
   }
 
   private let path: String
   private let open: Mutex<Open?>
-  /// Writes into it.
+  /// Writes to the file.
   let writer: DescriptorWriter
 
-  /// Opens it on a thread that may wait: a pipe with a name opens when somebody reads it.
+  /// Opens the file on a thread that may block: a named pipe opens when there is a reader.
   ///
-  /// - Throws: ``OutputError``; `CancellationError` at once when the task is cancelled.
+  /// - Throws: ``OutputError``; `CancellationError` immediately when the task is cancelled.
   static func opened(_ path: String) async throws -> OutputFile {
     try await Blocking("open").runUnlessCancelled {
       Result { () throws(OutputError) in try OutputFile(path) }
     }.get()
   }
 
-  /// Opens it, so that what cannot be written is known before anything is sent.
+  /// Opens the file before the request is sent, so that errors are known early.
   ///
   /// - Parameters:
-  ///   - path: the file's name.
-  ///   - random: makes the part of a name that nobody can foresee.
+  ///   - path: the path of the file.
+  ///   - random: returns the unpredictable part of the temporary name.
   /// - Throws: ``OutputError``
   init(_ path: String, random: () -> UInt32 = { .random(in: 0 ... .max) }) throws(OutputError) {
     guard !path.isEmpty else { throw OutputError(place: "a file without a name", number: ENOENT) }
@@ -53,7 +53,7 @@ final class OutputFile: Sendable {
     writer = DescriptorWriter(file.descriptor, place: path)
   }
 
-  /// Gives it its name.
+  /// Renames the temporary file.
   ///
   /// - Throws: ``OutputError``
   func keep() throws(OutputError) {
@@ -70,7 +70,7 @@ final class OutputFile: Sendable {
     }
   }
 
-  /// Leaves what was there as it was.
+  /// Removes the temporary file; a previous file stays unchanged.
   func giveUp() {
     guard let file = take() else { return }
     close(file.descriptor)
@@ -84,14 +84,14 @@ final class OutputFile: Sendable {
     }
   }
 
-  /// The file itself where the path is a link to one.
+  /// Resolves symbolic links.
   private static func resolved(_ path: String) -> String {
     guard let text = realpath(path, nil) else { return path }
     defer { free(text) }
     return String(cString: text)
   }
 
-  /// A new file beside the one of that name: never one that somebody else put there, nor where a link leads.
+  /// Creates a temporary file in the folder of a path; never opens an existing file or link.
   private static func part(of path: String, mode: mode_t, _ random: () -> UInt32) -> Open {
     let mark = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
     var file = Open(descriptor: -1)

@@ -1,16 +1,39 @@
 import Apus
+import Foundation
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+/// The properties of the output's terminal.
+struct Terminal: Sendable, Hashable {
+  /// Whether standard output is a terminal.
+  var showsOutput = false
+  /// Whether standard error is a terminal that supports redrawing.
+  var showsErrors = false
+  /// Whether colours are printed.
+  var hasColours = false
+  /// The number of columns.
+  var width = 80
 
-/// How content is shown where it goes: as it came in a pipe or a file, readable on a terminal.
+  /// Creates the properties of outputs that are not terminals.
+  init() {}
+
+  /// Returns the properties of the process's outputs.
+  static func current() -> Terminal {
+    let environment = ProcessInfo.processInfo.environment
+    var terminal = Terminal()
+    let isDumb = environment["TERM"] == "dumb"
+    terminal.showsOutput = isatty(STDOUT_FILENO) == 1
+    terminal.showsErrors = isatty(STDERR_FILENO) == 1 && !isDumb
+    terminal.hasColours = terminal.showsOutput && !isDumb && (environment["NO_COLOR"] ?? "").isEmpty
+    var size = winsize()
+    if ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { terminal.width = Int(size.ws_col) }
+    return terminal
+  }
+}
+
+/// The presentation of content: unchanged in a pipe or a file, formatted on a terminal.
 struct Display: Sendable {
   private enum Style: Sendable {
     case raw
-    /// Text on a terminal, where the shell's prompt follows on a line of its own.
+    /// Text on a terminal; ends with a newline, so that the shell's prompt starts a new line.
     case text(TerminalText)
     case json(JSONPrinter)
   }
@@ -19,9 +42,9 @@ struct Display: Sendable {
   private var endsLine = true
 
   /// - Parameters:
-  ///   - mediaType: what the server says it is.
-  ///   - terminal: where it is shown; `nil`: not on a terminal.
-  ///   - isRaw: whether it is shown as it came all the same.
+  ///   - mediaType: the content's media type; `nil` if unknown.
+  ///   - terminal: the terminal; `nil` for a pipe or a file.
+  ///   - isRaw: whether content stays unchanged even on a terminal.
   init(_ mediaType: MediaType?, on terminal: Terminal?, isRaw: Bool) {
     guard let terminal, !isRaw else {
       style = .raw
@@ -30,7 +53,7 @@ struct Display: Sendable {
     style = mediaType?.isJSON == true ? .json(JSONPrinter(hasColours: terminal.hasColours)) : .text(TerminalText())
   }
 
-  /// What to write for the next piece; `nil` for one that would do a terminal harm.
+  /// Returns the output for the next piece; `nil` for binary content on a terminal.
   mutating func show(_ piece: Data) -> Data? {
     switch style {
     case .raw: return piece
@@ -48,7 +71,7 @@ struct Display: Sendable {
     }
   }
 
-  /// What to write at the end.
+  /// Returns the output at the end.
   mutating func finish() -> Data {
     switch style {
     case .raw: return Data()

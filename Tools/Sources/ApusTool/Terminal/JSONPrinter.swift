@@ -4,16 +4,16 @@
   import Foundation
 #endif
 
-/// Lays JSON out for people while it arrives: two blanks a level, in colour where wanted.
+/// A streaming formatter of JSON: two spaces a level, optionally in colour.
 ///
-/// It only moves white space: order, numbers and texts stay as the server wrote them. Content that is no JSON after all
-/// comes out with all its signs. What a terminal would obey is shown as escapes, see ``TerminalText``.
+/// It changes only white space; order, numbers and strings stay as the server wrote them. Content that is not JSON keeps
+/// all its characters. Control characters are escaped, see ``TerminalText``.
 struct JSONPrinter: Sendable {
   private enum Part {
     case key, text, literal
   }
 
-  /// What an open bracket holds so far.
+  /// The state of an open object or array.
   private struct Level {
     var isObject: Bool
     var isEmpty = true
@@ -33,7 +33,7 @@ struct JSONPrinter: Sendable {
     self.hasColours = hasColours
   }
 
-  /// Lays out the next bytes.
+  /// Formats the next bytes.
   mutating func print(_ bytes: Data) -> Data {
     output.reserveCapacity(bytes.count * 2)
     for byte in bytes { take(byte) }
@@ -56,7 +56,7 @@ struct JSONPrinter: Sendable {
   }
 
   private mutating func take(_ byte: UInt8) {
-    // What has begun beyond ASCII ends before what is laid out.
+    // A pending non-ASCII character precedes the formatting.
     if byte < 0x80 { shown.finish(&output) }
     if inText { return takeText(byte) }
     switch byte {
@@ -116,9 +116,9 @@ struct JSONPrinter: Sendable {
     expectsKey = false
   }
 
-  /// Goes to where a value or a key stands.
+  /// Moves to the position of the next value or key.
   private mutating func beginValue() {
-    // One document behind another begins on a line of its own.
+    // Each further document starts a new line.
     if levels.isEmpty, !isFresh { output.append(UInt8(ascii: "\n")) }
     isFresh = false
     guard let last = levels.indices.last, levels[last].isEmpty else { return }

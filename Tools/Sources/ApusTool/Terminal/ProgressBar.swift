@@ -1,23 +1,23 @@
-/// Draws how far a transfer is, on a line of its own that is drawn over and over.
+/// A progress bar on one line that is redrawn.
 ///
-/// A value without a clock or a terminal: it is told what moved and when, and gives the text to write.
+/// A pure value: it gets progress and time, and returns the text to write.
 struct ProgressBar: Sendable, Hashable {
-  /// Which way content goes.
+  /// The direction of a transfer.
   enum Direction: String, Sendable, Hashable {
     case sent, received
   }
 
-  /// How far it is.
+  /// The progress of a transfer.
   struct Transfer: Sendable, Hashable {
     var direction: Direction
     var bytes: Int64
-    /// All there is; `nil` when that is unknown.
+    /// The total number of bytes; `nil` if unknown.
     var total: Int64?
   }
 
-  /// Columns of the terminal.
+  /// The number of columns of the terminal.
   let width: Int
-  /// Transfers that are over before are not drawn.
+  /// The time before the first drawing: shorter transfers are not drawn.
   static let patience = Duration.seconds(1)
   /// The time between two drawings.
   static let interval = Duration.milliseconds(100)
@@ -29,7 +29,7 @@ struct ProgressBar: Sendable, Hashable {
     self.width = width
   }
 
-  /// What to write now; `nil` when it is too soon.
+  /// Returns the text to write; `nil` when it is too early to redraw.
   mutating func update(_ transfer: Transfer, elapsed: Duration) -> String? {
     guard elapsed >= Self.patience else { return nil }
     if let drawnAt, elapsed < drawnAt + Self.interval { return nil }
@@ -38,13 +38,13 @@ struct ProgressBar: Sendable, Hashable {
     return "\r" + line(transfer, elapsed: elapsed) + "\u{1B}[K"
   }
 
-  /// Takes the line away; `nil` when there is none.
+  /// Returns the text that erases the line; `nil` if nothing was drawn.
   mutating func finish() -> String? {
     defer { isShown = false }
     return isShown ? "\r\u{1B}[K" : nil
   }
 
-  /// The line, as wide as the terminal allows.
+  /// Returns the line, at most as wide as the terminal.
   func line(_ transfer: Transfer, elapsed: Duration) -> String {
     let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
     let rate = seconds > 0 ? Double(transfer.bytes) / seconds : 0
@@ -63,12 +63,12 @@ struct ProgressBar: Sendable, Hashable {
     return "[" + String(repeating: "#", count: full) + String(repeating: ".", count: cells - full) + "]" + tail
   }
 
-  /// Short enough never to begin a second line.
+  /// Truncates a text to one line.
   private func fitted(_ text: String) -> String {
     String(text.prefix(max(0, width - 1)))
   }
 
-  /// A number of bytes, for example `1.5 MiB`.
+  /// Formats a number of bytes, for example `1.5 MiB`.
   static func size(_ bytes: Int64) -> String {
     guard bytes >= 1024 else { return "\(max(0, bytes)) B" }
     var value = Double(bytes) / 1024
@@ -81,7 +81,7 @@ struct ProgressBar: Sendable, Hashable {
     return "\(tenths / 10).\(tenths % 10) \(units.first ?? "EiB")"
   }
 
-  /// A number of seconds, for example `1:05`.
+  /// Formats a number of seconds, for example `1:05`.
   private static func time(_ seconds: Double) -> String {
     let seconds = Int(min(seconds.rounded(.up), 359_999))
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60)

@@ -4,31 +4,31 @@
   import Foundation
 #endif
 
-/// Text from elsewhere, as a terminal shows it without obeying it.
+/// A filter that makes text from servers safe for a terminal.
 ///
-/// Shown as escapes: control characters (C0, DEL, and C1 as U+0080 to U+009F or as single bytes that are not UTF-8) and
-/// the characters that change the direction of text (U+202A to U+202E, U+2066 to U+2069). Everything else keeps its bytes,
-/// in whatever pieces it arrives.
+/// It escapes control characters (C0, DEL, and C1 as U+0080 to U+009F or as single bytes that are not UTF-8) and
+/// the characters that change the direction of text (U+202A to U+202E, U+2066 to U+2069). All other bytes stay unchanged,
+/// however they are split into pieces.
 struct TerminalText: Sendable {
-  /// Whether ends of lines and tabs stay as they are.
+  /// Whether newlines and tabs stay unchanged.
   let keepsLines: Bool
-  /// The bytes of a character that is not complete.
+  /// The bytes of an incomplete character.
   private var pending: [UInt8] = []
-  /// How many bytes it has when it is.
+  /// The length of that character in bytes.
   private var length = 0
-  /// Whether a carriage return is held back: before the end of a line it belongs to that.
+  /// Whether a carriage return is held back, because it may be part of a newline.
   private var holdsReturn = false
 
   init(keepsLines: Bool = true) {
     self.keepsLines = keepsLines
   }
 
-  /// A whole text.
+  /// Filters a text.
   static func harmless(_ text: String, keepsLines: Bool = true) -> String {
     String(decoding: harmless(Data(text.utf8), keepsLines: keepsLines), as: UTF8.self)
   }
 
-  /// A whole text in UTF-8.
+  /// Filters UTF-8 text.
   static func harmless(_ bytes: Data, keepsLines: Bool = true) -> Data {
     var text = TerminalText(keepsLines: keepsLines)
     var output: [UInt8] = []
@@ -38,7 +38,7 @@ struct TerminalText: Sendable {
     return Data(output)
   }
 
-  /// Shows the next byte.
+  /// Filters the next byte.
   mutating func append(_ byte: UInt8, to output: inout [UInt8]) {
     if holdsReturn {
       holdsReturn = false
@@ -64,11 +64,11 @@ struct TerminalText: Sendable {
     }
   }
 
-  /// Shows what is held back.
+  /// Appends bytes that were held back.
   mutating func finish(_ output: inout [UInt8]) {
     if holdsReturn { JSONText.appendEscape(0x0D, to: &output) }
     holdsReturn = false
-    // No character after all: each byte stands for itself.
+    // Not a valid character: each byte counts by itself.
     for byte in pending {
       if (0x80...0x9F).contains(byte) { JSONText.appendEscape(byte, to: &output) } else { output.append(byte) }
     }
@@ -80,7 +80,7 @@ struct TerminalText: Sendable {
     self.length = length
   }
 
-  /// Whether a byte goes on with the character that has begun (Unicode, table 3-7).
+  /// Whether a byte continues the pending character (Unicode, table 3-7).
   private func continues(_ byte: UInt8) -> Bool {
     guard pending.count == 1 else { return (0x80...0xBF).contains(byte) }
     switch pending[0] {

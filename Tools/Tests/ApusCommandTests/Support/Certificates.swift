@@ -2,8 +2,8 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// An authority made for one test by the `openssl` command, with a server and a client that it vouches for: files in a
-/// folder.
+/// A certificate authority made for one test by the `openssl` command, with a server and a client certificate, as files in
+/// a folder.
 final class Certificates: Sendable {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "certificates-\(UUID())")
 
@@ -24,14 +24,14 @@ final class Certificates: Sendable {
 
   func text(_ file: String) throws -> String { try String(contentsOfFile: path(file), encoding: .utf8) }
 
-  /// A server that shows its certificate, and asks for one where it is told to.
+  /// Returns the TLS settings of a server, which can request client certificates.
   func tls(asksClients: Bool = false) throws -> TestServer.TLS {
     var tls = TestServer.TLS(certificates: try text("server.pem"), key: try text("server.key"))
     if asksClients { tls.clientAuthorities = try text("ca.pem") }
     return tls
   }
 
-  /// The pin of a key.
+  /// Returns the pin of a key.
   func pin(_ name: String) throws -> String {
     try openssl("pkey -in \(name).key -pubout -outform DER -out \(name).spki")
     try openssl("dgst -sha256 -binary -out \(name).digest \(name).spki")

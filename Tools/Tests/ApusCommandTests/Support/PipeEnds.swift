@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A pipe to or from a program, which the program gets one end of.
+/// A pipe to or from a program.
 final class PipeEnds: Sendable {
   let read: Int32
   let write: Int32
@@ -12,7 +12,7 @@ final class PipeEnds: Sendable {
     var ends: [Int32] = [0, 0]
     let result = pipe(&ends)
     try #require(result == 0)
-    // A program that inherits the other end would never see it closed.
+    // Not inherited, because the program would never see the end of the pipe.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     (read, write) = (ends[0], ends[1])
     open = Mutex(Set(ends))
@@ -24,7 +24,7 @@ final class PipeEnds: Sendable {
     _ = Foundation.write(write, bytes, bytes.count)
   }
 
-  /// Some of what was written, when there is any.
+  /// Waits for output and returns it.
   func receive() async -> String {
     await withCheckedContinuation { waiter in
       Thread.detachNewThread { [read] in

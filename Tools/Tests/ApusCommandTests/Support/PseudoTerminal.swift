@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// A terminal without a screen: what a program writes to one end is read at the other.
+/// A pseudo-terminal: input and output of a program at one end, the test at the other.
 final class PseudoTerminal: Sendable {
   private let own: Int32
-  /// The end that a program is given.
+  /// The program's end.
   let program: Int32
 
   init() throws {
@@ -22,17 +22,17 @@ final class PseudoTerminal: Sendable {
     _ = write(own, bytes, bytes.count)
   }
 
-  /// Whether it shows what is typed.
+  /// Whether input is echoed.
   var echoes: Bool {
     var settings = termios()
     return tcgetattr(program, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
   }
 
-  /// Everything that was written, once no program has the other end any more.
+  /// Waits until the program has closed its end. Returns all output.
   func shown() -> String {
     var all = Data()
     var bytes = [UInt8](repeating: 0, count: 4096)
-    // Our own hold on the program's end must go, or the end never comes.
+    // The test's copy of the program's end must be closed, or reading never ends.
     close(program)
     while case let count = bytes.withUnsafeMutableBytes({ read(own, $0.baseAddress, $0.count) }), count > 0 {
       all += bytes.prefix(count)

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The built program in a process of its own, as a person or a script runs it.
+/// A run of the built program as a process.
 struct ToolRun: Sendable {
   let status: Int32
-  /// Whether it ended by itself, and not by a signal.
+  /// Whether the process exited, rather than being ended by a signal.
   let isOrderly: Bool
   let output: Data
   let error: String
@@ -12,26 +12,26 @@ struct ToolRun: Sendable {
   var text: String { String(decoding: output, as: UTF8.self) }
   var lines: [String] { text.split(separator: "\n").map(String.init) }
 
-  /// What is different from a plain run.
+  /// The settings of a run.
   struct Setting: Sendable {
     var input = Data()
-    /// Where standard input comes from instead.
+    /// The descriptor of standard input; `nil` for `input`.
     var inputEnd: Int32?
     var environment: [String: String] = [:]
-    /// What a shell does before it becomes the program, such as setting limits.
+    /// A shell command to run first, such as one that sets limits.
     var preparation: String?
-    /// Where standard output goes; `nil`: into a file that is read afterwards.
+    /// The descriptor of standard output; `nil` for a file that is read afterwards.
     var output: Int32?
-    /// Where standard error goes.
+    /// The descriptor of standard error; `nil` for a file that is read afterwards.
     var error: Int32?
   }
 
-  /// Runs the program to its end.
+  /// Runs the program until it exits.
   ///
   /// - Parameters:
-  ///   - arguments: of the command line.
-  ///   - setting: what is different from a plain run.
-  ///   - whileRunning: is given the process's number, and runs beside it.
+  ///   - arguments: the arguments.
+  ///   - setting: the settings.
+  ///   - whileRunning: runs concurrently, with the process id.
   static func of(
     _ arguments: [String], _ setting: Setting = Setting(),
     whileRunning: (pid_t) async throws -> Void = { _ in }
@@ -54,7 +54,7 @@ struct ToolRun: Sendable {
     process.standardInput =
       try setting.inputEnd.map { FileHandle(fileDescriptor: $0) }
       ?? FileHandle(forReadingFrom: folder.appending(path: "input"))
-    // Into files: pipes would have to be read by threads that may block.
+    // To files, because reading pipes would block threads.
     process.standardOutput = try setting.output.map { FileHandle(fileDescriptor: $0) } ?? file("output", in: folder)
     process.standardError = try setting.error.map { FileHandle(fileDescriptor: $0) } ?? file("error", in: folder)
     let (ends, ended) = AsyncStream<Void>.makeStream()
@@ -68,7 +68,7 @@ struct ToolRun: Sendable {
       error: (try? String(contentsOf: folder.appending(path: "error"), encoding: .utf8)) ?? "")
   }
 
-  /// A plain run.
+  /// Runs the program with default settings.
   static func of(_ arguments: String..., input: String = "") async throws -> ToolRun {
     try await of(arguments, Setting(input: Data(input.utf8)))
   }
@@ -79,9 +79,9 @@ struct ToolRun: Sendable {
     return try FileHandle(forWritingTo: url)
   }
 
-  /// The program that was built beside this test's own.
+  /// The built program, in the folder of the test's own executable.
   private static func program() throws -> URL {
-    // A bundle on Apple platforms, the running program itself elsewhere.
+    // The test bundle on Apple platforms, the running executable elsewhere.
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
     let own = try #require(bundle ?? Bundle.main.executableURL)
     return own.deletingLastPathComponent().appending(path: "apus")

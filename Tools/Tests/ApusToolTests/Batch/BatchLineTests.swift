@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Lines of a batch")
 struct BatchLineTests {
-  @Test("number and URL are enough")
+  @Test("Only number and URL are required")
   func least() throws {
     let line = try BatchLine(Data(#"{"n":3,"url":"http://h/"}"#.utf8))
     #expect(line.n == 3)
@@ -17,7 +17,7 @@ struct BatchLineTests {
     #expect(request.options.timeout == nil)
   }
 
-  @Test("a line says everything about its request")
+  @Test("A line can set every property of its request")
   func full() throws {
     let text = #"""
       {"n":1,"method":"PATCH","url":"http://h/a?b","headers":[["A","1"],["a","2"]],"body":"x","redirect":"manual",
@@ -34,7 +34,7 @@ struct BatchLineTests {
     #expect(written.fields.map(\.name) == ["A", "a"] && written.fields.map(\.value) == ["1", "2"])
   }
 
-  @Test("content makes it a POST where no method is named, null is none")
+  @Test("Content makes the default method POST; null counts as missing")
   func method() throws {
     let url = try TargetURL("http://h/")
     #expect(try BatchLine(Data(#"{"n":1,"url":"","body":"x"}"#.utf8)).request(to: url) { _ in }.method == .post)
@@ -42,22 +42,22 @@ struct BatchLineTests {
   }
 
   @Test(
-    "a line that cannot be used says why, with its number where it has one",
+    "An invalid line gives a reason, and its number if known",
     arguments: [
-      ("{", nil, "it is not a JSON object that can be used"), ("[]", nil, "it is not a JSON object that can be used"),
+      ("{", nil, "it is not a valid JSON object"), ("[]", nil, "it is not a valid JSON object"),
       (#"{"url":"x"}"#, nil, "n is missing"),
-      (#"{"n":4}"#, 4, "url is missing"), (#"{"n":4,"url":5}"#, 4, "url has a value that cannot be used"),
-      (#"{"n":4,"url":"x","redirect":"maybe"}"#, 4, "redirect has a value that cannot be used"),
-      (#"{"n":4,"url":"x","headers":[["a"]]}"#, 4, "headers must be pairs of a name and a value"),
+      (#"{"n":4}"#, 4, "url is missing"), (#"{"n":4,"url":5}"#, 4, "url has an invalid value"),
+      (#"{"n":4,"url":"x","redirect":"maybe"}"#, 4, "redirect has an invalid value"),
+      (#"{"n":4,"url":"x","headers":[["a"]]}"#, 4, "headers must be pairs of name and value"),
       (#"{"n":4,"url":"x","timeout_s":-1}"#, 4, "timeout_s must be from 0 to 1000000000"),
       (#"{"n":4,"url":"x","timeout_s":1e300}"#, 4, "timeout_s must be from 0 to 1000000000"),
       (#"{"n":4,"url":"x","max_body":-1}"#, 4, "max_body must not be negative"),
-      (#"{"n":1.5,"url":"x"}"#, nil, "it is not a JSON object that can be used"),
+      (#"{"n":1.5,"url":"x"}"#, nil, "it is not a valid JSON object"),
     ] as [(String, Int?, String)])
   func unusable(text: String, number: Int?, reason: String) {
     do throws(BatchLine.Unusable) {
       _ = try BatchLine(Data(text.utf8))
-      Issue.record("it was taken")
+      Issue.record("the line was accepted")
     } catch {
       #expect(error == BatchLine.Unusable(number: number, reason: reason))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Lines of the input")
+@Suite("Splitting input into lines")
 struct LineSplitterTests {
   private func lines(_ text: String, by size: Int = .max, limit: Int = 100) -> [String?] {
     var splitter = LineSplitter(limit: limit)
@@ -21,12 +21,12 @@ struct LineSplitterTests {
     }
   }
 
-  @Test("it does not matter how they arrive", arguments: 1...9)
+  @Test("Lines are split the same whatever the size of the pieces", arguments: 1...9)
   func pieces(size: Int) {
     #expect(lines("ab\n\ncde\r\n \t\nf", by: size) == ["ab", "cde\r", "f"])
   }
 
-  @Test("a line that is too long is told of, and those after it are read", arguments: [1, 3, 100])
+  @Test("A line above the limit is reported, and later lines are read", arguments: [1, 3, 100])
   func tooLong(size: Int) {
     #expect(lines("abcd\nabcde\nab\nabcdefghijk", by: size, limit: 4) == ["abcd", nil, "ab", nil])
   }

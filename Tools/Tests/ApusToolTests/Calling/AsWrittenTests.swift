@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Messages as they were written")
+@Suite("Requests as written")
 struct AsWrittenTests {
   private func message(_ plan: SendPlan, _ connection: ConnectionPlan = ConnectionPlan()) async throws -> RequestMessage
   {
@@ -16,7 +16,7 @@ struct AsWrittenTests {
 
   private func plan(_ arguments: String...) throws -> SendPlan { try SendCommand.parse(arguments).plan() }
 
-  @Test("repeated fields stay repeated and in order, in place of those that would be added")
+  @Test("Repeated fields stay separate and in order, and replace default fields")
   func fields() async throws {
     let message = try await message(
       plan("http://h/", "X-A:1", "Accept:text/csv", "x-a:2", "Content-Type:a/b", "-d", "x"))
@@ -24,18 +24,18 @@ struct AsWrittenTests {
     #expect(fields == ["x-a: 1", "accept: text/csv", "x-a: 2", "content-type: a/b"])
   }
 
-  @Test("the target is not changed on the way", arguments: ["//a//b/?x=?&y", "/%252e%252e/", "/a%zz"])
+  @Test("The target is sent unchanged", arguments: ["//a//b/?x=?&y", "/%252e%252e/", "/a%zz"])
   func target(target: String) async throws {
     #expect(try await message(plan("http://h" + target)).target == target)
   }
 
-  @Test("fields that cannot be sent are refused", arguments: ["Content-Length:5", "Host:x", "A b:c", "A:b\r\nC:d"])
+  @Test("Invalid fields are rejected", arguments: ["Content-Length:5", "Host:x", "A b:c", "A:b\r\nC:d"])
   func unusable(field: String) async throws {
     let plan = try plan("http://h/", "-H", field)
     await #expect(throws: CallError.self) { try await message(plan) }
   }
 
-  @Test("credentials come from the options or else from the URL")
+  @Test("Credentials come from the options, otherwise from the URL")
   func credentials() async throws {
     var connection = ConnectionPlan()
     let plan = try plan("http://ada:secret@h/")
@@ -44,7 +44,7 @@ struct AsWrittenTests {
     #expect(try await message(plan, connection).head.headerFields[.authorization] == "Bearer t0ken")
   }
 
-  @Test("credentials of a profile go to its server, and to no other is anything made to be sent")
+  @Test("A profile's credentials go to its server, and requests to other servers are refused")
   func profile() async throws {
     let profile = Profile(
       try ProfileName("work"), origin: Origin(scheme: "http", host: "h", port: 80), account: .bearer,
@@ -60,7 +60,7 @@ struct AsWrittenTests {
     }
   }
 
-  @Test("one server has one client, another user another")
+  @Test("There is one client for each server and user")
   func clients() throws {
     let clients = Clients(transport: AnsweringTransport(), plan: ConnectionPlan())
     let first = try clients.client(for: TargetURL("http://h/a")).calls

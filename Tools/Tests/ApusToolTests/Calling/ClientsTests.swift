@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusTool
 
-/// Counts what is sent, and has no place for it.
+/// A transport that counts requests and responds with 503.
 private final class FullTransport: Transport {
   private let sent = Mutex(0)
 
@@ -20,7 +20,7 @@ private final class FullTransport: Transport {
 
 @Suite("Clients of servers")
 struct ClientsTests {
-  @Test("each call is tried again as often as was asked for, however many fail", arguments: [0, 1])
+  @Test("Each call is retried as often as requested, however many fail", arguments: [0, 1])
   func retries(number: Int) async throws {
     let transport = FullTransport()
     var connection = ConnectionPlan()
@@ -29,7 +29,7 @@ struct ClientsTests {
     let client = try Clients(transport: transport, plan: connection).client(for: plan.url)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<50 {
-        // Refused at last, every one.
+        // Every call is rejected in the end.
         group.addTask { try? await client.send(Request<Void>.method(.get, "/")) }
       }
     }

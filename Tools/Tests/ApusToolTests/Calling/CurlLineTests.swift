@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Calls as lines of curl")
+@Suite("Calls as curl command lines")
 struct CurlLineTests {
   private func line(_ arguments: String..., showsSecrets: Bool = false) async throws -> String {
     let command = try SendCommand.parse(arguments)
@@ -15,7 +15,7 @@ struct CurlLineTests {
     return CurlLine(message: message, plan: plan, connection: connection, showsSecrets: showsSecrets).text
   }
 
-  @Test("secrets are masked unless they are asked for")
+  @Test("Secrets are masked unless requested")
   func secrets() async throws {
     let masked = try await line(
       "http://h/a?key=s1", "--bearer", "s2", "--proxy", "http://u:s3@p:81", "x=s4", "X-Key:s5")
@@ -25,7 +25,7 @@ struct CurlLineTests {
     for secret in ["key=s1", "Bearer s2", "u:s3", "s4", "s5"] { #expect(shown.contains(secret)) }
   }
 
-  @Test("the options of the connection are curl's")
+  @Test("Connection options become curl options")
   func options() async throws {
     let line = try await line(
       "http://h/", "--timeout", "2.5", "--ca", "a b", "--cert", "c:d\\e", "--key", "k", "--pin", "HASH", "-o", "it's",
@@ -39,7 +39,7 @@ struct CurlLineTests {
     #expect(line.contains(" --globoff "))
   }
 
-  @Test("redirects are followed as the tool does: so many, and never from https to http")
+  @Test("Redirects are limited as in the tool, and never lead from https to http")
   func redirects() async throws {
     let line = try await line("https://h/")
     #expect(line.contains(" --location --max-redirs 10 --proto-redir '=https'"))
@@ -48,7 +48,7 @@ struct CurlLineTests {
   }
 
   @Test(
-    "a word of the command line cannot leave its quotes",
+    "An argument cannot escape its quotes",
     arguments: ["'\u{301};echo injected;'\u{301}", "'\u{20DD}$(id)"])
   func quoting(text: String) async throws {
     let line = try await line("http://h/", "-o", text, "--ca", text)

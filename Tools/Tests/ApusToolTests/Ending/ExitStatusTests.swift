@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusTool
 
-/// Fails every message.
+/// A transport that always fails.
 struct FailingTransport: Transport {
   let error: any Error
 
@@ -15,7 +15,7 @@ struct FailingTransport: Transport {
 
 @Suite("Exit statuses")
 struct ExitStatusTests {
-  /// The error of a call whose transport fails.
+  /// Returns the error of a call whose transport fails.
   private func callError(_ failure: any Error) async -> CallError? {
     let client = Client(baseURL: "http://h.example", transport: FailingTransport(error: failure))
     do throws(CallError) {
@@ -27,7 +27,7 @@ struct ExitStatusTests {
   }
 
   @Test(
-    "each kind of failure has its status",
+    "Each kind of failure has its status",
     arguments: [
       (.offline, .connectionFailed), (.hostNotFound, .hostNotFound), (.connectionFailed, .connectionFailed),
       (.tls, .tls), (.broken, .broken), (.malformedResponse, .malformedResponse),
@@ -44,7 +44,7 @@ struct ExitStatusTests {
     #expect(text.hasSuffix(": why\n"))
   }
 
-  @Test("what cannot be read or written has a status whoever noticed it")
+  @Test("Input and output errors have the same status wherever they occur")
   func inputAndOutput() async throws {
     let input = try #require(await callError(InputError(place: "x", number: ENOENT)))
     #expect(Ending(input).status == .input)
@@ -55,7 +55,7 @@ struct ExitStatusTests {
     #expect(Ending(CancellationError()).status == .interrupted)
   }
 
-  @Test("what is wrong with a profile has a status and a sentence that names it")
+  @Test("Profile errors have a status and a sentence with the profile's name")
   func profiles() throws {
     let (name, reason) = (try ProfileName("work"), "it is not JSON")
     let origin = Origin(scheme: "https", host: "h.example", port: 443)
@@ -74,20 +74,20 @@ struct ExitStatusTests {
     }
   }
 
-  @Test("an answer that cannot be written ends with the status of output")
+  @Test("A response that cannot be written ends with the output status")
   func handler() async throws {
     let client = Client(baseURL: "http://h.example", transport: AnsweringTransport())
     do throws(CallError) {
       try await client.withResponse(to: Request<Content>.get("/")) { (_: inout StreamedResponse) -> Void in
         throw OutputError(place: "standard output", number: EPIPE)
       }
-      Issue.record("it did not fail")
+      Issue.record("the call did not fail")
     } catch {
       #expect(Ending(error) == Ending(.output))
     }
   }
 
-  @Test("no two classes have one status, and those of the standards are theirs")
+  @Test("Statuses are distinct, and standard ones have their standard meaning")
   func numbers() {
     #expect(Set(ApusTool.ExitStatus.allCases.map(\.rawValue)).count == ApusTool.ExitStatus.allCases.count)
     #expect(ApusTool.ExitStatus.accepted.rawValue == 0)
@@ -95,7 +95,7 @@ struct ExitStatusTests {
     #expect(ApusTool.ExitStatus.usage.rawValue == ExitCode.validationFailure.rawValue)
   }
 
-  @Test("help lists every status")
+  @Test("Help lists every status")
   func help() {
     for text in [
       ApusCommand.helpMessage(), ApusCommand.helpMessage(for: SendCommand.self, columns: 120),
@@ -110,7 +110,7 @@ struct ExitStatusTests {
     }
   }
 
-  @Test("the tool's README lists the same")
+  @Test("The README lists the same statuses")
   func readme() throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent()
     let readme = try String(contentsOf: folder.appending(path: "../../../README.md"), encoding: .utf8)
@@ -119,7 +119,7 @@ struct ExitStatusTests {
   }
 }
 
-/// Answers every message with nothing.
+/// A transport that responds without content.
 struct AnsweringTransport: Transport {
   func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     ResponseMessage(head: .init(status: .ok), content: .empty)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("What the options of a connection mean")
+@Suite("Connection options")
 struct ConnectionOptionsTests {
   private static let hash = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
@@ -16,7 +16,7 @@ struct ConnectionOptionsTests {
     try ConnectionOptions.parse(arguments).plan()
   }
 
-  @Test("what is not said stays as the transport has it")
+  @Test("Options that are not given keep the transport's defaults")
   func defaults() throws {
     let options = try plan().nioOptions(host: "h", limitsEachWait: true)
     let standard = NIOTransport.Options()
@@ -29,7 +29,7 @@ struct ConnectionOptionsTests {
     #expect(try plan().followsRedirects)
   }
 
-  @Test("a limit of the whole call takes the place of those of each wait")
+  @Test("A timeout of the whole call replaces those of the phases")
   func timeout() throws {
     let plan = try plan("--timeout", "2.5")
     #expect(plan.timeout == .milliseconds(2500))
@@ -37,7 +37,7 @@ struct ConnectionOptionsTests {
     #expect(options.firstByteTimeout == nil && options.stallTimeout == nil)
   }
 
-  @Test("--no-retry and --no-follow switch off")
+  @Test("--no-retry and --no-follow turn features off")
   func switches() throws {
     let plan = try plan("--no-retry", "--no-follow")
     #expect(try !plan.nioOptions(host: nil, limitsEachWait: true).retriesOnStaleConnection)
@@ -45,7 +45,7 @@ struct ConnectionOptionsTests {
     #expect(!plan.followsRedirects)
   }
 
-  @Test("--retry takes a number of further attempts, and excludes --no-retry")
+  @Test("--retry takes a number of retries and excludes --no-retry")
   func furtherAttempts() throws {
     #expect(try plan().furtherAttempts == 0)
     #expect(try plan("--retry", "2").furtherAttempts == 2)
@@ -54,7 +54,7 @@ struct ConnectionOptionsTests {
     #expect(throws: PlanError.self) { try plan("--retry", "1", "--no-retry") }
   }
 
-  @Test("connections keep below the number of files that may be open, and one there always is")
+  @Test("The number of connections stays below the limit of open files, and is at least one")
   func openFiles() throws {
     var plan = try plan()
     plan.connections = 2048
@@ -68,7 +68,7 @@ struct ConnectionOptionsTests {
     #expect(OpenFiles.raiseLimit() > 0)
   }
 
-  @Test("a proxy is a URL or the environment's")
+  @Test("A proxy is a URL or comes from the environment")
   func proxy() throws {
     let options = try plan("--proxy", "http://u:p@p.example:3128").nioOptions(host: nil, limitsEachWait: true)
     #expect(
@@ -78,7 +78,7 @@ struct ConnectionOptionsTests {
     #expect(throws: PlanError.self) { try plan("--proxy", "socks5://p") }
   }
 
-  @Test("a pin is for its host, or for the URL's, and beside it nobody's key")
+  @Test("A pin is for its host or the URL's, with a random backup key")
   func pins() throws {
     let plan = try plan("--pin", Self.hash, "--pin", "Other.example=sha256//" + Self.hash)
     let pins = try plan.nioOptions(host: "h.example", limitsEachWait: true).trust.pins
@@ -91,14 +91,14 @@ struct ConnectionOptionsTests {
     }
   }
 
-  @Test("what URLSession has no means for is refused, never ignored")
+  @Test("Options that URLSession does not support are rejected, not ignored")
   func urlSession() throws {
     #expect(throws: PlanError.self) { try plan("--ca", "x").urlSessionOptions(host: nil) }
     #expect(throws: PlanError.self) { try plan("--proxy", "http://p:1").urlSessionOptions(host: nil) }
     #expect(try plan("--pin", Self.hash).urlSessionOptions(host: "h").trust.pins.count == 1)
   }
 
-  @Test("credentials are of one kind, and may stand in a file")
+  @Test("Credentials are of one kind and may come from a file")
   func credentials() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID())")
     try Data("t0ken\n".utf8).write(to: file)
@@ -114,14 +114,14 @@ struct ConnectionOptionsTests {
     #expect(throws: InputError.self) { try plan("--bearer", "@\(file.path).missing") }
   }
 
-  @Test("a name that no profile can have is refused before any is looked for")
+  @Test("An invalid profile name is rejected before the lookup")
   func profileName() async throws {
     await #expect(throws: PlanError.self) {
       try await ConnectionOptions.parse(["--profile", "../c"]).planWithProfile()
     }
   }
 
-  @Test("the key may stand beside the certificate in one file")
+  @Test("The key and the certificate may be in one file")
   func identity() throws {
     #expect(try plan("--cert", "c").identity ?? ("", "") == ("c", "c"))
     #expect(try plan("--cert", "c", "--key", "k").identity ?? ("", "") == ("c", "k"))
@@ -131,7 +131,7 @@ struct ConnectionOptionsTests {
     }
   }
 
-  @Test("limits that are none are refused", arguments: ["0", "-1", "nan", "inf", "1e300"])
+  @Test("Invalid timeouts are rejected", arguments: ["0", "-1", "nan", "inf", "1e300"])
   func noTimeout(text: String) throws {
     #expect(throws: PlanError.self) { try plan("--timeout=\(text)") }
   }

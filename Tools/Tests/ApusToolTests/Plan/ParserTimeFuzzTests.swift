@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusTool
 
-/// Every parser of the tool, given much of what it might look at again and again.
+/// The tool's parsers, with long inputs on which they might backtrack.
 @Suite("Parsers of the tool take linear time", .serialized)
 struct ParserTimeFuzzTests {
   @Test(

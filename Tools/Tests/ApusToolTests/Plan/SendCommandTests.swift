@@ -5,13 +5,13 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("What a command line of send means")
+@Suite("The command line of send")
 struct SendCommandTests {
   private func plan(_ arguments: String...) throws -> SendPlan {
     try SendCommand.parse(arguments).plan()
   }
 
-  @Test("it is GET, or POST when there is content, unless the method is written")
+  @Test("The default method is GET, or POST with content")
   func method() throws {
     #expect(try plan("h.example").method == .get)
     #expect(try plan("h.example", "a=b").method == .post)
@@ -19,14 +19,14 @@ struct SendCommandTests {
     #expect(try plan("h.example", "--data", "").method == .post)
   }
 
-  @Test("members become one JSON object, in order")
+  @Test("Members form one JSON object, in order")
   func members() throws {
     let plan = try plan("h.example", "b=1", "a:=2", "X-A:c")
     #expect(plan.content == .text(#"{"b":"1","a":2}"#, .json))
     #expect(plan.fields == [RawField("X-A", "c")])
   }
 
-  @Test("text, files and the input are told apart")
+  @Test("Text, files and standard input are distinguished")
   func sources() throws {
     #expect(try plan("h.example", "--data", "x@y").content == .text("x@y", .text))
     #expect(try plan("h.example", "--data", "--x").content == .text("--x", .text))
@@ -39,14 +39,14 @@ struct SendCommandTests {
         == .form([.init(name: "a", value: "b=c"), .init(name: "d", value: "")]))
   }
 
-  @Test("fields of both kinds are kept in order, with their repetitions")
+  @Test("Fields of options and items stay in order, repetitions included")
   func fields() throws {
     let plan = try plan("-H", "A: 1", "h.example", "--header", "a:2", "B:3")
     #expect(plan.fields == [RawField("A", "1"), RawField("a", "2"), RawField("B", "3")])
   }
 
   @Test(
-    "what makes no sense is refused",
+    "Invalid command lines are rejected",
     arguments: [
       [], ["ftp://h/"], ["h.example", "a=b", "--data", "c"], ["h.example", "--form", "a=b", "--json", "1"],
       ["h.example", "--json", "{"], ["h.example", "--form", "a"], ["h.example", "-H", "a"], ["G T", "http://h/"],
@@ -57,7 +57,7 @@ struct SendCommandTests {
     #expect(throws: PlanError.self) { try command.plan() }
   }
 
-  @Test("a hyphen for the output is standard output")
+  @Test("A hyphen as the output is standard output")
   func output() throws {
     #expect(try plan("h.example", "-o", "-").output == nil)
     #expect(try plan("h.example", "-o", "x").output == "x")

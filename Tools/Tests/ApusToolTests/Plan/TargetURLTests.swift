@@ -8,7 +8,7 @@ import Testing
 @Suite("URLs on the command line")
 struct TargetURLTests {
   @Test(
-    "the target is asked for as it was written",
+    "The target is sent as written",
     arguments: [
       ("http://h/a/b?c=d", "/a/b?c=d"), ("http://h", "/"), ("http://h?q", "/?q"), ("http://h/?", "/?"),
       ("http://h/a/?q=what?", "/a/?q=what?"), ("http://h//a//b/", "//a//b/"), ("http://h/a%2Fb%20c", "/a%2Fb%20c"),
@@ -19,7 +19,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "what may not stand in a URL is percent-encoded",
+    "Invalid characters are percent-encoded",
     arguments: [
       ("http://h/a b", "/a%20b"), ("http://h/ü?ö", "/%C3%BC?%C3%B6"),
       ("http://h/\"<>\\^`{|}", "/%22%3C%3E%5C%5E%60%7B%7C%7D"),
@@ -30,7 +30,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "dot segments are taken out",
+    "Dot segments are removed",
     arguments: [
       ("http://h/a/../b", "/b"), ("http://h/a/./b", "/a/b"), ("http://h/a/..", "/"), ("http://h/a/b/.", "/a/b/"),
       ("http://h/../../a", "/a"), ("http://h/a/%2e%2E/b", "/b"), ("http://h/a/.%2e/b", "/b"),
@@ -41,7 +41,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "a missing scheme is https, and http for this machine",
+    "The default scheme is https, and http for this machine",
     arguments: [
       ("example.com/a", "https://example.com"), ("localhost:8080/a", "http://localhost:8080"),
       ("127.0.0.1", "http://127.0.0.1"), ("[::1]:81", "http://[::1]:81"), ("user:pw@localhost", "http://localhost"),
@@ -54,13 +54,13 @@ struct TargetURLTests {
     #expect(try TargetURL(text, completesScheme: true).origin.description == origin)
   }
 
-  @Test("a scheme is completed only where that is asked for")
+  @Test("A missing scheme is added only on request")
   func strict() {
     #expect(throws: TargetURL.Malformed.self) { try TargetURL("example.com/a") }
   }
 
   @Test(
-    "what is no URL of a server is refused, without being repeated",
+    "An invalid URL is rejected without being repeated in the message",
     arguments: [
       "", "ftp://h/", "://h/", "h/a?b=http://c/", "http://", "http://:80/", "http://h:0/", "http://h:99999/",
       "http://a b/", "http:///a",
@@ -70,7 +70,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "a path belongs to the origin there is, and nothing else does",
+    "A path is relative to the origin, and nothing else is",
     arguments: [
       ("/users?a=b", "https://o.example:81/users?a=b"), ("/", "https://o.example:81/"),
       ("/a@b/http://c/", "https://o.example:81/a@b/http://c/"), ("/../a", "https://o.example:81/a"),
@@ -83,7 +83,7 @@ struct TargetURLTests {
     #expect(target.userInformation == nil)
   }
 
-  @Test("without an origin a path is no URL, and two slashes never begin a path")
+  @Test("Without an origin a path is not a URL, and two slashes never start a path")
   func noPath() {
     let origin = Origin(scheme: "https", host: "o.example", port: 81)
     #expect(throws: TargetURL.Malformed.self) { try TargetURL(word: "/users", relativeTo: nil) }
@@ -91,7 +91,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "a URL of this machine is known",
+    "URLs of this machine are recognised",
     arguments: [
       ("http://localhost:1/", true), ("http://127.1.2.3/", true), ("http://[::1]:81/", true),
       ("http://127.evil.example/", false), ("http://h.example/", false), ("http://[::2]/", false),
@@ -101,7 +101,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "what stands before @ is split at its first colon, and decoded then",
+    "User information is split at the first colon, then decoded",
     arguments: [
       ("ada:p%40ss:w", "ada", "p@ss:w"), ("ada", "ada", ""), ("ada:", "ada", ""), (":pw", "", "pw"), ("", "", ""),
       ("a%C3%BC:%3a", "aü", ":"), ("ada:%zz%4", "ada", "%zz%4"), ("u:p@q", "u", "p@q"), ("u:\u{301}", "u", "\u{301}"),
@@ -114,14 +114,14 @@ struct TargetURLTests {
   }
 
   @Test(
-    "a user name with a colon and credentials that are not UTF-8 are refused",
+    "A user name with a colon and credentials that are not UTF-8 are rejected",
     arguments: ["a%3Ab:c", "%3a", "a:%FF", "%C3:x"])
   func unusableUser(text: String) {
     #expect(throws: TargetURL.Malformed.self) { try TargetURL("http://\(text)@h/") }
   }
 
   @Test(
-    "the host ends at the first delimiter, whatever mark stands behind it",
+    "The host ends at the first delimiter, even before a combining mark",
     arguments: [
       ("http://good.example/\u{301}@127.0.0.1/", "http://good.example", "/%CC%81@127.0.0.1/"),
       ("http://good.example?\u{301}@127.0.0.1/", "http://good.example", "/?%CC%81@127.0.0.1/"),
@@ -137,7 +137,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "traces name the path where it is a plain one",
+    "Traces name the path if it has only unreserved characters",
     arguments: [("http://h/a/b?c", "/a/b"), ("http://h/a%20b", "/"), ("http://h//a", "/"), ("http://h", "/")])
   func name(text: String, name: String) throws {
     #expect(try TargetURL(text).endpointName == name)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Words on the command line")
+@Suite("Arguments of the command line")
 struct WordsTests {
   @Test(
-    "the method is the word before the URL",
+    "The method is the word before the URL",
     arguments: [
       (["http://h/"], nil, "http://h/"), (["get", "http://h/"], "GET", "http://h/"),
       (["PROPFIND", "h.example"], "PROPFIND", "h.example"),
@@ -26,7 +26,7 @@ struct WordsTests {
     #expect(words.url == url)
   }
 
-  @Test("the sign that comes first tells what an item is")
+  @Test("The first separator determines the kind of an item")
   func items() throws {
     let words = try Words(["h.example", "A: b=c", "name=x:y", "age:=4", "list:=[1, 2]", "Empty:", "quote=\"\n"])
     #expect(
@@ -37,12 +37,12 @@ struct WordsTests {
       ])
   }
 
-  @Test("a word that is no item is refused", arguments: ["word", "=x", ":x", "a:={", ""])
+  @Test("A word that is not an item is rejected", arguments: ["word", "=x", ":x", "a:={", ""])
   func noItem(word: String) {
     #expect(throws: PlanError.self) { try Words(["h.example", word]) }
   }
 
-  @Test("no word is refused")
+  @Test("A command line without words is rejected")
   func noWord() {
     #expect(throws: PlanError.self) { try Words([]) }
   }

@@ -6,13 +6,13 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("What a command line of login means")
+@Suite("The command line of login")
 struct LoginPlanTests {
   private func plan(_ arguments: String...) throws -> LoginPlan {
     try LoginCommand.parse(arguments).plan()
   }
 
-  @Test("name, server and account are taken from it")
+  @Test("A command line gives name, server and account")
   func parts() throws {
     let plan = try plan("work", "H.example:8443", "--basic", "ada")
     #expect(plan.name.description == "work")
@@ -24,7 +24,7 @@ struct LoginPlanTests {
   }
 
   @Test(
-    "plain http is for this machine, and for others where that is allowed",
+    "Plain http is allowed for this machine, and for others with an option",
     arguments: [
       ("http://127.0.0.1:80", true), ("http://localhost:81/", true), ("http://[::1]:81", true), ("localhost", true),
       ("http://127.evil.example", false), ("http://localhost.evil.example", false), ("http://10.0.0.1", false),
@@ -37,14 +37,14 @@ struct LoginPlanTests {
   }
 
   @Test(
-    "what is more or less than a server is refused",
+    "URLs that are not exactly a server are rejected",
     arguments: ["", "h.example/v1", "h.example/?a", "https://ada@h.example", "ftp://h.example", "/v1", "h.example:0"])
   func noServer(url: String) {
     #expect(throws: PlanError.self) { try plan("work", url, "--bearer") }
   }
 
   @Test(
-    "an account is one, of a user that there can be",
+    "There must be exactly one account, with a valid user",
     arguments: [
       [], ["--bearer", "--basic", "ada"], ["--basic", "ada", "--digest", "ada"], ["--basic", "ada:secret"],
       ["--digest", "a\u{7}"], ["--basic", "a\u{9B}2J"], ["--basic", ""], ["--digest", ""],
@@ -54,14 +54,14 @@ struct LoginPlanTests {
     #expect(throws: PlanError.self) { try command.plan() }
   }
 
-  @Test("secrets that no request could show are refused", arguments: ["a b", "ä", "a\t", "a\u{7F}"])
+  @Test("Tokens that no request can carry are rejected", arguments: ["a b", "ä", "a\t", "a\u{7F}"])
   func noToken(text: String) throws {
     let plan = try plan("work", "h.example", "--bearer")
     #expect(throws: InputError.self) { try plan.check(Secret(text)) }
     try plan.check("a|b:c")
   }
 
-  @Test("a password may hold what people type, and no control characters")
+  @Test("A password may contain any character except control characters")
   func password() throws {
     let plan = try plan("work", "h.example", "--basic", "ada")
     try plan.check("ä b:c")
@@ -70,7 +70,7 @@ struct LoginPlanTests {
     }
   }
 
-  @Test("nothing that is parsed can hold a secret: what follows --bearer is another word")
+  @Test("The command line cannot contain a secret: --bearer takes no value")
   func noSecret() {
     #expect(throws: (any Error).self) { try LoginCommand.parse(["work", "h.example", "--bearer", "t0ken"]) }
     #expect(throws: (any Error).self) { try LoginCommand.parse(["work", "h.example", "--bearer=t0ken"]) }

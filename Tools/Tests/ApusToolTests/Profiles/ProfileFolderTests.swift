@@ -5,10 +5,10 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Where profiles are")
+@Suite("The folder of profiles")
 struct ProfileFolderTests {
   @Test(
-    "the environment says where",
+    "The environment determines the folder",
     arguments: [
       (["APUS_CONFIG_HOME": "/a/", "XDG_CONFIG_HOME": "/b", "HOME": "/c"], "/a"),
       (["XDG_CONFIG_HOME": "/b//", "HOME": "/c"], "/b/apus"), (["HOME": "/c"], "/c/.config/apus"),
@@ -19,12 +19,12 @@ struct ProfileFolderTests {
     #expect(try ProfileFolder(environment: environment).path == path)
   }
 
-  @Test("without a home there is no place", arguments: [[:], ["HOME": ""], ["HOME": "c"]] as [[String: String]])
+  @Test("Without a home folder there is an error", arguments: [[:], ["HOME": ""], ["HOME": "c"]] as [[String: String]])
   func nowhere(environment: [String: String]) {
     #expect(throws: ProfileError.noFolder) { try ProfileFolder(environment: environment) }
   }
 
-  @Test("files are named for profiles, and profiles are known by their files")
+  @Test("Profiles and file names convert into each other")
   func names() throws {
     let folder = ProfileFolder(path: "/a")
     let name = try ProfileName("x.y")
@@ -37,13 +37,13 @@ struct ProfileFolderTests {
     #expect(owner.login == "0123456789abcdef")
   }
 
-  @Test("other files are none of theirs", arguments: ["x", ".json", "x.json.part", ".x.json", "a b.json", "lock"])
+  @Test("Other files are ignored", arguments: ["x", ".json", "x.json.part", ".x.json", "a b.json", "lock"])
   func foreign(file: String) {
     #expect(ProfileFolder.name(ofProfile: file) == nil)
   }
 
   @Test(
-    "other folders are none of theirs",
+    "Other folders are ignored",
     arguments: [
       "x", "x.", "x.0123", ".0123456789abcdef", "x.0123456789ABCDEF", "x.0123456789abcdeg", ".x.0123456789abcdef",
     ])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Profiles as they are kept")
+@Suite("Coding of profiles")
 struct ProfileFormTests {
   private func profile(_ account: Account) throws -> Profile {
     Profile(
@@ -14,14 +14,14 @@ struct ProfileFormTests {
   }
 
   @Test(
-    "what was written is read",
+    "A stored profile is decoded unchanged",
     arguments: [.bearer, .basic(user: "ada"), .digest(user: "Ada \"L.\" ü")] as [Account])
   func round(account: Account) throws {
     let profile = try profile(account)
     #expect(try Profile(profile.name, json: profile.json()) == profile)
   }
 
-  @Test("a person can read it")
+  @Test("A stored profile is readable")
   func text() throws {
     let profile = try profile(.basic(user: "ada"))
     let text = """
@@ -37,14 +37,14 @@ struct ProfileFormTests {
     #expect(String(decoding: try profile.json(), as: UTF8.self) == text)
   }
 
-  @Test("no two sign-ins are the same")
+  @Test("Every login has its own id")
   func logins() throws {
     let logins = try (0..<100).map { _ in try profile(.bearer).login }
     #expect(Set(logins).count == 100)
     #expect(logins.allSatisfy { Profile.isLogin($0) })
   }
 
-  /// Members of a profile, with one changed; `nil` removes it.
+  /// Returns the members of a profile with one changed; `nil` removes it.
   private func json(_ member: String, _ value: String?) throws -> Data {
     var members = [
       "origin": "https://h.example", "scheme": "basic", "user": "ada", "since": "2023-11-14T22:13:20Z",
@@ -55,33 +55,33 @@ struct ProfileFormTests {
   }
 
   @Test(
-    "what makes no profile says why",
+    "An invalid profile gives a reason",
     arguments: [
-      ("origin", nil, "origin is missing"), ("origin", "", "origin has a value that cannot be used"),
-      ("origin", "h.example", "origin has a value that cannot be used"),
-      ("origin", "https://h.example/v1", "origin has a value that cannot be used"),
-      ("origin", "https://a:b@h.example", "origin has a value that cannot be used"),
-      ("scheme", "negotiate", "scheme and user do not make an account"),
-      ("scheme", "bearer", "scheme and user do not make an account"),
-      ("user", nil, "scheme and user do not make an account"),
-      ("user", "", "scheme and user do not make an account"),
-      ("user", "a:b", "scheme and user do not make an account"),
-      ("user", "\u{1B}[2J", "scheme and user do not make an account"),
-      ("since", "yesterday", "since has a value that cannot be used"), ("credentials", nil, "credentials is missing"),
-      ("credentials", "../../../../etc", "credentials has a value that cannot be used"),
+      ("origin", nil, "origin is missing"), ("origin", "", "origin has an invalid value"),
+      ("origin", "h.example", "origin has an invalid value"),
+      ("origin", "https://h.example/v1", "origin has an invalid value"),
+      ("origin", "https://a:b@h.example", "origin has an invalid value"),
+      ("scheme", "negotiate", "scheme and user do not match"),
+      ("scheme", "bearer", "scheme and user do not match"),
+      ("user", nil, "scheme and user do not match"),
+      ("user", "", "scheme and user do not match"),
+      ("user", "a:b", "scheme and user do not match"),
+      ("user", "\u{1B}[2J", "scheme and user do not match"),
+      ("since", "yesterday", "since has an invalid value"), ("credentials", nil, "credentials is missing"),
+      ("credentials", "../../../../etc", "credentials has an invalid value"),
     ] as [(String, String?, String)])
   func unusable(member: String, value: String?, reason: String) throws {
     let (name, json) = (try ProfileName("work"), try self.json(member, value))
     #expect(throws: Profile.Unusable(reason: reason)) { try Profile(name, json: json) }
   }
 
-  @Test("what is no object is no profile", arguments: ["", "{", "[]", "null", "7"])
+  @Test("JSON that is not an object is rejected", arguments: ["", "{", "[]", "null", "7"])
   func noObject(text: String) throws {
     let name = try ProfileName("work")
     #expect(throws: Profile.Unusable.self) { try Profile(name, json: Data(text.utf8)) }
   }
 
-  @Test("a list has columns, and an object for each in JSON")
+  @Test("A list is printed in columns, or as JSON objects")
   func list() throws {
     var list = ProfileList()
     #expect(list.isEmpty && list.text == "")

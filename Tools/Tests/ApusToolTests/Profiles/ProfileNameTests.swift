@@ -5,17 +5,17 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Names of profiles")
+@Suite("Profile names")
 struct ProfileNameTests {
   @Test(
-    "letters, digits and three signs make a name",
+    "A name has letters, digits and three other characters",
     arguments: ["a", "work", "work-2.old_x", "7", "_", "a..b", "work.json", String(repeating: "x", count: 64)])
   func valid(text: String) throws {
     #expect(try ProfileName(text).description == text)
   }
 
   @Test(
-    "nothing else does, and no name hides a file or looks like an option or a path",
+    "Other names are rejected, such as hidden files, options and paths",
     arguments: [
       "", ".", "..", ".work", "-work", "a/b", "../a", "a b", "a\n", "a\0", "ä", "a\u{301}", "a:b", "~",
       String(repeating: "x", count: 65),
@@ -24,13 +24,13 @@ struct ProfileNameTests {
     #expect(throws: PlanError.self) { try ProfileName(text) }
   }
 
-  @Test("capitals are refused, since file names may know no case", arguments: ["Work", "worK", "WORK"])
+  @Test("Upper case is rejected, because file systems may ignore case", arguments: ["Work", "worK", "WORK"])
   func capitals(text: String) {
-    let reason = "The name of a profile has no capitals, which not all file systems tell from small letters: "
-    #expect(throws: PlanError(reason + "write “work”.")) { try ProfileName(text) }
+    let reason = "A profile name must be in lower case, because some file systems ignore case: "
+    #expect(throws: PlanError(reason + "use “work”.")) { try ProfileName(text) }
   }
 
-  @Test("names have an order")
+  @Test("Names are ordered")
   func order() throws {
     #expect(try [ProfileName("b"), ProfileName("a")].sorted().map(\.description) == ["a", "b"])
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("The steps of signing in")
+@Suite("The steps of a login")
 final class ProfileStepsTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "steps-\(UUID())").path
 
@@ -22,14 +22,14 @@ final class ProfileStepsTests {
       since: Date(timeIntervalSince1970: 1_700_000_000))
   }
 
-  /// What there is when the names in a folder are to be on the disk.
+  /// The state of the store when a folder is synchronised to disk.
   private struct Step: Sendable, Equatable {
     var folder: String
     var login: String?
     var hasOldCredentials: Bool
   }
 
-  @Test("old credentials go last, when the new profile is on the disk")
+  @Test("Previous credentials are removed last, when the new profile is on disk")
   func order() async throws {
     let (first, second) = (try profile(), try profile())
     let looking = self.store
@@ -52,7 +52,7 @@ final class ProfileStepsTests {
     #expect(!looking.hasCredentials(of: first) && looking.hasCredentials(of: second))
   }
 
-  @Test("where the disk fails, the profile that is there has its credentials", arguments: ["credentials", "profiles"])
+  @Test("When the disk fails, the existing profile keeps its credentials", arguments: ["credentials", "profiles"])
   func failingDisk(place: String) async throws {
     let (first, second) = (try profile(), try profile())
     let looking = self.store
@@ -72,12 +72,12 @@ final class ProfileStepsTests {
     #expect(looking.hasCredentials(of: first))
   }
 
-  @Test("old credentials that cannot be removed keep nobody from signing in")
+  @Test("Previous credentials that cannot be removed do not prevent a login")
   func leftOver() async throws {
     let store = store
     let (first, second) = (try profile(), try profile())
     try await store.signIn(first, with: "one")
-    // A folder, which is not removed as files are.
+    // A folder, which cannot be removed like a file.
     let obstacle = store.folder.credentials(of: first.name, login: first.login) + "/obstacle"
     try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
     let trouble = try await store.signIn(second, with: "two") as? OutputError
@@ -85,7 +85,7 @@ final class ProfileStepsTests {
     #expect(try await store.signedIn(first.name) == SignedIn(profile: second, credential: .token("two")))
   }
 
-  @Test("sealed credentials serve in their own place alone")
+  @Test("Encrypted credentials are valid only for their own profile")
   func sealed() async throws {
     let store = store
     let (first, second) = (try profile(), try profile())
@@ -96,13 +96,13 @@ final class ProfileStepsTests {
     let place = store.folder.secret(of: second.name, login: second.login)
     try sealed.write(to: URL(filePath: place))
     chmod(place, 0o600)
-    let reason = "its credentials are for something else"
+    let reason = "its credentials belong to something else"
     let damaged = ProfileError.damaged(second.name, path: store.folder.profile(second.name), reason: reason)
     await #expect(throws: damaged) { try await store.signedIn(second.name) }
   }
 
   @Test(
-    "a folder is a place for secrets where its owner alone may do anything",
+    "A folder for secrets must be accessible only to its owner",
     arguments: [
       (0o40700, 7, nil), (0o40500, 7, nil), (0o40750, 7, .openFolder("/a")), (0o40701, 7, .openFolder("/a")),
       (0o40777, 7, .openFolder("/a")), (0o41777, 7, .openFolder("/a")), (0o40700, 0, .foreignFolder("/a")),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Keeping profiles")
+@Suite("Storing profiles")
 final class ProfileStoreTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID())").path
 
@@ -21,7 +21,7 @@ final class ProfileStoreTests {
       since: Date(timeIntervalSince1970: 1_700_000_000))
   }
 
-  @Test("what is kept is read, by another store too")
+  @Test("Stored credentials are read, also by another store")
   func keeping() async throws {
     let store = store
     let (work, home) = (try profile("work", .basic(user: "ada")), try profile("home"))
@@ -34,7 +34,7 @@ final class ProfileStoreTests {
     #expect(try await other.signedIn(home.name) == SignedIn(profile: home, credential: .token("t0ken")))
   }
 
-  @Test("signing in anew replaces what was there, and what is left over")
+  @Test("A new login replaces credentials, including leftovers")
   func replacing() async throws {
     let store = store
     let (first, second) = (try profile("work"), try profile("work"))
@@ -44,7 +44,7 @@ final class ProfileStoreTests {
     #expect(!store.hasCredentials(of: first) && store.hasCredentials(of: second))
   }
 
-  @Test("who signs out is unknown, and no credentials are left")
+  @Test("A logout removes profile and credentials")
   func signingOut() async throws {
     let store = store
     let (work, home) = (try profile("work"), try profile("work.home"))
@@ -59,7 +59,7 @@ final class ProfileStoreTests {
     #expect(try await store.signedIn(home.name).credential == .token("two"))
   }
 
-  @Test("where nothing was ever kept, looking makes nothing")
+  @Test("Reading an empty store creates no files")
   func looking() async throws {
     let store = store
     let name = try ProfileName("work")
@@ -70,7 +70,7 @@ final class ProfileStoreTests {
     #expect(!FileManager.default.fileExists(atPath: folder))
   }
 
-  @Test("a damaged profile is an error that says where, and can be removed")
+  @Test("A damaged profile is an error with its path, and can be removed")
   func damaged() async throws {
     let store = store
     let work = try profile("work")
@@ -84,7 +84,7 @@ final class ProfileStoreTests {
     #expect(try store.everyName() == [])
   }
 
-  @Test("credentials that are gone leave somebody signed out")
+  @Test("A profile without credentials is signed out")
   func gone() async throws {
     let store = store
     let work = try profile("work")
@@ -96,7 +96,7 @@ final class ProfileStoreTests {
     #expect(!store.hasCredentials(of: work))
   }
 
-  @Test("a folder without the sealed file in it is no credentials")
+  @Test("A credentials folder without its file counts as no credentials")
   func emptied() async throws {
     let store = store
     let work = try profile("work")
@@ -106,12 +106,12 @@ final class ProfileStoreTests {
     await #expect(throws: ProfileError.signedOut(work.name, work.origin)) { try await store.signedIn(work.name) }
   }
 
-  @Test("a sign-in that fails leaves the profile as it was, and nothing beside it")
+  @Test("A failed login leaves the profile unchanged and no files behind")
   func failing() async throws {
     let store = store
     let (first, second) = (try profile("work"), try profile("work"))
     try await store.signIn(first, with: "one")
-    // A folder in the way of the part that is written last.
+    // A folder in place of the file that is written last.
     let obstacle = store.folder.profile(first.name) + ".part"
     try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
     await #expect(throws: OutputError.self) { try await store.signIn(second, with: "two") }
@@ -119,7 +119,7 @@ final class ProfileStoreTests {
     #expect(try await store.signedIn(first.name) == SignedIn(profile: first, credential: .token("one")))
   }
 
-  @Test("of many who sign in and out at once, all but the last leave nothing", arguments: 0..<3)
+  @Test("Concurrent logins and logouts leave only the result of the last", arguments: 0..<3)
   func atOnce(round: Int) async throws {
     let store = store
     let profiles = try (0..<8).map { _ in try profile("work") }
@@ -133,7 +133,7 @@ final class ProfileStoreTests {
     #expect(profiles.filter { store.hasCredentials(of: $0) } == [kept.profile])
   }
 
-  @Test("who reads while somebody signs in anew gets the one or the other, whole")
+  @Test("A read during a login gets either the old or the new credentials")
   func reading() async throws {
     let store = store
     let first = try profile("work")

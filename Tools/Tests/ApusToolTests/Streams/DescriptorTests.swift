@@ -14,7 +14,7 @@ struct DescriptorTests {
     return (ends[0], ends[1])
   }
 
-  @Test("pieces come as they are written, and then the end")
+  @Test("Pieces arrive as written, then the end")
   func reading() async throws {
     let pipe = try pipe()
     let reader = DescriptorReader(pipe.read, place: "pipe")
@@ -27,7 +27,7 @@ struct DescriptorTests {
     #expect(try await reader.next() == nil)
   }
 
-  @Test("more than a pipe holds is written whole, in order")
+  @Test("More bytes than a pipe holds are written completely and in order")
   func large() async throws {
     let pipe = try pipe()
     let all = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
@@ -42,7 +42,7 @@ struct DescriptorTests {
     #expect(got == all)
   }
 
-  @Test("a task that is cancelled waits for no reader and no writer")
+  @Test("A cancelled task does not wait for a reader or a writer")
   func cancelling() async throws {
     let pipe = try pipe()
     let reader = DescriptorReader(pipe.read, place: "pipe")
@@ -54,12 +54,12 @@ struct DescriptorTests {
     let writing = Task { try await writer.write(Data(count: 1 << 20)) }
     writing.cancel()
     await #expect(throws: CancellationError.self) { try await writing.value }
-    // Lets the threads go that wait.
+    // Unblocks the waiting threads.
     close(pipe.write)
     close(other.read)
   }
 
-  @Test("what cannot be read or written is an error with the system's words")
+  @Test("Failures are errors with the system's text")
   func failing() async throws {
     let reader = DescriptorReader(path: "/nowhere/pipe")
     await #expect(throws: InputError(place: "/nowhere/pipe", reason: "no such file or directory")) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Files that are read as a whole")
+@Suite("Reading small files")
 final class InputFileTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "input-\(UUID())")
 
@@ -20,7 +20,7 @@ final class InputFileTests {
 
   private func path(_ name: String) -> String { folder.appending(path: name).path }
 
-  @Test("a file, a pipe and a device are read to their ends")
+  @Test("Files, pipes and devices are read to their end")
   func kinds() throws {
     let all = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
     try all.write(to: folder.appending(path: "a"))
@@ -33,20 +33,20 @@ final class InputFileTests {
     #expect(try InputFile.contents(pipe) == all)
   }
 
-  @Test("the end of the last line is no part of a text")
+  @Test("A final newline is not part of a text")
   func text() throws {
     try Data("a\nb\r\n".utf8).write(to: folder.appending(path: "a"))
     #expect(try InputFile.text(path("a")) == "a\nb")
   }
 
-  @Test("what cannot be read says why, and what has no end is not read for ever")
+  @Test("Unreadable files give a reason, and endless ones are not read forever")
   func unreadable() {
     #expect(throws: InputError(place: path("x"), number: ENOENT)) { try InputFile.contents(path("x")) }
     #expect(throws: InputError(place: folder.path, number: EISDIR)) { try InputFile.contents(folder.path) }
     #expect(throws: InputError(place: "/dev/zero", number: EFBIG)) { try InputFile.contents("/dev/zero") }
   }
 
-  @Test("a pipe with certificate and key in one is read once")
+  @Test("A pipe with certificate and key is read once")
   func identity() throws {
     var ends: [Int32] = [0, 0]
     let result = Foundation.pipe(&ends)

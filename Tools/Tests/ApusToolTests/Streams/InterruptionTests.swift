@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Interruptions")
 struct InterruptionTests {
-  @Test("work begins once every signal that ends the program is taken, and so is never ended half done")
+  @Test("Work starts after the signal handlers are installed")
   func beginning() async {
     let numbers = [SIGHUP, SIGINT, SIGTERM]
-    // The tests themselves are ended by such signals.
+    // The test process itself has the default handlers.
     defer { for number in numbers { signal(number, SIG_DFL) } }
     _ = await Interruption.during {
       for number in numbers {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Files that are written")
+@Suite("Writing files")
 final class OutputFileTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "output-\(UUID())")
 
@@ -23,7 +23,7 @@ final class OutputFileTests {
 
   private func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
 
-  @Test("a file has its name when all is written, and not before")
+  @Test("A file gets its name only when it is complete")
   func keep() async throws {
     let file = try OutputFile(path("a")) { 0xAB }
     try await file.writer.write(Data("new".utf8))
@@ -34,7 +34,7 @@ final class OutputFileTests {
     #expect(try text("a") == "new")
   }
 
-  @Test("what was there stays when it is given up, or forgotten")
+  @Test("A previous file is kept when writing is abandoned")
   func giveUp() async throws {
     try Data("old".utf8).write(to: folder.appending(path: "a"))
     let file = try OutputFile(path("a"))
@@ -45,7 +45,7 @@ final class OutputFileTests {
     #expect(try text("a") == "old")
   }
 
-  @Test("a file that is replaced keeps its mode, and a link leads to the new one")
+  @Test("A replaced file keeps its mode, and links lead to the new file")
   func replace() async throws {
     try Data("old".utf8).write(to: folder.appending(path: "a"))
     chmod(path("a"), 0o600)
@@ -60,7 +60,7 @@ final class OutputFileTests {
     #expect(stat(path("a"), &facts) == 0 && facts.st_mode & 0o777 == 0o600)
   }
 
-  @Test("what somebody put beside it beforehand is left alone, a link too")
+  @Test("Existing files and links with the temporary name are not used")
   func foreign() async throws {
     try Data("theirs".utf8).write(to: folder.appending(path: ".a.00000001.part"))
     try FileManager.default.createSymbolicLink(atPath: path(".a.00000002.part"), withDestinationPath: path("b"))
@@ -77,7 +77,7 @@ final class OutputFileTests {
     #expect(throws: OutputError(place: path("a"), number: EEXIST)) { try OutputFile(path("a")) { 1 } }
   }
 
-  @Test("a pipe that nobody reads holds up no task, and a cancelled one does not wait for a reader")
+  @Test("A pipe without a reader blocks no other task, and a cancelled task does not wait")
   func fifo() async throws {
     let pipe = path("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
@@ -91,14 +91,14 @@ final class OutputFileTests {
     try file.keep()
   }
 
-  @Test("what is no regular file is written to directly")
+  @Test("Files that are not regular are written to directly")
   func device() async throws {
     let file = try OutputFile("/dev/null")
     try await file.writer.write(Data("new".utf8))
     try file.keep()
   }
 
-  @Test("what cannot be written is an error at once")
+  @Test("An unwritable file is an error immediately")
   func unwritable() {
     #expect(throws: OutputError(place: folder.path, number: EISDIR)) { try OutputFile(folder.path) }
     #expect(throws: OutputError(place: path("x/y"), number: ENOENT)) { try OutputFile(path("x/y")) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Reading secrets")
 struct SecretInputTests {
-  /// What is read of an input that is written in pieces and then ends.
+  /// Reads a secret from input that arrives in pieces and then ends.
   private func secret(_ pieces: [String]) async throws -> Secret {
     var ends: [Int32] = [0, 0]
     let result = Foundation.pipe(&ends)
@@ -25,7 +25,7 @@ struct SecretInputTests {
   }
 
   @Test(
-    "it is the first line, however it arrives",
+    "The secret is the first line, however it arrives",
     arguments: [
       (["secret"], "secret"), (["secret\n"], "secret"), (["se", "cret\r", "\nmore\n"], "secret"),
       (["sec\rret\n"], "sec\rret"), ([" secret \n"], " secret "), (["s\u{FC}", "ß\n"], "s\u{FC}ß"),
@@ -34,14 +34,14 @@ struct SecretInputTests {
     #expect(try await self.secret(pieces) == Secret(secret))
   }
 
-  @Test("an empty line is none", arguments: ["", "\n", "\r\n", "\nsecret\n"])
+  @Test("An empty line is not a secret", arguments: ["", "\n", "\r\n", "\nsecret\n"])
   func empty(text: String) async throws {
     await #expect(throws: InputError(place: "pipe", reason: "its first line is empty")) {
       try await secret([text])
     }
   }
 
-  @Test("a file may be one without an end, which is not read for ever, and holds text")
+  @Test("An endless file is not read forever, and binary files are rejected")
   func files() async throws {
     let messages = DescriptorWriter(-1, place: "nothing")
     await #expect(throws: InputError(place: "/dev/zero", reason: "its first line is too long")) {
@@ -53,12 +53,12 @@ struct SecretInputTests {
     let file = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID())")
     try Data([0x61, 0xFF, 0x0A]).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
-    await #expect(throws: InputError(place: file.path, reason: "its first line is no text in UTF-8")) {
+    await #expect(throws: InputError(place: file.path, reason: "its first line is not UTF-8")) {
       try await SecretInput(path: file.path).read(prompt: "", messages: messages)
     }
   }
 
-  @Test("a pipe is no terminal to keep silent")
+  @Test("A pipe is not treated as a terminal")
   func pipe() throws {
     var ends: [Int32] = [0, 0]
     let result = Foundation.pipe(&ends)

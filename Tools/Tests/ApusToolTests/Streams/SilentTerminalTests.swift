@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Silent terminals")
 struct SilentTerminalTests {
-  /// What a terminal does with what is typed.
+  /// The settings of a terminal.
   private struct Ways: Equatable {
     var echoes: Bool
     var quits: cc_t
@@ -21,8 +21,8 @@ struct SilentTerminalTests {
     }
   }
 
-  // One test: what ends all of them ends those of other tests too.
-  @Test("nothing is shown, and no key leaves it so, until it ends or the program does")
+  // A single test, because `endAll` affects the terminals of other tests.
+  @Test("Input is not echoed, and no key can leave the echo off")
   func silence() throws {
     var (own, program): (Int32, Int32) = (-1, -1)
     let result = openpty(&own, &program, nil, nil, nil)

@@ -1,9 +1,8 @@
 import Foundation
 
-/// How the time of some work grows with what it is given.
+/// A measurement of how work's time grows with the size of its input.
 ///
-/// The processor's time of this thread counts, not the wall's, and of several runs the shortest: other work on the machine
-/// can only lengthen it.
+/// It takes the shortest processor time of this thread in several runs, because other load can only lengthen it.
 struct LinearTime {
   private static func time(of work: () -> Void) -> Double {
     let start = now
@@ -17,7 +16,7 @@ struct LinearTime {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Seconds that are measured by chance; more under a sanitizer, where everything takes many times as long.
+  /// The seconds below which a measurement is noise; more under a sanitizer, which is many times slower.
   private static let noise = ProcessInfo.processInfo.environment["APUS_SANITIZER"] == nil ? 0.1 : 5
 
   private static let size: Int = {
@@ -25,26 +24,26 @@ struct LinearTime {
     return rounds >= 1000 ? 100_000 : 10_000
   }()
 
-  /// Whether ten times the bytes take at most 12 times as long: 100 KB beside 10 KB, or 1 MB beside 100 KB in long runs
-  /// (`APUS_FUZZ` of 1,000 rounds or more).
+  /// Whether ten times the bytes take at most 12 times as long: 100 KB compared with 10 KB, or 1 MB with 100 KB in long
+  /// runs (`APUS_FUZZ` of 1,000 rounds or more).
   ///
   /// - Parameters:
-  ///   - make: makes input of so many bytes.
-  ///   - work: is timed.
+  ///   - make: returns input of a number of bytes.
+  ///   - work: the work to measure.
   static func holds<Input>(for make: (Int) -> Input, _ work: (Input) -> Void) -> Bool {
     let (small, large) = (make(size), make(10 * size))
     var (least, most) = (Double.infinity, Double.infinity)
     for _ in 0..<30 {
-      // Ten times the small one takes as long as the large one once, and is disturbed as much.
+      // Ten small inputs take as long as a large one, and are affected equally by other load.
       least = min(least, time { for _ in 0..<10 { work(small) } })
       most = min(most, time { work(large) })
-      // What takes no time is measured by chance; what looks at its input again and again takes seconds.
+      // Very short times are noise; quadratic work takes seconds.
       if most <= max(1.2 * least, noise) { return true }
     }
     return false
   }
 
-  /// Texts that repeat a piece, which parsers may look at again and again.
+  /// Returns a generator of texts that repeat a piece, on which parsers may backtrack.
   static func repeating(_ piece: String, after start: String = "", before end: String = "") -> (Int) -> String {
     { length in start + String(repeating: piece, count: max(1, length / max(1, piece.utf8.count))) + end }
   }

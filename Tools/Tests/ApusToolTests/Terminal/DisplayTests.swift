@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("How content is shown")
+@Suite("Presentation of content")
 struct DisplayTests {
   private let json = Data(#"{"a":1}"#.utf8)
 
@@ -15,26 +15,26 @@ struct DisplayTests {
     return String(decoding: shown + display.finish(), as: UTF8.self)
   }
 
-  @Test("in a pipe it is as it came")
+  @Test("Content in a pipe is unchanged")
   func pipe() {
     #expect(shown(json, Display("application/json", on: nil, isRaw: false)) == #"{"a":1}"#)
     #expect(shown(Data([0, 1]), Display(nil, on: nil, isRaw: false)) == "\0\u{1}")
   }
 
-  @Test("on a terminal JSON is laid out, unless it is wanted as it came")
+  @Test("JSON on a terminal is formatted, unless raw output is requested")
   func terminal() {
     #expect(shown(json, Display("application/problem+json", on: Terminal(), isRaw: false)) == "{\n  \"a\": 1\n}\n")
     #expect(shown(json, Display("application/json", on: Terminal(), isRaw: true)) == #"{"a":1}"#)
     #expect(shown(json, Display("text/plain", on: Terminal(), isRaw: false)) == "{\"a\":1}\n")
   }
 
-  @Test("binary content is kept from a terminal")
+  @Test("Binary content is not written to a terminal")
   func binary() {
     #expect(shown(Data([65, 0]), Display("image/png", on: Terminal(), isRaw: false)) == nil)
   }
 
   @Test(
-    "content on a terminal is harmless in whatever pieces it comes, and exact elsewhere", arguments: [1, 2, 3, .max])
+    "Content is escaped on a terminal, whatever its pieces, and unchanged elsewhere", arguments: [1, 2, 3, .max])
   func harmless(size: Int) {
     let content = Data("a\u{1B}[2J\u{9B}\u{202E}ü\r\nb\r".utf8) + [0x9B, 0x41]
     let pieces = stride(from: 0, to: content.count, by: min(size, content.count)).map { start in

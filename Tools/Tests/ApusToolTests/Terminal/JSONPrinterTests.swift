@@ -19,7 +19,7 @@ struct JSONPrinterTests {
     return String(decoding: output, as: UTF8.self)
   }
 
-  @Test("values stand on lines of their own, two blanks a level")
+  @Test("Each value is on its own line, indented by two spaces a level")
   func layout() {
     let json = #"{"b":[1,2.50,{"c":null}],"a":"x\"{}[],:","e":{},"f":[ ], "g" : true}"#
     let laidOut = """
@@ -42,21 +42,21 @@ struct JSONPrinterTests {
     #expect(printed(laidOut) == laidOut)
   }
 
-  @Test("it does not matter how it arrives", arguments: 1...5)
+  @Test("The size of the pieces does not matter", arguments: 1...5)
   func pieces(size: Int) {
     let json = #"{"a":["ü\\","\"",-1e5,[[]],{}],"b":{"c":false}}"#
     #expect(printed(json, by: size) == printed(json))
   }
 
   @Test(
-    "whatever it is laid out as, it is the same JSON",
+    "The formatted text is the same JSON",
     arguments: ["1", "\"a\"", "[[[]]]", "[1,[2,{\"a\":[{}]}]]", " {\"a\" : 1e400 } "])
   func same(json: String) {
     let blanks: (Character) -> Bool = { !$0.isWhitespace }
     #expect(printed(json).filter(blanks) == json.filter(blanks))
   }
 
-  @Test("names, texts and other values differ in colour, and the text is the same")
+  @Test("Keys, strings and other values differ in colour only")
   func colours() {
     let coloured = printed(#"{"a":"b","c":1}"#, hasColours: true)
     #expect(coloured.contains("\u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[32m\"b\"\u{1B}[0m"))
@@ -64,14 +64,14 @@ struct JSONPrinterTests {
     #expect(coloured.replacing(/\u{1B}\[[0-9]+m/, with: "") == printed(#"{"a":"b","c":1}"#))
   }
 
-  @Test("control characters never reach the terminal")
+  @Test("Control characters are escaped")
   func controls() {
     let shown = printed("[\"\u{1B}[2J\u{7}\", \u{1B}c]")
     #expect(!shown.contains("\u{1B}") && !shown.contains("\u{7}"))
     #expect(shown.contains("\\u001b[2J\\u0007"))
   }
 
-  @Test("the control characters behind ASCII do not either, however they arrive", arguments: [1, 2, .max])
+  @Test("C1 control characters are escaped, however they arrive", arguments: [1, 2, .max])
   func laterControls(size: Int) {
     let shown = printed("[\"\u{80}\u{9B}2J\u{9F}\u{A0}\u{BF}\u{E9}\", \u{85}x]", by: size)
     #expect(shown == "[\n  \"\\u0080\\u009b2J\\u009f\u{A0}\u{BF}\u{E9}\",\n  \\u0085x\n]\n")
@@ -79,18 +79,19 @@ struct JSONPrinterTests {
     #expect(printer.print(Data([0x22, 0xC2])) + printer.finish() == Data([0x22, 0xC2, 0x0A]))
   }
 
-  @Test("what is no JSON comes out with all its signs", arguments: ["}}]", "<html>", "{\"a", "[1,2", "{]}", "\"\\"])
+  @Test(
+    "Content that is not JSON keeps all its characters", arguments: ["}}]", "<html>", "{\"a", "[1,2", "{]}", "\"\\"])
   func broken(text: String) {
     let blanks: (Character) -> Bool = { !$0.isWhitespace }
     #expect(printed(text).filter(blanks) == text.filter(blanks))
   }
 
-  @Test("one document behind another begins on a line of its own")
+  @Test("Each further document starts a new line")
   func documents() {
     #expect(printed("{\"a\":1}\n2 \"b\"") == "{\n  \"a\": 1\n}\n2\n\"b\"\n")
   }
 
-  @Test("neither do characters that change its direction, nor single bytes of control", arguments: [1, 2, .max])
+  @Test("Direction marks and single control bytes are escaped, however they arrive", arguments: [1, 2, .max])
   func directions(size: Int) {
     #expect(
       printed("[\"\u{202E}\u{2066}\u{2069}\u{200E}\"]", by: size) == "[\n  \"\\u202e\\u2066\\u2069\u{200E}\"\n]\n")

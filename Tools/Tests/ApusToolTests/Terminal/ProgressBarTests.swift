@@ -10,14 +10,14 @@ struct ProgressBarTests {
     .init(direction: .received, bytes: bytes, total: total)
   }
 
-  @Test("short transfers are not drawn")
+  @Test("Short transfers are not drawn")
   func patience() {
     var bar = ProgressBar(width: 80)
     #expect(bar.update(received(1, of: 2), elapsed: .milliseconds(999)) == nil)
     #expect(bar.finish() == nil)
   }
 
-  @Test("a long one is drawn over and over, not too often, and taken away at the end")
+  @Test("A long transfer is redrawn at intervals and erased at the end")
   func drawing() throws {
     var bar = ProgressBar(width: 80)
     let drawing = bar.update(received(512, of: 2048), elapsed: .seconds(1))
@@ -30,7 +30,7 @@ struct ProgressBarTests {
     #expect(bar.finish() == nil)
   }
 
-  @Test("the bar fills with what has come")
+  @Test("The bar fills as bytes arrive")
   func filling() {
     let bar = ProgressBar(width: 100)
     #expect(
@@ -41,7 +41,7 @@ struct ProgressBarTests {
       bar.line(received(100, of: 100), elapsed: .seconds(1)).hasPrefix("[" + String(repeating: "#", count: 40) + "]"))
   }
 
-  @Test("what has no end known tells how much and how fast")
+  @Test("Without a known total, the bytes and the rate are shown")
   func unknown() {
     let bar = ProgressBar(width: 80)
     #expect(bar.line(received(3 << 20, of: nil), elapsed: .seconds(2)) == "received 3.0 MiB  1.5 MiB/s")
@@ -49,7 +49,7 @@ struct ProgressBarTests {
       bar.line(.init(direction: .sent, bytes: 10, total: nil), elapsed: .seconds(2)) == "sent 10 B  5 B/s")
   }
 
-  @Test("it never takes a second line, and nothing breaks it", arguments: [0, 1, 10, 30, 60, 81, 200])
+  @Test("The line never exceeds the width", arguments: [0, 1, 10, 30, 60, 81, 200])
   func width(width: Int) {
     let bar = ProgressBar(width: width)
     for transfer in [

@@ -3,14 +3,14 @@ import Testing
 
 @testable import ApusTool
 
-/// Text from servers on a terminal, byte by byte.
+/// Text from servers on a terminal.
 @Suite("Text on a terminal")
 struct TerminalTextTests {
   private func shown(_ bytes: [UInt8], keepsLines: Bool = true) -> [UInt8] {
     Array(TerminalText.harmless(Data(bytes), keepsLines: keepsLines))
   }
 
-  @Test("control characters are escapes, and ends of lines and tabs stay")
+  @Test("Control characters are escaped; newlines and tabs are kept")
   func controls() {
     for byte in UInt8.min..<0x20 where byte != 0x0A && byte != 0x09 {
       #expect(shown([0x41, byte, 0x42]) == Array("A\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))B".utf8))
@@ -20,12 +20,12 @@ struct TerminalTextTests {
     #expect(shown(Array("a\rb\r\r\n\r".utf8)) == Array("a\\u000db\\u000d\n\\u000d".utf8))
   }
 
-  @Test("a line is one line")
+  @Test("A single line stays a single line")
   func line() {
     #expect(shown(Array("a\n\tb\r\n".utf8), keepsLines: false) == Array(#"a\u000a\u0009b\u000d\u000a"#.utf8))
   }
 
-  @Test("C1 controls are escapes as characters and as single bytes")
+  @Test("C1 controls are escaped as characters and as single bytes")
   func laterControls() {
     for value in UInt8(0x80)...0x9F {
       let escape = Array("\\u00\(String(value, radix: 16))".utf8)
@@ -36,7 +36,7 @@ struct TerminalTextTests {
   }
 
   @Test(
-    "bytes that begin a character and do not end it hide no control",
+    "An incomplete character does not hide a control character",
     arguments: [
       [0xE2, 0x80, 0x1B], [0xE2, 0x9B, 0x41], [0xF0, 0x9B], [0xC0, 0x9B], [0xE0, 0x80, 0x9B], [0xED, 0xA0, 0x9B],
       [0xF4, 0x90, 0x80, 0x80], [0xFF, 0x9B], [0xC2, 0xC2, 0x9B], [0xF0, 0x9F, 0x98, 0x0D],
@@ -46,7 +46,7 @@ struct TerminalTextTests {
     #expect(!shown.contains { $0 < 0x20 || (0x7F...0x9F).contains($0) })
   }
 
-  @Test("characters that change the direction of text are escapes, and no others")
+  @Test("Only characters that change the direction of text are escaped")
   func directions() {
     for value in Array(UInt32(0x202A)...0x202E) + Array(0x2066...0x2069) {
       let text = Unicode.Scalar(value).map { String($0) } ?? ""
@@ -56,7 +56,7 @@ struct TerminalTextTests {
     #expect(TerminalText.harmless(text) == text)
   }
 
-  @Test("random bytes never leave a control character, and valid text without one keeps its bytes")
+  @Test("Random bytes never yield control characters, and valid text without them stays unchanged")
   func fuzz() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<2000 {
@@ -64,7 +64,7 @@ struct TerminalTextTests {
       var rest = shown(bytes)[...]
       while let byte = rest.popFirst() {
         #expect(byte >= 0x20 && byte != 0x7F || byte == 0x0A || byte == 0x09)
-        // Within a character these are no controls.
+        // As continuation bytes these are not controls.
         if byte >= 0xC3,
           let text = (1...3).lazy.compactMap({ String(validating: [byte] + rest.prefix($0), as: UTF8.self) }).first
         {

@@ -1,0 +1,40 @@
+public import Apus
+
+/// A picture, as the server sent it.
+public struct Poster: Sendable, Hashable {
+  /// The media type, for example `image/jpeg`.
+  public let type: String
+  /// The bytes of the picture.
+  public let bytes: [UInt8]
+
+  /// Creates a picture, for previews and tests.
+  public init(type: String, bytes: [UInt8]) {
+    self.type = type
+    self.bytes = bytes
+  }
+}
+
+extension Endpoint where Self == Request<Poster> {
+  /// Low priority, at most two attempts, and a tag by which all images can be held or cancelled.
+  static func poster(_ file: String) -> Self {
+    Request<Poster>(method: .get, path: "/w185/\(file)", mapping: .poster)
+      .tag("images").priority(.low).retry(RetryPolicy(attempts: 2))
+  }
+}
+
+extension ResponseMapping where Value == Poster {
+  /// Any picture; nothing is decoded.
+  static var poster: Self {
+    ResponseMapping(accept: "image/*") { content in
+      Poster(type: content.mediaType?.essence ?? "application/octet-stream", bytes: [UInt8](content.data))
+    }
+  }
+}
+
+extension LiveMoviesService {
+  /// Fetches a movie's poster, 185 points wide.
+  public func poster(of movie: Movie) async throws(CallError) -> Poster? {
+    guard let images, let path = movie.posterPath else { return nil }
+    return try await images.send(.poster(String(path.dropFirst())))
+  }
+}

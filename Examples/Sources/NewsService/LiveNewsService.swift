@@ -1,0 +1,46 @@
+public import Apus
+
+/// The news of a server that wraps every response in `{"code": …, "message": …, "data": …}`.
+///
+/// The envelope is a setting of the client, so endpoints describe only the data in it. A code other than success makes
+/// the call a rejection, although the status is 200.
+public struct LiveNewsService: NewsService {
+  private let client: Client
+
+  /// Creates the service with a client whose responses come in envelopes.
+  ///
+  /// - Parameter client: calls the server; `settings.coding.envelope` is set.
+  public init(client: Client) {
+    self.client = client
+  }
+
+  /// Creates the service and its client.
+  ///
+  /// - Parameters:
+  ///   - baseURL: the server's address.
+  ///   - configure: changes the client's configuration. Default: no changes.
+  public init(baseURL: BaseURL, configure: (inout Configuration) -> Void = { _ in }) {
+    client = Client(baseURL: baseURL) {
+      $0.settings.coding.envelope = EnvelopeFormat()
+      configure(&$0)
+    }
+  }
+
+  /// Fetches the headlines, under an id that one running call can have.
+  public func headlines() async throws(CallError) -> [Headline] {
+    try await client.send(.headlines().id("headlines", whenRunning: .refuse))
+  }
+
+  /// Fetches the article.
+  public func article(_ id: Article.ID) async throws(CallError) -> Article {
+    try await client.send(.article(id))
+  }
+}
+
+extension Endpoint where Self == Request<[Headline]> {
+  static func headlines() -> Self { .get("/news") }
+}
+
+extension Endpoint where Self == Request<Article> {
+  static func article(_ id: Article.ID) -> Self { .get("/news/\(id)") }
+}

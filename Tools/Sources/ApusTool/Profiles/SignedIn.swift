@@ -1,7 +1,0 @@
-import Apus
-
-/// A profile, and the credentials that were kept for it.
-struct SignedIn: Sendable, Hashable {
-  let profile: Profile
-  let credential: Credential
-}
