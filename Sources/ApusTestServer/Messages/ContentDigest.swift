@@ -24,7 +24,7 @@
     }
 
     /// The digest of all bytes added so far.
-    var value: UInt64 {
+    package var value: UInt64 {
       let last = length % 8 == 0 ? hash : Self.mix(hash, word)
       return Self.mix(last, UInt64(length))
     }

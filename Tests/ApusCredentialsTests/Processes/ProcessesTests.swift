@@ -21,7 +21,7 @@
       "however many find their token over at once, the server is asked for one, and each call is answered",
       arguments: [2, 4])
     func together(count: Int) async throws {
-      let gate = ApusTestServer.Gate()
+      let gate = Gate()
       let tokens = TokenServer(gate: gate)
       try await Place.with { place in
         let store = try await keepOldTokens(in: place)

@@ -1,6 +1,6 @@
 #if NIO
   import ApusCore
-  public import ApusTestServer
+  package import ApusTestServer
   import ApusTesting
   import HTTPTypes
 
@@ -21,7 +21,7 @@
     }
 
     /// The fault; for everything.
-    public let fault: Fault
+    package let fault: Fault
     /// How the answer's content is framed.
     public let framing: Framing
 
@@ -44,7 +44,7 @@
     ///
     /// - Throws: what ``TransportKind/run(_:_:_:body:)`` finds left behind; the error of the call after it.
     public func outcome(on kind: TransportKind) async throws -> FaultOutcome {
-      let gate = ApusTestServer.Gate()
+      let gate = Gate()
       let clock = ManualClock()
       var settings = ClientSettings()
       settings.runtime.clock = clock
@@ -79,7 +79,7 @@
     }
 
     /// The fault, where it is to happen.
-    private func suffered(stallingAt gate: ApusTestServer.Gate) -> Fault {
+    private func suffered(stallingAt gate: Gate) -> Fault {
       var fault = fault
       fault.scope = fault.trigger == .connect ? .connection(0) : .request(0)
       if case .stall = fault.effect { fault.effect = .stall(until: gate) }

@@ -23,7 +23,7 @@
     private static let atOnce = 2000
     /// One at a time, so that what one holds is not counted by another.
     private static let turn = {
-      let gate = ApusTesting.Gate()
+      let gate = Gate()
       gate.release()
       return gate
     }()
