@@ -19,7 +19,7 @@
 
     private final class Replies: Sendable {
       let byPath = Mutex<[String: ConformanceReply]>([:])
-      let held = ApusTestServer.Gate()
+      let held = Gate()
 
       func withholds(_ path: String) -> Bool {
         guard case .withhold = byPath.withLock({ $0[path]?.steps.first }) else { return false }
@@ -111,7 +111,7 @@
 
   extension Reply {
     /// The steps of a reply. Content without a length is chunked.
-    fileprivate init(_ reply: ConformanceReply, to request: RecordedRequest, held: ApusTestServer.Gate) {
+    fileprivate init(_ reply: ConformanceReply, to request: RecordedRequest, held: Gate) {
       var steps: [Step] = []
       var isChunked = false
       for step in reply.steps {

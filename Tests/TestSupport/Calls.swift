@@ -4,7 +4,7 @@ public import Testing
 
 /// Returns the error that a call throws, or `nil` if it succeeds. Any error but a `CallError` fails the test.
 public func failure(
-  at location: SourceLocation = #_sourceLocation, of call: () async throws -> some Any
+  at location: SourceLocation = #_sourceLocation, _ call: () async throws -> some Any
 ) async -> CallError? {
   do {
     _ = try await call()

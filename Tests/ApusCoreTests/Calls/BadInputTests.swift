@@ -24,7 +24,7 @@ struct BadInputTests {
 
     static func reading<Value: Sendable>(_ name: String, _ request: Request<Value>) -> Reading {
       Reading(testDescription: name) { api in
-        await failure { () async throws(CallError) in try await api.send(request) }
+        await failure { try await api.send(request) }
       }
     }
 
@@ -37,10 +37,10 @@ struct BadInputTests {
       reading("in snake case", Request<Film>.get("/x").json(.snakeCase)),
       reading("by status", Request<Film>.get("/x").mapping(.byStatus([200: .decoded]))),
       Reading(testDescription: "as the call says") { api in
-        await failure { () async throws(CallError) in try await api.send(Request<Content>.get("/x"), as: Film.self) }
+        await failure { try await api.send(Request<Content>.get("/x"), as: Film.self) }
       },
       Reading(testDescription: "after it was streamed") { api in
-        await failure { () async throws(CallError) in
+        await failure {
           try await api.withResponse(to: Request<Content>.get("/x")) { response in
             let data = try await response.collect()
             do {
@@ -89,7 +89,7 @@ struct BadInputTests {
     struct Refused: Decodable, Sendable { var reason: String }
     for text in Self.answers + [Self.deep("{\"error\":", "}"), Self.deep("{\"errors\":[", "]}")] {
       let api = client(answering: .json(text, status: 422, fields: [.contentType: type]))
-      let error = await failure { () async throws(CallError) in
+      let error = await failure {
         try await api.send(Request<Film>.get("/x").rejecting(as: Refused.self))
       }
       #expect(error?.code == .rejected && error?.status == 422 && error?.requestState == .answered)
@@ -101,7 +101,7 @@ struct BadInputTests {
   @Test("A response whose content ends early fails as broken, after the head was received", arguments: [true, false])
   func truncated(isStreamed: Bool) async {
     let api = client(answering: .pieces([#"{"title":"#, #""Ran"}"#]).brokenOff(after: 1))
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       if isStreamed { return try await api.withResponse(to: Request<Film>.get("/x")) { try await $0.collect().count } }
       return try await api.send(Request<Film>.get("/x")).title.count
     }
@@ -126,7 +126,7 @@ struct BadInputTests {
       (.get("/x", query: ["rates": [1, -Double.infinity]]), "rates"), (.get("/x", query: ["rate": Float.nan]), "rate"),
     ]
     for (request, place) in requests {
-      let error = await failure { () async throws(CallError) in try await client().send(request) }
+      let error = await failure { try await client().send(request) }
       #expect(error?.code == .encoding && error?.category == .encoding && error?.requestState == .notSent)
       #expect(error?.place == place)
       #expect(error?.attempts == 0)
@@ -136,7 +136,7 @@ struct BadInputTests {
   @Test("A value that encodes nothing fails as content, with an explanation")
   func nothing() async {
     struct Silent: Encodable { func encode(to encoder: any Encoder) {} }
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client().send(Request<Void>.post("/x", content: .json(Silent())))
     }
     #expect(error?.code == .encoding)
@@ -151,7 +151,7 @@ struct BadInputTests {
     stub.onAny(answer: .status(200))
     let api = Client(environment: Environment(baseURL: "https://a.example"), transport: stub)
     let error = try #require(
-      await failure { () async throws(CallError) in try await api.send(Request<Void>.get("/users/\(value)/friends")) })
+      await failure { try await api.send(Request<Void>.get("/users/\(value)/friends")) })
     #expect(error.code == .invalidRequest && error.requestState == .notSent && error.phase == .preparing)
     #expect(error.detail.hasPrefix("a path value "))
     #expect(error.description.contains("GET /users/{}/friends") && stub.exchanges.isEmpty)
@@ -166,7 +166,7 @@ struct BadInputTests {
     ]
     for status in [200, 204, 301, 304, 401, 503] {
       let api = client(answering: .pieces(["{}"], status: status, fields: fields))
-      let error = await failure { () async throws(CallError) in try await api.send(Request<Film>.get("/x")) }
+      let error = await failure { try await api.send(Request<Film>.get("/x")) }
       #expect([.decoding, .rejected, .contentTooLarge].contains(error?.code))
       #expect(error?.status == status)
     }

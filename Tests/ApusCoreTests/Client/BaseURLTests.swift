@@ -49,7 +49,7 @@ import Testing
     let literal = BaseURL(stringLiteral: text)
     #expect(literal.origin == nil)
     #expect(literal.description == error?.description)
-    let failed = await failure { () async throws(CallError) in
+    let failed = await failure {
       try await client(at: literal).send(Request<Void>.get("/x"))
     }
     #expect(failed?.code == .invalidRequest)

@@ -44,7 +44,7 @@ private struct LengthParser: ContentParser {
   @Test("An error thrown by a parser becomes a decoding error with that cause")
   func parserThrows() async throws {
     let api = client(answering: .text("a,b\nc"))
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await api.send(Request<Void>.get("/table").parsed(by: CSVParser()))
     }
     #expect(error?.code == .decoding)
@@ -66,7 +66,7 @@ private struct LengthParser: ContentParser {
     let lines: [String] = try await api.send(.get("/lines"))
     #expect(lines == ["a", "b"])
     #expect(stub.exchanges.first?.fields[.accept] == "text/x-lines")
-    _ = await failure { () async throws(CallError) in try await api.send(Request<[Int]>.get("/x").at("data")) }
+    _ = await failure { try await api.send(Request<[Int]>.get("/x").at("data")) }
     #expect(stub.exchanges.last?.fields[.accept] == "application/json")
   }
 

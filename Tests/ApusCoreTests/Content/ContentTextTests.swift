@@ -32,7 +32,7 @@ import Testing
     "Bytes that are not valid text are a decoding error",
     arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]])
   func noText(bytes: [UInt8]) async {
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .bytes(Data(bytes))).send(Request<String>.get("/x"))
     }
     #expect(error?.code == .decoding)

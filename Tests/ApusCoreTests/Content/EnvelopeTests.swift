@@ -21,7 +21,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     let format = EnvelopeFormat(code: "success", message: "error", data: "result", successCodes: ["true"])
     let request = Request<User>.get("/x").enveloped(format)
     #expect(try await client(answering: .json(#"{"success":true,"result":{"id":1}}"#)).send(request) == User(id: 1))
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .json(#"{"success":false,"error":"taken"}"#)).send(request)
     }
     #expect(error?.rejection?.code == "false")
@@ -31,7 +31,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
   @Test("Any other code is a rejection, whatever the status")
   func rejection() async {
     let api = client(answering: .json(#"{"code":1042,"message":"Name is taken","data":{"id":7}}"#))
-    let error = await failure { () async throws(CallError) in try await api.send(ask) }
+    let error = await failure { try await api.send(ask) }
     #expect(error?.code == .rejected)
     #expect(error?.category == .reported)
     #expect(error?.status == 200)
@@ -58,7 +58,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     coding.envelope = EnvelopeFormat()
     try await client(answering: .json(#"{"code":0}"#), coding: coding).send(Request<Void>.post("/x"))
     try await client(answering: .status(204), coding: coding).send(Request<Void>.post("/x"))
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .json(#"{"code":3,"message":"no"}"#), coding: coding).send(Request<Void>.post("/x"))
     }
     #expect(error?.code == .rejected && error?.rejection?.message == "no")
@@ -77,7 +77,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     for json in [#"{"code":0}"#, #"{"code":0,"data":null}"#] {
       let api = client(answering: .json(json))
       #expect(try await api.send(Request<User?>.get("/x").enveloped(EnvelopeFormat())) == nil)
-      let error = await failure { () async throws(CallError) in try await api.send(ask) }
+      let error = await failure { try await api.send(ask) }
       #expect(error?.code == .decoding)
       #expect(error?.place == "data")
     }
@@ -87,13 +87,13 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     "An envelope without a readable code is a decoding error",
     arguments: ["{}", #"{"code":null,"data":{"id":1}}"#, #"{"code":[],"data":{"id":1}}"#, "[]", "7", "{"])
   func noCode(json: String) async {
-    let error = await failure { () async throws(CallError) in try await client(answering: .json(json)).send(ask) }
+    let error = await failure { try await client(answering: .json(json)).send(ask) }
     #expect(error?.code == .decoding)
   }
 
   @Test("A message that is not a string is ignored")
   func oddMessage() async {
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .json(#"{"code":5,"message":{"a":1}}"#)).send(ask)
     }
     #expect(error?.rejection?.code == "5" && error?.rejection?.message == nil)
@@ -107,10 +107,10 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     let good = client(answering: .json(#"{"status_code":0,"result_set":{"long_name":4}}"#))
     #expect(try await good.send(request).longName == 4)
     let bad = client(answering: .json(#"{"status_code":0,"result_set":{"long_name":"x"}}"#))
-    let error = await failure { () async throws(CallError) in try await bad.send(request) }
+    let error = await failure { try await bad.send(request) }
     #expect(error?.place?.hasSuffix("longName") == true)
     let no = client(answering: .json(#"{"status_code":7,"status_message":"Invalid key"}"#))
-    let refusal = await failure { () async throws(CallError) in try await no.send(request) }
+    let refusal = await failure { try await no.send(request) }
     #expect(refusal?.rejection?.message == "Invalid key")
   }
 }

@@ -32,10 +32,10 @@ import Testing
       Request<Node>.get("/x"), .get("/x").at("children"), .get("/x").enveloped(EnvelopeFormat(code: "c")),
     ] {
       let api = client(answering: .json(json))
-      let error = await failure { () async throws(CallError) in try await api.send(request) }
+      let error = await failure { try await api.send(request) }
       #expect(error?.code == .decoding)
     }
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .json(json)).send(Request<Node>.get("/x"))
     }
     #expect(error?.detail == "the content is not valid JSON (nested too deeply at byte 832)")

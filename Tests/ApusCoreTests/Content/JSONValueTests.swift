@@ -45,7 +45,7 @@ import Testing
       ("result_page.none", "result_page.none", "a key is missing"), ("none.big", "none", "a key is missing"),
       ("code.x", "code", "expected Dictionary<String, Any>, found another type"),
     ] {
-      let error = await failure { () async throws(CallError) in
+      let error = await failure {
         try await api.send(Request<JSONValue>.get("/x").at(path))
       }
       #expect(error?.code == .decoding && error?.place == place && error?.detail == detail)

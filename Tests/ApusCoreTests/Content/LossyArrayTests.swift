@@ -24,7 +24,7 @@ private struct Film: Decodable, Sendable, Equatable { var title: String }
 
   @Test("Content that is not an array is a decoding error", arguments: ["{}", "null", "7"])
   func noArray(json: String) async {
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .json(json)).send(Request<LossyArray<Film>>.get("/x"))
     }
     #expect(error?.code == .decoding)
@@ -32,7 +32,7 @@ private struct Film: Decodable, Sendable, Equatable { var title: String }
 
   @Test("Ordinary arrays are not lossy")
   func strict() async {
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .json("[1,\"x\"]")).send(Request<[Int]>.get("/x"))
     }
     #expect(error?.code == .decoding && error?.place == "[1]")

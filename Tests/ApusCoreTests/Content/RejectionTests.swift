@@ -13,7 +13,7 @@ import Testing
 @Suite("Rejections") struct RejectionTests {
   private func refusal(_ answer: StubAnswer) async throws -> CallError {
     try #require(
-      await failure { () async throws(CallError) in
+      await failure {
         try await client(answering: answer).send(Request<Int>.get("/x"))
       })
   }
@@ -115,7 +115,7 @@ import Testing
     struct Invalid: Decodable, Sendable, Equatable { var fields: [String] }
     let api = client(answering: .json(#"{"fields":["name"]}"#, status: 422))
     let request = Request<Int>.post("/x").rejecting(as: Invalid.self)
-    let error = await failure { () async throws(CallError) in try await api.send(request) }
+    let error = await failure { try await api.send(request) }
     #expect(error?.rejection(as: Invalid.self) == Invalid(fields: ["name"]))
     #expect(error?.rejection(as: Int.self) == nil)
     #expect(error?.category == .reported)
@@ -128,7 +128,7 @@ import Testing
   @Test("A rejection of another shape is thrown, and an accepted response is the value")
   func otherShape() async throws {
     struct Invalid: Decodable, Sendable { var fields: [String] }
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .text("no", status: 500)).outcome(
         of: Request<Int>.get("/x"), rejectedAs: Invalid.self)
     }

@@ -89,7 +89,7 @@ import Testing
       (.encoded(Film(stars: .nan), as: JSONFormat()), "stars"), (.form(["a": Double.nan]), "a"),
     ]
     for (content, place) in cases {
-      let error = await failure { () async throws(CallError) in try await message(content) }
+      let error = await failure { try await message(content) }
       #expect(error?.code == .encoding)
       #expect(error?.place == place)
       #expect(error?.requestState == .notSent)
@@ -117,7 +117,7 @@ import Testing
 
   @Test("A media type that is not a valid field value is refused")
   func badMediaType() async {
-    let error = await failure { () async throws(CallError) in try await message(.text("x", "text/plain\r\nX: y")) }
+    let error = await failure { try await message(.text("x", "text/plain\r\nX: y")) }
     #expect(error?.code == .invalidRequest)
   }
 

@@ -38,7 +38,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await none.send(Request<Film?>.get("/x").at("data")) == nil)
     #expect(try await none.send(Request<Film?>.get("/x").enveloped(EnvelopeFormat())) == nil)
     for request in [Request<Film>.get("/x"), .get("/x").at("data"), .get("/x").enveloped(EnvelopeFormat())] {
-      let error = await failure { () async throws(CallError) in try await none.send(request) }
+      let error = await failure { try await none.send(request) }
       #expect(error?.code == .decoding)
       #expect(error?.detail == "the response has no content")
       #expect(error?.status == 204)
@@ -73,7 +73,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await client(answering: .text("now")).send(request) == "now")
     #expect(try await client(answering: .status(202)).send(request) == "later")
     #expect(try await client(answering: .status(207)).send(request) == "207")
-    let error = await failure { () async throws(CallError) in try await client(answering: .status(206)).send(request) }
+    let error = await failure { try await client(answering: .status(206)).send(request) }
     #expect(error?.code == .decoding && error?.status == 206)
     #expect(ResponseMapping<Int>.byStatus([201: .constant(1), 200: .decoded]).accept == .json)
     #expect(ResponseMapping<Int>.byStatus([:]).accept == nil)
@@ -93,7 +93,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
       ("{}", "a key is missing", "items"), ("null", "expected Dictionary<String, Any>, found null", "the top"),
     ]
     for (json, detail, place) in cases {
-      let error = await failure { () async throws(CallError) in try await value(json, as: Page.self) }
+      let error = await failure { try await value(json, as: Page.self) }
       #expect(error?.code == .decoding)
       #expect(error?.place == place, "\(json)")
       #expect(error?.detail == detail, "\(json)")
@@ -107,14 +107,14 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     "Content that is not JSON is a decoding error",
     arguments: ["{", "", "[1,", "nope", "{\"items\":[{\"title\":\"a", "\u{0}", "{}{}"])
   func malformed(json: String) async {
-    let error = await failure { () async throws(CallError) in try await value(json, as: Page.self) }
+    let error = await failure { try await value(json, as: Page.self) }
     #expect(error?.code == .decoding)
   }
 
   @Test("A decoding error names the media type of an HTML page received instead of JSON")
   func html() async {
     let page = StubAnswer.text("<html>secret</html>", fields: [.contentType: "Text/HTML; charset=utf-8"])
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: page).send(Request<Page>.get("/x"))
     }
     #expect(error?.code == .decoding)
@@ -126,9 +126,9 @@ private struct Page: Decodable, Sendable { var items: [Film] }
   func deep() async throws {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
       let deep = String(repeating: open, count: 10_000) + "1" + String(repeating: close, count: 10_000)
-      let error = await failure { () async throws(CallError) in try await value(deep, as: JSONValue.self) }
+      let error = await failure { try await value(deep, as: JSONValue.self) }
       #expect(error?.code == .decoding)
-      let refusal = await failure { () async throws(CallError) in try await value(deep, as: Int.self, status: 500) }
+      let refusal = await failure { try await value(deep, as: Int.self, status: 500) }
       #expect(refusal?.code == .rejected && refusal?.rejection?.isReported == false)
     }
     let some = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
@@ -156,7 +156,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
       ("data.items.first", "data.items", "expected Dictionary<String, Any>, found another type"),
       ("data", "data", "expected Array<Any>, found another type"),
     ] {
-      let error = await failure { () async throws(CallError) in try await api.send(Request<[Film]>.get("/x").at(path)) }
+      let error = await failure { try await api.send(Request<[Film]>.get("/x").at(path)) }
       #expect(error?.code == .decoding)
       #expect(error?.place == place)
       #expect(error?.detail == detail)
@@ -166,9 +166,9 @@ private struct Page: Decodable, Sendable { var items: [Film] }
   @Test("Keys of dictionaries come from the server, so they are masked in the coding path")
   func dictionaryKeys() async {
     let json = #"{"ann@example.com":{"title":1}}"#
-    let error = await failure { () async throws(CallError) in try await value(json, as: [String: Film].self) }
+    let error = await failure { try await value(json, as: [String: Film].self) }
     #expect(error?.place == "██.title")
-    let numbered = await failure { () async throws(CallError) in try await value(#"{"77":"x"}"#, as: [Int: Int].self) }
+    let numbered = await failure { try await value(#"{"77":"x"}"#, as: [Int: Int].self) }
     #expect(numbered?.place == "██")
   }
 
@@ -194,19 +194,19 @@ private struct Page: Decodable, Sendable { var items: [Film] }
       }
     }
     for json in [#"{"ann@example.com":{"title":1}}"#, #"{"4711":{"title":1}}"#] {
-      let made = await failure { () async throws(CallError) in try await value(json, as: Table<Made>.self) }
+      let made = await failure { try await value(json, as: Table<Made>.self) }
       #expect(made?.place == "██.title")
-      let wrapped = await failure { () async throws(CallError) in try await value(json, as: Table<Wrapped>.self) }
+      let wrapped = await failure { try await value(json, as: Table<Wrapped>.self) }
       #expect(wrapped?.place == "██.title")
       var coding = CodingOptions()
       coding.json = .snakeCase
-      let snake = await failure { () async throws(CallError) in
+      let snake = await failure {
         try await value(json, as: [String: Film].self, coding: coding)
       }
       #expect(snake?.place == "██.title")
     }
     let nested = #"{"ann":[{"title":"a"},{"title":2}]}"#
-    let listed = await failure { () async throws(CallError) in try await value(nested, as: [String: [Film]].self) }
+    let listed = await failure { try await value(nested, as: [String: [Film]].self) }
     #expect(listed?.place == "██[1].title")
   }
 

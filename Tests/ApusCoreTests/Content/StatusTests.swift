@@ -30,7 +30,7 @@ import Testing
     let api = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
     for status in 100...599 {
       stub.onAny(answer: .status(status))
-      let error = await failure { () async throws(CallError) in try await api.send(Request<Void>.get("/x")) }
+      let error = await failure { try await api.send(Request<Void>.get("/x")) }
       if (200...299).contains(status) {
         #expect(error == nil)
       } else {
@@ -46,7 +46,7 @@ import Testing
   func accepted() async throws {
     let api = client(answering: .json("7", status: 404))
     #expect(try await api.send(Request<Int>.get("/x").accepting(.statuses(404))) == 7)
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .json("7")).send(Request<Int>.get("/x").accepting(.statuses(404)))
     }
     #expect(error?.code == .rejected && error?.status == 200)

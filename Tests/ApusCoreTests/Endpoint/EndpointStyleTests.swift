@@ -78,9 +78,9 @@ private struct Broken: Endpoint {
   func broken() async throws {
     let api = client(answering: .json("{}"))
     for error in [
-      await failure { () async throws(CallError) in try await api.send(Broken()) },
-      await failure { () async throws(CallError) in try await api.send(Broken().tag("x").timeout(.seconds(1))) },
-      await failure { () async throws(CallError) in _ = try await api.message(for: Broken()) },
+      await failure { try await api.send(Broken()) },
+      await failure { try await api.send(Broken().tag("x").timeout(.seconds(1))) },
+      await failure { _ = try await api.message(for: Broken()) },
     ] {
       let error = try #require(error)
       #expect(error.code == .invalidRequest)

@@ -13,7 +13,7 @@ import Testing
   @Test("A value that is a dot segment in any encoding is refused", arguments: dotSegments)
   func valueIsDotSegment(value: String) async {
     for path in ["/users/\(value)", "/users/\(value)/friends", "\(value)", "/\(value)/x"] as [RequestPath] {
-      let error = await failure { () async throws(CallError) in try await target(path) }
+      let error = await failure { try await target(path) }
       #expect(error?.code == .invalidRequest)
       #expect(error?.requestState == .notSent)
     }
@@ -52,7 +52,7 @@ import Testing
     let path: RequestPath = "/files/\(value)"
     #expect(path.fault?.isEmpty == false)
     #expect(RequestPath(segments: ["files", value]).fault != nil)
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(at: "https://h.example").send(Request<Void>.get(path))
     }
     #expect(error?.code == .invalidRequest && error?.requestState == .notSent)
@@ -89,7 +89,7 @@ import Testing
       "javascript://x", "/a\u{0}b", "://x", "///x",
     ])
   func elsewhere(text: String) async {
-    let error = await failure { () async throws(CallError) in try await target(RequestPath(stringLiteral: text)) }
+    let error = await failure { try await target(RequestPath(stringLiteral: text)) }
     #expect(error?.code == .invalidRequest)
   }
 

@@ -69,7 +69,7 @@ import Testing
         throw EncodingError.invalidValue(1, .init(codingPath: encoder.codingPath, debugDescription: "secret"))
       }
     }
-    let error = await failure { () async throws(CallError) in try await target("/x", query: ["v": ["w": Refuses()]]) }
+    let error = await failure { try await target("/x", query: ["v": ["w": Refuses()]]) }
     #expect(error?.code == .encoding)
     #expect(error?.place == "v.w")
     #expect(error.map { "\($0)".contains("secret") } == false)

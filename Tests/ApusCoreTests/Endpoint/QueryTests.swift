@@ -103,7 +103,7 @@ import Testing
       (Query(7), ""), (Query([1, 2]), ""), (Query("text"), ""),
     ]
     for (query, place) in bad {
-      let error = await failure { () async throws(CallError) in try await target("/x", query: query) }
+      let error = await failure { try await target("/x", query: query) }
       #expect(error?.code == .encoding)
       #expect(error?.place == place)
       #expect((error?.underlying as? QueryEncodingError)?.name == place)

@@ -64,7 +64,7 @@ import Testing
   @Test("Slashes separate a list of segments, but not within a segment")
   func segments() async throws {
     #expect(try await target("/files/\(segments: ["a b", "c/d", "e"])") == "/files/a%20b/c%2Fd/e")
-    let error = await failure { () async throws(CallError) in try await target("/files/\(segments: ["a", "..", "b"])") }
+    let error = await failure { try await target("/files/\(segments: ["a", "..", "b"])") }
     #expect(error?.code == .invalidRequest)
   }
 

@@ -56,7 +56,7 @@ import Testing
         (directory + "/missing", "there is no such file"), (directory, "it is not a regular file"),
         (directory + "/dangling", "it is not a regular file"), (directory + "/missing/x", "there is no such file"),
       ] {
-        let error = await failure { () async throws(CallError) in
+        let error = await failure {
           try await lowered(Request<Void>.put("/x", content: .file(path)))
         }
         #expect(error?.code == .encoding)

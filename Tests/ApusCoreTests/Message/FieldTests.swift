@@ -41,7 +41,7 @@ import Testing
   func controls() async throws {
     for code in [UInt8](0...0x1F) + [0x7F] {
       let value = "a\(Unicode.Scalar(code))b"
-      let error = await failure { () async throws(CallError) in
+      let error = await failure {
         try await lowered(Request<Void>.get("/x").field("X-A", value))
       }
       #expect((error?.code == .invalidRequest) == (code != 9), "\(code)")
@@ -50,7 +50,7 @@ import Testing
 
   @Test("A line break in a value is refused", arguments: ["a\r\nX: y", "a\nb", "a\rb", "\r\n", "a\0"])
   func injection(value: String) async {
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await lowered(Request<Void>.get("/x").field("X-A", value))
     }
     #expect(error?.code == .invalidRequest)
@@ -64,7 +64,7 @@ import Testing
       "a\u{7F}",
     ])
   func badName(name: String) async {
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await lowered(Request<Void>.get("/x").field(name, "1"))
     }
     #expect(error?.code == .invalidRequest)
@@ -78,7 +78,7 @@ import Testing
       "Trailer", "Proxy-Connection",
     ])
   func framing(name: String) async throws {
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await lowered(Request<Void>.get("/x").field(name, "1"))
     }
     #expect(error?.code == .invalidRequest)
@@ -142,7 +142,7 @@ import Testing
     }
     var pipeline = Pipeline()
     pipeline.insert(Adds(), .beforeTransport)
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(pipeline: pipeline).send(Request<Void>.get("/x"))
     }
     #expect(error?.code == .encoding)

@@ -19,7 +19,7 @@ import Testing
     for state in [RequestState.notSent, .maybeSent, .answered] {
       let thrown = TransportError(kind, requestState: state, detail: "why", underlying: Cause())
       let error = try #require(
-        await failure { () async throws(CallError) in
+        await failure {
           try await client(answering: .failure(thrown)).send(Request<Void>.get("/x"))
         })
       #expect(error.code == code)
@@ -35,7 +35,7 @@ import Testing
   @Test("A call that Apus itself holds back has a category of its own", arguments: [true, false])
   func heldBack(isControl: Bool) async {
     let thrown = TransportError(.declined, requestState: .notSent)
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .failure(isControl ? thrown.about(.control) : thrown)).send(Request<Void>.get("/x"))
     }
     #expect(error?.code == .declined && error?.category == (isControl ? .heldBack : .invalidRequest))
@@ -46,7 +46,7 @@ import Testing
     arguments: [CallPhase.connecting, .awaitingHead, .receiving, .waiting])
   func phases(phase: CallPhase) async {
     let thrown = TransportError(.timedOut(phase), requestState: .maybeSent)
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .failure(thrown)).send(Request<Void>.get("/x"))
     }
     #expect(error?.phase == phase)
@@ -55,7 +55,7 @@ import Testing
   @Test("Any other error of a transport is a broken exchange with that cause, described by its type")
   func unknown() async {
     struct Odd: Error { var secret = "s3cr3t" }
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .failure(Odd())).send(Request<Void>.get("/x"))
     }
     #expect(error?.code == .broken)
@@ -65,7 +65,7 @@ import Testing
 
   @Test("A cancellation by the transport is a cancellation")
   func cancellation() async {
-    let error = await failure { () async throws(CallError) in
+    let error = await failure {
       try await client(answering: .failure(CancellationError())).send(Request<Void>.get("/x"))
     }
     #expect(error?.code == .cancelled && error?.isCancellation == true && error?.category == .cancelled)
@@ -86,7 +86,7 @@ import Testing
     var sentences: Set<String> = []
     for status in [400, 401, 403, 404, 409, 413, 429, 500] {
       let error = try #require(
-        await failure { () async throws(CallError) in
+        await failure {
           try await client(answering: .status(status)).send(Request<Void>.get("/x"))
         })
       sentences.insert(try #require(error.errorDescription))
@@ -94,7 +94,7 @@ import Testing
     #expect(sentences.count == 8)
     for (one, other) in [(404, 410), (409, 412), (500, 503)] {
       let texts = await [one, other].asyncMap { status in
-        await failure { () async throws(CallError) in
+        await failure {
           try await client(answering: .status(status)).send(Request<Void>.get("/x"))
         }?.errorDescription
       }

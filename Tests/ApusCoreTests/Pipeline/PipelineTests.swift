@@ -124,7 +124,7 @@ private final class Notes: Sendable {
     pipeline.insert(Answers(), .before(.trace))
     let api = Client(environment: environment, pipeline: pipeline, transport: stub)
     #expect(try await api.response(to: Request<Void>.get("/x")).head.status.code == 299)
-    let error = await failure { () async throws(CallError) in try await api.message(for: Request<Void>.get("/x")) }
+    let error = await failure { try await api.message(for: Request<Void>.get("/x")) }
     #expect(stub.exchanges.count == 2)
     #expect(error == nil)
   }

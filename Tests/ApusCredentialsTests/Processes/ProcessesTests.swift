@@ -21,7 +21,7 @@
       "However many processes find their token expired at once, there is one refresh, and each call gets a response",
       arguments: [2, 4])
     func together(count: Int) async throws {
-      let gate = ApusTestServer.Gate()
+      let gate = Gate()
       let tokens = TokenServer(gate: gate)
       try await Place.with { place in
         let store = try await keepOldTokens(in: place)

@@ -69,7 +69,7 @@
         let running = Task { try await client.send(message()).string }
         try await gate.waitForArrivals(1)
         let end = Task { await transport.shutDown(within: .seconds(60)) }
-        while await failure(of: { try await client.send(message(.get, "/late")) })?.requestState != .notSent {}
+        while await failure({ try await client.send(message(.get, "/late")) })?.requestState != .notSent {}
         gate.open()
         let got = try await running.value
         #expect(got == "whole")

@@ -6,9 +6,9 @@ import ApusTesting
 
 /// A gate for responses of the stub and of the test server.
 final class Latch: Sendable {
-  let stub = ApusTesting.Gate()
+  let stub = Gate()
   #if NIO
-    let server = ApusTestServer.Gate()
+    let server = Gate()
   #endif
 
   /// Releases all responses, now and later.

@@ -54,7 +54,7 @@
     }
 
     private struct Wait: Middleware {
-      let gate = ApusTesting.Gate()
+      let gate = Gate()
 
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
         try await gate.wait()

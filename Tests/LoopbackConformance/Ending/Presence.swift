@@ -5,10 +5,10 @@
   final class Presence: Sendable {
     @TaskLocal static var current: Presence?
 
-    private let over: ApusTesting.Gate
+    private let over: Gate
 
     /// - Parameter over: opened when the token is released.
-    init(_ over: ApusTesting.Gate) {
+    init(_ over: Gate) {
       self.over = over
     }
 

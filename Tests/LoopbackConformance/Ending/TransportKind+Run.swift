@@ -15,7 +15,7 @@
       var options = options
       options.tls = tls
       let server = try await TestServer.start(options: options, handler)
-      let over = ApusTesting.Gate()
+      let over = Gate()
       do {
         let result = try await attend(server, settings, over, body)
         // A handshake broken by a fault is an error of the server's TLS.
@@ -32,7 +32,7 @@
 
     /// When it returns, only tasks that should have ended can still hold the client.
     private func attend<Result: Sendable>(
-      _ server: TestServer, _ settings: ClientSettings, _ over: ApusTesting.Gate,
+      _ server: TestServer, _ settings: ClientSettings, _ over: Gate,
       _ body: (TestServer, Client) async throws -> Result
     ) async throws -> Result {
       let presence = Presence(over)

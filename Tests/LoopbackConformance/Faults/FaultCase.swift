@@ -44,7 +44,7 @@
     ///
     /// - Throws: what ``TransportKind/run(_:_:_:body:)`` finds left behind; the error of the next call.
     package func outcome(on kind: TransportKind) async throws -> FaultOutcome {
-      let gate = ApusTestServer.Gate()
+      let gate = Gate()
       let clock = ManualClock()
       var settings = ClientSettings()
       settings.runtime.clock = clock
@@ -79,7 +79,7 @@
     }
 
     /// The fault, on the occasion under test.
-    private func suffered(stallingAt gate: ApusTestServer.Gate) -> Fault {
+    private func suffered(stallingAt gate: Gate) -> Fault {
       var fault = fault
       fault.scope = fault.trigger == .connect ? .connection(0) : .request(0)
       if case .stall = fault.effect { fault.effect = .stall(until: gate) }

@@ -23,7 +23,7 @@
     private static let atOnce = 2000
     /// One soak at a time, so that none counts what another holds.
     private static let turn = {
-      let gate = ApusTesting.Gate()
+      let gate = Gate()
       gate.release()
       return gate
     }()

@@ -55,7 +55,7 @@
     /// Makes the call. Returns its error; `nil` if it succeeded.
     func perform(with client: Client) async -> CallError? {
       let request = request
-      let over = ApusTesting.Gate()
+      let over = Gate()
       let task = Task {
         defer { over.open() }
         if ending == .abandoned {
@@ -83,7 +83,7 @@
     }
 
     /// Cancels after a while. A call that never ends by itself is cancelled as soon as it can be found.
-    private func cancel(_ over: ApusTesting.Gate, _ cancel: () -> Int) async {
+    private func cancel(_ over: Gate, _ cancel: () -> Int) async {
       for _ in 0..<delay { await Task.yield() }
       while cancel() == 0, kind.isEndless, !over.isOpen { await Task.yield() }
     }
