@@ -9,7 +9,8 @@
 /// the kept account with the present one each time, so that a call is never sent as another account.
 package enum PrincipalKey: ContextKey {
   /// Binds a call, given the message that it enters the pipeline with.
-  package typealias Binding = @Sendable (_ request: RequestMessage, _ context: inout CallContext) async throws -> UInt64?
+  package typealias Binding =
+    @Sendable (_ request: RequestMessage, _ context: inout CallContext) async throws -> UInt64?
 
   /// Default: `nil`. Without credentials all calls belong to one principal.
   package static let defaultValue: Binding? = nil

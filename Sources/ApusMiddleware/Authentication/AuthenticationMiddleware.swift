@@ -178,7 +178,8 @@ struct AuthenticatedAccount: RefreshAccount {
     subject.origin.map { origin in
       SessionEnd(
         reason: reason, origin: origin, environment: subject.context.environment.name,
-        scheme: authentication.parts.scheme.name, call: subject.context.call.id, generation: session ?? subject.generation)
+        scheme: authentication.parts.scheme.name, call: subject.context.call.id,
+        generation: session ?? subject.generation)
     }
   }
 }

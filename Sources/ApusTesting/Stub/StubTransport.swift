@@ -77,7 +77,8 @@ public final class StubTransport: Transport {
     return try await perform(answer, number, context)
   }
 
-  private func perform(_ answer: StubAnswer, _ number: Int, _ context: ExchangeContext) async throws -> ResponseMessage {
+  private func perform(_ answer: StubAnswer, _ number: Int, _ context: ExchangeContext) async throws -> ResponseMessage
+  {
     do {
       try await StubAttempt.perform(answer.opening, in: context)
     } catch is StubAttempt.DeadlinePassed {

@@ -158,7 +158,7 @@ import Testing
     let signUp = Request<Int>.post("/accounts").outcome(rejectedAs: FormErrors.self)
     for (answer, code) in [(StubAnswer.text("no", status: 500), CallError.Code.rejected), (.text("no"), .decoding)] {
       let api = client(answering: answer)
-      let error = await failure { () async throws(CallError) in try await api.send(signUp) }
+      let error = await failure { try await api.send(signUp) }
       #expect(error?.code == code)
     }
   }

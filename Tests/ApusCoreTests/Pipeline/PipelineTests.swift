@@ -157,7 +157,8 @@ private final class Notes: Sendable {
   func skipped() async throws {
     let notes = Notes()
     let pipeline: Pipeline = [
-      .trace: Picky(name: "outer", isNeeded: false, notes: notes), .retry: Picky(name: "b", isNeeded: true, notes: notes),
+      .trace: Picky(name: "outer", isNeeded: false, notes: notes),
+      .retry: Picky(name: "b", isNeeded: true, notes: notes),
       .retry: Picky(name: "inner", isNeeded: false, notes: notes), .breaker: Noting(name: "c", notes: notes),
       .transport: Picky(name: "last", isNeeded: false, notes: notes),
     ]

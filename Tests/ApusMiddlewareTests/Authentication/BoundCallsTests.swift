@@ -117,7 +117,7 @@ struct BoundCallsTests {
     environment.authentication = .bearer(MemoryCredentials(token: "one"))
     let stub = StubTransport()
     let api = Client(environment: environment, pipeline: [.credentials: Credentials()], transport: stub)
-    let error = await failure { () async throws(CallError) in try await api.send(Request<Void>.method(.get, "/mine")) }
+    let error = await failure { try await api.send(Request<Void>.method(.get, "/mine")) }
     #expect(error?.code == .invalidRequest && error?.detail.contains("PrincipalBinding") == true)
     #expect(stub.exchanges.isEmpty)
     try await api.send(Request<Void>.method(.get, "/open").credentials(.none))

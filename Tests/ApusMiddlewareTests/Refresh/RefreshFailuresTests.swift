@@ -113,7 +113,7 @@ struct RefreshFailuresTests {
       #expect(await call.value?.code == .timeout)
     }
     // It has failed for now, by its cancellation.
-    try await waitWhile { await failure(of: { try await api.send(hasty) })?.code == .timeout }
+    try await waitWhile { await failure({ try await api.send(hasty) })?.code == .timeout }
     bench.clock.advance(by: .seconds(1))
     let text = try await api.send(ping)
     #expect(text == "ok ")
