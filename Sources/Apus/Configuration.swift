@@ -15,14 +15,14 @@ public struct Configuration: Sendable {
   ///
   /// Waiting, all attempts and redirects count. Time in which content moves does not: then the call ends after 20 seconds
   /// without a byte, or below 1 KiB/s over 60 seconds. A streamed call has the limit up to its response head. See
-  /// ``ApusMiddleware/TotalDeadline``.
+  /// ``TotalDeadline``.
   public var timeout: Duration? = .seconds(30)
   /// The limit of one attempt of calls that set none (`.attemptTimeout(_:)`), from its turn to the head of its answer;
   /// `nil`: no limit. Default: 10 seconds.
   ///
   /// It applies only if another attempt may follow, and not to calls with a timeout of more than 30 seconds. After an
   /// attempt that timed out waiting for the response head, the next one gets all the remaining time. See
-  /// ``ApusMiddleware/AttemptDeadline``.
+  /// ``AttemptDeadline``.
   public var attemptTimeout: Duration? = .seconds(10)
   /// Which failures are tried again by calls that do not say so themselves. Default: see ``Use``.
   public var retry = RetryPolicy.interactive
@@ -41,7 +41,7 @@ public struct Configuration: Sendable {
   /// What calls that do not say so themselves do while there is no network, where ``connectivity`` is set. Default:
   /// ``ConnectivityPolicy/pauseRetries``.
   public var connectivityPolicy = ConnectivityPolicy.pauseRetries
-  /// The limits for calls of coalesced endpoints. Default: ``ApusCore/CoalescingLimits/init()``.
+  /// The limits for calls of coalesced endpoints. Default: ``CoalescingLimits/init()``.
   public var coalescing = CoalescingLimits()
   /// Which redirects are followed by calls that do not say so themselves. Default: up to 10, never from https to http.
   public var redirects: RedirectPolicy = .follow
@@ -77,7 +77,7 @@ public struct Configuration: Sendable {
   }
 
   /// Whether identical safe requests in flight are coalesced unless their endpoints say otherwise
-  /// (``ApusCore/Endpoint/coalesced(_:)``), within the limits of ``coalescing``. Default: `false`.
+  /// (``Endpoint/coalesced(_:)``), within the limits of ``coalescing``. Default: `false`.
   public var coalesces: Bool {
     get { settings.coalesces }
     set { settings.coalesces = newValue }

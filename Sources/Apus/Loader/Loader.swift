@@ -46,7 +46,7 @@ public final class Loader<Value: Sendable> {
   ///   - clock: times the pause. Default: the system's.
   ///   - work: called on the main actor for each load, so that it may read what the screen shows. Its task is
   ///     cancelled when the load is cancelled or a newer one begins. An error that is no ``CallError`` is converted,
-  ///     see ``ApusCore/CallError/init(converting:)``.
+  ///     see ``CallError/init(converting:)``.
   public init(
     initial: Value? = nil, debounce: Duration = .zero, clock: any MonotonicClock = SystemClock(),
     _ work: @escaping @MainActor () async throws -> Value

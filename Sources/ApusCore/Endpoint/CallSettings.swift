@@ -8,8 +8,7 @@ public import HTTPTypes
 /// zero or negative expires immediately.
 ///
 /// `NIOTransport` enforces all of them. `URLSessionTransport` has no such timeouts and ignores them. With any
-/// transport, ``stall`` is also the stall timeout of a call with the default deadline
-/// (``CallContext/limitUntilContentMoves(_:)``).
+/// transport, ``stall`` is also the stall timeout of a call with the default limit of its client.
 public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
   /// The transport's own timeouts.
   public static let defaultValue = ExchangeTimeouts()

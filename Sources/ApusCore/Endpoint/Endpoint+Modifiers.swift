@@ -29,8 +29,8 @@ extension Endpoint {
 
   /// Limits the duration of the whole call: waiting, all attempts and the transfer of content (body).
   ///
-  /// Without this modifier the client's default applies, which does not count the time in which content is transferred
-  /// (``CallContext/limitUntilContentMoves(_:)``). With a limit of more than 30 seconds, or no limit, attempts are
+  /// Without this modifier the client's default applies, which does not count the time in which content is transferred.
+  /// With a limit of more than 30 seconds, or no limit, attempts are
   /// unlimited too unless `attemptTimeout` is set, so that a long poll is sent once.
   ///
   /// - Parameter timeout: the maximum duration. If it is zero or negative, nothing is sent. `nil` means no limit.
@@ -126,7 +126,7 @@ extension Endpoint {
   /// Coalesces equal calls in flight: a call that equals a running one shares its exchange instead of starting another.
   ///
   /// Calls are equal if they have the same method, URL, fields (except ``CoalescingLimits/perCallFields``), content,
-  /// environment, principal (``PrincipalKey``), tags and content limit, and the same value for every setting that keeps
+  /// environment, principal (``CallContext/principal``), tags and content limit, and the same value for every setting that keeps
   /// calls apart (``ContextKey/tellsCallsApart``). Only calls with a safe method are coalesced: GET, HEAD, OPTIONS and
   /// QUERY (RFC 9110 §9.2.1, RFC 10008). Streamed responses and content from a file or a stream are never shared.
   ///

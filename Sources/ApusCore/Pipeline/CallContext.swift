@@ -208,7 +208,7 @@ extension CallContext {
   }
 
   /// Whether a message carries an idempotency key: in the field `Idempotency-Key`, or in the field that the call names
-  /// (``IdempotencyFieldKey``).
+  /// (`IdempotencyFieldKey`).
   package func hasIdempotencyKey(_ head: HTTPRequest) -> Bool {
     if let name = Self.standardKey, head.headerFields.contains(name) { return true }
     guard let name = values[IdempotencyFieldKey.self].flatMap({ HTTPField.Name($0) }) else { return false }

@@ -161,7 +161,7 @@
 
   /// The reason why a digest challenge is not answered, though it could be (RFC 7616 §5.8).
   ///
-  /// It is the cause of the ``ApusCore/CallError`` that such a call throws, with the code `declined`:
+  /// It is the cause of the ``CallError`` that such a call throws, with the code `declined`:
   /// `error.underlying as? DigestRefusal`.
   public enum DigestRefusal: Error, Sendable, Hashable {
     /// The server offers nothing stronger than `MD5`, over plain http to another machine. An eavesdropper could find a

@@ -2,11 +2,11 @@ public import ApusCore
 
 /// The end of a session: the credentials of a sign-in are unusable.
 ///
-/// | event | `onSessionEnd` | ``ApusCore/CallError/sessionEnd`` of the call |
+/// | event | `onSessionEnd` | ``CallError/sessionEnd`` of the call |
 /// |---|---|---|
 /// | a server rejected a refresh for good | ``Reason/expired``, once | ``Reason/expired`` |
 /// | a server responds 401 to credentials that cannot be refreshed, or were just refreshed | ``Reason/refused``, once | ``Reason/refused`` |
-/// | ``ApusCore/Client/signOut()`` | ``Reason/signedOut``, once | |
+/// | ``Client/signOut()`` | ``Reason/signedOut``, once | |
 /// | the store was cleared by other means, and a server asks for credentials | ``Reason/signedOut``, once | ``Reason/signedOut`` |
 /// | the call waited until another account signed in, or its own signed out | | ``Reason/signedOut`` |
 /// | there was never a sign-in, and a server asks for credentials | | ``Reason/neverSignedIn`` |
@@ -70,7 +70,7 @@ extension Client {
   ///
   /// Waiting calls are not sent any more and end with ``PrincipalChanged``: those that wait for a refresh at once,
   /// others when they would be sent. Open streams end with it, too. The result of a refresh under way is discarded.
-  /// Calls that have been sent get their responses; to avoid that, cancel them (``ApusCore/CallRegistry/cancelAll()``).
+  /// Calls that have been sent get their responses; to avoid that, cancel them (``CallRegistry/cancelAll()``).
   /// The end of the session is reported once.
   ///
   /// - Throws: the error of the first store that could not be cleared; its credentials may still be there. The other
@@ -119,8 +119,8 @@ extension CallError {
 
 /// The reason why a call was not sent: the account that it was made for has signed out, or another one has signed in.
 ///
-/// It is the ``ApusCore/CallError/underlying`` error of such a call, whose code is `declined`. Nothing of the call was
-/// sent for the other account. ``ApusCore/CallError/requestState`` tells whether an earlier attempt was sent.
+/// It is the ``CallError/underlying`` error of such a call, whose code is `declined`. Nothing of the call was
+/// sent for the other account. ``CallError/requestState`` tells whether an earlier attempt was sent.
 public struct PrincipalChanged: Error, Sendable, Hashable {
   /// Makes an error.
   public init() {}

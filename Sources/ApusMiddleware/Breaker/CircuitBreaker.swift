@@ -14,7 +14,7 @@ import Synchronization
 ///   for the origin, too.
 /// - *Nothing* counts for neither: a call that was cancelled or refused by the client, found no network, waited for the
 ///   transport's own pool, or failed for a reason other than the server, such as its content or a refresh that it
-///   needed (``ApusCore/TransportError/subject``).
+///   needed (``TransportError/subject``).
 /// - Anything else is *answered*, and counts for both.
 ///
 /// Circuits:

@@ -15,7 +15,7 @@ public protocol CredentialSource: Sendable {
   /// Removes the credentials. No later attempt carries them.
   func clear() async throws
   /// Notifies when ``StoredCredential/principal`` changes, so that open streams end at once at a sign-out. Default:
-  /// `nil`: the change is noticed by ``ApusCore/Client/signOut()`` and by the next call.
+  /// `nil`: the change is noticed by ``Client/signOut()`` and by the next call.
   var principalChanges: PrincipalChanges? { get }
 }
 

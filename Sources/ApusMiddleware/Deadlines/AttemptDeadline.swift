@@ -5,9 +5,9 @@ public import ApusCore
 ///
 /// It stands inside scheduling, so that the wait for a permit does not count, and outside everything that belongs to
 /// the attempt: the wait for the rate limit, a token refresh, redirects, connecting, sending and the server's work
-/// count. An attempt that exceeds the limit fails with a ``ApusCore/TransportError`` that has its phase and request
+/// count. An attempt that exceeds the limit fails with a ``TransportError`` that has its phase and request
 /// state; the app gets the code `timeout` if there is no retry. An earlier deadline of the call ends the call instead.
-/// It costs no task (see ``ApusCore/CallContext/limitAttempt(to:)``).
+/// It costs no task (see ``CallContext/limitAttempt(to:)``).
 ///
 /// A limit that a call sets (`.attemptTimeout(…)`) applies to each of its attempts. The default reserves time for a
 /// retry, so it applies only if there may be one:
@@ -18,7 +18,7 @@ public import ApusCore
 /// | an earlier attempt timed out waiting for the response head | none: all the remaining time |
 /// | no attempt may follow, such as a POST without a key, or the last attempt | none |
 /// | the call sets a `timeout` of more than 30 seconds, or `nil` | none |
-/// | the call sets ``ApusCore/ExchangeTimeouts/firstByte`` | none |
+/// | the call sets ``ExchangeTimeouts/firstByte`` | none |
 /// | more than 1 MiB of content is sent, or an unknown length | none |
 public struct AttemptDeadline: Middleware {
   /// The number of bytes of content from which on the default does not apply. 1 MiB.
@@ -39,7 +39,7 @@ public struct AttemptDeadline: Middleware {
 
   /// Sets the deadline and passes the request on.
   ///
-  /// - Throws: ``ApusCore/TransportError`` with the code `timeout` if no time is left; nothing is sent.
+  /// - Throws: ``TransportError`` with the code `timeout` if no time is left; nothing is sent.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let limit = limit(for: request, context) else { return try await next(request, context: context) }
     do {

@@ -10,8 +10,8 @@ public import ApusCore
 /// | sets none, and streams its response | the default, up to the response head |
 ///
 /// While content moves under the default, the call ends after 20 seconds without a byte, or below 1 KiB/s over 60
-/// seconds (``ApusCore/CallContext/limitUntilContentMoves(_:)``). An inherited deadline
-/// (``ApusCore/withDeadline(_:on:_:)``) covers everything and applies where it is earlier. Neither costs a task.
+/// seconds (``ExchangeTimeouts/stall``). An inherited deadline
+/// (``withDeadline(_:on:_:)``) covers everything and applies where it is earlier. Neither costs a task.
 public struct TotalDeadline: Middleware {
   let standard: Duration?
 

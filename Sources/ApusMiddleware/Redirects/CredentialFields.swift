@@ -102,7 +102,7 @@ extension Environment {
 
 extension Endpoint {
   /// Marks query parameters of this endpoint as secret: they are not sent to another origin on a redirect, see
-  /// ``ApusCore/Environment/sensitiveParameters``.
+  /// ``Environment/sensitiveParameters``.
   public func sensitiveParameters(_ names: String...) -> Request<Value> {
     modified { $0.options.values[SensitiveParameters.self].formUnion(names) }
   }

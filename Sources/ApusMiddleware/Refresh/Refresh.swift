@@ -30,7 +30,7 @@ public struct Refresh: Sendable {
   /// Sends an endpoint with the client whose call needs the tokens, in that call's environment.
   ///
   /// The call carries none of the client's credentials and waits for no refresh. It follows no redirects, since its
-  /// content is secret. ``ApusCore/CallRegistry/cancelAll()`` does not cancel it. The endpoint's own timeout applies
+  /// content is secret. ``CallRegistry/cancelAll()`` does not cancel it. The endpoint's own timeout applies
   /// beside the refresh's limit.
   ///
   /// Where the transport supports it (`NIOTransport`), the call uses a new connection, so that a server that closes an

@@ -20,13 +20,13 @@ public protocol AuthenticationScheme: Sendable {
   func choose(among challenges: [Challenge]) -> Challenge?
   /// Adds credentials to a message that has nothing at ``places``.
   ///
-  /// Add secrets with ``ApusCore/RequestMessage/addField(_:)`` as sensitive.
+  /// Add secrets with ``RequestMessage/addField(_:)`` as sensitive.
   ///
   /// - Parameters:
   ///   - credential: the credential.
   ///   - challenge: the latest challenge for the message's protection space; `nil`: there was none.
   /// - Returns: whether they were added; `false`: the scheme needs a challenge first, or cannot answer this one.
-  /// - Throws: a ``ApusCore/TransportError`` that says what is wrong with the credentials and does not contain them.
+  /// - Throws: a ``TransportError`` that says what is wrong with the credentials and does not contain them.
   func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
   ) throws -> Bool
