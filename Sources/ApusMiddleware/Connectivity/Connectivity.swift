@@ -34,15 +34,6 @@ public final class Connectivity: Sendable {
     source?.start { [weak self] status in self?.report(status) }
   }
 
-  /// Makes one with the source of this platform: `NWPathMonitor` on Apple platforms, none elsewhere.
-  public static func system() -> Connectivity {
-    #if canImport(Network)
-      return Connectivity(PathMonitorSource())
-    #else
-      return Connectivity()
-    #endif
-  }
-
   deinit {
     source?.stop()
     shared.withLock { shared in

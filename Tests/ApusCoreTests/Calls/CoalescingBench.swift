@@ -37,7 +37,7 @@ struct CoalescingBench {
   }
 
   /// How many calls have joined the exchange of another.
-  var joined: Int { log.events.count { $0.hasPrefix("joined") } }
+  var joined: Int { log.events.count { $0.hasPrefix("coalesced") } }
 
   func waitForJoined(_ count: Int) async throws {
     try await waitWhile(joined < count)

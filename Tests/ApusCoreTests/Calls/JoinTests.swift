@@ -25,7 +25,7 @@ struct JoinTests {
   private func join(_ requests: Request<String>...) async throws -> [Task<Result<String, CallError>, Never>] {
     let calls = requests.map { start($0) }
     try await gate.waitForArrivals(1)
-    try await waitWhile(bench.log.events.count(where: { $0.hasPrefix("joined") }) < requests.count - 1)
+    try await waitWhile(bench.log.events.count(where: { $0.hasPrefix("coalesced") }) < requests.count - 1)
     return calls
   }
 
@@ -69,7 +69,7 @@ struct JoinTests {
     let name = Task { [bench] in
       await bench.api.result(of: Request<Name>.get("/user").id("one", whenRunning: .join))
     }
-    try await waitWhile(!bench.log.events.contains(where: { $0.hasPrefix("joined") }))
+    try await waitWhile(!bench.log.events.contains(where: { $0.hasPrefix("coalesced") }))
     gate.open()
     #expect(try await user.value.get() == User(id: 7))
     #expect(await name.value.error?.code == .decoding)
@@ -85,7 +85,7 @@ struct JoinTests {
       bench.stub.onAny(answer: answer.waiting(for: gate))
       let request = request()
       let calls = (0..<3).map { _ in Task { await bench.api.result(of: request) } }
-      try await waitWhile(bench.log.events.count(where: { $0.hasPrefix("joined") }) < 2)
+      try await waitWhile(bench.log.events.count(where: { $0.hasPrefix("coalesced") }) < 2)
       gate.open()
       for call in calls { #expect(await call.value.error?.code == code) }
       #expect(bench.stub.exchanges.count == 1)
@@ -107,7 +107,7 @@ struct JoinTests {
     ]
     let calls = requests.map { start($0) }
     try await gate.waitForArrivals(7)
-    try await waitWhile(!bench.log.events.contains(where: { $0.hasPrefix("joined") }))
+    try await waitWhile(!bench.log.events.contains(where: { $0.hasPrefix("coalesced") }))
     gate.open()
     for call in calls { #expect(try await call.value.get() == "ok") }
     #expect(bench.stub.exchanges.count == 7)

@@ -116,6 +116,7 @@ struct BoundCallsTests {
     var environment = Environment(baseURL: "https://api.example.com")
     environment.authentication = .bearer(MemoryCredentials(token: "one"))
     let stub = StubTransport()
+    stub.onAny(answer: .status(204))
     let api = Client(environment: environment, pipeline: [.credentials: Credentials()], transport: stub)
     let error = await failure { try await api.send(Request<Void>.method(.get, "/mine")) }
     #expect(error?.code == .invalidRequest && error?.detail.contains("PrincipalBinding") == true)

@@ -40,9 +40,9 @@ struct AddedMiddlewareTests {
     #expect(response.trace.events.contains { $0.kind == .exchangeStarted && $0.attempt == 3 })
   }
 
-  @Test("the assembled order can be read, outermost first, whatever the order of insertion")
+  @Test("A pipeline describes its order, outermost first, whatever the order of insertion")
   func description() {
-    var pipeline = Pipeline()
+    var pipeline: Pipeline = [:]
     pipeline.insert(Signing(), .beforeTransport)
     pipeline.insert(Credentials(), .after(.credentials))
     pipeline.insert(Retry(attempts: 2), .after(.retry))

@@ -58,7 +58,7 @@ struct RetryTests {
     #expect(error.failedAttempts.map(\.attempt) == [1, 2, 3])
     #expect(decisions(error).last == .end(.attemptsUsedUp))
     #expect("\(error)".contains("not retried: the maximum number of attempts is reached"))
-    #expect("\(error.trace)".contains("[attempt 2] attempt failed with status 502: again after 200.000 ms"))
+    #expect("\(error.trace)".contains("[attempt 2] attempt failed with status 502: retry in 200.000 ms"))
   }
 
   @Test("A first attempt that succeeds leaves no retry events")

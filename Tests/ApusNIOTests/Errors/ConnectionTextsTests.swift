@@ -27,7 +27,7 @@
         (ECONNREFUSED, "connection refused by 127.0.0.1:8080", .connectionFailed),
         (ECONNRESET, "connection reset by 127.0.0.1:8080 while it was being made", .connectionFailed),
         (EHOSTUNREACH, "no route to 127.0.0.1:8080", .connectionFailed),
-        (ENETUNREACH, "the network of 127.0.0.1:8080 cannot be reached", .offline),
+        (ENETUNREACH, "the network of 127.0.0.1:8080 is unreachable", .offline),
         (ENETDOWN, "the network is down: 127.0.0.1:8080 cannot be reached", .offline),
         (ETIMEDOUT, "127.0.0.1:8080 did not accept the connection in time", .timedOut(.connecting)),
         (EMFILE, "too many files are open for a connection to 127.0.0.1:8080", .connectionFailed),

@@ -57,6 +57,8 @@
         "\(configuration.pipeline)" == """
           validation: CommonParameters
           totalDeadline: TotalDeadline
+          principal: PrincipalBinding
+          coalescing: CoalescingMiddleware
           retry: RetryOnce
           retry: Retry
           retry: AddField

@@ -27,6 +27,8 @@ struct DescribeTests {
       "\(describe(.app))" == """
         validation: CommonParameters
         totalDeadline: TotalDeadline (30 s in all, not while content moves)
+        principal: PrincipalBinding
+        coalescing: CoalescingMiddleware (joins responses up to 1048576 bytes, at most 1024 shared exchanges)
         retry: Retry (3 attempts, pauses up to 200 ms doubling to 20 s, after status 429 from 1 s, \
         a server's delay up to 60 s, budget 500 at 14 an attempt)
         scheduling: Scheduling (5 at a time to one origin, 64 in all, streams up to the head, queue 100000, ageing 10 s)
@@ -46,6 +48,8 @@ struct DescribeTests {
       "\(describe(.server))" == """
         validation: CommonParameters
         totalDeadline: TotalDeadline (30 s in all, not while content moves)
+        principal: PrincipalBinding
+        coalescing: CoalescingMiddleware (joins responses up to 1048576 bytes, at most 1024 shared exchanges)
         retry: Retry (3 attempts, pauses up to 50 ms doubling to 20 s, after status 429 from 1 s, \
         a server's delay up to 60 s, budget 500 at 14 an attempt)
         scheduling: Scheduling (64 at a time to one origin, streams up to the head, queue 100000, ageing 10 s)
