@@ -72,7 +72,7 @@ public final class MemoryCredentials: RefreshableCredentialSource, CustomReflect
   /// Replaces the credentials by those of a named account.
   ///
   /// If the current credentials were set for the same account, the principal stays the same: waiting calls are sent
-  /// with the new ones. Otherwise this is a sign-in, as with ``set(_:)``.
+  /// with the new ones. Otherwise this is a sign-in, as with `set(_:)`.
   ///
   /// - Parameter account: the name of the account, for example its id.
   public func set(_ credential: Credential, account: String) {

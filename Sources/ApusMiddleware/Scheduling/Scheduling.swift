@@ -9,7 +9,7 @@ import HTTPTypes
 ///
 /// - A permit covers an attempt until its response is complete, redirects included: they count for the origin that the
 ///   call was made to. An attempt that waits for fresh credentials has no permit meanwhile.
-/// - A streamed call (``Client/withResponse(to:_:)``) returns its permit at the response head, since an event
+/// - A streamed call (`client.withResponse(to:)`) returns its permit at the response head, since an event
 ///   stream may stay open for hours. The scheduler does not limit open streams, except by tag: a limit of
 ///   ``SchedulingLimits/tags`` counts a stream until it ends.
 /// - A long poll holds its permit while it waits for the response head, unless it is `.unscheduled()`.
