@@ -19,7 +19,7 @@ public enum LinearTime {
   }
 
   /// Seconds below which a measurement is mostly noise; more under a sanitizer, which makes everything much slower.
-  private static let noise = ProcessInfo.processInfo.environment["APUS_SANITIZER"] == nil ? 0.1 : 5
+  private static let noise = ProcessInfo.processInfo.environment["APUS_SANITIZER"] == nil ? 0.3 : 5
 
   private static let size: Int = {
     let rounds = ProcessInfo.processInfo.environment["APUS_FUZZ"].flatMap { Int($0) } ?? 0
