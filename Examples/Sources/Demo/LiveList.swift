@@ -133,7 +133,7 @@ extension LiveList.State {
 final class LiveBoard: Sendable {
   private let list: LiveList
   private let stage: Stage
-  /// The number of drawn lines. Locked during output, because scenes and events print concurrently.
+  /// The number of lines on the screen. Locked during output, because scenes and events print concurrently.
   private let height = Mutex(0)
 
   init(_ list: LiveList, on stage: Stage) {
@@ -176,7 +176,7 @@ final class LiveBoard: Sendable {
     height = lines.count
   }
 
-  /// Erases the drawn lines; off a terminal, prints the news.
+  /// Erases the list; off a terminal, prints the news.
   private func clear(_ height: inout Int) {
     stage.erase(lines: height)
     height = 0

@@ -41,7 +41,7 @@ struct Server: Sendable {
     try BaseURL("\(client.environment.baseURL)\(path)")
   }
 
-  /// The access token as the log identifies it; `none` when nobody is signed in.
+  /// The access token as the log identifies it; `none` while the client is signed out.
   var fingerprint: String {
     Self.fingerprint(of: tokens.current().credential)
   }

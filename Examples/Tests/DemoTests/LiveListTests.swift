@@ -81,7 +81,7 @@ import Testing
     board.close()
     let text = written.text
     if isTerminal {
-      // Drawn, erased, drawn below the printed line, and erased for good.
+      // The list is drawn, erased, drawn again below the printed line, and erased at the end.
       let (line, back) = ("  \(list.line)\n", "\u{1B}[1A\r\u{1B}[J")
       #expect(text == line + back + "  meanwhile\n" + line + back + line)
     } else {

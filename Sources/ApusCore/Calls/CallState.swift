@@ -304,6 +304,6 @@ package enum SentMessages: Sendable, Hashable {
   case repeatable
   /// The last message must not be sent again, unless its server says that it did nothing.
   case endsUnrepeatable
-  /// An earlier hop must not be sent again, whatever the server of the last message says.
+  /// An earlier hop must not be sent again, even if the server of the last message did nothing.
   case unrepeatable
 }

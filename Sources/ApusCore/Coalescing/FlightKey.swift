@@ -98,8 +98,9 @@ struct FlightMessage: Hashable, Sendable {
   ///
   /// - Parameter perCallFields: lower-case names of fields that are ignored.
   init?(coalescing request: RequestMessage, but perCallFields: Set<String>) {
-    // A file may have changed in the meantime. The response to TRACE is the message itself.
+    // A file may have changed in the meantime.
     if case .file = request.content { return nil }
+    // The response to TRACE is the message itself, so calls cannot share it.
     guard request.head.method.isSafe, request.head.method != .trace, let whole = FlightMessage(request) else {
       return nil
     }

@@ -6,7 +6,7 @@ import Synchronization
 final class Connection: Sendable {
   private struct State {
     var hasLeft = false
-    /// The exchanges without a complete response, oldest first; `nil` for those that are not logged.
+    /// The exchanges without a complete response, oldest first; `nil` for exchanges that are not logged.
     var open: [Exchange?] = []
     var waiters: [AsyncStream<Never>.Continuation] = []
   }
@@ -108,7 +108,7 @@ final class Connections: Sendable {
     connection?.left()
   }
 
-  /// Closes all connections, including those that are still accepted.
+  /// Closes all connections, including connections that are being accepted.
   func close() {
     let open = state.withLock { state in
       state.isClosing = true
