@@ -1,5 +1,5 @@
-# The two commands a newcomer needs are `make demo` and `make test`; `make help` lists the rest.
-# Each target first installs what the machine lacks (apt-get), except the Swift toolchain itself.
+# Start with `make demo` and `make test`; `make help` lists the rest. Each target first installs missing packages
+# (apt-get), except the Swift toolchain.
 .DEFAULT_GOAL := help
 .PHONY: help test demo install check check-long format api samples docs coverage benchmarks resilience
 
@@ -10,7 +10,7 @@ test: ## all tests, of the package, the examples and the tool (COVERAGE=1, FILTE
 	@scripts/install-missing python3
 	@scripts/test
 
-demo: ## the worked example on a real backend
+demo: ## small apps against a real server, in the terminal
 	@scripts/install-missing
 	@scripts/demo
 

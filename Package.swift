@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every target is built with the same strictness; a warning is an error.
+/// The settings of every target: a warning is an error.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -16,16 +16,16 @@ let crypto = Target.Dependency.product(
   name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Credentials"]))
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-/// SwiftNIO is compiled only where the `NIO` trait asks for it.
+/// A product of SwiftNIO, compiled only with the trait `NIO`.
 func nio(_ product: String, package: String = "swift-nio") -> Target.Dependency {
   .product(name: product, package: package, condition: .when(traits: ["NIO"]))
 }
 
-/// Whether the host is a Linux machine: there `URLSession` is not needed by default.
+/// The default traits. On a Linux host `URLSession` is off by default.
 #if os(Linux)
-  let defaultTraits: Set<String> = ["NIO", "Credentials"]
+let defaultTraits: Set<String> = ["NIO", "Credentials"]
 #else
-  let defaultTraits: Set<String> = ["NIO", "URLSession", "Credentials"]
+let defaultTraits: Set<String> = ["NIO", "URLSession", "Credentials"]
 #endif
 
 let package = Package(
@@ -43,10 +43,10 @@ let package = Package(
     .library(name: "ApusTestServer", targets: ["ApusTestServer"]),
   ],
   traits: [
-    .trait(name: "NIO", description: "Parts built on SwiftNIO: its transport, the loopback test server."),
-    .trait(name: "URLSession", description: "The URLSession transport as the default of `Apus`, where NIO's is not."),
-    .trait(name: "Credentials", description: "`ApusCredentials`: digest, and stores that outlive the process."),
-    .trait(name: "ServiceLifecycle", description: "NIO's transport as a service of swift-service-lifecycle."),
+    .trait(name: "NIO", description: "The SwiftNIO transport and the loopback test server."),
+    .trait(name: "URLSession", description: "The URLSession transport as the default, unless `NIO` provides it."),
+    .trait(name: "Credentials", description: "`ApusCredentials`: digest authentication, persistent credentials."),
+    .trait(name: "ServiceLifecycle", description: "The SwiftNIO transport as a service of swift-service-lifecycle."),
     .default(enabledTraits: defaultTraits),
   ],
   dependencies: [
@@ -84,7 +84,7 @@ let package = Package(
         .target(name: "ApusURLSession", condition: .when(traits: ["URLSession"])),
       ],
       swiftSettings: settings),
-    // What waits in both test products, which re-export it: a gate, and the monitor it is built on.
+    // Shared by both test products, which re-export it: a gate, and the monitor on which it is based.
     .target(name: "ApusWaiting", swiftSettings: settings),
     .target(name: "ApusTesting", dependencies: ["ApusCore", "ApusWaiting", httpTypes], swiftSettings: settings),
     .target(
@@ -95,7 +95,7 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    // The test server as the server of the transport conformance suite: for every transport's tests.
+    // The test server as the server of the transport conformance suite, for the tests of every transport.
     .target(
       name: "LoopbackConformance",
       dependencies: ["ApusCore", "ApusTesting", "ApusTestServer", "TestSupport", httpTypes],
@@ -113,7 +113,7 @@ let package = Package(
       name: "ApusMiddlewareTests",
       dependencies: ["ApusMiddleware", "ApusCore", "ApusTesting", "TestSupport", httpTypes, logging],
       swiftSettings: settings),
-    // A process of its own, for tests of what several processes do with one store.
+    // A separate process, for tests in which several processes share one store.
     .executableTarget(
       name: "CredentialsWorker",
       dependencies: ["ApusCredentials", "ApusMiddleware", "ApusCore", "Apus", "ApusNIO"],
@@ -168,7 +168,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The thread sanitizer builds everything anew, so it leaves out the tests that it does not run (scripts/tsan).
+// The thread sanitizer needs a separate build, so the tests that it does not run are left out (scripts/tsan).
 if Context.environment["APUS_SANITIZER"] == "thread" {
   let leftOut: Set = ["ApusTestingTests", "ApusTestServerTests", "RealServerTests", "DocumentationTests"]
   package.targets.removeAll { leftOut.contains($0.name) }

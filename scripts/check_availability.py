@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Availability: no name of the standard library that needs a system newer than iOS 18 or macOS 15.
 
-The compiler does not check Apple availability on Linux, so the first user with Xcode would find a name that needs iOS
-26. This check searches for known names by spelling only: it can miss a name, and it can mistake a member with the same
-name. A comment on the line marks a mistake: `// available: <reason>`.
+The compiler does not check Apple availability on Linux, so a name that needs iOS 26 would go unnoticed until a build
+with Xcode. This check searches for known names by spelling only: it can miss a name, and it can report another member
+with the same name. A comment on the line suppresses such a report: `// available: <reason>`.
 
     check_availability.py              checks the sources
     check_availability.py --extract    lists the names that the toolchain's standard library introduced after that, from

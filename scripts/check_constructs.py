@@ -2,8 +2,8 @@
 """Forbidden constructs: no response can make the library trap, and the compiler checks core for data races.
 
 Sources/ has no force unwrap, no implicitly unwrapped optional, no `try!`, `as!`, `fatalError`, `unowned` or
-`unsafelyUnwrapped`. Sources/ApusCore also has no `@unchecked Sendable` and no `nonisolated(unsafe)`: its state is in a
-`Mutex`. There are no exemptions.
+`unsafelyUnwrapped`. Sources/ApusCore also has no `@unchecked Sendable` and no `nonisolated(unsafe)`: its state is in
+`Mutex` values. There are no exemptions.
 """
 
 import re

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Import rules: each target imports only the modules that its row allows.
 
-The table below is the one place that says which target may import which module. Modules that only some platforms have
-are imported inside a matching `#if canImport(...)`, so that the sources compile everywhere. Targets of this package
-share what is `package`, as declarations and as imports; `@testable` and `@_spi` are not used in Sources/, and
-`@_exported` only where a second table says so. Tests use Swift Testing, not XCTest. A target without a row fails, and
-so does a row without a target.
+The table below lists the modules that each target may import. Modules that only some platforms have are imported
+inside a matching `#if canImport(...)`, so that the sources compile everywhere. Targets of this package share
+declarations and imports with the access level `package`; `@testable` and `@_spi` are not used in Sources/, and
+`@_exported` only as a second table allows. Tests use Swift Testing, not XCTest. A target without a row fails, and so
+does a row without a target.
 """
 
 import os
@@ -34,10 +34,10 @@ ALLOWED = {
     "ApusTesting": {"ApusCore", "ApusWaiting", "HTTPTypes", "Synchronization"} | FOUNDATION,
     "ApusTestServer": {"ApusWaiting", "HTTPTypes", "NIOHTTP1", "Synchronization"} | FOUNDATION | NIO | LIBC,
 }
-# What a target's importers see without an import of their own.
+# The modules that a target re-exports to its importers.
 REEXPORTED = {"Apus": {"ApusCore", "ApusMiddleware", "HTTPTypes"}, "ApusCore": {"ApusJSON"},
               "ApusTesting": {"ApusWaiting"}, "ApusTestServer": {"ApusWaiting"}}
-# Modules that not every platform has: the condition that must surround their import.
+# Modules that not every platform has: their imports must be inside `#if canImport`.
 GUARDED = {"FoundationEssentials", "FoundationNetworking", "Security", "Network"} | LIBC
 # Targets that must stay small: the full Foundation only where FoundationEssentials does not exist.
 ESSENTIALS_ONLY = {"ApusCore", "ApusMiddleware"}

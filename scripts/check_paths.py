@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Paths in the documentation: each file or folder of the repository that a page names exists.
 
-Read are README.md, CONTRIBUTING.md, docs/ and the pages of the documentation catalogs. A path is a word in backticks
-with a slash whose first part is a folder at the top of the repository, such as `Sources/ApusCore` in
-`ls Sources/ApusCore`; `*` and `<name>` in it stand for any name. The target of a link is a path too, relative to its
+The check reads README.md, CONTRIBUTING.md, docs/ and the pages of the documentation catalogs. A path is a word in
+backticks with a slash whose first part is a folder at the top of the repository, such as `Sources/ApusCore` in
+`ls Sources/ApusCore`; `*` and `<name>` in a path match any name. The target of a link is a path too, relative to its
 page. Code blocks and symbol links (double backticks) are not read.
 """
 
@@ -17,7 +17,7 @@ import swift_source
 _BLOCK = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,}).*?^ *(?P=fence)[`~]*\s*?$", re.S | re.M)
 _CODE = re.compile(r"(?<!`)`(?P<code>[^`]+)`(?!`)")
 _LINK = re.compile(r"\]\((?P<link>[^)\s]+)[^)]*\)")
-# `path:12`, and what ends a word in a sentence.
+# `path:12`, and punctuation at the end of a word.
 _AFTER = re.compile(r"(?::\d+(?:-\d+)?)?[,;.:)]*$")
 
 
@@ -28,7 +28,7 @@ def documents():
 
 
 def top_folders():
-    """The folders whose paths are checked: not build products, which come and go."""
+    """The folders whose paths are checked, without build products."""
     return {name for name in os.listdir(".") if os.path.isdir(name)
             and (name in (".ci", ".github") or not name.startswith(".")) and name != "docs-out"}
 

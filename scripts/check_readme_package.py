@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The lines that README.md tells users to copy into their manifest, built as a package of a user's.
+"""The lines of README.md for a user's manifest, built as a user's package.
 
     check_readme_package.py [README] [--work FOLDER]
 
-Read are the ```swift blocks after the marker `<!-- sample: none manifest -->`. Each `.package(url: …)` of a block whose
-address ends in `apus` makes one small package: with the address replaced by the path of a clone of this repository,
-with the block's other dependencies, and with a program that imports the products that the block names, or `Apus`.
-Version, traits and names stay as they are written, so SwiftPM judges them as it does for a user; the clone has a tag or
-branch of the required name. The clone holds what is committed.
+The check reads the ```swift blocks after the marker `<!-- sample: none manifest -->`. Each `.package(url: …)` of a
+block whose address ends in `apus` becomes one small package: with the address replaced by the path of a clone of this
+repository, with the block's other dependencies, and with a program that imports the products that the block names, or
+`Apus`. Version, traits and names are not changed, so SwiftPM resolves them as it does for a user; the clone has a tag
+or branch of the required name. The clone contains the committed files.
 
 Packages are built in .build-readme, or in FOLDER. With APUS_ONE_BUILD=1 they share the package's own build folder, so
 that dependencies are not compiled again.
@@ -35,7 +35,7 @@ class Problem(Exception):
 
 
 class Variant:
-    """One package to build: its dependencies as they are written, with the address replaced, and its products."""
+    """One package to build: its dependencies, with only the address replaced, and its products."""
 
     def __init__(self, dependencies, products, version, branch):
         self.dependencies, self.products, self.version, self.branch = dependencies, products, version, branch
@@ -120,13 +120,13 @@ def build(variant, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Builds the package that a README describes.")
+    parser = argparse.ArgumentParser(description="Builds the packages that a README describes.")
     parser.add_argument("readme", nargs="?", default=os.path.join(ROOT, "README.md"))
     parser.add_argument("--work", default=os.path.join(ROOT, ".build-readme"))
     arguments = parser.parse_args()
     try:
-        # SwiftPM names a package after the last part of its address, and looks at one address and version only once:
-        # each commit has an address of its own.
+        # SwiftPM names a package after the last part of its address, and fetches an address and version only once, so
+        # each commit has its own address.
         commit = run("git", "-C", ROOT, "rev-parse", "--short", "HEAD").strip()
         clones = os.path.join(os.path.abspath(arguments.work), "clones")
         clone = os.path.join(clones, commit, "apus")

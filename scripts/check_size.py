@@ -19,7 +19,7 @@ _DECLARATION = re.compile(
     r"(?<![.\w`])(?:func\s+(?P<name>`?\w+`?|[^\s\w(<]+)|(?P<init>init)[?!]?(?=\s*[(<])|(?P<deinit>deinit)(?=\s*\{)"
     r"|(?P<subscript>subscript)(?=\s*[(<])|var\s+(?P<var>`?\w+`?)\s*:[^={}\n]*(?=\{))"
 )
-# What a line may start with after a declaration without a body, such as a protocol's requirement.
+# Possible starts of the line after a declaration without a body, such as a protocol's requirement.
 _NEXT = re.compile(
     r"\s*(?:\}|@|#|$|(?:public|package|internal|private|fileprivate|open|static|class|final|mutating|nonmutating"
     r"|nonisolated|isolated|override|convenience|required|consuming|borrowing|indirect|lazy|func|var|let|init|deinit"

@@ -3,7 +3,7 @@
 
     check_skips.py LOG
 
-LOG is the output of `swift test`. Each skipped test is named, with the reason it gives. Used in CI only.
+LOG is the output of `swift test`. Each skipped test is reported with its reason. Used in CI only.
 """
 
 import re

@@ -1,16 +1,16 @@
 """A target's folders as SVG: boxes in layers, arrows from a folder down to the folders whose types it mentions.
 
-Arrows that a longer way implies are left out; arrows of a cycle are all drawn, in red. The same graph gives the same
-bytes, and a reader's dark mode turns the picture dark.
+Arrows implied by a longer path are left out; all arrows of a cycle are drawn, in red. The same graph gives the same
+bytes, and the picture has a dark mode.
 """
 
 from xml.sax.saxutils import escape
 
 BOX, GAP, HEIGHT, STEP, MARGIN, TOP = 116, 22, 34, 76, 20, 64
-LANE = 26  # the width that an arrow takes where it passes a layer
+LANE = 26  # the width of an arrow that passes through a layer
 SWEEPS = 24
-NOTE = "An arrow leads to a folder whose types are mentioned; arrows that a longer way implies are left out."
-_CHARACTER = 6.3  # of the note, to keep it inside the picture
+NOTE = "An arrow points to a folder whose types are mentioned; arrows implied by a longer path are left out."
+_CHARACTER = 6.3  # the width of a character of the note, to keep the note inside the picture
 
 
 def svg(target, graph):
@@ -42,7 +42,7 @@ def svg(target, graph):
 
 
 def _path(rows, row_of, arrow):
-    """The stops of an arrow: its ends and, in each layer between, a lane of its own, which joins the row."""
+    """The stops of an arrow: its ends and, in each layer between, a lane, which is added to the row."""
     start, end = arrow
     stops = [start]
     for row in range(row_of[start] + 1, row_of[end]):
@@ -53,7 +53,7 @@ def _path(rows, row_of, arrow):
 
 
 def _order(rows, paths):
-    """Sorts each row by where its neighbours are, so that few arrows cross."""
+    """Sorts each row by the positions of its neighbours, so that few arrows cross."""
     links = {}
     for stops in paths:
         for a, b in zip(stops, stops[1:]):

@@ -1,10 +1,9 @@
 """The folders of a target and the arrows between them, read from its Swift sources.
 
 An arrow A → B means that a file of folder A mentions a top-level type that is declared in folder B. Files beside the
-folders belong to the folder `.`. Comments and the text of strings mention nothing; the code of interpolations does.
-It reads names, not scopes: a nested type or a generic parameter that is named like a top-level type counts as a mention
-of it, so such names should differ. In a file that begins with `#if`, types at an indentation of two spaces count as
-top-level too, since the block may be indented as a whole.
+folders belong to the folder `.`. Names in comments and in the text of strings do not count; names in the code of
+interpolations do. The script reads names, not scopes: a nested type or a generic parameter with the name of a top-level
+type counts as a mention of that type, so such names should differ.
 """
 
 import collections
@@ -30,7 +29,7 @@ class Graph:
         return end in self.arrows.get(start, {})
 
     def mutual(self):
-        """The pairs of folders that know each other, sorted."""
+        """The pairs of folders that depend on each other, sorted."""
         return [(a, b) for a in self.folders for b in self.folders if a < b and self.leads(a, b) and self.leads(b, a)]
 
     def cycles(self):
@@ -50,7 +49,7 @@ class Graph:
         return found
 
     def weakest(self, group):
-        """The arrows to cut first: of each pair in a cycle the direction of fewer files; without a pair, of all."""
+        """The arrows to cut first: of each pair the direction with fewer files; without a pair, of all arrows."""
         inside = [(a, b) for a in group for b in group if a != b and self.leads(a, b)]
         pairs = [(a, b) for a, b in self.mutual() if a in group and b in group]
         if not pairs:
@@ -58,7 +57,7 @@ class Graph:
         return [min([(a, b), (b, a)], key=lambda it: (len(self.arrows[it[0]][it[1]]), it)) for a, b in pairs]
 
     def layers(self):
-        """The folders from the lowest layer up: each knows only folders of lower layers, those of its cycle aside."""
+        """The folders from the lowest layer up. Each depends only on lower layers and on the folders of its cycle."""
         groups = {folder: tuple(group) for group in self.cycles() for folder in group}
         heights = {}
 
@@ -74,13 +73,13 @@ class Graph:
         return [rows[index] for index in sorted(rows)]
 
     def direct(self):
-        """The arrows that no longer way implies, and all arrows inside a cycle, sorted."""
+        """The arrows that are not implied by a longer path, and all arrows inside a cycle, sorted."""
         group = {folder: number for number, cycle in enumerate(self.cycles()) for folder in cycle}
         kept = []
         for a in self.folders:
             for b in self.arrows.get(a, {}):
                 same = a in group and group[a] == group.get(b)
-                # A way around: through another folder that is in neither end's cycle.
+                # A longer path leads through another folder that is in neither end's cycle.
                 others = [it for it in self.arrows[a] if it != b and not self._together(group, it, a)
                           and not self._together(group, it, b)]
                 if same or not any(b in self._reached(it) for it in others):
@@ -106,8 +105,6 @@ def declared(code):
         words = match.group("before").split()
         if depth == 0:
             found.append((match.group("name"), "private" in words or "fileprivate" in words))
-        elif code.lstrip().startswith("#if ") and re.search(r"(?:^|\n)  $", code[: match.start()]):
-            found.append((match.group("name"), True))
     return found
 
 
@@ -120,8 +117,8 @@ def read(root, files=None):
     for path, code in codes.items():
         for name, yields in declared(code):
             (yielding if yields else visible)[name].add(folder_of(path, root))
-    # A name that several folders declare, for several platforms, belongs to each of them; a private type's name only
-    # where nothing else has it.
+    # A name that several folders declare, for several platforms, belongs to each of them. The name of a private type
+    # counts only if no other type has that name.
     homes = {name: folders for name, folders in yielding.items() if len(folders) == 1} | dict(visible)
 
     arrows = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(list)))

@@ -1,17 +1,17 @@
-# Shared by the bash scripts: strict mode, the repository's root, one way to fail. Source it first:
+# Shared by the bash scripts: strict mode, the repository's root, error messages. Source it first:
 #   source "$(dirname "$0")/lib.sh"
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ROOT="$PWD"
 
-# The build folder and flags of a plain debug build. CI points both at the coverage build, so that checks that only read
-# compiled modules (API text, documentation, Apple stubs) need no build of their own.
+# The build folder and flags of a plain debug build. CI sets both to the coverage build, so that checks that only read
+# compiled modules (API text, documentation, Apple stubs) need no separate build.
 SCRATCH="${APUS_SCRATCH:-.build}"
 read -r -a BUILD_FLAGS <<<"${APUS_BUILD_FLAGS:-}"
 
-# Each nested package has a build folder of its own. With APUS_ONE_BUILD=1 they use the package's, so that shared
-# dependencies are compiled once: faster for a single run, slower for repeated ones, since each switch between packages
-# compiles the package's modules again.
+# Each nested package has its own build folder. With APUS_ONE_BUILD=1 they use the package's, so that shared
+# dependencies are compiled once: faster for a single run, slower for repeated runs, because each switch between
+# packages compiles the package's modules again.
 NESTED=()
 if [[ "${APUS_ONE_BUILD:-0}" == 1 ]]; then NESTED=(--scratch-path "$ROOT/$SCRATCH"); fi
 
@@ -20,21 +20,21 @@ die() { # prints one line to standard error and exits
   exit 1
 }
 
-# In CI everything is installed: a check that is skipped elsewhere for something missing fails there.
+# In CI everything is installed: a check that other machines skip because a program is missing fails there.
 is_required() { [[ "${APUS_SERVERS:-}" == required || "${CI:-}" == true ]]; }
 
-skip() { # names what is missing and exits: successfully, except in CI
+skip() { # names the missing program or file and exits: successfully, except in CI
   if is_required; then die "missing: $*"; fi
   printf 'skipped: %s\n' "$*"
   exit 0
 }
 
-not_here() { # for a check that this system does not need: says why and exits successfully
+not_here() { # for a check that this system does not need: prints the reason and exits successfully
   printf 'not here: %s\n' "$*"
   exit 0
 }
 
-# The folder of the toolchain that `swift` belongs to. Its llvm-cov, docc and extractor match its compiler; others on
+# The folder of the toolchain that `swift` belongs to. Its llvm-cov, docc and extractor match its compiler; those on
 # PATH may not.
 toolchain_bin() {
   if command -v xcrun >/dev/null; then

@@ -14,7 +14,7 @@ committed, Tests/DocumentationTests/Generated/<document>-<name>.swift:
   samples may both declare `User`; all other statements go, in order, into one `async throws` function;
 - `file` puts everything at file scope, `body` everything into the function; `main` makes the function @MainActor;
 - `as TYPE` is for a list of values, such as `.get("/users")`: each becomes `let _: TYPE = …`;
-- `continues OTHER` puts the code of OTHER (same document) before it, again and again if OTHER continues another;
+- `continues OTHER` puts the code of OTHER (same document) before it, recursively if OTHER continues another;
 - the declarations of scripts/sample-preambles/all.swift are copied in, except those that the sample declares itself (of
   an extension: one of its members); samples of a target's documentation also get that target's preamble and import;
 - unused variables of a sample are used at the end, and `{ … }` becomes a body that traps;

@@ -1,8 +1,8 @@
 """Swift source for the checkers: without comments and without the text of strings.
 
 `code(text)` returns text of the same length with the same lines, in which comments, string contents and regex literals
-are blank; quotes and the code inside interpolations stay. It is a lexer, not a parser: it handles nested comments, raw
-and multi-line strings, nested interpolations, and common bare regex literals.
+are blank; quotes and the code inside interpolations stay. The lexer handles nested comments, raw and multi-line
+strings, nested interpolations, and common bare regex literals.
 """
 
 import os

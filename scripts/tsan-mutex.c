@@ -1,9 +1,9 @@
-// Tells the thread sanitizer about Swift's Mutex on Linux; scripts/tsan preloads it into the tests.
+// Reports the operations of Swift's Mutex on Linux to the thread sanitizer; scripts/tsan preloads it into the tests.
 //
-// A free `Synchronization.Mutex` is locked in the caller's code, which the sanitizer sees. A contended one is locked by
-// the kernel (a PI futex) through the library, which is not instrumented, so that the sanitizer reports races in
-// correct code: eight threads that add to one `Mutex<Int>` are enough. Suppressions would hide real races in the same
-// functions; this file reports the missing acquire and release instead.
+// A free `Synchronization.Mutex` is locked in the caller's code, which the sanitizer sees. A contended mutex is
+// locked by the kernel (a PI futex) through the library, which is not instrumented, so that the sanitizer reports
+// races in correct code: eight threads that add to one `Mutex<Int>` are enough. Suppressions would hide real races in
+// the same functions; this file reports the missing acquire and release instead.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 """The output of the program Resilience as plots and as the tables of docs/resilience.md. Called by plots.
 
 The folder holds a file of comma-separated values for each scenario (the seconds, then a column `CURVE CONTENDER` for
-each line) and summary.csv (scenario, contender, figure, value; an empty value means that the run never got there).
+each line) and summary.csv (scenario, contender, figure, value; an empty value means that the event did not occur).
 """
 
 import csv
@@ -16,11 +16,14 @@ class Problem(Exception):
 
 
 FLEETS = {"none": "no retry", "naive": "naive retry", "ours": "Apus"}
-ARRANGEMENTS = {"none": "as they come", "priorities": "priorities", "hold": "images held"}
+ARRANGEMENTS = {"none": "in order of arrival", "priorities": "priorities", "hold": "images held"}
 
 
 class Scenario:
-    """The presentation of a scenario. `panels` are (curve, label); `columns` are (figure, heading, text for no value)."""
+    """The presentation of a scenario.
+
+    `panels` are (curve, label); `columns` are (figure, heading, text for no value).
+    """
 
     def __init__(self, title, panels, columns, **other):
         self.title, self.panels, self.columns = title, panels, columns
@@ -36,12 +39,12 @@ class Scenario:
 def _half_capacity(title):
     return Scenario(
         title,
-        [("answers", "useful answers / s"), ("load", "requests / s")],
-        [("answers during", "useful answers a second, at half capacity", "–"),
-         ("load during", "requests a second, at half capacity", "–"),
-         ("load peak", "most requests in a second", "–"),
-         ("answers after", "useful answers a second, the minute after", "–"),
-         ("recovery", "seconds until it has recovered", "not within 120")],
+        [("answers", "useful responses / s"), ("load", "requests / s")],
+        [("answers during", "useful responses per second, at half capacity", "–"),
+         ("load during", "requests per second, at half capacity", "–"),
+         ("load peak", "peak requests per second", "–"),
+         ("answers after", "useful responses per second, the minute after", "–"),
+         ("recovery", "seconds until recovery", "not within 120")],
         bands=[(30, 90, "half the capacity")], smoothed=3,
         references={"load": [(0, 200), (30, 200), (30, 100), (90, 100), (90, 200), (209, 200)]})
 
@@ -49,38 +52,38 @@ def _half_capacity(title):
 def _retry_storm(title):
     return Scenario(
         title,
-        [("arrivals", "requests / s"), ("answered", "apps with their answer")],
-        [("arrivals", "requests after the return", "–"), ("peak", "most in a second", "–"),
-         ("mean", "mean a second", "–"), ("peak to mean", "peak to mean", "–"),
-         ("answered", "answered of 1,000", "–"), ("most answered", "seconds until 95 % are", "not within 75"),
+        [("arrivals", "requests / s"), ("answered", "apps served")],
+        [("arrivals", "requests after the return", "–"), ("peak", "peak per second", "–"),
+         ("mean", "mean per second", "–"), ("peak to mean", "peak to mean", "–"),
+         ("answered", "served of 1,000", "–"), ("most answered", "seconds until 95 % are", "not within 75"),
          ("all answered", "seconds until all are", "not within 75")],
-        bands=[(5, 15, "away")],
+        bands=[(5, 15, "down")],
         references={"arrivals": [(0, 150), (5, 150), (5, 0), (15, 0), (15, 150), (89, 150)]})
 
 
 SCENARIOS = {
     "half-capacity": _half_capacity("Half the capacity for a minute, behind a long queue"),
     "half-capacity-short-queue": _half_capacity("Half the capacity for a minute, behind a short queue"),
-    "retry-storm": _retry_storm("1,000 apps, their server away for ten seconds"),
-    "retry-storm-retry-after": _retry_storm("1,000 apps, their server away for ten seconds; 503 with Retry-After"),
+    "retry-storm": _retry_storm("1,000 apps, their server down for ten seconds"),
+    "retry-storm-retry-after": _retry_storm("1,000 apps, their server down for ten seconds; 503 with Retry-After"),
     "half-capacity-endpoints": _half_capacity("Half the capacity for a minute, a long queue, 20 endpoints"),
     "half-capacity-short-queue-endpoints": _half_capacity("Half the capacity for a minute, a short queue, 20 endpoints"),
-    "retry-storm-endpoints": _retry_storm("1,000 apps, their server away for ten seconds, 20 endpoints"),
+    "retry-storm-endpoints": _retry_storm("1,000 apps, their server down for ten seconds, 20 endpoints"),
     "retry-storm-retry-after-endpoints": _retry_storm(
-        "1,000 apps, their server away for ten seconds; 503 with Retry-After, 20 endpoints"),
+        "1,000 apps, their server down for ten seconds; 503 with Retry-After, 20 endpoints"),
     "failing-endpoint": Scenario(
-        "One of ten endpoints answers 503 for a minute",
-        [("answers", "useful answers / s"), ("attempts", "requests to the failing endpoint / s")],
-        [("calls to others", "calls to the other nine", "–"), ("refused", "failed or refused of them", "–"),
-         ("attempts", "requests a second to the failing endpoint", "–"),
-         ("recovery", "seconds until it has answered 20 calls again", "not within 30")],
+        "One of ten endpoints responds 503 for a minute",
+        [("answers", "useful responses / s"), ("attempts", "requests to the failing endpoint / s")],
+        [("calls to others", "calls to the other nine", "–"), ("refused", "failed or refused of these", "–"),
+         ("attempts", "requests per second to the failing endpoint", "–"),
+         ("recovery", "seconds until it has served 20 calls again", "not within 30")],
         bands=[(10, 70, "one endpoint fails")], smoothed=3),
     "held-images": Scenario(
-        "A list asked for after 200 images, on a weak link",
-        [("images", "images that are there")],
+        "A list requested after 200 images, on a slow link",
+        [("images", "images received")],
         [("list", "seconds until the list", "not within 30"), ("first image", "until the first image", "–"),
          ("all images", "until all images", "not all")],
-        contenders=ARRANGEMENTS, mark=("list", 0.1, "the list is there")),
+        contenders=ARRANGEMENTS, mark=("list", 0.1, "list received")),
 }
 
 
@@ -127,7 +130,7 @@ def chart(name, columns, figures):
             label + suffix, lines, scenario.references.get(curve, []), _marks(name, scenario, figures)))
     return svg_chart.Chart(
         scenario.title, list(scenario.contenders.values()), panels, bands=scenario.bands,
-        reference="what the server can do" if scenario.references else "",
+        reference="the server's capacity" if scenario.references else "",
         mark=scenario.mark[2] if scenario.mark else "")
 
 

@@ -1,4 +1,4 @@
-/// Everything that can be said about a client, each with a default that suits an app; on Linux, a server (``Use``).
+/// The settings of a client. The defaults suit an app; on Linux, a server (``Preset``).
 ///
 /// ```swift
 /// let api = Client(baseURL: "https://api.example.com/v1") {
@@ -7,58 +7,64 @@
 /// }
 /// ```
 public struct Configuration: Sendable {
-  /// The server: base URL, common fields and parameters, authentication.
+  /// The server: base URL, common fields (headers) and query parameters, authentication.
   public var environment: Environment
-  /// Coders, limits, texts, observers, surroundings.
+  /// Coders, the content limit, error texts, observers and the runtime.
   public var settings = ClientSettings()
   /// The limit of a whole call that sets none (`.timeout(_:)`); `nil`: no limit. Default: 30 seconds.
   ///
-  /// Waiting, all attempts and redirects count. Time in which content moves does not: then the call ends after 20 seconds
-  /// without a byte, or below 1 KiB/s over 60 seconds. A streamed call has the limit up to its response head. See
-  /// ``TotalDeadline``.
+  /// Waiting, all attempts and redirects count. Time during which content (the body) is transferred does not count; the
+  /// call then ends after 20 seconds without a byte, or below 1 KiB/s over 60 seconds. For a streamed call the limit
+  /// applies up to the response head. See ``TimeoutMiddleware``.
   public var timeout: Duration? = .seconds(30)
-  /// The limit of one attempt of calls that set none (`.attemptTimeout(_:)`), from its turn to the head of its answer;
+  /// The limit of each attempt of calls that set none (`.attemptTimeout(_:)`), from its permit to the response head;
   /// `nil`: no limit. Default: 10 seconds.
   ///
   /// It applies only if another attempt may follow, and not to calls with a timeout of more than 30 seconds. After an
   /// attempt that timed out waiting for the response head, the next one gets all the remaining time. See
-  /// ``AttemptDeadline``.
+  /// ``AttemptTimeoutMiddleware``.
   public var attemptTimeout: Duration? = .seconds(10)
-  /// Which failures are tried again by calls that do not say so themselves. Default: see ``Use``.
-  public var retry = RetryPolicy.interactive
-  /// How much is tried again at one server, all calls together. Default: ``RetryBudget/standard``.
-  public var retryBudget = RetryBudget.standard
-  /// How many calls run at a time, and which go first; `nil`: all at once, as they come. One for several clients has
-  /// them share its limits. Default: one of its own for each configuration that is made, see ``Use``.
+  /// The retry policy of calls that set none (`.retry(_:)`). Default: that of the platform's ``Preset``.
+  public var retry = RetryPolicy.app
+  /// The retry budget per origin, over all calls of the client. Default: ``RetryBudget/default``.
+  public var retryBudget = RetryBudget.default
+  /// The scheduler, with concurrency limits and priorities; `nil`: calls run without a limit. Clients with the same
+  /// scheduler share its limits. Default: a new scheduler for each configuration, with the limits of the platform's
+  /// ``Preset``.
   public var scheduler: Scheduler?
-  /// Refuses calls to servers that keep failing; `nil`: none are refused. One for several clients has them share what
-  /// they know. Default: one of its own for each configuration that is made, see ``Use``.
+  /// The circuit breaker, which refuses calls to endpoints and origins that keep failing; `nil`: no breaker. Clients
+  /// with the same breaker share its circuits. Default: a new breaker for each configuration, with the policy of the
+  /// platform's ``Preset``.
   public var breaker: CircuitBreaker?
-  /// Keeps the pace that servers ask for, or one of its own; `nil`: there is none. Default: `nil`.
+  /// The rate limiter: token buckets, and the delays that servers ask for with 429; `nil`: no rate limit. Clients with
+  /// the same limiter share its limits. Default: `nil`.
   public var rateLimiter: RateLimiter?
-  /// What is known of the device's network; `nil`: nothing, every call finds out for itself. Default: `nil`.
+  /// The connectivity of the device; `nil`: unknown, every call tries to connect. Default: `nil`.
   public var connectivity: Connectivity?
-  /// What calls that do not say so themselves do while there is no network, where ``connectivity`` is set. Default:
-  /// ``ConnectivityPolicy/pauseRetries``.
+  /// The policy for calls that are made while there is no network and set none (`.connectivity(_:)`). It applies only
+  /// if ``connectivity`` is set. Default: ``ConnectivityPolicy/pauseRetries``.
   public var connectivityPolicy = ConnectivityPolicy.pauseRetries
-  /// The limits for calls of coalesced endpoints. Default: ``CoalescingLimits/init()``.
+  /// The limits of coalescing. Default: ``CoalescingLimits/init()``.
   public var coalescing = CoalescingLimits()
-  /// Which redirects are followed by calls that do not say so themselves. Default: up to 10, never from https to http.
+  /// The redirect policy of calls that set none (`.redirects(_:)`). Default: up to 10 redirects, never from https to
+  /// http.
   public var redirects: RedirectPolicy = .follow
-  /// Writes a line for each call's beginning and end; `nil`: no logging. Default: `nil`.
+  /// Logs the beginning and the end of each call; `nil`: no logging. Default: `nil`.
   public var logging: RequestLogging?
-  /// Told once of each session that is over, and why: see the table of ``SessionEnd``. Default: nobody.
+  /// Called once for each session that ends, with the reason: see the table of ``SessionEnd``. Default: `nil`.
   public var onSessionEnd: (@Sendable (SessionEnd) -> Void)?
   /// Changes the assembled pipeline, for example `{ $0.insert(signing, .beforeTransport) }`. Default: no change.
   public var customizePipeline: @Sendable (inout Pipeline) -> Void = { _ in }
 
-  /// The defaults for a server, as suits the platform: ``Use/server`` on Linux, ``Use/app`` elsewhere.
+  /// Makes a configuration with the defaults of the platform: ``Preset/server`` on Linux, ``Preset/app`` elsewhere.
+  ///
+  /// - Parameter baseURL: the URL of the server.
   public init(baseURL: BaseURL) {
     environment = Environment(baseURL: baseURL)
-    suit(.platform)
+    apply(.platform)
   }
 
-  /// How calls show who is calling; belongs to the environment.
+  /// The authentication of calls, a part of ``environment``.
   public var authentication: Authentication? {
     get { environment.authentication }
     set { environment.authentication = newValue }
@@ -70,7 +76,7 @@ public struct Configuration: Sendable {
     set { settings.coding.json = newValue }
   }
 
-  /// Query parameters on every request that has none of the same name; belong to the environment.
+  /// The query parameters of every request that has none of the same name, a part of ``environment``.
   public var query: Query {
     get { environment.query }
     set { environment.query = newValue }
@@ -83,7 +89,7 @@ public struct Configuration: Sendable {
     set { settings.coalesces = newValue }
   }
 
-  /// Sets a field on every request that does not set it itself; a secret is marked as sensitive, see ``RawField``.
+  /// Sets a field (header) on every request that does not set it itself. Mark a secret as sensitive, see ``RawField``.
   public mutating func setField(_ name: String, _ value: String, isSensitive: Bool = false) {
     environment.setField(name, value, isSensitive: isSensitive)
   }

@@ -1,8 +1,8 @@
-/// An error that says why and where bytes are not valid JSON (RFC 8259). It contains none of the bytes.
+/// The reason why bytes are not valid JSON (RFC 8259), and the offset of the fault. It contains none of the bytes.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Why the bytes are invalid.
+  /// The reason why the bytes are invalid.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// The bytes end inside a value, or contain none.
+    /// The bytes end inside a value, or contain no value.
     case unexpectedEnd = "unexpected end"
     /// A byte that is not allowed at its position: a trailing comma, a missing quote, an unknown literal.
     case unexpectedByte = "unexpected byte"
@@ -19,14 +19,14 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Invalid UTF-8 (RFC 3629) in a string, or content in another encoding.
     case invalidUTF8 = "invalid UTF-8"
     /// More than 128 consecutive combining marks in a member's name, which would make comparing names too slow.
-    case tooManyMarks = "too many combining marks in a name"
+    case tooManyCombiningMarks = "too many combining marks in a name"
     /// Arrays and objects nested more deeply than ``JSONLimits/depth``.
     case tooDeep = "nested too deeply"
     /// More bytes than ``JSONLimits/bytes``.
     case tooLarge = "too many bytes"
   }
 
-  /// Why the bytes are invalid.
+  /// The reason why the bytes are invalid.
   public let reason: Reason
   /// The offset of the byte at which parsing stopped, from 0.
   public let offset: Int
@@ -72,5 +72,5 @@ public struct JSONLimits: Sendable, Hashable {
   /// 512 levels: a value of that depth can be deallocated on a thread with a small stack.
   public static let maximumDepth = 512
   /// 512 levels and any number of bytes.
-  public static let standard = JSONLimits()
+  public static let `default` = JSONLimits()
 }

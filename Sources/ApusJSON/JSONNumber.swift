@@ -122,7 +122,7 @@ struct DecimalForm: Equatable {
 
   /// Returns the value if it is an integer in the range of the type.
   func integer<Integer: FixedWidthInteger>() -> Integer? {
-    // No 64 bits hold more than 20 digits.
+    // A 64-bit integer has at most 20 digits.
     guard let exponent, exponent >= 0, exponent <= 20, digits.count <= 20 else { return nil }
     var result: Integer = 0
     for digit in digits + Array(repeating: 0, count: exponent) {

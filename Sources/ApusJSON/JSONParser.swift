@@ -8,7 +8,7 @@ extension JSONValue {
   ///   - bytes: the text; pass the `utf8` of a string.
   ///   - limits: the limits. Default: 512 levels, any number of bytes.
   /// - Throws: ``JSONError``.
-  public init(parsing bytes: some Collection<UInt8>, limits: JSONLimits = .standard) throws(JSONError) {
+  public init(parsing bytes: some Collection<UInt8>, limits: JSONLimits = .default) throws(JSONError) {
     self = try Self.parse(bytes, limits, isWanted: nil)
   }
 
@@ -22,7 +22,7 @@ extension JSONValue {
   ///   - isWanted: returns whether to keep the member with a name.
   /// - Throws: ``JSONError``.
   public init(
-    parsing bytes: some Collection<UInt8>, limits: JSONLimits = .standard, keeping isWanted: (String) -> Bool
+    parsing bytes: some Collection<UInt8>, limits: JSONLimits = .default, keeping isWanted: (String) -> Bool
   ) throws(JSONError) {
     self = try withoutActuallyEscaping(isWanted) { isWanted throws(JSONError) in
       try Self.parse(bytes, limits, isWanted: isWanted)
@@ -44,8 +44,8 @@ extension JSONValue {
 /// A parser of JSON texts (RFC 8259) into values.
 ///
 /// It keeps its own stack instead of recursing, so that deep nesting costs heap memory up to the limit and none of the
-/// thread's stack. Finished values lie on one flat stack; a closing container takes its elements off the end, so that
-/// nothing is copied twice.
+/// thread's stack. Finished values are kept on one flat stack; a closing container takes its elements off the end, so
+/// that nothing is copied twice.
 struct JSONParser {
   /// An array or object that is not closed yet.
   private struct Frame {
@@ -54,12 +54,12 @@ struct JSONParser {
     let start: Int
   }
 
-  /// What the next token may be.
+  /// The tokens that are allowed next.
   private enum State {
     case value
-    /// A value, or the end of an array that has none.
+    /// A value, or the end of an empty array.
     case firstElement
-    /// A key, or the end of an object that has none.
+    /// A key, or the end of an empty object.
     case firstKey
     case key
     /// A comma, or the end of the container.
@@ -120,7 +120,7 @@ struct JSONParser {
     guard scanner.next == UInt8(ascii: "\"") else { throw scanner.unexpected }
     let start = scanner.offset
     let key = try scanner.string()
-    guard !key.hasLongRunOfMarks else { throw JSONError(.tooManyMarks, at: start) }
+    guard !key.hasLongRunOfMarks else { throw JSONError(.tooManyCombiningMarks, at: start) }
     if skippedDepth == nil {
       if frames.count == 1, let isWanted, !isWanted(key) { skippedDepth = 1 } else { keys.append(key) }
     }

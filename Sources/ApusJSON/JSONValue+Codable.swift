@@ -4,14 +4,15 @@ extension JSONValue: Codable {
   /// The maximum nesting depth for decoding and encoding with `Codable`: 64 levels.
   ///
   /// ``init(parsing:limits:)`` and ``utf8()`` support deeper values.
-  public static let codableDepth = 64
+  public static let maximumCodableDepth = 64
 
   /// Decodes any value.
   ///
   /// 64-bit integers are exact, other numbers become the nearest `Double`. ``init(parsing:limits:)`` keeps all digits
   /// and is faster.
   ///
-  /// - Throws: `DecodingError` for a value that JSON cannot represent, or one nested more than ``codableDepth`` levels.
+  /// - Throws: `DecodingError` for a value that JSON cannot represent, or a value nested more than
+  ///   ``maximumCodableDepth`` levels.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
@@ -23,7 +24,7 @@ extension JSONValue: Codable {
     } else if let value = try? container.decode(String.self) {
       self = .string(value)
     } else {
-      guard decoder.codingPath.count < Self.codableDepth else {
+      guard decoder.codingPath.count < Self.maximumCodableDepth else {
         let context = DecodingError.Context(codingPath: [], debugDescription: "The value is nested too deeply.")
         throw DecodingError.dataCorrupted(context)
       }
@@ -38,8 +39,8 @@ extension JSONValue: Codable {
 
   /// Encodes the value: 64-bit integers exactly, other numbers as the nearest `Double`.
   ///
-  /// - Throws: `EncodingError` for a number out of the range of `Double`, or a value nested more than ``codableDepth``
-  ///   levels.
+  /// - Throws: `EncodingError` for a number out of the range of `Double`, or a value nested more than
+  ///   ``maximumCodableDepth`` levels.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
@@ -48,7 +49,7 @@ extension JSONValue: Codable {
     case .number(let value): try container.encode(value)
     case .string(let value): try container.encode(value)
     case .array, .object:
-      guard encoder.codingPath.count < Self.codableDepth else {
+      guard encoder.codingPath.count < Self.maximumCodableDepth else {
         let context = EncodingError.Context(codingPath: [], debugDescription: "The value is nested too deeply.")
         throw EncodingError.invalidValue(self, context)
       }

@@ -25,11 +25,11 @@ public enum JSONValue: Sendable {
     return elements[index]
   }
 
-  /// The Boolean, or `nil` if this is not one.
+  /// The Boolean, or `nil` if this is not a Boolean.
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-  /// The number, or `nil` if this is not one.
+  /// The number, or `nil` if this is not a number.
   public var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
-  /// The string, or `nil` if this is not one.
+  /// The string, or `nil` if this is not a string.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
   /// The elements, or `nil` if this is not an array.
   public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }

@@ -1,20 +1,20 @@
-/// A gate that holds tasks until a test opens it, so that tests need no sleeps.
+/// A gate at which tasks wait until a test opens it, so that tests need no sleeps.
 ///
-/// Stubs, and replies of the loopback server, can wait for a gate:
+/// Replies of a stub and of the loopback server can wait for a gate:
 ///
 /// ```swift
 /// let gate = Gate()
-/// stub.on(.get, "/slow", answer: .json("[]").waiting(for: gate))
+/// stub.on(.get, "/slow", reply: .json("[]").waiting(for: gate))
 /// async let users = api.send(.users)
 /// try await gate.waitForArrivals(1)     // the call is in flight
 /// gate.open()
 /// ```
 ///
-/// A closed gate lets single tasks pass with ``release(_:)``, in order of arrival.
+/// ``release(_:)`` lets a number of tasks pass a closed gate, in order of arrival.
 public final class Gate: Sendable {
   private struct State: Sendable {
     var isOpen = false
-    /// Released passes that no task has used yet.
+    /// The number of released passes that no task has used yet.
     var passes = 0
     var arrivals = 0
   }

@@ -1,25 +1,26 @@
 import Synchronization
 
-/// State behind a lock, with tasks that wait for a condition on it: an asynchronous monitor.
+/// An asynchronous monitor: state behind a lock, and tasks that wait for a condition on that state.
 ///
 /// Waiters are resumed outside the lock.
 package final class Monitor<State: Sendable>: Sendable {
   private struct Waiter: Sendable {
     let id: UInt64
-    /// Returns how to resume the waiter if the state satisfies it, or `nil`. May change the state when it does.
+    /// Returns a closure that resumes the waiter if the state satisfies its condition, otherwise `nil`. May change
+    /// the state if the condition is satisfied.
     let attempt: @Sendable (_ state: inout State, _ version: UInt64) -> (@Sendable () -> Void)?
     let cancel: @Sendable () -> Void
   }
 
   private struct Inner: Sendable {
     var state: State
-    /// Counts the updates.
+    /// The number of updates.
     var version: UInt64 = 0
     /// In order of arrival.
     var waiters: [Waiter] = []
     var lastID: UInt64 = 0
 
-    /// Removes every waiter that the state satisfies and returns how to resume it.
+    /// Removes every waiter whose condition the state satisfies. Returns the closures that resume them.
     mutating func settle() -> [@Sendable () -> Void] {
       var resumptions: [@Sendable () -> Void] = []
       var found = true
@@ -64,8 +65,8 @@ package final class Monitor<State: Sendable>: Sendable {
     return result
   }
 
-  /// Waits until `attempt` returns a value. It runs under the lock, now and after every update, and may change the
-  /// state when it succeeds: a waiter can take what it waited for.
+  /// Waits until `attempt` returns a value. `attempt` runs under the lock, immediately and after every update. If it
+  /// succeeds, it may change the state, for example to remove the value that the task waited for.
   ///
   /// - Throws: `CancellationError` when the task is cancelled first.
   package func first<Result: Sendable>(
@@ -74,8 +75,8 @@ package final class Monitor<State: Sendable>: Sendable {
     try await wait { state, _ in attempt(&state) }
   }
 
-  /// Waits until `find` returns a value for a copy of the state. It runs in the calling task, outside the lock, and so
-  /// may use the owner of this monitor.
+  /// Waits until `find` returns a value for a copy of the state. `find` runs in the calling task, outside the lock,
+  /// and may therefore use the owner of this monitor.
   ///
   /// - Throws: Any error `find` throws; `CancellationError` when the task is cancelled first.
   package func value<Found>(where find: (State) throws -> Found?) async throws -> Found {
@@ -113,7 +114,7 @@ package final class Monitor<State: Sendable>: Sendable {
 
   private func add(_ waiter: Waiter) -> [@Sendable () -> Void] {
     inner.withLock { inner in
-      // Checked under the lock: an earlier cancellation is seen here, a later one finds the waiter.
+      // Checked under the lock: an earlier cancellation is seen here, a later cancellation finds the waiter.
       if Task.isCancelled { return [waiter.cancel] }
       inner.waiters.append(waiter)
       return inner.settle()

@@ -36,7 +36,7 @@ import Testing
   @Test("Codable stays within a stack of 512 KiB")
   func coders() {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
-      let count = JSONValue.codableDepth
+      let count = JSONValue.maximumCodableDepth
       let bytes = Data((String(repeating: open, count: count) + "1" + String(repeating: close, count: count)).utf8)
       let isSame = onSmallStack(bytes: 512 << 10) { () -> Bool in
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: bytes),

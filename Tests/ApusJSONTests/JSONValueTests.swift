@@ -70,12 +70,12 @@ import Testing
     func nested(_ depth: Int) -> Data {
       Data((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
     }
-    let deepest = try JSONDecoder().decode(JSONValue.self, from: nested(JSONValue.codableDepth))
+    let deepest = try JSONDecoder().decode(JSONValue.self, from: nested(JSONValue.maximumCodableDepth))
     #expect(try JSONValue(parsing: JSONEncoder().encode(deepest)) == deepest)
     #expect(throws: DecodingError.self) {
-      try JSONDecoder().decode(JSONValue.self, from: nested(JSONValue.codableDepth + 1))
+      try JSONDecoder().decode(JSONValue.self, from: nested(JSONValue.maximumCodableDepth + 1))
     }
-    let deeper = try JSONValue(parsing: nested(JSONValue.codableDepth + 1))
+    let deeper = try JSONValue(parsing: nested(JSONValue.maximumCodableDepth + 1))
     #expect(throws: EncodingError.self) { try JSONEncoder().encode(deeper) }
   }
 

@@ -1,29 +1,29 @@
 #if NIO
-  import ApusNIO
-  import ApusTesting
-  import Foundation
-  import LoopbackConformance
-  import Testing
+import ApusNIO
+import ApusTesting
+import Foundation
+import LoopbackConformance
+import Testing
 
-  @Suite("Conformance")
-  struct ConformanceTests {
-    @Test("NIOTransport conforms", arguments: TransportConformance.checks)
-    func conforms(check: TransportConformance.Check) async throws {
-      try await LoopbackServer.with { server in
-        try await NIOTransport.with { try await check.run($0, server, limit: .seconds(1200)) }
-      }
+@Suite("Conformance")
+struct ConformanceTests {
+  @Test("NIOTransport conforms", arguments: TransportConformance.checks)
+  func conforms(check: TransportConformance.Check) async throws {
+    try await LoopbackServer.with { server in
+      try await NIOTransport.with { try await check.run($0, server, limit: .seconds(1200)) }
     }
+  }
 
-    @Test("NIOTransport conforms over TLS", arguments: TransportConformance.checks)
-    func conformsSecurely(check: TransportConformance.Check) async throws {
-      let authority = try TestAuthority.shared()
-      try await LoopbackServer.with(tls: authority.tls()) { server in
-        try await NIOTransport.with {
-          $0.trust.additionalAuthorities = [Data(authority.certificate.utf8)]
-        } body: {
-          try await check.run($0, server, limit: .seconds(1200))
-        }
+  @Test("NIOTransport conforms over TLS", arguments: TransportConformance.checks)
+  func conformsSecurely(check: TransportConformance.Check) async throws {
+    let authority = try TestAuthority.shared()
+    try await LoopbackServer.with(tls: authority.tls()) { server in
+      try await NIOTransport.with {
+        $0.trust.additionalTrustRoots = [Data(authority.certificate.utf8)]
+      } body: {
+        try await check.run($0, server, limit: .seconds(1200))
       }
     }
   }
+}
 #endif

@@ -1,84 +1,84 @@
 #if NIO && (URLSession || os(Linux))
-  import Apus
-  import ApusTestServer
-  import Testing
+import Apus
+import ApusTestServer
+import Testing
 
+// begin
+private let tokens = MemoryCredentialsStore()  // what a sign-in gives is set here
+private let api = Client(baseURL: "https://api.example.com/v1") {
+  $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }  // one refresh for any number of 401s
+}
+private func friends(of id: User.ID) -> Request<[User]> { .get("/users/\(id)/friends") }
+// end
+
+@MainActor private func load(friendsOf me: User.ID) async {
   // begin
-  private let tokens = MemoryCredentials()  // what a sign-in gives is set here
-  private let api = Client(baseURL: "https://api.example.com/v1") {
-    $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }  // one refresh for any number of 401s
+  do throws(CallError) {
+    print(try await api.send(friends(of: me).latestWins("friends")))  // a newer call supersedes this one
+  } catch {
+    if !error.isCancellation { print(error.message) }
   }
-  private func friends(of id: User.ID) -> Request<[User]> { .get("/users/\(id)/friends") }
   // end
+}
 
-  @MainActor private func load(friendsOf me: User.ID) async {
-    // begin
-    do throws(CallError) {
-      print(try await api.send(friends(of: me).latestWins("friends")))  // a newer call supersedes this one
-    } catch {
-      if !error.isCancellation { print(error.sentence) }
-    }
-    // end
+// Captures what the lines print.
+@MainActor private var shown: [String] = []
+@MainActor private func print(_ people: [User]) { shown.append(people.map(\.name).joined(separator: ",")) }
+@MainActor private func print(_ text: String) { shown.append(text) }
+
+@Suite("The reference task", .serialized)
+@MainActor
+struct ReferenceTaskTests {
+  @Test("A friends list with token refresh, latest tap wins and the error shown takes at most ten lines")
+  func lines() throws {
+    #expect(try ReadmeSample.marked().count <= 10)
   }
 
-  // Captures what the lines print.
-  @MainActor private var shown: [String] = []
-  @MainActor private func print(_ people: [User]) { shown.append(people.map(\.name).joined(separator: ",")) }
-  @MainActor private func print(_ text: String) { shown.append(text) }
+  @Test("The README shows exactly these lines within its first thirty")
+  func readme() throws {
+    let sample = try ReadmeSample.lines("first")
+    #expect(sample == (try ReadmeSample.marked()))
+    let first = try ReadmeSample.firstLines(30)
+    for line in sample { #expect(first.contains(line)) }
+  }
 
-  @Suite("The reference task", .serialized)
-  @MainActor
-  struct ReferenceTaskTests {
-    @Test("A friends list with token refresh, latest tap wins and the error shown takes at most ten lines")
-    func lines() throws {
-      #expect(try ReadmeSample.marked().count <= 10)
-    }
-
-    @Test("The README shows exactly these lines within its first thirty")
-    func readme() throws {
-      let sample = try ReadmeSample.lines("first")
-      #expect(sample == (try ReadmeSample.marked()))
-      let first = try ReadmeSample.firstLines(30)
-      for line in sample { #expect(first.contains(line)) }
-    }
-
-    @Test("The lines do all of that")
-    func works() async throws {
-      let gate = Gate()
-      try await TestServer.with { request in
-        guard request.path == "/token" || request.fields["Authorization"] == "Bearer new" else {
-          return Reply.json(#"{"message":"The token has ended."}"#, status: 401)
-        }
-        return switch request.path {
-        case "/token": .json(#"{"access_token":"new","refresh_token":"next"}"#)
-        case "/users/1/friends": Reply.json("[]").waiting(for: gate)
-        case "/users/2/friends": .json(#"[{"id":1,"name":"Ann"},{"id":2,"name":"Bob"}]"#)
-        default: .json(#"{"message":"No such user."}"#, status: 404)
-        }
-      } body: { server in
-        tokens.set(Tokens(access: "old", refresh: "once"))
-        var environment = api.environment
-        environment.baseURL = BaseURL(stringLiteral: server.origin)
-        api.use(environment)
-        let first = Task { await load(friendsOf: 1) }
-        let exchange = try await server.exchange {
-          $0.path == "/users/1/friends" && $0.fields["Authorization"] == "Bearer new"
-        }
-        await load(friendsOf: 2)
-        await first.value
-        // The first tap's response never arrives, and its end is not shown as an error.
-        #expect(shown == ["Ann,Bob"])
-        try await server.waitForClientClose(of: exchange)
-        await load(friendsOf: 3)
-        #expect(shown == ["Ann,Bob", "No such user."])
-        // The first call's token was expired, and the app did not notice.
-        let refreshes = server.exchanges.filter { $0.path == "/token" }
-        #expect(refreshes.map(\.text) == ["grant_type=refresh_token&refresh_token=once"])
-        #expect(refreshes.map { $0.fields["Authorization"] } == [nil])
-        #expect(server.exchanges.count { $0.fields["Authorization"] == "Bearer old" } == 1)
-        #expect(server.exchanges.count == 5)
-        gate.open()
+  @Test("The lines do all of that")
+  func works() async throws {
+    let gate = Gate()
+    try await TestServer.with { request in
+      guard request.path == "/token" || request.fields["Authorization"] == "Bearer new" else {
+        return Reply.json(#"{"message":"The token has ended."}"#, status: 401)
       }
+      return switch request.path {
+      case "/token": .json(#"{"access_token":"new","refresh_token":"next"}"#)
+      case "/users/1/friends": Reply.json("[]").waiting(for: gate)
+      case "/users/2/friends": .json(#"[{"id":1,"name":"Ann"},{"id":2,"name":"Bob"}]"#)
+      default: .json(#"{"message":"No such user."}"#, status: 404)
+      }
+    } body: { server in
+      tokens.set(Tokens(access: "old", refresh: "once"))
+      var environment = api.environment
+      environment.baseURL = BaseURL(stringLiteral: server.origin)
+      api.use(environment)
+      let first = Task { await load(friendsOf: 1) }
+      let exchange = try await server.exchange {
+        $0.path == "/users/1/friends" && $0.fields["Authorization"] == "Bearer new"
+      }
+      await load(friendsOf: 2)
+      await first.value
+      // The first tap's response never arrives, and its end is not shown as an error.
+      #expect(shown == ["Ann,Bob"])
+      try await server.waitForClientClose(of: exchange)
+      await load(friendsOf: 3)
+      #expect(shown == ["Ann,Bob", "No such user."])
+      // The first call's token was expired, and the app did not notice.
+      let refreshes = server.exchanges.filter { $0.path == "/token" }
+      #expect(refreshes.map(\.text) == ["grant_type=refresh_token&refresh_token=once"])
+      #expect(refreshes.map { $0.fields["Authorization"] } == [nil])
+      #expect(server.exchanges.count { $0.fields["Authorization"] == "Bearer old" } == 1)
+      #expect(server.exchanges.count == 5)
+      gate.open()
     }
   }
+}
 #endif

@@ -22,7 +22,7 @@ struct AttemptEndTests {
 
   private func limited(_ server: TestServer, _ transport: URLSessionTransport) throws -> Client {
     var pipeline = Pipeline()
-    pipeline.insert(ShortAttempts(), .after(.attemptDeadline))
+    pipeline.insert(ShortAttempts(), .after(.attemptTimeout))
     var settings = ClientSettings()
     settings.runtime.clock = clock
     return Client(

@@ -11,7 +11,7 @@ func makeClient(
   target: String? = nil
 ) throws -> Client {
   var pipeline = Pipeline()
-  pipeline.insert(CallDeadline(), .after(.totalDeadline))
+  pipeline.insert(CallDeadline(), .after(.timeout))
   if let target { pipeline.insert(FixedTarget(target: target), .beforeTransport) }
   return Client(
     environment: Environment(baseURL: try BaseURL(server.origin)), pipeline: pipeline, transport: transport,

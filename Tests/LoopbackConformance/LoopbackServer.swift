@@ -1,151 +1,151 @@
 #if NIO
-  public import ApusTestServer
-  public import ApusTesting
-  import HTTPTypes
-  import Synchronization
+public import ApusTestServer
+public import ApusTesting
+import HTTPTypes
+import Synchronization
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// The test server as the server of the transport conformance suite.
-  public final class LoopbackServer: ConformanceServer {
-    /// The server itself.
-    public let server: TestServer
-    private let replies: Replies
-    private let refusing: RefusingPort
+/// The test server as the server of the transport conformance suite.
+public final class LoopbackServer: ConformanceServer {
+  /// The server itself.
+  public let server: TestServer
+  private let replies: Replies
+  private let refusing: RefusingPort
 
-    private final class Replies: Sendable {
-      let byPath = Mutex<[String: ConformanceReply]>([:])
-      let held = Gate()
+  private final class Replies: Sendable {
+    let byPath = Mutex<[String: ConformanceReply]>([:])
+    let held = Gate()
 
-      func withholds(_ path: String) -> Bool {
-        guard case .withhold = byPath.withLock({ $0[path]?.steps.first }) else { return false }
-        return true
-      }
+    func withholds(_ path: String) -> Bool {
+      guard case .stopReading = byPath.withLock({ $0[path]?.steps.first }) else { return false }
+      return true
     }
+  }
 
-    /// Starts a server on a port of its own, runs `body` with it, fails unless it is idle afterwards, and shuts it
-    /// down.
-    ///
-    /// - Parameter tls: the server's TLS; `nil` for none.
-    public static func with(
-      tls: TestServer.TLS? = nil, _ body: (LoopbackServer) async throws -> Void
-    ) async throws {
-      let replies = Replies()
-      let withheld = Fault(
-        at: .requestHead, .stall(until: replies.held),
-        on: .matching { occasion in occasion.request.map { replies.withholds($0.path) } ?? false })
-      let options = TestServer.Options(contentCap: 16 << 20, tls: tls, faults: [withheld])
-      let refusing = try RefusingPort()
-      try await TestServer.with(options: options) { request in
-        let reply = replies.byPath.withLock { $0[request.path] }
-        return reply.map { Reply($0, to: request, held: replies.held) } ?? .status(404)
-      } body: { server in
-        try await body(LoopbackServer(server, replies, refusing))
-        // A withheld reply does not notice that its client has left.
-        replies.held.open()
-        try await server.requireQuiet()
-      }
-    }
-
-    private init(_ server: TestServer, _ replies: Replies, _ refusing: RefusingPort) {
-      self.server = server
-      self.replies = replies
-      self.refusing = refusing
-    }
-
-    /// The URL on which it listens.
-    public var baseURL: String { server.origin }
-    /// A port that is occupied and refuses connections.
-    public var refusingURL: String { "http://127.0.0.1:\(refusing.port)" }
-
-    /// Sets the reply to a path.
-    public func answer(_ path: String, _ reply: ConformanceReply) async {
-      replies.byPath.withLock { $0[path] = reply }
-    }
-
-    /// Releases the held replies.
-    public func release() async {
+  /// Starts a server on a port of its own, runs `body` with it, fails unless it is idle afterwards, and shuts it
+  /// down.
+  ///
+  /// - Parameter tls: the server's TLS; `nil` for none.
+  public static func with(
+    tls: TestServer.TLS? = nil, _ body: (LoopbackServer) async throws -> Void
+  ) async throws {
+    let replies = Replies()
+    let withheld = Fault(
+      at: .requestHead, .stall(until: replies.held),
+      on: .matching { occasion in occasion.request.map { replies.withholds($0.path) } ?? false })
+    let options = TestServer.Options(contentLimit: 16 << 20, tls: tls, faults: [withheld])
+    let refusing = try RefusingPort()
+    try await TestServer.with(options: options) { request in
+      let reply = replies.byPath.withLock { $0[request.path] }
+      return reply.map { Reply($0, to: request, held: replies.held) } ?? .status(404)
+    } body: { server in
+      try await body(LoopbackServer(server, replies, refusing))
+      // A withheld reply does not notice that its client has left.
       replies.held.open()
+      try await server.requireQuiet()
     }
+  }
 
-    /// The requests that were received completely.
-    public var requests: [ConformanceRequest] {
-      server.exchanges.map(\.request).filter(\.isComplete).map(ConformanceRequest.init)
+  private init(_ server: TestServer, _ replies: Replies, _ refusing: RefusingPort) {
+    self.server = server
+    self.replies = replies
+    self.refusing = refusing
+  }
+
+  /// The URL on which it listens.
+  public var baseURL: String { server.origin }
+  /// A port that is occupied and refuses connections.
+  public var refusingURL: String { "http://127.0.0.1:\(refusing.port)" }
+
+  /// Sets the reply to a path.
+  public func reply(to path: String, with reply: ConformanceReply) async {
+    replies.byPath.withLock { $0[path] = reply }
+  }
+
+  /// Releases the held replies.
+  public func release() async {
+    replies.held.open()
+  }
+
+  /// The requests that were received completely.
+  public var requests: [ConformanceRequest] {
+    server.exchanges.map(\.request).filter(\.isComplete).map(ConformanceRequest.init)
+  }
+
+  /// Waits for a complete request with a path.
+  public func waitForRequest(_ path: String) async throws -> ConformanceRequest {
+    ConformanceRequest(try await server.exchange { $0.path == path && $0.isComplete }.request)
+  }
+
+  /// Waits until the client closes the connection of the exchange with a path.
+  public func waitForClientClose(_ path: String) async throws {
+    do {
+      try await server.waitForClientClose(of: server.exchange { $0.path == path })
+    } catch let error as TestServerError {
+      throw ConformanceFailure("the client did not give \(path) up: \(error)")
     }
+  }
 
-    /// Waits for a complete request with a path.
-    public func waitForRequest(_ path: String) async throws -> ConformanceRequest {
-      ConformanceRequest(try await server.exchange { $0.path == path && $0.isComplete }.request)
+  /// Whether the first exchange with a path got a complete response.
+  public func hasReplied(_ path: String) async -> Bool {
+    server.exchanges.first { $0.path == path }?.outcome == .replied
+  }
+}
+
+extension ConformanceRequest {
+  fileprivate init(_ request: RecordedRequest) {
+    var fields = HTTPFields()
+    for line in request.fields {
+      if let name = HTTPField.Name(line.name) { fields.append(HTTPField(name: name, value: line.value)) }
     }
+    self.init(
+      method: request.method, target: request.target, fields: fields, content: Data(request.content),
+      connection: request.connection)
+  }
+}
 
-    /// Waits until the client closes the connection of the exchange with a path.
-    public func waitForClose(_ path: String) async throws {
-      do {
-        try await server.waitForClientClose(of: server.exchange { $0.path == path })
-      } catch let error as TestServerError {
-        throw ConformanceFailure("the client did not give \(path) up: \(error)")
+extension Reply {
+  /// The steps of a reply. Content without a length is chunked.
+  fileprivate init(_ reply: ConformanceReply, to request: RecordedRequest, held: Gate) {
+    var steps: [Step] = []
+    var isChunked = false
+    for step in reply.steps {
+      switch step {
+      case .interim(let status, let fields): steps.append(.interim(status, fields: FieldLines(fields)))
+      case .head(let status, let fields):
+        var lines = FieldLines(fields)
+        isChunked = fields[.contentLength] == nil && ![204, 304].contains(status)
+        if isChunked { lines["Transfer-Encoding"] = "chunked" }
+        steps.append(.head(status, fields: lines))
+      case .content(let data, let times):
+        let content = Step.generated(ContentPattern(repeating: Array(data)), 0..<data.count * times)
+        steps += isChunked ? Self.chunk(content, of: data.count * times) : [content]
+      case .trailers(let fields):
+        steps.append(.lastChunk(trailers: FieldLines(fields)))
+        isChunked = false
+      case .hold: steps.append(.wait(held))
+      case .raw(let bytes): steps.append(.raw(Array(bytes)))
+      case .close: steps.append(.close)
+      case .stopReading: break
       }
     }
-
-    /// Whether the first exchange with a path got a complete response.
-    public func isAnswered(_ path: String) async -> Bool {
-      server.exchanges.first { $0.path == path }?.outcome == .answered
-    }
+    if case .close = steps.last {} else if isChunked { steps.append(.lastChunk(trailers: [:])) }
+    self.init(steps: steps)
   }
 
-  extension ConformanceRequest {
-    fileprivate init(_ request: RecordedRequest) {
-      var fields = HTTPFields()
-      for line in request.fields {
-        if let name = HTTPField.Name(line.name) { fields.append(HTTPField(name: name, value: line.value)) }
-      }
-      self.init(
-        method: request.method, target: request.target, fields: fields, content: Data(request.content),
-        connection: request.connection)
-    }
+  private static func chunk(_ content: Step, of length: Int) -> [Step] {
+    [.framing(Array("\(String(length, radix: 16))\r\n".utf8)), content, .framing(Array("\r\n".utf8))]
   }
+}
 
-  extension Reply {
-    /// The steps of a reply. Content without a length is chunked.
-    fileprivate init(_ reply: ConformanceReply, to request: RecordedRequest, held: Gate) {
-      var steps: [Step] = []
-      var isChunked = false
-      for step in reply.steps {
-        switch step {
-        case .interim(let status, let fields): steps.append(.interim(status, fields: FieldLines(fields)))
-        case .head(let status, let fields):
-          var lines = FieldLines(fields)
-          isChunked = fields[.contentLength] == nil && ![204, 304].contains(status)
-          if isChunked { lines["Transfer-Encoding"] = "chunked" }
-          steps.append(.head(status, fields: lines))
-        case .content(let data, let times):
-          let content = Step.generated(ContentPattern(repeating: Array(data)), 0..<data.count * times)
-          steps += isChunked ? Self.chunk(content, of: data.count * times) : [content]
-        case .trailers(let fields):
-          steps.append(.lastChunk(trailers: FieldLines(fields)))
-          isChunked = false
-        case .hold: steps.append(.wait(held))
-        case .raw(let bytes): steps.append(.raw(Array(bytes)))
-        case .close: steps.append(.close)
-        case .withhold: break
-        }
-      }
-      if case .close = steps.last {} else if isChunked { steps.append(.lastChunk(trailers: [:])) }
-      self.init(steps: steps)
-    }
-
-    private static func chunk(_ content: Step, of length: Int) -> [Step] {
-      [.framing(Array("\(String(length, radix: 16))\r\n".utf8)), content, .framing(Array("\r\n".utf8))]
-    }
+extension FieldLines {
+  fileprivate init(_ fields: HTTPFields) {
+    self.init(fields.map { FieldLine(name: $0.name.rawName, value: $0.value) })
   }
-
-  extension FieldLines {
-    fileprivate init(_ fields: HTTPFields) {
-      self.init(fields.map { FieldLine(name: $0.name.rawName, value: $0.value) })
-    }
-  }
+}
 #endif

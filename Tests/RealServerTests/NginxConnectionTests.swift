@@ -1,69 +1,69 @@
 #if NIO && os(Linux)
-  import Apus
-  import ApusNIO
-  import Foundation
-  import Testing
+import Apus
+import ApusNIO
+import Foundation
+import Testing
 
-  /// Servers that close connections between requests, as all servers do at times.
-  @Suite("nginx: connections that end", .needs(.nginx))
-  struct NginxConnectionTests {
-    /// A location and its content.
-    private struct Place: Sendable {
-      let path: RequestPath
-      let text: String
-    }
+/// Servers that close connections between requests, as all servers do at times.
+@Suite("nginx: connections that end", .needs(.nginx))
+struct NginxConnectionTests {
+  /// A location and its content.
+  private struct Position: Sendable {
+    let path: RequestPath
+    let text: String
+  }
 
-    /// Makes concurrent calls and counts the connections they needed.
-    private func connections(_ calls: Int, atOnce: Int, by client: Client, to place: Place) async throws -> Int {
-      try await withThrowingTaskGroup(of: Int.self) { group in
-        for _ in 0..<atOnce {
-          group.addTask {
-            var connections = 0
-            for _ in 0..<calls / atOnce {
-              let response = try await client.response(to: message(.get, place.path))
-              #expect(response.value.string == place.text)
-              if response.isOnNewConnection { connections += 1 }
-            }
-            return connections
+  /// Makes concurrent calls and counts the connections they needed.
+  private func connections(_ calls: Int, atOnce: Int, by client: Client, to place: Position) async throws -> Int {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<atOnce {
+        group.addTask {
+          var connections = 0
+          for _ in 0..<calls / atOnce {
+            let response = try await client.response(to: message(.get, place.path))
+            #expect(response.value.string == place.text)
+            if response.isOnNewConnection { connections += 1 }
           }
-        }
-        return try await group.reduce(0, +)
-      }
-    }
-
-    @Test("A server that serves ten requests on a connection fails none of thousands")
-    func tenEach() async throws {
-      let nginx = try await RealServer.nginx.value
-      try await withClient(try nginx.url("short")) { client in
-        for atOnce in [1, 16] {
-          let made = try await connections(2000, atOnce: atOnce, by: client, to: Place(path: "/", text: "short\n"))
-          // Each carries ten calls at most, and hardly any is given up before.
-          #expect((200...300).contains(made), "\(atOnce) at once: \(made)")
+          return connections
         }
       }
+      return try await group.reduce(0, +)
     }
+  }
 
-    @Test("A server that closes idle connections at once fails none of thousands")
-    func closedWhenIdle() async throws {
-      let nginx = try await RealServer.nginx.value
-      try await withClient(try nginx.url("closing")) { client in
-        for atOnce in [1, 16] {
-          _ = try await connections(2000, atOnce: atOnce, by: client, to: Place(path: "/", text: "closing\n"))
-        }
-      }
-    }
-
-    @Test("A connection carries one call after another as long as both ends want", arguments: ["plain", "tls13"])
-    func kept(port: String) async throws {
-      let nginx = try await RealServer.nginx.value
-      let authority = try nginx.file("ca.pem")
-      let url = port == "plain" ? try nginx.url() : "https://localhost:\(try nginx.port(port))"
-      try await withClient(url) {
-        $0.trust.additionalAuthorities = [authority]
-      } body: { client in
-        let made = try await connections(2000, atOnce: 4, by: client, to: Place(path: "/hello", text: "hello\n"))
-        #expect(made <= 4)
+  @Test("A server that serves ten requests on a connection fails none of thousands")
+  func tenEach() async throws {
+    let nginx = try await RealServer.nginx.value
+    try await withClient(try nginx.url("short")) { client in
+      for atOnce in [1, 16] {
+        let made = try await connections(2000, atOnce: atOnce, by: client, to: Position(path: "/", text: "short\n"))
+        // Each carries ten calls at most, and hardly any is given up before.
+        #expect((200...300).contains(made), "\(atOnce) at once: \(made)")
       }
     }
   }
+
+  @Test("A server that closes idle connections at once fails none of thousands")
+  func closedWhenIdle() async throws {
+    let nginx = try await RealServer.nginx.value
+    try await withClient(try nginx.url("closing")) { client in
+      for atOnce in [1, 16] {
+        _ = try await connections(2000, atOnce: atOnce, by: client, to: Position(path: "/", text: "closing\n"))
+      }
+    }
+  }
+
+  @Test("A connection carries one call after another as long as both ends want", arguments: ["plain", "tls13"])
+  func kept(port: String) async throws {
+    let nginx = try await RealServer.nginx.value
+    let authority = try nginx.file("ca.pem")
+    let url = port == "plain" ? try nginx.url() : "https://localhost:\(try nginx.port(port))"
+    try await withClient(url) {
+      $0.trust.additionalTrustRoots = [authority]
+    } body: { client in
+      let made = try await connections(2000, atOnce: 4, by: client, to: Position(path: "/hello", text: "hello\n"))
+      #expect(made <= 4)
+    }
+  }
+}
 #endif

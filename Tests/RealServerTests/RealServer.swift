@@ -1,105 +1,105 @@
 #if NIO && os(Linux)
-  import Foundation
-  import Testing
+import Foundation
+import Testing
 
-  /// An independent server, started by `scripts/servers/serve.py` and ended with this process.
-  ///
-  /// One of each kind serves all tests of a run, so tests store under names of their own.
-  final class RealServer: Sendable {
-    /// The script's report on the server it has started.
-    private struct Facts: Decodable {
-      let ports: [String: Int]
-      let folder: String
-      let big: Int64?
-      let checksum: UInt?
-    }
+/// An independent server, started by `scripts/servers/serve.py` and ended with this process.
+///
+/// One of each kind serves all tests of a run, so tests store under names of their own.
+final class RealServer: Sendable {
+  /// The script's report on the server it has started.
+  private struct Facts: Decodable {
+    let ports: [String: Int]
+    let folder: String
+    let big: Int64?
+    let checksum: UInt?
+  }
 
-    enum Kind: String, Sendable {
-      case nginx
-      case squid
-      case httpbin
+  enum Kind: String, Sendable {
+    case nginx
+    case squid
+    case httpbin
 
-      /// Whether its programs are installed.
-      var isInstalled: Bool {
-        let places = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":").map(String.init)
-        switch self {
-        case .httpbin:
-          return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/httpbin").path)
-        case .nginx, .squid:
-          return (places + ["/usr/sbin", "/sbin", "/usr/local/sbin"]).contains {
-            FileManager.default.isExecutableFile(atPath: "\($0)/\(rawValue)")
-          }
+    /// Whether its programs are installed.
+    var isInstalled: Bool {
+      let places = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":").map(String.init)
+      switch self {
+      case .httpbin:
+        return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/httpbin").path)
+      case .nginx, .squid:
+        return (places + ["/usr/sbin", "/sbin", "/usr/local/sbin"]).contains {
+          FileManager.default.isExecutableFile(atPath: "\($0)/\(rawValue)")
         }
       }
     }
+  }
 
-    struct NotStarted: Error, CustomStringConvertible {
-      let description: String
-    }
+  struct NotStarted: Error, CustomStringConvertible {
+    let description: String
+  }
 
-    static let nginx = Task { try await started(.nginx) }
-    static let squid = Task { try await started(.squid) }
-    static let httpbin = Task { try await started(.httpbin) }
+  static let nginx = Task { try await started(.nginx) }
+  static let squid = Task { try await started(.squid) }
+  static let httpbin = Task { try await started(.httpbin) }
 
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
 
-    private let facts: Facts
-    private let process: Process
-    /// The script's standard input. The script ends the server when it closes, at the latest with the process.
-    private let holding: FileHandle
+  private let facts: Facts
+  private let process: Process
+  /// The script's standard input. The script ends the server when it closes, at the latest with the process.
+  private let holding: FileHandle
 
-    /// The folder of the server's files.
-    var folder: URL { URL(filePath: facts.folder) }
-    /// The size of the large file, and its CRC-32.
-    var big: (length: Int64, checksum: UInt) { (facts.big ?? 0, facts.checksum ?? 0) }
+  /// The folder of the server's files.
+  var folder: URL { URL(filePath: facts.folder) }
+  /// The size of the large file, and its CRC-32.
+  var big: (length: Int64, checksum: UInt) { (facts.big ?? 0, facts.checksum ?? 0) }
 
-    func port(_ name: String = "plain") throws -> Int { try #require(facts.ports[name]) }
+  func port(_ name: String = "plain") throws -> Int { try #require(facts.ports[name]) }
 
-    func url(_ name: String = "plain") throws -> String { "http://127.0.0.1:\(try port(name))" }
+  func url(_ name: String = "plain") throws -> String { "http://127.0.0.1:\(try port(name))" }
 
-    /// A file of the server's folder.
-    func file(_ path: String) throws -> Data {
-      try Data(contentsOf: folder.appending(path: path), options: .mappedIfSafe)
-    }
+  /// A file of the server's folder.
+  func file(_ path: String) throws -> Data {
+    try Data(contentsOf: folder.appending(path: path), options: .mappedIfSafe)
+  }
 
-    /// On a thread of its own: blocking a thread of the shared pool would delay all tests.
-    private static func started(_ kind: Kind) async throws -> RealServer {
-      try await withCheckedThrowingContinuation { done in
-        Thread.detachNewThread { done.resume(with: Result { try RealServer(kind) }) }
-      }
-    }
-
-    private init(_ kind: Kind) throws {
-      process = Process()
-      let (input, output) = (Pipe(), Pipe())
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = ["python3", Self.root.appending(path: "scripts/servers/serve.py").path, kind.rawValue]
-      process.standardInput = input
-      process.standardOutput = output
-      holding = input.fileHandleForWriting
-      // Otherwise two servers would hold each other's input open.
-      _ = fcntl(holding.fileDescriptor, F_SETFD, FD_CLOEXEC)
-      try process.run()
-      var line = Data()
-      while !line.contains(UInt8(ascii: "\n")) {
-        let piece = output.fileHandleForReading.availableData
-        if piece.isEmpty { break }
-        line += piece
-      }
-      let text = String(decoding: line, as: UTF8.self)
-      guard text.hasPrefix("ready ") else { throw NotStarted(description: text.isEmpty ? "no \(kind)" : text) }
-      facts = try JSONDecoder().decode(Facts.self, from: Data(text.dropFirst(6).utf8))
+  /// On a thread of its own: blocking a thread of the shared pool would delay all tests.
+  private static func started(_ kind: Kind) async throws -> RealServer {
+    try await withCheckedThrowingContinuation { done in
+      Thread.detachNewThread { done.resume(with: Result { try RealServer(kind) }) }
     }
   }
 
-  extension Trait where Self == ConditionTrait {
-    /// Skips, by name, tests whose server is not installed; if all servers are required, the test runs and fails.
-    static func needs(_ kind: RealServer.Kind) -> Self {
-      .enabled(Comment(rawValue: "\(kind.rawValue) is not installed")) {
-        let environment = ProcessInfo.processInfo.environment
-        return kind.isInstalled || environment["CI"] == "true" || environment["APUS_SERVERS"] == "required"
-      }
+  private init(_ kind: Kind) throws {
+    process = Process()
+    let (input, output) = (Pipe(), Pipe())
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["python3", Self.root.appending(path: "scripts/servers/serve.py").path, kind.rawValue]
+    process.standardInput = input
+    process.standardOutput = output
+    holding = input.fileHandleForWriting
+    // Otherwise two servers would hold each other's input open.
+    _ = fcntl(holding.fileDescriptor, F_SETFD, FD_CLOEXEC)
+    try process.run()
+    var line = Data()
+    while !line.contains(UInt8(ascii: "\n")) {
+      let piece = output.fileHandleForReading.availableData
+      if piece.isEmpty { break }
+      line += piece
+    }
+    let text = String(decoding: line, as: UTF8.self)
+    guard text.hasPrefix("ready ") else { throw NotStarted(description: text.isEmpty ? "no \(kind)" : text) }
+    facts = try JSONDecoder().decode(Facts.self, from: Data(text.dropFirst(6).utf8))
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Skips, by name, tests whose server is not installed; if all servers are required, the test runs and fails.
+  static func needs(_ kind: RealServer.Kind) -> Self {
+    .enabled(Comment(rawValue: "\(kind.rawValue) is not installed")) {
+      let environment = ProcessInfo.processInfo.environment
+      return kind.isInstalled || environment["CI"] == "true" || environment["APUS_SERVERS"] == "required"
     }
   }
+}
 #endif

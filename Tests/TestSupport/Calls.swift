@@ -40,7 +40,7 @@ extension CallEntry {
   /// Whether the call has joined another call's exchange.
   public var hasJoined: Bool {
     trace.events.contains { event in
-      if case .joined = event.kind { return true }
+      if case .coalesced = event.kind { return true }
       return false
     }
   }

@@ -1,8 +1,8 @@
-// A stub of Apple's Security framework for scripts/apple-check: what server trust, pins, client identities and the
-// Keychain need, and what Foundation has beside it on Apple's systems only, no more.
+// A stub of Apple's Security framework for scripts/apple-check: the declarations used for server trust, pins, client
+// identities and the Keychain, and declarations that Foundation has on Apple's systems only.
 //
-// On Apple's systems the C types are imported as classes without declared sendability, as here; the types of Core
-// Foundation are bridged from those of Foundation, which the aliases stand for.
+// As on Apple's systems, the C types are classes without declared sendability. The types of Core Foundation are
+// aliases of the types of Foundation to which they are bridged.
 public import Foundation
 public import FoundationNetworking
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Judges a decoder of HTTP/1.1 responses, by an independent parser of RFC 9112 and by Python's http.client.
+"""Checks a decoder of HTTP/1.1 responses against an independent parser of RFC 9112 and against Python's http.client.
 
-Standard input holds records: seed (8 bytes), method (1: 0 GET, 1 HEAD, 2 CONNECT), end (1: 1 when TLS announced it),
+Standard input contains records: seed (8 bytes), method (1: 0 GET, 1 HEAD, 2 CONNECT), end (1: 1 when TLS announced it),
 the lengths of verdict and stream (4 each), all big-endian; then the decoder's verdict and the bytes of the stream,
 after which the connection ended. A verdict is the text of an accepted response as `rendered` writes it, or `refused`
 and the kind of the fault.
@@ -20,7 +20,7 @@ import sys
 
 GET, HEAD, CONNECT = range(3)
 
-# What RFC 9112 lets a recipient accept and the decoder refuses, with the kinds of faults it may report.
+# Input that RFC 9112 lets a recipient accept and that the decoder refuses, with the kinds of faults it may report.
 LENGTH_FAULTS = {"malformedContentLength", "conflictingContentLength"}
 SWIFT_REFUSES = {
     "bare-lf": {"malformedLineEnd"},
@@ -36,7 +36,7 @@ SWIFT_REFUSES = {
     "status-below-100": {"malformedStatusLine"},
     "limits": {"fieldsTooLarge", "tooManyFields", "tooManyInterimResponses", "chunkExtensionsTooLarge"},
 }
-# What the grammar forbids for senders, and a recipient may accept, as the decoder does.
+# Input that the grammar forbids for senders, that a recipient may accept, and that the decoder accepts.
 SWIFT_ACCEPTS = {"no-reason-space", "repeated-length"}
 # Differences in accepted responses: reuse of the connection, trailers, and where http.client parses differently.
 OTHERS = {"doubtful-204", "python-interim", "python-tunnel", "python-length-list",
@@ -225,7 +225,7 @@ class Reader:
         message = self.message
         status, notes = message.status, message.notes
         is_tunnel = self.method == CONNECT and 200 <= status < 300
-        if is_tunnel:  # §6.3, item 2: what its fields say of framing is to be ignored
+        if is_tunnel:  # §6.3, item 2: its framing fields are ignored
             return self.finish("none", b"", persists=False)
         has_content = not (self.method == HEAD or status in (204, 304))
         codings = self.codings(self.values(b"transfer-encoding"), is_used=has_content)

@@ -38,11 +38,11 @@ struct Filter: Codable, Sendable {
 
 let api = Client(baseURL: "https://api.example.com/v1")
 
-let tokens = MemoryCredentials(token: "secret")
+let tokens = MemoryCredentialsStore(token: "secret")
 
-let key = MemoryCredentials(token: "secret")
+let key = MemoryCredentialsStore(token: "secret")
 
-let operators = MemoryCredentials(.password(user: "ada", "secret"))
+let operators = MemoryCredentialsStore(.password(user: "ada", "secret"))
 
 let me = 1
 

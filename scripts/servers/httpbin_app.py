@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 
-logging.disable(logging.WARNING)  # it warns of missing optional parts
+logging.disable(logging.WARNING)  # httpbin warns of missing optional parts
 
 import waitress
 from httpbin import app

@@ -4,8 +4,8 @@
     serve.py nginx|squid|httpbin
 
 Prints one line when the server is ready, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. The server reads
-and writes only in a folder of its own in the temporary directory, which is removed at the end. It ends with its
-standard input, and so however the tests end, or when this process gets a signal or its parent ends.
+and writes only in its own temporary folder, which is removed at the end. It ends when its standard input is closed, and
+so however the tests end, or when this process gets a signal or its parent ends.
 
 A free port is found by binding port 0 and closing it; if another process takes the port meanwhile, the server fails to
 start, and other ports are tried. Runs as any user; as root it starts servers that refuse root as another user.
@@ -158,7 +158,7 @@ def nginx(folder):
         pid = os.path.join(folder, "nginx.pid")
         child = subprocess.Popen([program("nginx"), "-p", folder, "-e", "logs/error.log", "-c", config],
                                  stdin=subprocess.DEVNULL, stdout=2, preexec_fn=ends_with_parent())
-        # It writes this file once it listens on all ports.
+        # nginx writes this file once it listens on all ports.
         if waited(child, lambda: os.path.exists(pid) and os.path.getsize(pid) > 0):
             return child, ports, facts
     raise Failed("nginx did not start: " + tail(folder, "logs/error.log"))

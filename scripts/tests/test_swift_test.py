@@ -24,14 +24,16 @@ class SwiftTest(stand_ins.Scripts):
         self.assertEqual(output.count(failure), 2)
 
     def test_tests_that_hang_are_stopped_and_named(self):
-        lines = ["◇ Test \"pages\" started.", "◇ Test \"waits\" started.",
+        lines = ["◇ Test \"pages\" started.", "◇ Test \"lines\" started.", "◇ Test \"waits\" started.",
                  "◇ Test case passing 1 argument n → 1 to \"waits\" started.",
-                 "✔ Test \"pages\" with 2 test cases passed after 0.1 seconds."]
+                 "✔ Test \"pages\" with 2 test cases passed after 0.1 seconds.",
+                 "◇ Test case passing 1 argument text → \"✔ Test \"lines\" passed after 0.1 seconds."]
         output = "".join(f"echo '{line}'\n" for line in lines)
         status, output = self.run_tests(output + "exec sleep 50\n", APUS_TEST_LIMIT="1")
         self.assertEqual(status, 124)
         self.assertIn("not seen to end: waits\n", output)
         self.assertNotIn("not seen to end: pages", output)
+        self.assertNotIn("not seen to end: lines", output)
 
     def test_in_ci_a_skipped_test_fails_with_its_reason(self):
         for variables in ({"APUS_SERVERS": "required"}, {"CI": "true"}):

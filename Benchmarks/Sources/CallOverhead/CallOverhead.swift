@@ -1,10 +1,11 @@
 import Apus
 import ApusTesting
+import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Measures the cost of a call above its transport, which responds immediately.
@@ -54,7 +55,11 @@ struct CallOverhead {
     try await row("create a request with three query parameters") {
       let _: Request<Void> = .method(.get, "/search", query: ["page": 2, "text": "a b", "all": true])
     }
-    try await row("encode three query parameters") { _ = try query.items(style: .standard) }
+    let head = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/search")
+    try await row("encode three query parameters") {
+      var message = RequestMessage(head: head)
+      try message.addQuery(query)
+    }
     let bare = Client(environment: environment, transport: NoTransport(content: .empty))
     let plain: Request<Void> = .method(.get, "/users/\(id)/friends")
     try await row("message(for:): task and lowering") { _ = try await bare.message(for: plain) }
@@ -80,7 +85,7 @@ struct CallOverhead {
     }
     let observed = client(none) { $0.settings.observers = [Ignoring()] }
     try await row("call, trace observed") { try await observed.send(request) }
-    let tokens = MemoryCredentials(token: "abcdefghijklmnopqrstuvwxyz")
+    let tokens = MemoryCredentialsStore(token: "abcdefghijklmnopqrstuvwxyz")
     let signed = client(none) { $0.authentication = .bearer(tokens) }
     try await row("call, bearer token") { try await signed.send(request) }
     let json = client(NoTransport(content: ResponseContent(Data(#"{"id":7,"name":"Apus"}"#.utf8))))
@@ -90,16 +95,16 @@ struct CallOverhead {
 
   static func controlling() async throws {
     let request: Request<Void> = .method(.get, "/users/\(7)/friends")
-    let tagged = request.tag("images").id("one", whenRunning: .replace)
+    let tagged = request.tag("images").id("one", onDuplicate: .cancelPrevious)
     let api = client(NoTransport(content: .empty))
     try await row("call with id and tag") { try await api.send(tagged) }
     let gate = Gate()
-    // All calls run at once, so that no queued call times out.
+    // All calls run concurrently, so that no queued call times out.
     let busy = client(HeldTransport(gate: gate)) {
-      $0.scheduler = Scheduler(SchedulingLimits(total: 1000, perOrigin: 1000))
+      $0.scheduler = Scheduler(ConcurrencyLimits(global: 1000, perOrigin: 1000))
     }
     let held = (0..<1000).map { number in
-      Task { try await busy.send(request.id(CallID("\(number)"), whenRunning: .allow)) }
+      Task { try await busy.send(request.id(CallID("\(number)"), onDuplicate: .allow)) }
     }
     for _ in 0..<1_000_000 where busy.calls.count < 1000 { await Task.yield() }
     try await row("find one of 1,000 calls by its id") { _ = busy.calls.calls(id: "500") }

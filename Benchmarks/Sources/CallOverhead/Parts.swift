@@ -4,9 +4,9 @@ import Dispatch
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A transport that responds immediately, to measure the cost of a call above its transport.

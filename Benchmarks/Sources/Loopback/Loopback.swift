@@ -6,7 +6,7 @@ import Foundation
 import Measuring
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Compares a typed call over each transport with a plain URLSession loop, interleaved, against a server on loopback in

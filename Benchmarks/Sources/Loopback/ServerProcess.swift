@@ -1,6 +1,6 @@
 import Foundation
 
-/// The server in a process of its own, so that its work is not measured.
+/// The server in a separate process, so that its work is not measured.
 final class ServerProcess {
   let port: Int
   private let process = Process()

@@ -1,4 +1,4 @@
-// Interposes the C library's allocator and counts. Linked only into benchmarks.
+// Interposes the C library's allocator to count allocations. Linked only into benchmarks.
 #include "malloc_counter.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@ public func interleaved<Round>(_ runs: Int, _ round: () async throws -> Round) a
   return rounds
 }
 
-/// Prints figures as median [lowest, highest].
+/// Prints values as median [lowest, highest].
 public func report(_ name: String, _ figures: [Double], digits: Int = 2) {
   let sorted = figures.sorted()
   func text(_ figure: Double) -> String { String(format: "%.\(digits)f", figure) }
@@ -18,10 +18,10 @@ public func report(_ name: String, _ figures: [Double], digits: Int = 2) {
   print("\(name)\(padding)\(text(sorted[sorted.count / 2]))  [\(text(sorted[0])), \(text(sorted[sorted.count - 1]))]")
 }
 
-/// Returns the sorted figures of the 95 % confidence interval of the median, for any distribution.
+/// Returns the sorted values inside the 95 % confidence interval of the median, for any distribution.
 ///
-/// The interval is that of the sign test, so outliers caused by other load have little effect. Fewer than 6 figures are too
-/// few for this confidence, and all are returned.
+/// The interval is that of the sign test, so outliers caused by other load have little effect. Fewer than 6 values
+/// are too few for this confidence; then all are returned.
 public func boundsOfMedian(_ figures: [Double]) -> [Double] {
   let sorted = figures.sorted()
   let count = Double(sorted.count)

@@ -39,11 +39,11 @@ public struct Used: Sendable {
   public static var now: Used {
     var usage = rusage()
     #if os(Linux)
-      getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-      let bytes = Double(usage.ru_maxrss) * 1024
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    let bytes = Double(usage.ru_maxrss) * 1024
     #else
-      getrusage(RUSAGE_SELF, &usage)
-      let bytes = Double(usage.ru_maxrss)
+    getrusage(RUSAGE_SELF, &usage)
+    let bytes = Double(usage.ru_maxrss)
     #endif
     let user = Double(usage.ru_utime.tv_sec) * 1e6 + Double(usage.ru_utime.tv_usec)
     let system = Double(usage.ru_stime.tv_sec) * 1e6 + Double(usage.ru_stime.tv_usec)

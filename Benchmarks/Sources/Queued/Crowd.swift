@@ -1,6 +1,6 @@
 import Measuring
 
-/// Many waiting tasks, each with its call, if any.
+/// Many waiting tasks, each with or without a call.
 struct Crowd {
   let tasks: [Task<Ending, Never>]
   /// The memory that each task added, see ``Memory/growth(since:each:)``, and the microseconds until it waited.

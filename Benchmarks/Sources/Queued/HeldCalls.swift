@@ -20,31 +20,31 @@ struct HeldCalls: Sendable {
   /// Creates a client of a stub that responds immediately, with a queue for `count` calls.
   init(_ count: Int) {
     let stub = StubTransport()
-    stub.onAny(answer: .status(204))
-    self.init(.servers, queue: count, over: stub)
-    scheduler.hold(Self.tag)
+    stub.onAny(reply: .status(204))
+    self.init(.server, queue: count, over: stub)
+    scheduler.pause(Self.tag)
   }
 
   /// Creates a client without held tags and limits, whose responses never arrive.
   init(unansweredIn room: Room) {
-    self.init(SchedulingLimits(total: .max, perOrigin: .max), queue: 0, over: Unanswered(room: room))
+    self.init(ConcurrencyLimits(global: .max, perOrigin: .max), queue: 0, over: Unanswered(room: room))
   }
 
-  private init(_ limits: SchedulingLimits, queue: Int, over transport: any Transport) {
+  private init(_ limits: ConcurrencyLimits, queue: Int, over transport: any Transport) {
     var limits = limits
-    limits.queue = queue
+    limits.queueCapacity = queue
     let scheduler = Scheduler(limits)
     self.scheduler = scheduler
     api = Client(baseURL: "https://api.example.com/v1", transport: transport) {
       $0.scheduler = scheduler
-      // Timeouts exist, as usual, but none of them passes.
+      // Timeouts are set, as usual, but never exceeded.
       $0.timeout = .seconds(3600)
       $0.attemptTimeout = .seconds(3600)
     }
   }
 
   /// Whether no call is queued or registered.
-  var isIdle: Bool { api.calls.isEmpty && scheduler.waiting == 0 && scheduler.running == 0 }
+  var isIdle: Bool { api.calls.isEmpty && scheduler.queuedCount == 0 && scheduler.runningCount == 0 }
 
   /// Makes a call with the tag.
   func image(_ number: Int) async -> Ending {
@@ -63,7 +63,7 @@ struct HeldCalls: Sendable {
 
   /// Releases all calls.
   func release() {
-    scheduler.release(Self.tag)
+    scheduler.resume(Self.tag)
   }
 
   private func ending(of request: Request<Void>) async -> Ending {

@@ -34,7 +34,7 @@ struct Unexpected: Error {}
 /// A watchdog that ends the process when it hangs.
 enum Watchdog {
   static func watch(_ what: String, seconds: Int) {
-    // A thread of its own, since the pool may be exhausted.
+    // A separate thread, because the pool may be exhausted.
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: Double(seconds))
       FileHandle.standardError.write(Data("\(what) has not ended after \(seconds) seconds\n".utf8))

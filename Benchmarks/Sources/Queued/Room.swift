@@ -4,7 +4,7 @@ import Synchronization
 
 /// A minimal place for tasks to wait until they are cancelled.
 final class Room: Sendable {
-  private enum Place: Sendable {
+  private enum Position: Sendable {
     /// A task is about to wait.
     case expected
     case taken(CheckedContinuation<Void, any Error>)
@@ -12,7 +12,7 @@ final class Room: Sendable {
   }
 
   private struct State: Sendable {
-    var places: [Place] = []
+    var places: [Position] = []
     var waiting = 0
 
     mutating func come() -> Int {

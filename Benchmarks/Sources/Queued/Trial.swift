@@ -2,7 +2,8 @@ import Apus
 import Foundation
 import Measuring
 
-/// A trial with many waiting calls or tasks. Each runs in a process of its own, whose heap has no free blocks to reuse.
+/// A trial with many waiting calls or tasks. Each trial runs in a new process, whose heap has no free blocks to
+/// reuse.
 enum Trial: String, CaseIterable {
   /// Suspended tasks: the baseline.
   case tasks
@@ -57,9 +58,9 @@ enum Trial: String, CaseIterable {
     _ count: Int, _ expected: Ending, _ end: (HeldCalls, Crowd) -> Void
   ) async throws -> [Double] {
     let calls = HeldCalls(count)
-    // Excludes what the first call allocates once.
+    // Excludes the one-time allocations of the first call.
     guard await calls.list() == .answered else { throw Unexpected() }
-    let crowd = try await Crowd.gather(count, until: calls.scheduler.waiting == count) { await calls.image($0) }
+    let crowd = try await Crowd.gather(count, until: calls.scheduler.queuedCount == count) { await calls.image($0) }
     let figures = try await crowd.end(as: expected) { end(calls, crowd) }
     guard calls.isIdle else { throw Unexpected() }
     return figures
@@ -71,7 +72,7 @@ enum Trial: String, CaseIterable {
     let calls = HeldCalls(count)
     _ = try await cost(.answered) { await calls.list() }
     let alone = try await cost(.answered) { await calls.list() }
-    let crowd = try await Crowd.gather(count, until: calls.scheduler.waiting == count) { await calls.image($0) }
+    let crowd = try await Crowd.gather(count, until: calls.scheduler.queuedCount == count) { await calls.image($0) }
     let passing = try await cost(.answered) { await calls.list() }
     let refused = try await cost(.refused) { await calls.image(0) }
     _ = try await crowd.end(as: .cancelled) { calls.cancelAll() }
@@ -118,7 +119,7 @@ extension Trial {
     ]
   }
 
-  /// Runs all trials in turns.
+  /// Runs all trials alternately.
   static func compare(_ count: Int, runs: Int) async throws {
     let patience = allCases.map { $0.patience(count) }.reduce(0, +) * (runs + 1)
     Watchdog.watch("the comparison", seconds: patience)
@@ -127,15 +128,15 @@ extension Trial {
       for trial in allCases { row.append(try trial.measured(count)) }
       return row
     }
-    print("\(count) at a time, each trial in a process of its own: \(runs) interleaved runs; median [lowest, highest]")
+    print("\(count) at a time, each trial in a new process: \(runs) interleaved runs; median [lowest, highest]")
     for (index, trial) in allCases.enumerated() {
       print(trial.title)
       for (place, column) in trial.columns.enumerated() {
         report("  \(column.name)", rows.map { $0[index][place] }, digits: column.digits)
       }
       guard trial != .tasks, trial != .full else { continue }
-      report("  beyond the task, bytes resident", rows.map { $0[index][0] - $0[0][0] }, digits: 0)
-      report("  beyond the task, bytes handed out", rows.map { $0[index][1] - $0[0][1] }, digits: 0)
+      report("  beyond the task, resident bytes", rows.map { $0[index][0] - $0[0][0] }, digits: 0)
+      report("  beyond the task, allocated bytes", rows.map { $0[index][1] - $0[0][1] }, digits: 0)
     }
   }
 

@@ -39,11 +39,11 @@ struct FailingEndpoint: Scenario {
   private func simulate(_ fleet: Fleet, seed: UInt64) async throws -> SimulationReport {
     try await Simulation(seed: seed).run { world in
       let server = world.server(Self.host) {
-        $0.answer = { request in
+        $0.respond = { request in
           guard request.target == Self.failing else { return .json("{}") }
           world.note("failing request")
           let isFailing = Self.failure.contains(Int(world.now / .seconds(1)))
-          return SimulatedAnswer(status: isFailing ? 503 : 200)
+          return SimulatedResponse(status: isFailing ? 503 : 200)
         }
       }
       for _ in 0..<Self.apps {
@@ -61,7 +61,8 @@ struct FailingEndpoint: Scenario {
     }
   }
 
-  /// The time from the end of the failure until the endpoint has responded to as many calls as there are apps.
+  /// The time from the end of the failure until the number of calls to which the endpoint has responded equals the
+  /// number of apps.
   private static func recovery(_ times: [Double]) -> Double? {
     let back = Double(failure.upperBound)
     let after = times.filter { $0 >= back }

@@ -11,13 +11,14 @@ enum Fleet: String, Sendable, CaseIterable {
   /// The preset for apps: retry with a budget, and a circuit breaker.
   case ours
 
-  /// The time after which a response is useless to its user.
+  /// The time after which a response is no longer useful to the user.
   static let patience = Duration.seconds(2)
 
-  /// Creates a client on a device of its own. All fleets share the other settings: scheduler, deadlines, link.
+  /// Creates a client on a separate simulated device. All fleets have the same other settings: scheduler, deadlines,
+  /// link.
   func client(of server: SimulatedServer, in world: SimulatedWorld) -> Client {
     var configuration = Configuration(baseURL: server.baseURL)
-    configuration.suit(.app)
+    configuration.apply(.app)
     configuration.settings = world.settings(configuration.settings)
     if self != .ours {
       configuration.retry = RetryPolicy.none
@@ -25,13 +26,13 @@ enum Fleet: String, Sendable, CaseIterable {
     }
     configuration.customizePipeline = { [self] in
       if self == .naive { $0.insert(NaiveRetry(), .after(.retry)) }
-      $0.insert(Patience(limit: Self.patience), .after(.attemptDeadline))
+      $0.insert(Patience(limit: Self.patience), .after(.attemptTimeout))
     }
     return Client(configuration: configuration, transport: world.transport())
   }
 }
 
-/// A timeout for every attempt, as `.attemptTimeout(_:)` on every request: a later response is useless.
+/// A timeout for every attempt, as `.attemptTimeout(_:)` on every request: a later response is not useful.
 private struct Patience: Middleware {
   let limit: Duration
 
@@ -55,7 +56,7 @@ struct NaiveRetry: Middleware {
         guard response.head.status.code >= 500 else { return response }
         response.discard()
       } catch is TransportError {
-        // Ignored: there is another attempt.
+        // Ignored: another attempt follows.
       }
       try await context.clock.sleep(until: context.now.advanced(by: Self.pause))
       context.attempt += 1

@@ -3,11 +3,13 @@ import ApusTesting
 
 /// A server at a steady load of 70 % loses half of its capacity for a minute.
 ///
-/// 140 apps make one call a second each, on average. The server processes 20 requests concurrently, each in a tenth of a
-/// second on average: 200 a second. It processes queued requests in order, even when their callers have given up.
+/// 140 apps make one call per second each, on average. The server processes 20 requests concurrently, each in a tenth
+/// of a second on average: 200 per second. It processes queued requests in order, even when their callers have given
+/// up.
 struct HalfCapacity: Scenario {
   let name: String
-  /// The length of the server's queue. Behind 500 requests a caller gives up before its turn, even at full capacity.
+  /// The length of the server's queue. Behind 500 queued requests a caller gives up before its request is processed,
+  /// even at full capacity.
   let places: Int
   /// The number of endpoints that each app calls in turn.
   var endpoints = 1
@@ -45,7 +47,7 @@ struct HalfCapacity: Scenario {
     try await Simulation(seed: seed).run { world in
       let server = world.server(Self.host) {
         $0.capacity = 20
-        $0.places = places
+        $0.queueLimit = places
         $0.serviceTime = .exponential(mean: .milliseconds(100))
       }
       server.change(at: .seconds(Self.lost.lowerBound)) { $0.capacity = 10 }
@@ -64,7 +66,7 @@ struct HalfCapacity: Scenario {
       ? .method(.get, "/items/\(number)") : .method(.get, RequestPath(stringLiteral: "/items-\(number % endpoints)"))
   }
 
-  /// The seconds from the return of the capacity until useful responses keep up with the calls: 95 % in every five
+  /// The seconds from the return of the capacity until useful responses keep pace with the calls: 95 % in every five
   /// seconds from then on. `nil`: not before the end.
   private static func recovery(of answers: [Double], _ calls: [Double]) -> Double? {
     let window = 5

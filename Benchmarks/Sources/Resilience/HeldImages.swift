@@ -1,14 +1,14 @@
 import Apus
 import ApusTesting
 
-/// A screen on a slow link requests 200 images, and a tenth of a second later the list that it shows first.
+/// A screen on a slow link requests 200 images, and a tenth of a second later the list that it must show first.
 ///
-/// The link has 100 kB a second and 150 ms of latency in each direction; an image has 12 kB, the list 8 kB. The client has
-/// the preset for apps: 5 concurrent calls to one server.
+/// The link has a bandwidth of 100 kB/s and a latency of 150 ms in each direction; an image has 12 kB, the list 8 kB.
+/// The client has the preset for apps: 5 concurrent calls to one server.
 struct HeldImages: Scenario {
   /// The app's way to prefer the list.
   enum Arrangement: String, Sendable, CaseIterable {
-    /// None: calls run in order of arrival.
+    /// No preference: calls run in order of arrival.
     case none
     /// High priority for the list, low priority for the images.
     case priorities
@@ -40,9 +40,9 @@ struct HeldImages: Scenario {
 
   private func simulate(_ arrangement: Arrangement, seed: UInt64) async throws -> SimulationReport {
     try await Simulation(seed: seed).run { world in
-      let scheduler = Scheduler(.apps)
+      let scheduler = Scheduler(.app)
       let api = client(scheduler, in: world)
-      if arrangement == .hold { scheduler.hold("images") }
+      if arrangement == .hold { scheduler.pause("images") }
       for number in 0..<Self.images {
         let image = Request<Void>.method(.get, "/images/\(number)").tag("images")
         world.spawn {
@@ -54,17 +54,17 @@ struct HeldImages: Scenario {
       let list = Request<Void>.method(.get, "/list")
       let call = arrangement == .priorities ? list.priority(.high) : list
       if (try? await api.send(call)) != nil { world.note("list") }
-      scheduler.release("images")
+      scheduler.resume("images")
     }
   }
 
   private func client(_ scheduler: Scheduler, in world: SimulatedWorld) -> Client {
     let server = world.server("api.example.com") {
       $0.serviceTime = .constant(.milliseconds(20))
-      $0.answer = { .bytes($0.target == "/list" ? 8_000 : 12_000) }
+      $0.respond = { .bytes($0.target == "/list" ? 8_000 : 12_000) }
     }
     var configuration = Configuration(baseURL: server.baseURL)
-    configuration.suit(.app)
+    configuration.apply(.app)
     configuration.scheduler = scheduler
     configuration.settings = world.settings(configuration.settings)
     let link = SimulatedLink(latency: .constant(.milliseconds(150)), bandwidth: 100_000)

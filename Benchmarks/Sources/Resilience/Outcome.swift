@@ -1,8 +1,8 @@
 import ApusTesting
 
-/// A scenario that is played for several contenders, each in its own simulation with the same seed.
+/// A scenario that is run for several contenders, each in its own simulation with the same seed.
 protocol Scenario: Sendable {
-  /// The name of its file of curves and of its rows in the summary.
+  /// The name of the scenario's file of curves and of its rows in the summary.
   var name: String { get }
 
   /// Runs the scenario.
@@ -13,12 +13,12 @@ protocol Scenario: Sendable {
 struct Outcome: Sendable {
   /// A figure over time.
   struct Curve: Sendable {
-    /// The quantity and the contender, such as `answers ours`.
+    /// The quantity and the contender, for example `answers ours`.
     let name: String
     let values: [Double]
   }
 
-  /// A number of one contender.
+  /// A figure of one contender.
   struct Figure: Sendable {
     let contender: String
     let name: String
@@ -73,7 +73,7 @@ struct Outcome: Sendable {
     figures.map { "\(name),\($0.contender),\($0.name),\($0.value.map(Self.text) ?? "")" }
   }
 
-  /// The figures as a table: a line for each, a column for each contender.
+  /// The figures as a table: a line for each figure, a column for each contender.
   var table: String {
     let contenders = Self.unique(figures.map(\.contender))
     var lines = [Self.line(name, contenders)]

@@ -1,12 +1,12 @@
 import Apus
 import ApusTesting
 
-/// 1,000 users open an app while its server is down for ten seconds. Each app calls again a second after an error, until
-/// it succeeds. The server's capacity is 150 requests a second, a sixth of the initial load.
+/// 1,000 users open an app while its server is down for ten seconds. Each app calls again a second after an error,
+/// until a call succeeds. The server's capacity is 150 requests per second, a sixth of the initial load.
 struct RetryStorm: Scenario {
   let name: String
-  /// The `Retry-After` of a gateway's 503 while the server is down or full; `nil` for no gateway: connections fail while
-  /// the server is down, and a full server names no delay.
+  /// The `Retry-After` of a gateway's 503 while the server is down or full. `nil` for no gateway: connections fail
+  /// while the server is down, and a full server names no delay.
   let retryAfter: Duration?
   /// The number of endpoints that each app calls in turn until one call succeeds.
   var endpoints = 1
@@ -79,14 +79,14 @@ struct RetryStorm: Scenario {
   private func makeServer(in world: SimulatedWorld) -> SimulatedServer {
     let (capacity, places) = (15, 500)
     let server = world.server(Self.host) {
-      ($0.capacity, $0.places) = (capacity, places)
+      ($0.capacity, $0.queueLimit) = (capacity, places)
       $0.serviceTime = .exponential(mean: .milliseconds(100))
       $0.retryAfter = retryAfter
       if retryAfter == nil { $0.outages = [Self.leaves..<Self.returns] }
     }
     guard retryAfter != nil else { return server }
-    server.change(at: Self.leaves) { ($0.capacity, $0.places) = (0, 0) }
-    server.change(at: Self.returns) { ($0.capacity, $0.places) = (capacity, places) }
+    server.change(at: Self.leaves) { ($0.capacity, $0.queueLimit) = (0, 0) }
+    server.change(at: Self.returns) { ($0.capacity, $0.queueLimit) = (capacity, places) }
     return server
   }
 }

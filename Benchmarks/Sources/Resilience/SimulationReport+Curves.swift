@@ -1,7 +1,7 @@
 import ApusTesting
 
 extension SimulationReport {
-  /// Requests per second sent to a server, including those while it was down.
+  /// Requests per second sent to a server, including requests while it was down.
   func arrivals(at server: String) -> SimulationSeries {
     rate { kind in
       switch kind {
@@ -17,7 +17,7 @@ extension SimulationReport {
       guard case .callEnded(_, _, let began, .none) = event.kind else { return false }
       return event.time - began <= Fleet.patience
     }
-    return SimulationReport(seed: seed, duration: duration, events: useful).answers()
+    return SimulationReport(seed: seed, duration: duration, events: useful).goodput()
   }
 
   /// Calls started per second.

@@ -36,7 +36,7 @@ struct Calls {
     }
   }
 
-  /// Compares all ways, with one call in flight and with 64.
+  /// Compares all contenders, with one call in flight and with 64.
   static func compare(calls: Int, runs: Int) async throws {
     let server = try Nginx()
     defer { server.stop() }
@@ -57,7 +57,7 @@ struct Calls {
     }
   }
 
-  /// Runs one way by the name of its case.
+  /// Runs one contender by the name of its case.
   static func profile(_ name: String, calls: Int, inFlight: Int) async throws {
     guard let way = Way.allCases.first(where: { "\($0)" == name }) else { throw Unexpected() }
     let server = try Nginx()

@@ -6,7 +6,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// A contender: a way to make the same calls.
+/// A contender: an HTTP client that makes the same calls.
 protocol Contender: Sendable {
   func small() async throws -> Small
   func download(to path: String) async throws

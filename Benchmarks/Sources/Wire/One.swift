@@ -3,7 +3,7 @@ import ApusNIO
 import Foundation
 import Measuring
 
-/// A single operation in a process of its own, which prints its cost.
+/// A single operation in a separate process, which prints its cost.
 enum One {
   /// `NAME` is `raw` or `apus`; `WHAT` is `small`, `down` or `up`.
   static func run(_ arguments: [String]) async throws {
@@ -29,7 +29,7 @@ enum One {
     let whole: Double
   }
 
-  /// Runs both contenders in turns, each time in a process of its own with the arguments `WHAT PORT …`.
+  /// Runs both contenders alternately, each time in a new process with the arguments `WHAT PORT …`.
   static func compared(_ runs: Int, _ arguments: [String]) async throws -> [(raw: Figures, apus: Figures)] {
     try await interleaved(runs) {
       (raw: try measured(["raw"] + arguments), apus: try measured(["apus"] + arguments))

@@ -1,7 +1,7 @@
 import Foundation
 import Measuring
 
-/// Download and upload of a large file, each in a process of its own to measure its peak memory.
+/// Download and upload of a large file, each in a separate process to measure its peak memory.
 enum Transfers {
   static func compare(mebibytes: Int, runs: Int) async throws {
     let server = try Nginx(mebibytes: mebibytes)

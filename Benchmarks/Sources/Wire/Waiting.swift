@@ -3,8 +3,8 @@ import ApusNIO
 import Foundation
 import Measuring
 
-/// Measures the memory of calls that wait for a connection, compared with a suspended task. Each runs in a process of its
-/// own, whose heap has no free blocks to reuse.
+/// Measures the memory of calls that wait for a connection, compared with a suspended task. Each measurement runs in
+/// a new process, whose heap has no free blocks to reuse.
 enum Waiting {
   static func compare(calls: Int) throws {
     let server = try Nginx(mebibytes: 16)
@@ -21,14 +21,14 @@ enum Waiting {
   static func run(_ arguments: [String]) async throws {
     guard arguments.count == 3, let port = Int(arguments[1]), let count = Int(arguments[2]) else { return }
     var options = NIOTransport.Options()
-    options.connectionsPerOrigin = 1
+    options.maximumConnectionsPerOrigin = 1
     let api = try Typed(port: port, transport: NIOTransport(options: options)).api
     _ = try await api.send(Request<Small>.get("/users/\(7)"))
     guard arguments[0] == "calls" else {
       return print(try await growth(of: count) { try await Task.sleep(for: .seconds(3600)) })
     }
-    // A stalled upload occupies the only connection. A streamed response would not, because the connection limit does
-    // not count streams.
+    // A stalled upload occupies the only connection. A streamed response would not occupy it, because the connection
+    // limit does not count streams.
     let endless = ContentStream(isReplayable: false) {
       {
         try await Task.sleep(for: .seconds(3600))

@@ -20,7 +20,7 @@ class Tables(unittest.TestCase):
     def test_a_row_for_each_contender_and_a_column_for_each_figure(self):
         lines = resilience_figures.table("held-images", figures()).splitlines()
         self.assertEqual(lines[0].count("|"), 5)
-        self.assertEqual(lines[2], "| as they come | 1,235 | 1,235 | 1,235 |")
+        self.assertEqual(lines[2], "| in order of arrival | 1,235 | 1,235 | 1,235 |")
         self.assertEqual(len(lines), 5)
 
     def test_a_missing_value_has_a_text(self):

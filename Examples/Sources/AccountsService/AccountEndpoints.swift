@@ -21,8 +21,8 @@ struct SignIn: Endpoint {
   }
 }
 
-/// Idempotent on this server, which accepts a refresh token until a token of the next pair is used. On a server with
-/// single-use refresh tokens it would not be.
+/// Idempotent on this server, which accepts a refresh token until a token of the next pair is used. With single-use
+/// refresh tokens the endpoint would not be idempotent.
 struct RefreshSession: Endpoint {
   let token: Secret
 

@@ -1,8 +1,8 @@
 public import Apus
 
-/// Signing up, in and out, as the app sees it. Tokens and their refresh stay hidden.
+/// The app's interface for signing up, in and out. It hides tokens and their refresh.
 ///
-/// ``LiveAccountsService`` calls the server; previews and tests conform types of their own.
+/// ``LiveAccountsService`` calls the server; previews and tests use fakes.
 public protocol AccountsService: Sendable {
   /// Creates an account. Returns a rejected form as a value; throws only when the call itself fails.
   func signUp(_ form: SignUpForm) async throws(CallError) -> Outcome<Account, SignUpRejection>
@@ -13,6 +13,6 @@ public protocol AccountsService: Sendable {
   /// Returns the account that is signed in.
   func account() async throws(CallError) -> Account
 
-  /// Signs out: locally at once, then on the server. Throws when the server could not be told.
+  /// Signs out: first locally, then on the server. Throws if the call to the server fails.
   func signOut() async throws(CallError)
 }

@@ -5,25 +5,25 @@ extension Authentication {
   ///
   /// Clients that share one value share its tokens and refreshes.
   ///
-  /// - Parameter tokens: the store; filled at sign-in, emptied at sign-out and when the server refuses to refresh.
-  public static func accounts(_ tokens: any RefreshableCredentialSource) -> Authentication {
+  /// - Parameter tokens: the store; filled at sign-in, emptied at sign-out and when the server rejects a refresh.
+  public static func accounts(_ tokens: any RefreshableCredentialsStore) -> Authentication {
     .bearer(tokens) { refresh in try await refresh.send(RefreshSession(token: refresh.token)) }
   }
 }
 
 /// The accounts of one server.
 ///
-/// The client must stay with that server, because the tokens of a sign-in belong to it. A second server needs a second
-/// service with a credentials store of its own.
+/// The client must not be switched to another server, because the tokens of a sign-in belong to this one. A second
+/// server needs a second service with its own credentials store.
 ///
 /// ```swift
-/// let tokens = MemoryCredentials()
+/// let tokens = MemoryCredentialsStore()
 /// let client = Client(baseURL: "https://api.example.com") { $0.authentication = .accounts(tokens) }
 /// let accounts = LiveAccountsService(client: client, credentials: tokens)
 /// ```
 public struct LiveAccountsService: AccountsService {
   private let client: Client
-  private let credentials: any RefreshableCredentialSource
+  private let credentials: any RefreshableCredentialsStore
 
   /// Creates the service.
   ///
@@ -31,7 +31,7 @@ public struct LiveAccountsService: AccountsService {
   ///   - client: calls the server; configured with `Authentication.accounts(_:)`.
   ///   - credentials: the store passed to `Authentication.accounts(_:)`. An encrypted file keeps the user signed in
   ///     when the app restarts.
-  public init(client: Client, credentials: any RefreshableCredentialSource) {
+  public init(client: Client, credentials: any RefreshableCredentialsStore) {
     self.client = client
     self.credentials = credentials
   }

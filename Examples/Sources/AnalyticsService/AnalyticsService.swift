@@ -1,6 +1,6 @@
 public import Apus
 
-/// Something a user did in the app.
+/// An event: an action of a user in the app.
 public struct AnalyticsEvent: Codable, Sendable, Hashable {
   /// The event's name, for example `signed-in`.
   public let name: String
@@ -11,7 +11,7 @@ public struct AnalyticsEvent: Codable, Sendable, Hashable {
   }
 }
 
-/// Usage statistics, as the app sees them.
+/// The app's interface to usage statistics.
 public protocol AnalyticsService: Sendable {
   /// Sends an event.
   func track(_ event: AnalyticsEvent) async throws(CallError)

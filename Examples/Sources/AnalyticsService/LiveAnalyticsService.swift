@@ -1,6 +1,6 @@
 public import Apus
 
-/// The analytics server: a server of its own, with an API key that belongs to the app and not to a user.
+/// The analytics server: a separate server, with an API key that belongs to the app and not to a user.
 public struct LiveAnalyticsService: AnalyticsService {
   private let client: Client
 
@@ -10,14 +10,14 @@ public struct LiveAnalyticsService: AnalyticsService {
   ///   - baseURL: the address of the analytics server.
   ///   - key: the app's API key, sent in the field (header) `X-Api-Key` to that server only.
   public init(baseURL: BaseURL, key: Secret) {
-    let key = MemoryCredentials(.token(key))
+    let key = MemoryCredentialsStore(.token(key))
     client = Client(baseURL: baseURL) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.authentication = .apiKey(key, field: "X-Api-Key")
     }
   }
 
-  /// Sends the event with low priority. A lost event is not retried: it is not worth a duplicate.
+  /// Sends the event with low priority. A lost event is not retried, because a retry could create a duplicate.
   public func track(_ event: AnalyticsEvent) async throws(CallError) {
     try await client.send(.track(event))
   }

@@ -4,8 +4,8 @@ import Logging
 
 /// An HTTP server with accounts, friends, films, news and analytics, for examples and demos.
 ///
-/// It listens on 127.0.0.1 only, stores its data in SQLite and logs every exchange. It runs in the process that starts
-/// it; `swift run backend` runs it in a process of its own.
+/// It listens on 127.0.0.1 only, stores its data in SQLite and logs every exchange. It runs in the process that
+/// starts it; `swift run backend` runs it in a separate process.
 ///
 /// ```swift
 /// let backend = try await Backend.start()
@@ -105,7 +105,8 @@ extension Backend {
     public var database: String?
     /// The lifetime of access tokens.
     public var tokenLifetime: Duration = .seconds(3600)
-    /// Whether clients are told the lifetime of access tokens, in `expires_in`. Otherwise they learn of its end by a 401.
+    /// Whether token responses contain the lifetime of access tokens, in `expires_in`. Otherwise clients detect an
+    /// expired token by a 401.
     public var tellsTokenLifetime = true
     /// The lifetime of refresh tokens, and so of a session without a refresh.
     public var sessionLifetime: Duration = .seconds(30 * 24 * 3600)
@@ -125,7 +126,7 @@ extension Backend {
     public var passwordHashRounds = 16_384
     /// The maximum number of rows in the log.
     public var logCapacity = 10_000
-    /// Returns the current time. Default: the system's; tests use a clock of their own.
+    /// Returns the current time. Default: the system's; tests use a manual clock.
     public var now: @Sendable () -> Date = { Date() }
 
     /// Creates the default options.

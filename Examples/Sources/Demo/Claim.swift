@@ -1,10 +1,10 @@
 import Backend
 
-/// A scene's claim about a server's log, or about what an app shows.
+/// A scene's claim about a server's log, or about the contents of an app's screen.
 struct Claim: Sendable {
   /// The expectation's name.
   let name: String
-  /// The server whose log is checked; `nil` for what an app shows.
+  /// The server whose log is checked; `nil` for a claim about an app's screen.
   var server: Server?
   /// The method and path of the rows to check. `*` matches any path segment; alone, any request.
   let subject: String
@@ -45,7 +45,7 @@ struct Check: Sendable, Equatable {
 }
 
 extension Claim {
-  /// A claim about what an app shows.
+  /// A claim about the contents of an app's screen.
   static func app(_ name: String, _ subject: String, expected: String, shown: String) -> Claim {
     Claim(name: name, subject: subject, expected: expected) { _ in shown }
   }
@@ -80,7 +80,7 @@ extension Claim {
   static func concurrency(upTo limit: Int) -> @Sendable ([LoggedExchange]) -> String {
     { rows in
       let most = rows.map(\.atWork).max() ?? 0
-      return most > limit ? "\(most) at once" : "\(limit) at once or fewer"
+      return most > limit ? "\(most) concurrent" : "at most \(limit) concurrent"
     }
   }
 

@@ -1,10 +1,11 @@
-/// Small apps on real servers, played in the terminal, and checked against the servers' own logs.
+/// A demo in the terminal: small apps call real servers, and the servers' logs are checked against the scenes'
+/// claims.
 public enum Demo {
-  /// Plays all scenes, then compares the servers' logs with what the scenes claim.
+  /// Plays all scenes, then compares the servers' logs with the scenes' claims.
   ///
   /// - Parameters:
   ///   - options: the options.
-  ///   - write: prints a text as it is.
+  ///   - write: prints a text unchanged.
   /// - Returns: whether all expectations are met.
   /// - Throws: errors that prevent the start, such as ``Server/TooFast``.
   public static func play(_ options: DemoOptions, write: @escaping @Sendable (String) -> Void) async throws -> Bool {
@@ -78,7 +79,7 @@ public enum Demo {
     stage.say("")
   }
 
-  /// Plays a scene and checks its claims against the rows that the servers logged meanwhile.
+  /// Plays a scene and checks its claims against the rows that the servers logged during the scene.
   private static func play(_ scene: any Scene, in world: World) async -> [Check] {
     world.stage.title(scene.title)
     do {

@@ -1,7 +1,8 @@
 import Apus
 import Synchronization
 
-/// The calls in flight of some clients, collected from their events, as an app's progress list would show them.
+/// The calls in flight of one or more clients, collected from their events, as an app's progress list would show
+/// them.
 final class LiveList: CallObserver {
   /// The state of a call.
   enum Status: String, Sendable {
@@ -11,7 +12,7 @@ final class LiveList: CallObserver {
     case retrying
   }
 
-  /// Identifies a call. Each client numbers its calls by itself, so the URL distinguishes them.
+  /// Identifies a call. Call numbers are unique only within a client, so the URL is part of the key.
   fileprivate struct Key: Hashable {
     let url: String
     let serial: UInt64
@@ -33,7 +34,7 @@ final class LiveList: CallObserver {
     /// The calls in order of arrival.
     var items: [Item] = []
     var done = 0
-    /// The first call of each endpoint, whose changes become news.
+    /// The first call of each endpoint. Its changes are reported as news.
     var firsts: [String: Key] = [:]
     var news: [String] = []
   }
@@ -56,7 +57,7 @@ final class LiveList: CallObserver {
       case .queued: state.move(key, endpoint, to: .queued)
       case .exchangeStarted: state.move(key, endpoint, to: .running)
       case .attemptFailed(let attempt):
-        if case .again = attempt.decision { state.move(key, endpoint, to: .retrying) }
+        if case .retry = attempt.decision { state.move(key, endpoint, to: .retrying) }
       case .succeeded: state.end(key, endpoint, "succeeded")
       case .failed(let code): state.end(key, endpoint, "failed: \(code)")
       default: break
@@ -128,8 +129,8 @@ extension LiveList.State {
   }
 }
 
-/// A live list on the stage, with other output above it. On a terminal the list is redrawn in place; elsewhere its news
-/// are printed as lines.
+/// A live list on the stage, with other output above it. On a terminal the list is redrawn in place; otherwise its
+/// news are printed as lines.
 final class LiveBoard: Sendable {
   private let list: LiveList
   private let stage: Stage
@@ -176,7 +177,7 @@ final class LiveBoard: Sendable {
     height = lines.count
   }
 
-  /// Erases the list; off a terminal, prints the news.
+  /// Erases the list; without a terminal, prints the news.
   private func clear(_ height: inout Int) {
     stage.erase(lines: height)
     height = 0

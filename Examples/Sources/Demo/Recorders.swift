@@ -24,7 +24,7 @@ final class Tally: Sendable {
   }
 }
 
-/// A log handler that hands each line to a closure: level, message, and metadata sorted by key.
+/// A log handler that passes each line to a closure: level, message, and metadata sorted by key.
 struct LineLog: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.debug

@@ -9,7 +9,7 @@ protocol Scene: Sendable {
   func play(in world: World) async throws -> [Claim]
 }
 
-/// A call that succeeded or failed differently although a scene expects a certain failure.
+/// A call that succeeded, or failed with an error other than the one that the scene expects.
 struct UnexpectedOutcome: Error, CustomStringConvertible {
   let expected: CallError.Code
   var error: CallError?
@@ -39,7 +39,7 @@ extension Scene {
   ///
   /// - Parameters:
   ///   - code: the expected code.
-  ///   - call: throws only `CallError`, a type that Swift loses in closures.
+  ///   - call: throws only `CallError`, a type that Swift does not infer for closures.
   /// - Throws: ``UnexpectedOutcome``
   @discardableResult
   func showFailure<Value>(

@@ -11,7 +11,7 @@ struct Server: Sendable {
   /// A client of this server, authenticated by ``tokens``.
   let client: Client
   /// The tokens of the user who is signed in.
-  let tokens: MemoryCredentials
+  let tokens: MemoryCredentialsStore
   /// The server's API key.
   let apiKey: String
   /// The number of sessions whose expiry was reported to the app.
@@ -20,14 +20,14 @@ struct Server: Sendable {
   let log: any ServerLog
 
   init(_ name: String, at baseURL: BaseURL, apiKey: String = "demo-key", log: any ServerLog) {
-    let tokens = MemoryCredentials()
+    let tokens = MemoryCredentialsStore()
     let endedSessions = endedSessions
     self.name = name
     self.tokens = tokens
     self.apiKey = apiKey
     self.log = log
     client = Client(baseURL: baseURL) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.environment.name = name
       $0.authentication = .accounts(tokens)
       $0.onSessionEnd = { end in if end.reason == .expired { endedSessions.add() } }
@@ -67,7 +67,7 @@ extension Server {
 
   /// Connects to a running backend.
   ///
-  /// - Throws: ``TooFast``; `BaseURL.Malformed`; `CallError` when the backend cannot be reached.
+  /// - Throws: ``TooFast``; `BaseURL.ParseError`; `CallError` when the backend cannot be reached.
   static func running(_ name: String, at address: String, apiKey: String) async throws -> Server {
     let baseURL = try BaseURL(address)
     let server = Server(name, at: baseURL, apiKey: apiKey, log: RemoteLog(at: baseURL))

@@ -24,11 +24,11 @@ struct Stage: Sendable {
     write("\(styled(text, .bold))\n\(styled(String(repeating: "═", count: text.count), .dim))\n\n")
   }
 
-  /// Prints what the styles and signs mean.
+  /// Prints the meaning of the styles and signs.
   func legend() {
     say("\(styled("“Text”", .cyan))  what the user of an app reads, with the error's code for developers")
     say("\(styled("· note", .dim))  details for developers")
-    say("\(styled("✓", .green)) \(styled("✗", .red))     an expectation that is met, or is not")
+    say("\(styled("✓", .green)) \(styled("✗", .red))     an expectation that is met, or not met")
   }
 
   /// Prints the title of a chapter.
@@ -42,7 +42,7 @@ struct Stage: Sendable {
     write("\n\(styled("▸ \(text)", .bold))\n")
   }
 
-  /// Prints what an app does or shows.
+  /// Prints an action or the screen of an app.
   func say(_ text: String) {
     write(text.isEmpty ? "\n" : "  \(text)\n")
   }

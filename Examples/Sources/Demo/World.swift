@@ -9,15 +9,15 @@ import Synchronization
 /// The servers and the apps.
 struct World: Sendable {
   let stage: Stage
-  /// A server of test data for the movies app.
+  /// A server with test data for the movies app.
   let qa: Server
-  /// The server that the apps use at first.
+  /// The server that the apps use initially.
   let staging: Server
   /// The server that the apps are switched to.
   let production: Server
   /// A server for analytics only.
   let analytics: Server
-  /// A server whose tokens live three seconds and which misbehaves and goes down.
+  /// A server with access tokens that expire after three seconds, and with faults and outages.
   let unstable: Server
   /// The controls of the unstable server's misbehaviour.
   let faults: FaultControls
@@ -28,7 +28,7 @@ struct World: Sendable {
   let movies: any MoviesService
   /// The user who signs up; new each time, because running backends keep their accounts.
   let user: User
-  /// Runs the demo's program again; `nil` where there is none.
+  /// Runs the demo's program again; `nil` if that is not possible.
   let runAgain: (@Sendable ([String]) async throws -> String)?
   private let backends: [Backend]
 
@@ -69,14 +69,14 @@ struct World: Sendable {
     runAgain = options.runAgain
     (qa, staging, production) = (try server("qa"), try server("staging"), try server("production"))
     (analytics, unstable) = (try server("analytics"), try server("unstable"))
-    app = try Client(baseURL: staging.url()) { $0.suit(.app) }
+    app = try Client(baseURL: staging.url()) { $0.apply(.app) }
     app.use(staging.client.environment)
     accounts = LiveAccountsService(client: staging.client, credentials: staging.tokens)
     friends = LiveFriendsService(client: app)
-    let key = MemoryCredentials(token: staging.apiKey)
+    let key = MemoryCredentialsStore(token: staging.apiKey)
     movies = LiveMoviesService(
       client: try Client(baseURL: staging.url("/3")) {
-        $0.suit(.app)
+        $0.apply(.app)
         $0.authentication = .apiKey(key, queryParameter: "api_key")
       })
     user = User(email: "ada.\(UInt32.random(in: 0 ... .max))@example.com")
@@ -86,7 +86,7 @@ struct World: Sendable {
     let name: String
   }
 
-  /// Each server has an API key of its own. Only the unstable one has short-lived tokens and faults.
+  /// Each server has its own API key. Only the unstable server has short-lived tokens and faults.
   private static func settings(_ name: String, _ options: DemoOptions, _ faults: FaultControls) -> Backend.Options {
     var settings = Backend.Options()
     settings.name = name

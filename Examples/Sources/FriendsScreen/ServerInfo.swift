@@ -1,6 +1,6 @@
 public import Apus
 
-// Models and endpoints in a target isolated to the main actor. Each needs at most one keyword.
+// Models and endpoints in a target isolated to the main actor. Each declaration needs at most one keyword.
 
 /// A server's name and contents. Models need `nonisolated`, because responses are decoded off the main actor.
 public nonisolated struct ServerInfo: Codable, Sendable, Hashable {

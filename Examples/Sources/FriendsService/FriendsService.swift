@@ -1,14 +1,14 @@
 public import Apus
 
-/// A user's friends, as the app sees them, without servers or requests.
+/// The app's interface to a user's friends, without servers or requests.
 ///
-/// ``LiveFriendsService`` calls the server; previews and tests conform types of their own.
+/// ``LiveFriendsService`` calls the server; previews and tests use fakes.
 public protocol FriendsService: Sendable {
   /// Returns the first page. A newer call supersedes an older one in flight, which then throws as cancelled, so tapping
   /// "reload" twice gives one result.
   func latestFriends(in category: String?) async throws(CallError) -> FriendsPage
 
-  /// Returns all pages; each is fetched when the loop reaches it.
+  /// Returns all pages; each page is fetched when the loop reaches it.
   func pages(in category: String?) -> any AsyncSequence<FriendsPage, CallError> & Sendable
 
   /// Adds a friend. Returns a rejected form as a value; throws only when the call itself fails.

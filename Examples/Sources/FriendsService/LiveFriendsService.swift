@@ -4,7 +4,7 @@ public import Apus
 public struct LiveFriendsService: FriendsService {
   private let client: Client
 
-  /// Creates the service. The client holds the server's address and the user's credentials.
+  /// Creates the service. The client has the server's address and the user's credentials.
   public init(client: Client) {
     self.client = client
   }

@@ -12,7 +12,7 @@ public final class SearchField {
   public init() {}
 }
 
-/// The state of a screen with movies. A `Loader` holds the loading state, the last error and the last value.
+/// The state of a screen with movies. A `Loader` stores the loading state, the last error and the last value.
 public final class MoviesModel {
   /// The search field.
   public let field: SearchField
@@ -30,5 +30,5 @@ public final class MoviesModel {
   }
 
   /// The error message of the last load; `nil` when it succeeded.
-  public var errorText: String? { films.error?.sentence }
+  public var errorText: String? { films.error?.message }
 }

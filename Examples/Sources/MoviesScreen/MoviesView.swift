@@ -1,36 +1,36 @@
 #if canImport(SwiftUI)
-  import Apus
-  public import MoviesService
-  public import SwiftUI
+import Apus
+public import MoviesService
+public import SwiftUI
 
-  /// The screen. It loads when it appears, when the text changes and on pull to refresh. A load is cancelled when a
-  /// newer one replaces it or when the screen disappears.
-  public struct MoviesView: View {
-    @State private var model: MoviesModel
+/// The screen. It loads when it appears, when the text changes and on pull to refresh. A load is cancelled when a
+/// newer one replaces it or when the screen disappears.
+public struct MoviesView: View {
+  @State private var model: MoviesModel
 
-    /// Creates the screen.
-    public init(service: any MoviesService) {
-      _model = State(initialValue: MoviesModel(service: service))
+  /// Creates the screen.
+  public init(service: any MoviesService) {
+    _model = State(initialValue: MoviesModel(service: service))
+  }
+
+  /// The list; it shows the previous movies until newer ones arrive.
+  public var body: some View {
+    @Bindable var field = model.field
+    List(model.films.value ?? []) { film in
+      Text(film.title)
     }
+    .searchable(text: $field.text)
+    .overlay { status }
+    .task(id: field.text) { await model.films.load() }
+    .refreshable { await model.films.load() }
+  }
 
-    /// The list; it shows the previous movies until newer ones arrive.
-    public var body: some View {
-      @Bindable var field = model.field
-      List(model.films.value ?? []) { film in
-        Text(film.title)
-      }
-      .searchable(text: $field.text)
-      .overlay { status }
-      .task(id: field.text) { await model.films.load() }
-      .refreshable { await model.films.load() }
-    }
-
-    @ViewBuilder private var status: some View {
-      if model.films.isLoading {
-        ProgressView()
-      } else if let text = model.errorText {
-        Text(text)
-      }
+  @ViewBuilder private var status: some View {
+    if model.films.isLoading {
+      ProgressView()
+    } else if let text = model.errorText {
+      Text(text)
     }
   }
+}
 #endif

@@ -2,8 +2,8 @@ public import Apus
 
 /// The movies of a server with version 3 of TheMovieDB's API.
 ///
-/// The client holds the address, `https://api.themoviedb.org/3` for that server, and the API key:
-/// `$0.authentication = .apiKey(key, queryParameter: "api_key")`.
+/// The client has the address, `https://api.themoviedb.org/3` for TheMovieDB, and the API key: `$0.authentication =
+/// .apiKey(key, queryParameter: "api_key")`.
 public struct LiveMoviesService: MoviesService {
   let client: Client
   let images: Client?
@@ -51,9 +51,9 @@ public struct LiveMoviesService: MoviesService {
 extension LiveMoviesService {
   /// The movies of TheMovieDB itself.
   ///
-  /// - Parameter key: an API key of an account there.
+  /// - Parameter key: the API key of a TheMovieDB account.
   public static func theMovieDB(key: Secret) -> LiveMoviesService {
-    let key = MemoryCredentials(.token(key))
+    let key = MemoryCredentialsStore(.token(key))
     let client = Client(baseURL: "https://api.themoviedb.org/3") {
       $0.authentication = .apiKey(key, queryParameter: "api_key")
     }

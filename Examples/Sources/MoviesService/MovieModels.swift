@@ -45,7 +45,7 @@ public struct MoviePage: Codable, Sendable, Hashable {
     self.totalResults = totalResults ?? results.count
   }
 
-  /// Whether this is the last page. The API serves 500 pages at most, even when it reports more.
+  /// Whether this is the last page. The API serves at most 500 pages, even if it reports more.
   public var isLast: Bool { page >= min(totalPages, 500) }
 }
 

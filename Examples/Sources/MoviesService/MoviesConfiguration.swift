@@ -41,15 +41,15 @@ public struct MoviesConfiguration: Decodable, Sendable {
 extension LiveMoviesService {
   /// Creates the service for the environment that a configuration selects.
   ///
-  /// Each environment gets a client and a key of its own, so no key reaches another environment.
+  /// Each environment gets its own client and key, so no key is sent to another environment.
   ///
-  /// - Throws: ``MoviesConfiguration/UnknownEnvironment``; `BaseURL.Malformed` for an invalid address.
+  /// - Throws: ``MoviesConfiguration/UnknownEnvironment``; `BaseURL.ParseError` for an invalid address.
   public init(_ configuration: MoviesConfiguration) throws {
     let name = configuration.environment
     guard let site = configuration.environments[name] else { throw MoviesConfiguration.UnknownEnvironment(name: name) }
-    let key = MemoryCredentials(token: site.key)
+    let key = MemoryCredentialsStore(token: site.key)
     let client = Client(baseURL: try BaseURL(site.api)) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.environment.name = name
       $0.authentication = .apiKey(key, queryParameter: "api_key")
     }

@@ -1,11 +1,11 @@
 public import Apus
 
-/// Pages of movies; each is fetched when the loop reaches it.
+/// Pages of movies; each page is fetched when the loop reaches it.
 public typealias MoviePages = any AsyncSequence<MoviePage, CallError> & Sendable
 
-/// Movies, as the app sees them.
+/// The app's interface to movies.
 ///
-/// ``LiveMoviesService`` calls a server; previews and tests conform types of their own.
+/// ``LiveMoviesService`` calls a server; previews and tests use fakes.
 public protocol MoviesService: Sendable {
   /// Returns the most popular movies.
   func popular() -> MoviePages

@@ -1,13 +1,13 @@
 public import Apus
 
-/// A picture, as the server sent it.
+/// An image, unchanged from the server.
 public struct Poster: Sendable, Hashable {
   /// The media type, for example `image/jpeg`.
   public let type: String
-  /// The bytes of the picture.
+  /// The bytes of the image.
   public let bytes: [UInt8]
 
-  /// Creates a picture, for previews and tests.
+  /// Creates an image, for previews and tests.
   public init(type: String, bytes: [UInt8]) {
     self.type = type
     self.bytes = bytes
@@ -18,12 +18,12 @@ extension Endpoint where Self == Request<Poster> {
   /// Low priority, at most two attempts, and a tag by which all images can be held or cancelled.
   static func poster(_ file: String) -> Self {
     Request<Poster>(method: .get, path: "/w185/\(file)", mapping: .poster)
-      .tag("images").priority(.low).retry(RetryPolicy(attempts: 2))
+      .tag("images").priority(.low).retry(RetryPolicy(maximumAttempts: 2))
   }
 }
 
 extension ResponseMapping where Value == Poster {
-  /// Any picture; nothing is decoded.
+  /// An image of any format; the content is not decoded.
   static var poster: Self {
     ResponseMapping(accept: "image/*") { content in
       Poster(type: content.mediaType?.essence ?? "application/octet-stream", bytes: [UInt8](content.data))

@@ -6,9 +6,9 @@ public struct Video: Codable, Sendable, Hashable {
   public let name: String
   /// The kind of video, for example `Trailer`.
   public let type: String
-  /// The site that hosts it, for example `YouTube`.
+  /// The site that hosts the video, for example `YouTube`.
   public let site: String
-  /// Its id on that site.
+  /// The video's id on that site.
   public let key: String
 }
 

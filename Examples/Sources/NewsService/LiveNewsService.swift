@@ -2,8 +2,8 @@ public import Apus
 
 /// The news of a server that wraps every response in `{"code": …, "message": …, "data": …}`.
 ///
-/// The envelope is a setting of the client, so endpoints describe only the data in it. A code other than success makes
-/// the call a rejection, although the status is 200.
+/// The envelope is a setting of the client, so endpoints describe only the data inside it. With a code other than
+/// success the call fails as rejected, although the status is 200.
 public struct LiveNewsService: NewsService {
   private let client: Client
 
@@ -26,9 +26,9 @@ public struct LiveNewsService: NewsService {
     }
   }
 
-  /// Fetches the headlines, under an id that one running call can have.
+  /// Fetches the headlines, with an id that only one call in flight can have.
   public func headlines() async throws(CallError) -> [Headline] {
-    try await client.send(.headlines().id("headlines", whenRunning: .refuse))
+    try await client.send(.headlines().id("headlines", onDuplicate: .refuse))
   }
 
   /// Fetches the article.

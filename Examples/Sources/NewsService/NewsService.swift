@@ -31,11 +31,12 @@ public struct Article: Codable, Sendable, Hashable, Identifiable {
   }
 }
 
-/// News, as the app sees them.
+/// The app's interface to news.
 ///
-/// ``LiveNewsService`` calls the server; previews and tests conform types of their own.
+/// ``LiveNewsService`` calls the server; previews and tests use fakes.
 public protocol NewsService: Sendable {
-  /// Returns the newest headlines. Refused while an earlier call is in flight, so a stuck button sends one request.
+  /// Returns the newest headlines. A call is refused while an earlier call is in flight, so repeated taps send one
+  /// request.
   func headlines() async throws(CallError) -> [Headline]
 
   /// Returns an article.

@@ -62,9 +62,9 @@ import Testing
   func concurrency() throws {
     let row = #""method":"GET","path":"/a","status":200,"client_left":false"#
     let rows = try rows(row, row, row)
-    #expect(Claim.concurrency(upTo: 3)(rows) == "3 at once or fewer")
-    #expect(Claim.concurrency(upTo: 2)(rows) == "3 at once")
-    #expect(Claim.concurrency(upTo: 2)([]) == "2 at once or fewer")
+    #expect(Claim.concurrency(upTo: 3)(rows) == "at most 3 concurrent")
+    #expect(Claim.concurrency(upTo: 2)(rows) == "3 concurrent")
+    #expect(Claim.concurrency(upTo: 2)([]) == "at most 2 concurrent")
   }
 
   @Test("Rows with and without idempotency keys are counted, and equal keys are recognised")

@@ -59,8 +59,8 @@ import Testing
       #expect(ending.output.contains("✓ \(name) "), "\(name)")
     }
     #if os(Linux)
-      // Recorded in traces by the SwiftNIO transport only.
-      #expect(ending.output.contains("reused connection") || ending.output.contains("new connection"))
+    // Recorded in traces by the SwiftNIO transport only.
+    #expect(ending.output.contains("reused connection") || ending.output.contains("new connection"))
     #endif
   }
 

@@ -28,9 +28,9 @@ import Testing
 
   @Test("Calls are counted while queued, while running, and after their end, whether successful or not")
   func counts() async throws {
-    stub.onAny(answer: .status(204).waiting(for: gate))
-    stub.on(.get, "/missing", answer: .status(404).waiting(for: gate))
-    let client = client("https://x.test", Scheduler(SchedulingLimits(perOrigin: 2)))
+    stub.onAny(reply: .status(204).waiting(for: gate))
+    stub.on(.get, "/missing", reply: .status(404).waiting(for: gate))
+    let client = client("https://x.test", Scheduler(ConcurrencyLimits(perOrigin: 2)))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for path in ["/missing", "/", "/", "/", "/"] as [RequestPath] {
         // The call to /missing fails.
@@ -50,8 +50,8 @@ import Testing
 
   @Test("The calls of all clients have a line each, running calls first, up to the maximum")
   func lines() async throws {
-    stub.onAny(answer: .status(204).waiting(for: gate))
-    let scheduler = Scheduler(SchedulingLimits(perOrigin: 1))
+    stub.onAny(reply: .status(204).waiting(for: gate))
+    let scheduler = Scheduler(ConcurrencyLimits(perOrigin: 1))
     let clients = [client("https://x.test/a", scheduler), client("https://x.test/b", scheduler)]
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await clients[0].send(Request<Void>.method(.get, "/first")) }
@@ -70,10 +70,10 @@ import Testing
 
   @Test("On a terminal the list is redrawn in place; elsewhere changes are printed as lines", arguments: [true, false])
   func board(isTerminal: Bool) async throws {
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     let written = Written()
     let board = LiveBoard(list, on: Stage(isTerminal: isTerminal) { written.add($0) })
-    let client = client("https://x.test", Scheduler(SchedulingLimits(perOrigin: 1)))
+    let client = client("https://x.test", Scheduler(ConcurrencyLimits(perOrigin: 1)))
     try await client.send(Request<Void>.method(.get, "/first"))
     try await wait(for: (0, 0, 1))
     board.refresh()

@@ -15,14 +15,14 @@ import Testing
     model = FriendsModel(service: LiveFriendsService(client: client))
   }
 
-  private func page(_ names: String...) -> StubAnswer {
+  private func page(_ names: String...) -> StubReply {
     let items = names.enumerated().map { #"{"id":\#($0),"name":"\#($1)"}"# }.joined(separator: ",")
     return .json(#"{"items":[\#(items)],"page":1,"total_pages":1,"total_results":\#(names.count)}"#)
   }
 
   @Test("A load shows the friends and stops the spinner")
   func load() async {
-    stub.on(.get, "/friends", answer: page("Ada", "Grace"))
+    stub.on(.get, "/friends", reply: page("Ada", "Grace"))
     await model.reload()
     #expect(model.friends.map(\.name) == ["Ada", "Grace"])
     #expect(!model.isLoading)
@@ -32,7 +32,7 @@ import Testing
   @Test("A second tap gives one result, and the superseded load does not stop the spinner")
   func tapAgain() async throws {
     let (slow, fast) = (Gate(), Gate())
-    stub.on(.get, "/friends", answers: [page("old").waiting(for: slow), page("new").waiting(for: fast)])
+    stub.on(.get, "/friends", replies: [page("old").waiting(for: slow), page("new").waiting(for: fast)])
     async let first: Void = model.reload()
     try await slow.waitForArrivals(1)
     async let second: Void = model.reload()
@@ -49,7 +49,7 @@ import Testing
 
   @Test("A failed load shows an error and keeps the friends; the next load clears the error")
   func failure() async {
-    stub.on(.get, "/friends", answers: [page("Ada"), .status(503), page("Grace")])
+    stub.on(.get, "/friends", replies: [page("Ada"), .status(503), page("Grace")])
     await model.reload()
     await model.reload()
     #expect(model.errorText == "The server has a problem. Try again later.")
@@ -62,7 +62,7 @@ import Testing
 
   @Test("A cancelled load shows no error")
   func cancelled() async throws {
-    stub.on(.get, "/friends", answer: .stalled)
+    stub.on(.get, "/friends", reply: .stalled)
     async let load: Void = model.reload()
     try await stub.waitForExchanges(1)
     client.calls.cancelAll()
@@ -73,7 +73,7 @@ import Testing
 
   @Test("A tap starts a load")
   func tap() async throws {
-    stub.on(.get, "/friends", answer: page("Ada"))
+    stub.on(.get, "/friends", reply: page("Ada"))
     model.tapReload()
     try await stub.waitForExchanges(1)
     await model.reload()
@@ -82,8 +82,8 @@ import Testing
 
   @Test("A friend is removed from the list after the server removed it")
   func remove() async throws {
-    stub.on(.get, "/friends", answer: page("Ada", "Grace"))
-    stub.on(template: "DELETE /friends/{}", answers: [.status(404), .status(204)])
+    stub.on(.get, "/friends", reply: page("Ada", "Grace"))
+    stub.on(template: "DELETE /friends/{}", replies: [.status(404), .status(204)])
     await model.reload()
     let ada = try #require(model.friends.first)
     await model.remove(ada)

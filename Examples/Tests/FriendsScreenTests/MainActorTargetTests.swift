@@ -11,7 +11,7 @@ import Testing
 
   @Test("A nonisolated model is decoded off the main actor, with a factory and with a struct")
   func models() async throws {
-    stub.on(.get, "/", answer: .json(#"{"name":"staging","films":1500}"#))
+    stub.on(.get, "/", reply: .json(#"{"name":"staging","films":1500}"#))
     let made = try await client.send(.serverInfo())
     let typed = try await client.send(GetServerInfo())
     #expect(made == typed)

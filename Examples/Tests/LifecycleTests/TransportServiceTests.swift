@@ -43,10 +43,10 @@ struct TransportServiceTests {
       await group.triggerGracefulShutdown()
       let late = Request<Void>.method(.get, "/late").timeout(.seconds(1))
       var lateCode: CallError.Code?
-      for _ in 0..<60 where lateCode != .declined {
+      for _ in 0..<60 where lateCode != .refused {
         lateCode = await code { () async throws(CallError) in try await api.send(late) }
       }
-      #expect(lateCode == .declined)
+      #expect(lateCode == .refused)
       gate.open()
       let text = try await running.value
       #expect(text == "whole")

@@ -13,7 +13,7 @@ import Testing
     model = MoviesModel(service: LiveMoviesService(client: client))
   }
 
-  private func page(_ titles: String...) -> StubAnswer {
+  private func page(_ titles: String...) -> StubReply {
     let films = titles.enumerated().map { #"{"id":\#($0),"title":"\#($1)"}"# }.joined(separator: ",")
     return .json(#"{"results":[\#(films)],"page":1,"total_pages":1,"total_results":\#(titles.count)}"#)
   }
@@ -23,7 +23,7 @@ import Testing
   @Test("With an empty field the most popular movies are loaded, with a spinner meanwhile")
   func popular() async throws {
     let gate = Gate()
-    stub.on(.get, "/3/movie/popular", answer: page("Alien", "Brazil").waiting(for: gate))
+    stub.on(.get, "/3/movie/popular", reply: page("Alien", "Brazil").waiting(for: gate))
     #expect(!model.films.isLoading)
     let load = model.films.reload()
     try await gate.waitForArrivals(1)
@@ -37,7 +37,7 @@ import Testing
 
   @Test("The typed text is searched for")
   func search() async {
-    stub.on(.get, "/3/search/movie", answer: page("Contact"))
+    stub.on(.get, "/3/search/movie", reply: page("Contact"))
     model.field.text = "cont act"
     await model.films.load()
     #expect(titles == ["Contact"])
@@ -48,7 +48,7 @@ import Testing
   func typing() async throws {
     let (slow, fast) = (Gate(), Gate())
     stub.on(
-      .get, "/3/search/movie", answers: [page("old").waiting(for: slow), page("new").waiting(for: fast)])
+      .get, "/3/search/movie", replies: [page("old").waiting(for: slow), page("new").waiting(for: fast)])
     model.field.text = "a"
     let older = model.films.reload()
     try await slow.waitForArrivals(1)
@@ -65,7 +65,7 @@ import Testing
 
   @Test("A failed load shows an error and keeps the movies; the next load clears the error")
   func failure() async {
-    stub.on(.get, "/3/movie/popular", answers: [page("Alien"), .status(503), page("Brazil")])
+    stub.on(.get, "/3/movie/popular", replies: [page("Alien"), .status(503), page("Brazil")])
     await model.films.load()
     await model.films.load()
     #expect(model.errorText == "The server has a problem. Try again later.")
@@ -78,7 +78,7 @@ import Testing
 
   @Test("A screen that disappears cancels its load and shows no error")
   func leaving() async throws {
-    stub.on(.get, "/3/movie/popular", answer: .stalled)
+    stub.on(.get, "/3/movie/popular", reply: .stalled)
     let films = model.films
     let task = Task { await films.load() }
     try await stub.waitForExchanges(1)

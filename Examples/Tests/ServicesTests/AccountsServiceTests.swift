@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct AccountsServiceTests {
   private let stub = StubTransport()
-  private let tokens = MemoryCredentials()
+  private let tokens = MemoryCredentialsStore()
   private let accounts: LiveAccountsService
 
   init() {
@@ -14,12 +14,12 @@ import Testing
       client: Client(baseURL: "https://accounts.test", transport: stub) {
         $0.authentication = .accounts(tokens)
         // Retries without delay.
-        $0.retry = RetryPolicy(base: .zero)
+        $0.retry = RetryPolicy(baseDelay: .zero)
       },
       credentials: tokens)
-    stub.on(.post, "/sessions", answer: .json(#"{"access_token":"a1","refresh_token":"r1"}"#, status: 201))
-    stub.on(.get, "/accounts/me", answer: .json(#"{"id":1,"name":"Ada","email":"ada@example.com"}"#))
-    stub.on(.post, "/sessions/revoke", answer: .status(204))
+    stub.on(.post, "/sessions", reply: .json(#"{"access_token":"a1","refresh_token":"r1"}"#, status: 201))
+    stub.on(.get, "/accounts/me", reply: .json(#"{"id":1,"name":"Ada","email":"ada@example.com"}"#))
+    stub.on(.post, "/sessions/revoke", reply: .status(204))
   }
 
   private func authorizations(_ target: String) -> [String?] {
@@ -44,7 +44,7 @@ import Testing
 
   @Test("After a failed sign-in no tokens are stored")
   func refusedSignIn() async throws {
-    stub.on(.post, "/sessions", answer: .json(#"{"detail":"The password is wrong."}"#, status: 401))
+    stub.on(.post, "/sessions", reply: .json(#"{"detail":"The password is wrong."}"#, status: 401))
     let error = await #expect(throws: CallError.self) { try await accounts.signIn(email: "a@b.cc", password: "x") }
     #expect(error?.errorDescription == "The password is wrong.")
     #expect(tokens.current().credential == nil)
@@ -54,7 +54,7 @@ import Testing
   func tokensKept() async throws {
     stub.on(
       .post, "/sessions",
-      answer: .json(#"{"access_token":"a1","refresh_token":"r1","expires_in":1.5,"token_type":"Bearer"}"#, status: 201))
+      reply: .json(#"{"access_token":"a1","refresh_token":"r1","expires_in":1.5,"token_type":"Bearer"}"#, status: 201))
     try await accounts.signIn(email: "ada@example.com", password: "x")
     let expected = Tokens(access: "a1", refresh: "r1", lifetime: .milliseconds(1500))
     #expect(tokens.current().credential == .tokens(expected))
@@ -73,7 +73,7 @@ import Testing
   @Test("A sign-out removes the tokens even when the server cannot be reached")
   func signOutOffline() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
-    stub.on(.post, "/sessions/revoke", answer: .failure(TransportError(.offline, requestState: .notSent)))
+    stub.on(.post, "/sessions/revoke", reply: .failure(TransportError(.offline, requestState: .notSent)))
     let error = await #expect(throws: CallError.self) { try await accounts.signOut() }
     #expect(error?.code == .offline)
     #expect(tokens.current().credential == nil)
@@ -82,11 +82,11 @@ import Testing
   @Test("Sign-outs and refreshes are retried")
   func toldAgain() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
-    stub.on(.get, "/accounts/me", answers: [.status(401), .json(#"{"id":1,"name":"Ada","email":"ada@example.com"}"#)])
+    stub.on(.get, "/accounts/me", replies: [.status(401), .json(#"{"id":1,"name":"Ada","email":"ada@example.com"}"#)])
     stub.on(
-      .post, "/sessions/refresh", answers: [.status(502), .json(#"{"access_token":"a2","refresh_token":"r2"}"#)])
+      .post, "/sessions/refresh", replies: [.status(502), .json(#"{"access_token":"a2","refresh_token":"r2"}"#)])
     #expect(try await accounts.account().name == "Ada")
-    stub.on(.post, "/sessions/revoke", answers: [.status(503), .status(204)])
+    stub.on(.post, "/sessions/revoke", replies: [.status(503), .status(204)])
     try await accounts.signOut()
     #expect(authorizations("/sessions/refresh").count == 2)
     #expect(authorizations("/sessions/revoke").count == 2)
@@ -94,7 +94,7 @@ import Testing
 
   @Test("Sign-ins and sign-ups that may have arrived are not retried")
   func sentOnce() async throws {
-    stub.onAny(answer: .failure(TransportError(.broken, requestState: .maybeSent)))
+    stub.onAny(reply: .failure(TransportError(.connectionLost, requestState: .maybeSent)))
     await #expect(throws: CallError.self) { try await accounts.signIn(email: "ada@example.com", password: "x") }
     let form = SignUpForm(name: "Ada", email: "ada@example.com", password: "correct horse")
     await #expect(throws: CallError.self) { try await accounts.signUp(form) }
@@ -112,11 +112,11 @@ import Testing
   @Test("A rejected access token is refreshed, each time with the newest refresh token")
   func refresh() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
-    let ada = StubAnswer.json(#"{"id":1,"name":"Ada","email":"ada@example.com"}"#)
-    stub.on(.get, "/accounts/me", answers: [.status(401), ada, .status(401), ada])
+    let ada = StubReply.json(#"{"id":1,"name":"Ada","email":"ada@example.com"}"#)
+    stub.on(.get, "/accounts/me", replies: [.status(401), ada, .status(401), ada])
     stub.on(
       .post, "/sessions/refresh",
-      answers: [
+      replies: [
         .json(#"{"access_token":"a2","refresh_token":"r2"}"#), .json(#"{"access_token":"a3","refresh_token":"r3"}"#),
       ])
     #expect(try await accounts.account().name == "Ada")
@@ -133,10 +133,10 @@ import Testing
   func refreshDuringSignOut() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
     let gate = Gate()
-    stub.on(.get, "/accounts/me", answer: .status(401))
+    stub.on(.get, "/accounts/me", reply: .status(401))
     stub.on(
       .post, "/sessions/refresh",
-      answer: .json(#"{"access_token":"a2","refresh_token":"r2"}"#).waiting(for: gate))
+      reply: .json(#"{"access_token":"a2","refresh_token":"r2"}"#).waiting(for: gate))
     let accounts = accounts
     let call = Task { try await accounts.account() }
     try await gate.waitForArrivals(1)

@@ -39,7 +39,7 @@ import Testing
       let client = client(of: site)
       let request = Request<FriendsPage>.get("/friends", query: ["page": 1]).json(.snakeCase).connectivity(.wait)
       let call = Task { try await client.send(request) }
-      try await wait { connectivity.waiting == 1 }
+      try await wait { connectivity.waitingCount == 1 }
       #expect(site.backend.log.rows { $0.path == "/friends" }.isEmpty)
       connectivity.report(.online)
       #expect(try await call.value.totalResults == 40)

@@ -11,16 +11,16 @@ import Testing
     .timeLimit(.minutes(1)))
   func posters() async throws {
     try await withSite { site in
-      let scheduler = Scheduler(SchedulingLimits(perOrigin: 4))
+      let scheduler = Scheduler(ConcurrencyLimits(perOrigin: 4))
       let movies = try Site.movies(of: site.backend, scheduler)
       let films = try await movies.mostPopular()
-      scheduler.hold("images")
+      scheduler.pause("images")
       try await withThrowingTaskGroup(of: Poster?.self) { group in
         for film in films { group.addTask { try await movies.poster(of: film) } }
-        try await wait { scheduler.waiting >= films.count }
+        try await wait { scheduler.queuedCount >= films.count }
         _ = try await movies.search("matrix")
         #expect(site.backend.log.rows.map(\.path) == ["/3/movie/popular", "/3/search/movie"])
-        scheduler.release("images")
+        scheduler.resume("images")
         for try await poster in group { #expect(poster?.type == "image/svg+xml") }
       }
       let rows = site.backend.log.rows
@@ -57,7 +57,7 @@ import Testing
       let error = await #expect(throws: CallError.self) { try await site.client.send(request) }
       #expect(error?.status == 502)
       #expect(error?.attempts == 1)
-      #expect(error?.failedAttempts.last?.decision == .end(.notIdempotent))
+      #expect(error?.failedAttempts.last?.decision == .giveUp(.notIdempotent))
       #expect(try await site.friends.latestFriends(in: nil).items.map(\.name) == ["Edsger"])
     }
   }
@@ -67,7 +67,7 @@ import Testing
     try await withSite { site in
       let request = Request<Void>.method(.get, "/faults/flaky", query: ["key": "control", "failures": 2])
       let trace = try await site.client.response(to: request).trace
-      #expect(trace.failedAttempts.map(\.cause) == [.answered(status: 503), .answered(status: 503)])
+      #expect(trace.failedAttempts.map(\.cause) == [.status(503), .status(503)])
       #expect(site.backend.log.rows.map(\.status) == [503, 503, 200])
     }
   }

@@ -15,7 +15,7 @@ import Testing
   func firstPage() async throws {
     stub.on(
       .get, "/v1/friends?page=1",
-      answer: .json(
+      reply: .json(
         #"{"items":[{"id":7,"name":"Ada","email":null,"category":"work"}],"page":1,"total_pages":4,"total_results":40}"#
       ))
     let page = try await friends.latestFriends(in: nil)
@@ -27,7 +27,7 @@ import Testing
 
   @Test("A group's name is encoded in the query")
   func group() async throws {
-    stub.onAny(answer: .json(#"{"items":[],"page":1,"total_pages":0,"total_results":0}"#))
+    stub.onAny(reply: .json(#"{"items":[],"page":1,"total_pages":0,"total_results":0}"#))
     _ = try await friends.latestFriends(in: "chess & tea")
     #expect(stub.exchanges.map(\.target) == ["/v1/friends?page=1&category=chess%20%26%20tea"])
   }
@@ -35,8 +35,8 @@ import Testing
   @Test("A newer load supersedes an older one")
   func latestWins() async throws {
     let gate = Gate()
-    let empty = StubAnswer.json(#"{"items":[],"page":1,"total_pages":0,"total_results":0}"#)
-    stub.on(.get, "/v1/friends", answers: [empty.waiting(for: gate), empty])
+    let empty = StubReply.json(#"{"items":[],"page":1,"total_pages":0,"total_results":0}"#)
+    stub.on(.get, "/v1/friends", replies: [empty.waiting(for: gate), empty])
     let friends = friends
     let older = Task { try await friends.latestFriends(in: nil) }
     try await gate.waitForArrivals(1)
@@ -47,7 +47,7 @@ import Testing
 
   @Test("An added friend is returned with an id")
   func add() async throws {
-    stub.on(.post, "/v1/friends", answer: .json(#"{"id":9,"name":"Grace","email":null,"category":null}"#, status: 201))
+    stub.on(.post, "/v1/friends", reply: .json(#"{"id":9,"name":"Grace","email":null,"category":null}"#, status: 201))
     guard case .accepted(let friend) = try await friends.add(NewFriend(name: "Grace")) else {
       Issue.record("the friend was not accepted")
       return
@@ -58,9 +58,9 @@ import Testing
 
   @Test("All attempts to add a friend send one idempotency key, and each friend gets a new one")
   func keys() async throws {
-    let grace = StubAnswer.json(#"{"id":9,"name":"Grace","email":null,"category":null}"#, status: 201)
-    stub.on(.post, "/v1/friends", answers: [.status(503), grace, grace])
-    let friends = service(RetryPolicy(base: .zero))
+    let grace = StubReply.json(#"{"id":9,"name":"Grace","email":null,"category":null}"#, status: 201)
+    stub.on(.post, "/v1/friends", replies: [.status(503), grace, grace])
+    let friends = service(RetryPolicy(baseDelay: .zero))
     for _ in 0..<2 { _ = try await friends.add(NewFriend(name: "Grace")) }
     let name = try #require(HTTPField.Name("Idempotency-Key"))
     let keys = stub.exchanges.compactMap { $0.fields[name] }
@@ -73,7 +73,7 @@ import Testing
   func rejection() async throws {
     stub.on(
       .post, "/v1/friends",
-      answer: .json(
+      reply: .json(
         #"{"title":"Unprocessable Content","errors":[{"field":"name","message":"is empty"}]}"#, status: 422,
         fields: [.contentType: "application/problem+json"]))
     guard case .rejected(let rejection) = try await friends.add(NewFriend(name: "")) else {
@@ -85,7 +85,7 @@ import Testing
 
   @Test("A server failure is thrown, not returned as a rejected form")
   func failure() async throws {
-    stub.on(.post, "/v1/friends", answer: .json(#"{"detail":"out of order"}"#, status: 500))
+    stub.on(.post, "/v1/friends", reply: .json(#"{"detail":"out of order"}"#, status: 500))
     let error = await #expect(throws: CallError.self) { try await friends.add(NewFriend(name: "Grace")) }
     #expect(error?.status == 500)
     #expect(error?.errorDescription == "out of order")
@@ -93,7 +93,7 @@ import Testing
 
   @Test("Removing a friend from all groups sends null")
   func noGroup() async throws {
-    stub.on(template: "PUT /friends/{}/category", answer: .json(#"{"id":7,"name":"Ada"}"#))
+    stub.on(template: "PUT /friends/{}/category", reply: .json(#"{"id":7,"name":"Ada"}"#))
     _ = try await friends.put(7, in: nil)
     #expect(stub.exchanges.map(\.target) == ["/v1/friends/7/category"])
     #expect(stub.exchanges.first?.text == #"{"category":null}"#)
@@ -101,13 +101,13 @@ import Testing
 
   @Test("Groups are decoded from the member items")
   func groups() async throws {
-    stub.on(.get, "/v1/friends/categories", answer: .json(#"{"items":[{"name":"work","count":3}]}"#))
+    stub.on(.get, "/v1/friends/categories", reply: .json(#"{"items":[{"name":"work","count":3}]}"#))
     #expect(try await friends.categories() == [FriendCategory(name: "work", count: 3)])
   }
 
   @Test("A removal needs no content in the response")
   func remove() async throws {
-    stub.on(.delete, "/v1/friends/7", answer: .status(204))
+    stub.on(.delete, "/v1/friends/7", reply: .status(204))
     try await friends.remove(7)
     #expect(stub.exchanges.count == 1)
   }

@@ -8,14 +8,14 @@ import Testing
 
   /// A service with TheMovieDB's own address and stubbed responses.
   private var movies: LiveMoviesService {
-    let key = MemoryCredentials(token: "k3y")
+    let key = MemoryCredentialsStore(token: "k3y")
     return LiveMoviesService(
       client: Client(baseURL: "https://api.themoviedb.org/3", transport: stub) {
         $0.authentication = .apiKey(key, queryParameter: "api_key")
       })
   }
 
-  private func page(_ number: Int, of count: Int, titles: [String]) -> StubAnswer {
+  private func page(_ number: Int, of count: Int, titles: [String]) -> StubReply {
     let films = titles.enumerated().map { #"{"id":\#(number * 100 + $0),"title":"\#($1)","genre_ids":[18]}"# }
     return .json(
       #"{"page":\#(number),"results":[\#(films.joined(separator: ","))],"total_pages":\#(count),"total_results":9}"#)
@@ -25,7 +25,7 @@ import Testing
   func themoviedb() async throws {
     stub.on(
       .get, "/3/movie/238",
-      answer: .json(
+      reply: .json(
         #"""
         {"adult":false,"backdrop_path":"/x.jpg","belongs_to_collection":{"id":230,"name":"The Godfather Collection"},
         "budget":6000000,"genres":[{"id":18,"name":"Drama"},{"id":80,"name":"Crime"}],"id":238,"imdb_id":"tt0068646",
@@ -42,8 +42,8 @@ import Testing
 
   @Test("Popular movies are fetched page by page")
   func pages() async throws {
-    stub.on(.get, "/3/movie/popular?page=1&api_key=k3y", answer: page(1, of: 2, titles: ["Alien", "Brazil"]))
-    stub.on(.get, "/3/movie/popular?page=2&api_key=k3y", answer: page(2, of: 2, titles: ["Contact"]))
+    stub.on(.get, "/3/movie/popular?page=1&api_key=k3y", reply: page(1, of: 2, titles: ["Alien", "Brazil"]))
+    stub.on(.get, "/3/movie/popular?page=2&api_key=k3y", reply: page(2, of: 2, titles: ["Contact"]))
     var titles: [String] = []
     for try await page in movies.popular() { titles += page.results.map(\.title) }
     #expect(titles == ["Alien", "Brazil", "Contact"])
@@ -51,7 +51,7 @@ import Testing
 
   @Test("A search text is encoded in the query")
   func search() async throws {
-    stub.on(.get, "/3/search/movie", answer: page(1, of: 1, titles: ["Amélie & co"]))
+    stub.on(.get, "/3/search/movie", reply: page(1, of: 1, titles: ["Amélie & co"]))
     let found = try await movies.search("amélie & co?")
     #expect(found.results.map(\.title) == ["Amélie & co"])
     #expect(stub.exchanges.first?.target == "/3/search/movie?query=am%C3%A9lie%20%26%20co%3F&page=1&api_key=k3y")
@@ -60,7 +60,7 @@ import Testing
   @Test("A wrong key shows the server's message")
   func wrongKey() async throws {
     stub.onAny(
-      answer: .json(
+      reply: .json(
         #"{"status_code":7,"status_message":"Invalid API key: You must be granted a valid key.","success":false}"#,
         status: 401))
     let error = await #expect(throws: CallError.self) { try await movies.details(of: 1) }
@@ -72,7 +72,7 @@ import Testing
   func videos() async throws {
     stub.on(
       .get, "/3/movie/238/videos",
-      answer: .json(
+      reply: .json(
         #"{"id":238,"results":[{"name":"Trailer","type":"Trailer","site":"YouTube","key":"abc","iso_639_1":"en"}]}"#))
     #expect(try await movies.videos(of: 238).map(\.name) == ["Trailer"])
   }
@@ -102,7 +102,7 @@ import Testing
     let movies = LiveMoviesService(client: images, images: images)
     stub.on(
       .get, "/t/p/w185/x.jpg",
-      answers: [.status(503), .status(200, fields: [.contentType: "image/jpeg"], content: "jpg"), .status(503)])
+      replies: [.status(503), .status(200, fields: [.contentType: "image/jpeg"], content: "jpg"), .status(503)])
     let film = film(poster: "/x.jpg")
     let poster = Task { try await movies.poster(of: film) }
     try await advance(clock, until: 2)

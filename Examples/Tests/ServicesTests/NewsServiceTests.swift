@@ -14,7 +14,7 @@ import Testing
       })
   }
 
-  private let headlines = StubAnswer.json(#"{"code":0,"message":"ok","data":[{"id":1,"title":"Swifts are back"}]}"#)
+  private let headlines = StubReply.json(#"{"code":0,"message":"ok","data":[{"id":1,"title":"Swifts are back"}]}"#)
 
   @Test("The data of a real server is decoded out of the envelope")
   func envelope() async throws {
@@ -36,7 +36,7 @@ import Testing
       #expect(error?.code == .rejected)
       #expect(error?.status == 200)
       #expect(error?.rejection?.code == "1404")
-      #expect(error?.sentence == "There is no such article.")
+      #expect(error?.message == "There is no such article.")
       #expect(site.backend.log.rows { $0.path == "/news/99" }.map(\.status) == [200])
     }
   }
@@ -44,12 +44,12 @@ import Testing
   @Test("A second call for headlines is refused while the first is in flight, and nothing is sent")
   func duplicate() async throws {
     let gate = Gate()
-    stub.on(.get, "/news", answers: [headlines.waiting(for: gate), headlines])
+    stub.on(.get, "/news", replies: [headlines.waiting(for: gate), headlines])
     let news = news
     async let first = news.headlines()
     try await gate.waitForArrivals(1)
     let error = await #expect(throws: CallError.self) { try await news.headlines() }
-    #expect(error?.code == .declined)
+    #expect(error?.code == .refused)
     #expect(error?.requestState == .notSent)
     #expect(stub.exchanges.count == 1)
     gate.open()

@@ -121,7 +121,7 @@ import Testing
       var sentences: [String] = []
       for call in calls {
         let error = await #expect(throws: CallError.self) { try await call.value }
-        sentences.append(error?.sentence ?? "none")
+        sentences.append(error?.message ?? "none")
       }
       #expect(sentences == Array(repeating: "You need to sign in to do this.", count: 20))
       #expect(site.events.all.map(\.reason) == [.expired])
@@ -165,7 +165,7 @@ import Testing
 
   /// Ends the session from another device, which the app learns only from the server.
   private func signOutElsewhere(_ site: Site) async throws {
-    let tokens = MemoryCredentials(site.tokens.current().credential)
+    let tokens = MemoryCredentialsStore(site.tokens.current().credential)
     let client = Client(baseURL: site.client.environment.baseURL) { $0.authentication = .accounts(tokens) }
     try await LiveAccountsService(client: client, credentials: tokens).signOut()
   }

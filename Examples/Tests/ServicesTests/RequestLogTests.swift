@@ -36,11 +36,11 @@ import Testing
       try await site.signIn()
       let lines = Lines()
       let logger = Logger(label: "test") { _ in Handler(lines: lines) }
-      let tokens = MemoryCredentials()
+      let tokens = MemoryCredentialsStore()
       let client = Client(baseURL: site.client.environment.baseURL) {
         $0.authentication = .accounts(tokens)
         $0.logging = RequestLogging(logger)
-        $0.customizePipeline = { $0.insert(ContentLogging(logger), .beforeTransport) }
+        $0.customizePipeline = { $0.insert(ContentLoggingMiddleware(logger), .beforeTransport) }
       }
       let accounts = LiveAccountsService(client: client, credentials: tokens)
       try await accounts.signIn(email: "ada@example.com", password: "correct horse")

@@ -14,8 +14,8 @@ import Testing
     return LiveAccountsService(client: client, credentials: credentials)
   }
 
-  private func credentials(in folder: URL) -> FileCredentials {
-    FileCredentials(at: folder.appendingPathComponent("session/tokens").path, key: .file(key(in: folder)))
+  private func credentials(in folder: URL) -> FileCredentialsStore {
+    FileCredentialsStore(at: folder.appendingPathComponent("session/tokens").path, key: .file(key(in: folder)))
   }
 
   private func key(in folder: URL) -> String { folder.appendingPathComponent("key").path }
@@ -75,7 +75,7 @@ import Testing
           try await accounts.signIn(email: "ada@example.com", password: "correct horse")
         }
         #expect(error?.code == .handler)
-        #expect(error?.underlying is FileCredentialsError)
+        #expect(error?.underlying is FileCredentialsStoreError)
       }
     }
   }

@@ -1,9 +1,10 @@
 public import Observation
 
-/// Loads a value for a user interface, and says what to show meanwhile.
+/// An observable object that loads a value for a user interface and tells what to show meanwhile.
 ///
-/// Lives on the main actor. A newer load takes the place of the one that runs, whose outcome never shows and never
-/// stops the newer one's spinner; the last good value stays while a newer one is on its way, and when that fails.
+/// A loader is isolated to the main actor. A newer load supersedes the running one, whose result is never shown and
+/// never stops the spinner of the newer load. The last good value stays while a newer one is being loaded, and after
+/// a load failed.
 ///
 /// <!-- sample: loader main -->
 /// ```swift
@@ -15,38 +16,38 @@ public import Observation
 /// case .loading: print("…")
 /// case .loaded(let users): print(users.count)
 /// case .refreshing(let users): print(users.count, "…")
-/// case .failed(let error, let last): print(error.sentence, last?.count ?? 0)
+/// case .failed(let error, let last): print(error.message, last?.count ?? 0)
 /// }
 /// ```
 ///
-/// Views that read ``phase``, or anything made of it, are drawn again when it changes. A loader that nobody holds any
-/// more cancels its load. For a preview, ``init(showing:)`` makes a loader of a phase:
+/// Views that read ``phase``, or a property derived from it, are updated when it changes. A loader that is deallocated
+/// cancels its load. For a preview, ``init(showing:)`` makes a loader in any phase:
 ///
 /// <!-- sample: loader-preview main -->
 /// ```swift
 /// let failed = Loader<[User]>(showing: .failed(CallError(.offline), last: nil))
-/// print(failed.error?.sentence ?? "")
+/// print(failed.error?.message ?? "")
 /// ```
 @MainActor
 @Observable
 public final class Loader<Value: Sendable> {
   private var state: LoaderState<Value>
   @ObservationIgnored private var task: Task<Void, Never>?
-  /// `nil`: it only shows a phase.
+  /// `nil`: the loader only shows a phase.
   private let work: (@MainActor () async throws -> Value)?
   private let debounce: Duration
   private let clock: any MonotonicClock
 
-  /// Makes a loader of whatever gives the value: a service's method, or several calls.
+  /// Makes a loader with a function that returns the value, such as a service's method or several calls.
   ///
   /// - Parameters:
-  ///   - initial: a value to show until the first load has ended, for example a stored one. Default: `nil`.
-  ///   - debounce: a pause before each load, in which a newer load takes its place: for a search that follows what a
-  ///     person types. The loader shows that it loads meanwhile. Default: zero.
-  ///   - clock: times the pause. Default: the system's.
-  ///   - work: called on the main actor for each load, so that it may read what the screen shows. Its task is
-  ///     cancelled when the load is cancelled or a newer one begins. An error that is no ``CallError`` is converted,
-  ///     see ``CallError/init(converting:)``.
+  ///   - initial: the value to show until the first load has ended, for example a stored one. Default: `nil`.
+  ///   - debounce: a delay before each load, during which a newer load supersedes it: for a search while the user
+  ///     types. During the delay the phase is `loading` or `refreshing`. Default: zero.
+  ///   - clock: the clock of the delay. Default: the system's.
+  ///   - work: loads the value. It is called on the main actor, so it may read the state of the screen. Its task is
+  ///     cancelled when the load is cancelled or superseded. An error other than ``CallError`` is converted, see
+  ///     ``CallError/init(converting:)``.
   public init(
     initial: Value? = nil, debounce: Duration = .zero, clock: any MonotonicClock = SystemClock(),
     _ work: @escaping @MainActor () async throws -> Value
@@ -55,20 +56,20 @@ public final class Loader<Value: Sendable> {
     (self.debounce, self.clock, self.work) = (debounce, clock, work)
   }
 
-  /// Makes a loader of an endpoint.
+  /// Makes a loader of an endpoint's value.
   ///
   /// - Parameters:
-  ///   - client: sends the endpoint.
-  ///   - endpoint: any endpoint.
-  ///   - initial: a value to show until the first load has ended. Default: `nil`.
-  ///   - debounce: a pause before each load, in which a newer load takes its place. Default: zero.
+  ///   - client: the client that sends the endpoint.
+  ///   - endpoint: the endpoint.
+  ///   - initial: the value to show until the first load has ended. Default: `nil`.
+  ///   - debounce: a delay before each load, during which a newer load supersedes it. Default: zero.
   public convenience init(
     _ client: Client, _ endpoint: some Endpoint<Value>, initial: Value? = nil, debounce: Duration = .zero
   ) {
     self.init(initial: initial, debounce: debounce) { try await client.send(endpoint) }
   }
 
-  /// Makes a loader of a request; finds static members of `Request` after the dot.
+  /// Makes a loader of a request's value. With this overload, static members of `Request` can be written after a dot.
   public convenience init(
     _ client: Client, _ request: Request<Value>, initial: Value? = nil, debounce: Duration = .zero
   ) {
@@ -77,29 +78,29 @@ public final class Loader<Value: Sendable> {
 
   /// Makes a loader that shows a phase and loads nothing, for previews and tests of views.
   ///
-  /// Its loads end at once and change nothing; ``show(_:)`` goes on to another phase.
+  /// Its loads end immediately and change nothing; ``show(_:)`` shows another phase.
   public init(showing phase: LoaderPhase<Value>) {
     state = LoaderState(phase)
     (debounce, clock, work) = (.zero, SystemClock(), nil)
   }
 
-  /// What to show.
+  /// The phase, for the view to show.
   public var phase: LoaderPhase<Value> { state.phase }
-  /// The last good value.
+  /// The last good value; `nil`: there is none.
   public var value: Value? { state.phase.value }
-  /// Why the last load failed; `nil` from the moment the next one begins. Its `sentence` is for people.
+  /// The error of the last load, if it failed; `nil` as soon as the next load begins. Its `message` is for people.
   public var error: CallError? { state.phase.error }
-  /// Whether a load is on its way.
+  /// Whether a load is running.
   public var isLoading: Bool { state.phase.isLoading }
 
-  /// Starts a load, in place of the one that runs, and returns at once.
+  /// Starts a load, which supersedes the running one, and returns immediately.
   ///
-  /// - Returns: a task that ends with this load; cancelling it cancels this load.
+  /// - Returns: the task of the load; cancelling it cancels the load.
   @discardableResult
   public func reload() -> Task<Void, Never> {
     guard let work else { return Task {} }
     let number = state.begin()
-    // Not held by its own load: a loader that goes away ends its load with it.
+    // Weak: a loader that is deallocated cancels its load.
     let load = Task { [weak self, debounce, clock] in
       let outcome: Result<Value, CallError>
       do {
@@ -114,10 +115,10 @@ public final class Loader<Value: Sendable> {
     return load
   }
 
-  /// Starts a load, in place of the one that runs, and waits until it has ended or a newer one has taken its place.
+  /// Starts a load, which supersedes the running one, and waits until it has ended or been superseded.
   ///
-  /// - Cancellation: cancelling the calling task cancels the load, as when a view disappears. In a task that is
-  ///   cancelled already none is started, and the one that runs goes on.
+  /// - Cancellation: cancelling the calling task cancels the load, as when a view disappears. If the task is already
+  ///   cancelled, no load is started and the running one continues.
   public func load() async {
     guard !Task.isCancelled else { return }
     let load = reload()
@@ -128,29 +129,29 @@ public final class Loader<Value: Sendable> {
     }
   }
 
-  /// Cancels the load that runs and shows again what was there before it, at once. Does nothing when none runs.
+  /// Cancels the running load and immediately restores the phase before it. Does nothing if no load is running.
   public func cancel() {
     guard state.running != nil else { return }
     state.cancel()
     replaceTask(by: nil)
   }
 
-  /// Cancels the load that runs and forgets the value, as when a person signs out.
+  /// Cancels the running load and discards the value, for example when the user signs out.
   public func reset() {
     state.reset()
     replaceTask(by: nil)
   }
 
-  /// Shows a phase in place of what was there, and cancels the load that runs: for previews and tests of views.
+  /// Shows a phase and cancels the running load, for previews and tests of views.
   public func show(_ phase: LoaderPhase<Value>) {
     state.show(phase)
     replaceTask(by: nil)
   }
 
-  /// Cancels the task that runs, once the state has changed.
+  /// Replaces the task and cancels the previous one, after the state has changed.
   ///
-  /// Whoever is told of that change may have started a load meanwhile, which is the one that ends here. Whoever is told
-  /// that a task is cancelled may start one, too, which stays: cancelling comes last.
+  /// An observer of that change may have started a load meanwhile: its task is then the previous one. A cancellation
+  /// handler may start a load, too. That load stays, because cancelling comes last.
   private func replaceTask(by load: Task<Void, Never>?) {
     let previous = task
     task = load
@@ -158,7 +159,7 @@ public final class Loader<Value: Sendable> {
   }
 
   private func end(_ number: Int, _ outcome: Result<Value, CallError>) {
-    // Asked first: observers are told of every change of the state, also of one that changes nothing.
+    // Checked first: observers are notified of every mutation of the state, even if it changes nothing.
     guard state.running == number else { return }
     task = nil
     state.end(number, outcome)

@@ -1,17 +1,17 @@
-/// What a ``Loader`` shows: where its load is, with the last good value wherever there is one.
+/// The state of a ``Loader``, with the last good value if there is one.
 public enum LoaderPhase<Value: Sendable>: Sendable {
-  /// Nothing has been loaded, nothing is loading.
+  /// There is no value, and no load is running.
   case idle
-  /// The first value is on its way.
+  /// There is no value yet, and a load is running.
   case loading
-  /// This value is there, and nothing is loading.
+  /// The value is there, and no load is running.
   case loaded(Value)
-  /// This value is there, and a newer one is on its way.
+  /// The value is there, and a newer one is being loaded.
   case refreshing(Value)
-  /// The last load failed. The last good value is kept, where there is one.
+  /// The last load failed. `last` is the last good value; `nil`: there is none.
   case failed(CallError, last: Value?)
 
-  /// The last good value.
+  /// The last good value; `nil`: there is none.
   public var value: Value? {
     switch self {
     case .idle, .loading: nil
@@ -20,13 +20,13 @@ public enum LoaderPhase<Value: Sendable>: Sendable {
     }
   }
 
-  /// Why the last load failed; `nil` from the moment the next one begins.
+  /// The error of the last load, if it failed; `nil` as soon as the next load begins.
   public var error: CallError? {
     if case .failed(let error, _) = self { return error }
     return nil
   }
 
-  /// Whether a load is on its way: whether the spinner turns.
+  /// Whether a load is running, so that a spinner should be shown.
   public var isLoading: Bool {
     switch self {
     case .loading, .refreshing: true

@@ -1,11 +1,10 @@
-/// Which of a loader's loads counts, and what it shows: pure.
+/// The running load and the phase of a loader. A pure state machine.
 ///
-/// Loads are numbered. Only the newest may change anything; one that ends without an outcome of its own, because it was
-/// cancelled, leaves everything as it was before it began.
+/// Loads are numbered, and only the newest changes the phase. A cancelled load restores the phase before it.
 struct LoaderState<Value: Sendable>: Sendable {
-  /// What is shown while nothing loads: `loading` and `refreshing` only where ``show(_:)`` said so.
+  /// The phase while no load is running; `loading` or `refreshing` only if set by ``show(_:)``.
   private var settled: LoaderPhase<Value>
-  /// The number of the load that counts.
+  /// The number of the running load; `nil`: there is none.
   private(set) var running: Int?
   private var lastNumber = 0
 
@@ -19,7 +18,7 @@ struct LoaderState<Value: Sendable>: Sendable {
     return .refreshing(value)
   }
 
-  /// A load begins and takes the place of the one that runs. Answers its number.
+  /// Begins a load, which supersedes the running one. Returns its number.
   mutating func begin() -> Int {
     lastNumber += 1
     running = lastNumber
@@ -31,30 +30,30 @@ struct LoaderState<Value: Sendable>: Sendable {
     return lastNumber
   }
 
-  /// A load has ended. One that no longer counts changes nothing.
+  /// Ends a load. A superseded or cancelled load changes nothing.
   mutating func end(_ number: Int, _ outcome: Result<Value, CallError>) {
     guard running == number else { return }
     running = nil
     switch outcome {
     case .success(let value): settled = .loaded(value)
-    // Nobody needs to read that a load was cancelled or superseded elsewhere.
+    // A call that was cancelled or superseded elsewhere is no error to show.
     case .failure(let error) where error.isCancellation: break
     case .failure(let error): settled = .failed(error, last: settled.value)
     }
   }
 
-  /// The running load no longer counts.
+  /// Cancels the running load.
   mutating func cancel() {
     running = nil
   }
 
-  /// This is shown, and the running load no longer counts.
+  /// Shows a phase and cancels the running load.
   mutating func show(_ phase: LoaderPhase<Value>) {
     running = nil
     settled = phase
   }
 
-  /// As at the beginning, but numbers go on, so that no earlier load counts.
+  /// Returns to `idle` and cancels the running load. Numbers continue, so that no earlier load can change the phase.
   mutating func reset() {
     running = nil
     settled = .idle

@@ -1,23 +1,23 @@
 extension CallFailure {
-  /// Makes the failure of a call from the error that was thrown on its path.
+  /// Creates the failure of a call from the error that was thrown on its path.
   init(_ error: any Error, of call: Call) {
     if let error = error as? CallError, error.storage.record.key == call.key {
       self = error.storage.failure
       return
     }
     let state = call.progress
-    // What a middleware throws before an exchange began broke no exchange.
+    // An error that a middleware throws before the first exchange did not break an exchange.
     let isEarly = call.attempts == 0 && state.requestState == .notSent
     self.init(
-      code: isEarly ? .invalidRequest : .broken, phase: state.phase, requestState: state.requestState,
+      code: isEarly ? .invalidRequest : .connectionLost, phase: state.phase, requestState: state.requestState,
       underlying: error)
     switch error {
     case let fault as CallFault:
       fill(from: fault)
     case let error as TransportError:
       fill(from: error)
-      // The call was or would be admitted too late: only here is it known for which limit.
-      if error.kind == .timedOut(.waiting), error.subject == .control, let limit = call.nearestLimit {
+      // The call was or would be admitted too late. Only here the limit is known.
+      if error.kind == .timedOut(.waiting), error.source == .trafficControl, let limit = call.nearestLimit {
         detail += " for \(limit)"
       }
     case let response as RejectedResponse:
@@ -37,7 +37,7 @@ extension CallFailure {
     }
   }
 
-  /// The failure of a call that was cancelled, by the app or by a deadline.
+  /// Creates the failure of a call that was cancelled by the app or by a deadline.
   init(_ reason: CancellationReason, of call: Call) {
     let state = call.progress
     self.init(code: reason.code, phase: state.phase, requestState: state.requestState, cancellation: reason)
@@ -49,12 +49,12 @@ extension CallFailure {
 }
 
 extension CallError {
-  /// The error of a call that is still running, with what has happened so far.
+  /// Creates the error of a running call, with the trace so far.
   init(_ error: any Error, of call: Call) {
     self.init(CallFailure(error, of: call), CallRecord(of: call))
   }
 
-  /// The error of a call that was cancelled, by the app or by a deadline.
+  /// Creates the error of a call that was cancelled by the app or by a deadline.
   init(_ reason: CancellationReason, of call: Call) {
     self.init(CallFailure(reason, of: call), CallRecord(of: call))
   }
@@ -85,26 +85,26 @@ extension CallFailure {
     underlying = error.underlying
     retryAfter = error.retryAfter
     code = error.code
-    subject = error.subject
+    subject = error.source
     if case .timedOut(let phase) = error.kind { self.phase = phase }
   }
 
-  /// Takes over the failure of another call that this one needed, for example to fetch a token. Phase, request state, trace
-  /// and response stay those of this call, and it does not count as cancelled.
+  /// Copies the failure of another call that this call depended on, for example a token refresh. Phase, request
+  /// state, trace and response remain those of this call, and this call does not count as cancelled.
   fileprivate mutating func fill(fromAnother error: CallError) {
     detail = "needed another call, which failed (\(error.code.rawValue): \(error.endpoint))"
     guard !error.isCancellation else { return }
-    code = error.code == .rejected ? .declined : error.code
+    code = error.code == .rejected ? .refused : error.code
     subject = error.storage.failure.subject
-    sentence = error.storage.failure.sentence
-    codingPath = error.place
+    message = error.storage.failure.message
+    codingPath = error.codingPath
     cancellation = error.cancellation
     retryAfter = error.retryAfter
   }
 
   fileprivate mutating func fill(from response: RejectedResponse) {
     code = response.code
-    requestState = .answered
+    requestState = .responded
     rejection = response.rejection
     content = response.content.bounded
     retryAfter = response.retryAfter
@@ -115,7 +115,7 @@ extension CallFailure {
 }
 
 extension Content {
-  /// The content, cut to what an error keeps.
+  /// The content, cut to the maximum size that an error keeps.
   var bounded: Content {
     guard data.count > CallError.contentLimit else { return self }
     return Content(data: data.prefix(CallError.contentLimit), mediaType: mediaType, status: status, coding: coding)
@@ -123,8 +123,8 @@ extension Content {
 }
 
 extension CallRecord {
-  /// Records what has happened to a call so far. The record shares the events with the call: taken after the last event, it
-  /// copies none.
+  /// Creates a record of a call so far. It shares the array of events with the call, so that a record created after
+  /// the last event copies no events.
   init(of call: Call) {
     (attempts, head, trailers, trace) = call.snapshot {
       ($0.attempts, $0.head, $0.trailers, Trace(id: call.id, endpoint: call.endpoint, events: $0.events))

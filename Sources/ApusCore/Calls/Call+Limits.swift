@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The shell of ``CallLimits``: one alarm of the client's timer for all limits of a call.
+/// The shell of ``CallLimits``. One alarm of the client's timer enforces all limits of a call.
 extension Call {
-  /// Ends the call at an instant, unless an earlier deadline is in force.
+  /// Sets the deadline of the call, unless an earlier deadline is set.
   func setDeadline(_ instant: MonotonicInstant) {
     setAlarm(at: state.withLock { $0.setDeadline(instant) })
   }
 
-  /// Gives the call the default limit.
+  /// Sets the default limit of the call.
   func setDefaultLimit(_ limit: CallTimeLimit) {
     setAlarm(at: state.withLock { $0.setDefaultLimit(limit) })
   }
@@ -19,7 +19,7 @@ extension Call {
     if let superfluous { host.timer.cancel(superfluous) }
   }
 
-  /// The alarm rang. Progress moves no alarm, so the state says whether the call is over.
+  /// Handles the alarm. Progress does not move the alarm, so the state decides whether the call is over.
   func deadlinePassed() {
     let now = runtime.clock.now
     let leaderContent = snapshot(\.leader)?.snapshot(\.limits.content)
@@ -35,22 +35,23 @@ extension Call {
     DeadlineAlarm(host.timer, host.timer.schedule(target, at: instant))
   }
 
-  /// Shares the exchange of another call, whose content this call's default limit heeds from now on.
+  /// Shares the exchange of another call. From now on the default limit depends on the content of that exchange.
   func follow(_ leader: Call) {
     let now = runtime.clock.now
     let earlier = leader.snapshot { $0.limits.content.time(at: now) }
     state.withLock { $0.follow(leader, after: earlier) }
   }
 
-  /// The time left unless content moves from now on. Not positive once the time is up; `nil`: no limit.
+  /// Returns the remaining time if no content is transferred from now on, or `nil` without a limit. Zero or negative
+  /// once a limit has passed.
   func remaining(at now: MonotonicInstant) -> Duration? {
     snapshot { $0.remaining(at: now) }
   }
 }
 
-/// What errors say about a limit: its name, its value and what changes it.
+/// The text of a limit in errors: its name, its value and the modifier that changes it.
 extension Call {
-  /// The limit that ended the call in a phase, after what the call waited for.
+  /// Returns the limit that ended the call in a phase, preceded by what the call waited for.
   func passedLimit(in phase: CallPhase) -> String {
     let (limits, waitedFor) = snapshot { ($0.limits, phase == .waiting ? $0.waitedFor : "") }
     let text =
@@ -58,7 +59,7 @@ extension Call {
     return waitedFor.isEmpty || text.isEmpty ? waitedFor + text : "\(waitedFor); \(text)"
   }
 
-  /// The limit that leaves the call the least time; `nil`: no limit.
+  /// The limit that ends the call first, or `nil` without a limit.
   var nearestLimit: String? {
     let limits = snapshot(\.limits)
     guard let defaultLimit = limits.defaultLimit, limits.end(at: runtime.clock.now) != limits.deadline else {
@@ -87,7 +88,7 @@ extension CallTimeLimit {
     case .total: "exceeded \(name)"
     case .stall: "exceeded the stall limit of \(stall.plainText); change it with ExchangeTimeouts(stall:)"
     case .floor:
-      "content moved slower than \(Self.floor) bytes/s over \(Self.window.plainText); allow that with .timeout(_:)"
+      "content was transferred slower than \(Self.floor) bytes/s over \(Self.window.plainText); allow that with .timeout(_:)"
     }
   }
 }

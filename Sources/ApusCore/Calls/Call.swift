@@ -1,17 +1,17 @@
 import HTTPTypes
 import Synchronization
 
-/// How the app wants the content (body) of the response.
+/// The way the content (body) of a response is delivered.
 public enum ContentDelivery: Sendable, Hashable {
-  /// Complete, in memory.
+  /// The complete content, in memory.
   case buffered
-  /// In pieces, while it arrives.
+  /// In pieces, as they arrive.
   case streamed
-  /// Not at all: the message is only described. Nothing may be sent, stored or counted.
+  /// No content, because only the request message is wanted. Nothing may be sent, stored or counted.
   case described
 }
 
-/// One use of an endpoint by the app: its identity, its state and its trace.
+/// A call of an endpoint: its identity, its state and its trace.
 final class Call: DeadlineTarget {
   let serial: UInt64
   let id: CallID
@@ -19,7 +19,7 @@ final class Call: DeadlineTarget {
   let host: CallHost
   let prepared: PreparedEnvironment
   let startInstant: MonotonicInstant
-  /// The deadline of the work that the call is made in; `nil`: none.
+  /// The deadline inherited from the surrounding work, or `nil`.
   let inheritedDeadline: MonotonicInstant?
   let delivery: ContentDelivery
   let state: Mutex<CallState>
@@ -36,7 +36,7 @@ final class Call: DeadlineTarget {
     inheritedDeadline = origin.deadline
     state = Mutex(CallState(reportsConnections: host.reportsConnections))
     let observers = host.settings.observers
-    // A message that is only described is not sent: observers do not see it.
+    // A message that is only described is not sent, so observers do not see it.
     reporter = observers.isEmpty || delivery == .described ? nil : EventReporter(observers)
   }
 
@@ -48,9 +48,9 @@ final class Call: DeadlineTarget {
   var coding: CodingOptions { options.coding?.over(host.settings.coding) ?? host.settings.coding }
   var contentLimit: Int { options.contentLimit ?? host.settings.contentLimit }
   var entry: CallEntry { CallEntry(call: self) }
-  /// Whether it joins a running call with its id.
-  var joins: Bool { options.duplicates == .join && id.isNamed }
-  /// Whether it joins any identical request in flight.
+  /// Whether the call joins a running call with the same id.
+  var joins: Bool { options.duplicatePolicy == .coalesce && id.isNamed }
+  /// Whether the call joins any equal call in flight.
   var coalesces: Bool { options.coalesces ?? host.settings.coalesces }
   var attempts: Int { snapshot(\.attempts) }
   var deadline: Deadline? { snapshot(\.limits.deadline).map { Deadline($0, on: runtime.clock) } }
@@ -59,7 +59,7 @@ final class Call: DeadlineTarget {
   var trace: Trace { Trace(id: id, endpoint: endpoint, events: snapshot(\.events)) }
   var key: CallKey { CallKey(owner: host.owner, serial: serial) }
 
-  /// The attempts that failed, also those of a shared exchange that outlived the call: its trace ended before them.
+  /// The failed attempts, including those of a shared exchange after the call and its trace ended.
   var failedAttempts: [FailedAttempt] { trace.failedAttempts + snapshot(\.lateAttempts) }
 
   func snapshot<Part>(_ part: (borrowing CallState) -> Part) -> Part {
@@ -68,22 +68,22 @@ final class Call: DeadlineTarget {
 
   // MARK: Events
 
-  /// Writes an event into the trace and tells the observers.
+  /// Adds an event to the trace and notifies the observers.
   ///
-  /// - Parameter instant: when it happened. Default: `nil`, now.
+  /// - Parameter instant: the instant of the event. Default: `nil`, now.
   func record(_ kind: TraceEvent.Kind, attempt: Int = 1, at instant: MonotonicInstant? = nil) {
     if append(TraceEvent(kind: kind, instant: instant ?? runtime.clock.now, attempt: attempt)) { announce() }
   }
 
-  /// Writes the first event, with the instant from which the call's limits count.
+  /// Adds the first event, with the instant from which the call's limits count.
   ///
-  /// Written before the call is registered, so that no event can precede it. Observers learn of it with ``announce()`` or
-  /// the next event.
+  /// Added before the call is registered, so that no event can precede it. Observers receive it with ``announce()``
+  /// or the next event.
   func recordStart() {
     _ = append(TraceEvent(kind: .started, instant: startInstant, attempt: 1))
   }
 
-  /// Tells observers the events that they have not been told.
+  /// Delivers pending events to the observers.
   func announce() {
     reporter?.deliver(of: self)
   }
@@ -102,7 +102,7 @@ final class Call: DeadlineTarget {
 
   // MARK: Progress
 
-  /// Keeps the message: as lowered, and later as the middlewares changed it.
+  /// Stores the message as lowered, and later as changed by the middlewares.
   func keep(_ message: RequestMessage) {
     state.withLock { $0.keep(message) }
   }
@@ -125,13 +125,13 @@ final class Call: DeadlineTarget {
     record(.sendProgress(sent: total, expected: expected))
   }
 
-  /// Counts content that arrived. The event is made only if there are observers.
+  /// Counts received content. The event is created only if there are observers.
   func received(_ count: Int, isLast: Bool = false) {
     let (received, expected) = state.withLock { $0.received(count, isLast: isLast, at: runtime.clock.now) }
     if reporter != nil { record(.receiveProgress(received: received, expected: expected)) }
   }
 
-  /// Another call shares the exchange of this one.
+  /// Marks the call's exchange as shared with other calls.
   func shareExchange() {
     state.withLock { $0.shareExchange() }
   }
@@ -142,7 +142,7 @@ final class Call: DeadlineTarget {
 
   // MARK: Cancelling
 
-  /// Cancels `canceller` when the call is cancelled: at once if it already was.
+  /// Cancels `canceller` when the call is cancelled, immediately if that has already happened.
   func attach(_ canceller: any Cancellable) {
     if state.withLock({ $0.attach(canceller) }) { canceller.cancel() }
   }
@@ -170,15 +170,15 @@ final class Call: DeadlineTarget {
 
   // MARK: Ending
 
-  /// Ends the call, which has its value. A call ends once.
+  /// Ends the call successfully. A call ends once.
   ///
-  /// - Throws: ``CallError`` if a reason to cancel came first.
+  /// - Throws: ``CallError`` if the call was cancelled first.
   func succeed() throws(CallError) {
     if let reason = end(with: .succeeded) { throw CallError(reason, of: self) }
   }
 
-  /// Ends the call with the error that was thrown on its path, and returns its ``CallError``. A reason to cancel that came
-  /// first decides instead. The error is made after the last event.
+  /// Ends the call with the error that was thrown on its path, and returns its ``CallError``. If the call was
+  /// cancelled first, the cancellation determines the error. The error is created after the last event.
   @inline(never)
   func fail(_ error: any Error) -> CallError {
     let failure = CallFailure(error, of: self)
@@ -186,13 +186,13 @@ final class Call: DeadlineTarget {
     return CallError(failure, CallRecord(of: self))
   }
 
-  /// Returns the error of a streaming closure as it is thrown on the call's path.
+  /// Converts the error of a streaming closure to the error for the call's path.
   func handlerError(_ error: any Error) -> any Error {
     if let error = error as? CallError, error.storage.record.key == key { return error }
     return CallFault(.handler, CallFault.detail(of: error), underlying: error)
   }
 
-  /// Writes the last event. Returns why the call ended early, if it did.
+  /// Adds the last event. Returns the reason if the call was cancelled first.
   private func end(with kind: TraceEvent.Kind) -> CancellationReason? {
     let now = runtime.clock.now
     let ended = state.withLock { state -> CallState.End? in

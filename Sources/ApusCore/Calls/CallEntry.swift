@@ -1,7 +1,7 @@
 public import HTTPTypes
 import Synchronization
 
-/// A call as the registry, observers and contexts show it. Its properties tell the present state.
+/// A view of a call for the registry, observers and middlewares. Its properties return the current state.
 public struct CallEntry: Sendable, Identifiable {
   let call: Call
 
@@ -22,38 +22,39 @@ public struct CallEntry: Sendable, Identifiable {
   public var tags: [Tag] { call.options.tags }
   /// The name of the environment that the call was made in.
   public var environment: String { call.environment.name }
-  /// The time limit that the endpoint or the call sets for the whole call; `nil`: none. A hundred years or more: no limit at all.
+  /// The time limit that the endpoint or the call sets for the whole call, or `nil` if the client's default applies.
+  /// A hundred years or more means no limit.
   public var timeout: Duration? { call.options.timeout }
-  /// When the call began, on the client's clock.
+  /// The instant at which the call began, on the client's clock.
   public var startInstant: MonotonicInstant { call.startInstant }
-  /// The stage of the call: in `preparing` and `waiting` no exchange is running. A cancellation does not change it. Of calls
-  /// that share an exchange, only the call that started it follows the exchange.
+  /// The phase of the call. In `preparing` and `waiting` no exchange is running. A cancellation does not change the
+  /// phase. If calls share an exchange, only the phase of the call that started it follows the exchange.
   public var phase: CallPhase { call.snapshot(\.phase) }
   /// Whether the call has ended.
   public var isEnded: Bool { call.snapshot(\.isEnded) }
-  /// The head of the request, once prepared. It may hold secrets: do not log it.
+  /// The head of the request, once prepared. Do not log it: it may contain secrets.
   public var request: HTTPRequest? { call.snapshot(\.message)?.head }
   /// The head of the response, once it has arrived.
   public var head: HTTPResponse? { call.snapshot(\.head) }
-  /// The bytes of content that this attempt has sent, and the total if it is known.
+  /// The number of content (body) bytes sent in the current attempt, and the total if it is known.
   public var sent: (bytes: Int64, expected: Int64?) { call.snapshot { ($0.sentBytes, $0.expectedSendBytes) } }
-  /// The bytes of content that this attempt has received, and the total if the server announced it.
+  /// The number of content bytes received in the current attempt, and the total if the server announced it.
   public var received: (bytes: Int64, expected: Int64?) {
     call.snapshot { ($0.receivedBytes, $0.expectedReceiveBytes) }
   }
   /// The trace so far.
   public var trace: Trace { call.trace }
 
-  /// Cancels the call; does nothing once it has ended.
+  /// Cancels the call. Does nothing after the call has ended.
   public func cancel() {
     call.cancel(.requested)
   }
 }
 
-/// Receives every event of every call of a client, in the order of each call's trace.
+/// An observer that receives every event of every call of a client, in the order of each call's trace.
 ///
-/// Observers are called where the event happens, one event of a call at a time: return quickly, and hand longer work to a
-/// task of your own. An observer may cancel calls.
+/// Observers are called on the thread of the event, with one event of a call at a time. Return quickly, and start a
+/// task for longer work. An observer may cancel calls.
 public protocol CallObserver: Sendable {
   /// Receives one event of one call.
   func observe(_ event: TraceEvent, of call: CallEntry)
@@ -61,8 +62,8 @@ public protocol CallObserver: Sendable {
 
 /// Delivers the events of one call to the observers, one at a time, in order and outside of every lock.
 ///
-/// Events happen on several threads. The thread that finds no delivery running delivers all pending events; the others only
-/// add theirs. So an observer may do anything, also cancel the call it is called for.
+/// Events happen on several threads. A thread that finds no delivery running delivers all pending events; other
+/// threads only add their events. An observer may therefore do anything, including cancel the observed call.
 final class EventReporter: Sendable {
   private struct State {
     var waiting: [TraceEvent] = []

@@ -1,26 +1,25 @@
 import Synchronization
 
-/// What a client does with every call, besides its pipeline and transport.
+/// The settings of a client, besides its pipeline and transport.
 public struct ClientSettings: Sendable {
-  /// Coders and styles of all calls; those of an endpoint or a call take precedence.
+  /// The coders and styles of all calls. The options of an endpoint or a call take precedence.
   public var coding = CodingOptions()
-  /// The most bytes of content (body) that a call keeps in memory. Default: 64 MiB.
+  /// The maximum number of content (body) bytes that a call reads into memory. Default: 64 MiB.
   public var contentLimit = 64 << 20
-  /// Whether calls coalesce with identical requests in flight unless they say otherwise, see ``Endpoint/coalesced(_:)``.
-  /// Default: `false`.
+  /// Whether equal calls in flight are coalesced by default, see ``Endpoint/coalesced(_:)``. Default: `false`.
   public var coalesces = false
   /// The sentences of errors. Default: English.
   public var errorTexts = ErrorTexts.english
-  /// Observers of every event of every call, called in this order. Default: none.
+  /// The observers of all events of all calls, called in this order. Default: none.
   public var observers: [any CallObserver] = []
-  /// Time, tasks, randomness and ids. Default: the system's.
+  /// The clock, the executor, and the sources of random and serial numbers. Default: the system's.
   public var runtime = Runtime()
 
-  /// Makes the default settings.
+  /// Creates the default settings.
   public init() {}
 }
 
-/// What all calls of a client share: its settings, registry, timer and tasks.
+/// The state shared by all calls of a client: settings, registry, timer and tasks.
 final class CallHost: Sendable {
   /// Identifies the client without keeping it alive.
   let owner = CallKey.Owner()
@@ -30,16 +29,16 @@ final class CallHost: Sendable {
   let spawner: TaskSpawner
   /// Whether the transport reports when an exchange gets its connection.
   let reportsConnections: Bool
-  /// The way to the transport, for clients that middlewares get. The pipeline knows its type.
-  let route: any CallRoute
+  /// The client's middlewares and transport, for clients that middlewares use. ``Client`` knows the concrete type.
+  let pipeline: any CallPipeline
   private let environment: Mutex<PreparedEnvironment>
   private let serials = Atomic<UInt64>(0)
 
-  init(_ environment: Environment, route: any CallRoute, settings: ClientSettings) {
+  init(_ environment: Environment, pipeline: any CallPipeline, settings: ClientSettings) {
     self.environment = Mutex(PreparedEnvironment(environment))
-    self.route = route
+    self.pipeline = pipeline
     self.settings = settings
-    reportsConnections = route.reportsConnections
+    reportsConnections = pipeline.reportsConnections
     spawner = TaskSpawner(executor: settings.runtime.executor)
     timer = DeadlineTimer(clock: settings.runtime.clock, spawner: spawner)
   }
@@ -59,16 +58,16 @@ final class CallHost: Sendable {
   }
 }
 
-/// The way of a call to the transport, as far as the call itself knows it.
-protocol CallRoute: AnyObject, Sendable {
+/// The client's middlewares and transport, as far as a call needs to know them.
+protocol CallPipeline: AnyObject, Sendable {
   /// Whether the transport reports connections (``Transport/reportsConnections``).
   var reportsConnections: Bool { get }
 }
 
-/// What a call is made in: its client, the environment and the deadline that it inherits.
+/// The origin of a call: its client, environment and inherited deadline.
 struct CallOrigin {
   let host: CallHost
   let environment: PreparedEnvironment
-  /// An instant of the client's clock; `nil`: no inherited deadline.
+  /// An instant of the client's clock, or `nil` without an inherited deadline.
   let deadline: MonotonicInstant?
 }

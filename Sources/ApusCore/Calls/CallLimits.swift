@@ -1,48 +1,51 @@
-/// The time limits of a call and the alarm that is set for them: a pure state machine; ``Call`` sets and cancels alarms.
+/// The time limits of a call and the alarm that enforces them. A pure state machine; ``Call`` sets and cancels
+/// alarms.
 ///
-/// One alarm serves the deadline and the default limit. Only a nearer limit moves it; everything else is found out when it
-/// rings.
+/// One alarm serves the deadline and the default limit. Only an earlier limit moves it; all other changes are checked
+/// when it goes off.
 struct CallLimits {
-  /// What follows when the alarm rings.
+  /// The action to perform when the alarm goes off.
   enum Ring: Hashable {
     case nothing
     case again(at: MonotonicInstant)
     case over
   }
 
-  /// When the call is over in any case: by its own limit, an inherited one, or a middleware's.
+  /// The instant at which the call ends in any case: the earliest of its own deadline, the inherited deadline and the
+  /// deadlines set by middlewares.
   private(set) var deadline: MonotonicInstant?
-  /// The limit of a call that sets none; `nil`: there is none, or it no longer applies.
+  /// The default limit, for a call that sets no timeout. `nil` if there is none or it no longer applies.
   private(set) var defaultLimit: CallTimeLimit?
-  private(set) var content = ContentMovement()
-  /// Which part of the default limit ended the call; `nil`: none did.
+  private(set) var content = ContentTransfer()
+  /// The part of the default limit that ended the call, or `nil`.
   private(set) var expiry: CallTimeLimit.Expiry?
   private var alarm: (instant: MonotonicInstant, key: DeadlineTimer.Key)?
-  /// Whether the response head of the present exchange has arrived.
+  /// Whether the response head of the current exchange has arrived.
   private var hasHead = false
 
   // MARK: Setting limits
 
-  /// Sets a deadline, unless an earlier one is in force. Returns the instant to set an alarm for; `nil`: none is needed.
+  /// Sets a deadline, unless an earlier deadline is set. Returns the instant for which to set an alarm, or `nil` if
+  /// none is needed.
   mutating func setDeadline(_ instant: MonotonicInstant) -> MonotonicInstant? {
     if let deadline, deadline <= instant { return nil }
     deadline = instant
     return unlessSet(instant)
   }
 
-  /// Sets the default limit, once. Returns the instant to set an alarm for; `nil`: none is needed.
+  /// Sets the default limit, once. Returns the instant for which to set an alarm, or `nil` if none is needed.
   mutating func setDefaultLimit(_ limit: CallTimeLimit) -> MonotonicInstant? {
     guard defaultLimit == nil else { return nil }
     defaultLimit = limit
     return unlessSet(limit.firstCheck)
   }
 
-  /// The default limit from now on heeds the content of a shared exchange, in which content had moved for `earlier`.
+  /// Adapts the default limit to a shared exchange, in which content was already transferred for `earlier`.
   mutating func shareExchange(after earlier: Duration) {
     defaultLimit = defaultLimit?.sharing(after: earlier)
   }
 
-  /// The app reads the content at its own pace: the default limit no longer applies.
+  /// Removes the default limit, because the app reads the content at its own pace.
   mutating func endDefaultLimit() {
     defaultLimit = nil
   }
@@ -54,19 +57,20 @@ struct CallLimits {
 
   // MARK: The alarm
 
-  /// An alarm was set. Returns the alarm that is no longer needed: the later of two.
+  /// Records an alarm. Returns the alarm to cancel, if any: the later of two.
   mutating func armed(_ key: DeadlineTimer.Key, at instant: MonotonicInstant) -> DeadlineTimer.Key? {
     if let alarm, alarm.instant <= instant { return key }
     defer { alarm = (instant, key) }
     return alarm?.key
   }
 
-  /// The alarm rang.
+  /// Handles the alarm.
   ///
   /// - Parameters:
-  ///   - now: the present instant.
-  ///   - leaderContent: how content moves in the exchange of another call that this one shares; `nil`: its own.
-  mutating func rang(at now: MonotonicInstant, leaderContent: ContentMovement?) -> Ring {
+  ///   - now: the current instant.
+  ///   - leaderContent: the content transfer of the leader whose exchange this call shares, or `nil` if the call has
+  ///     its own exchange.
+  mutating func rang(at now: MonotonicInstant, leaderContent: ContentTransfer?) -> Ring {
     alarm = nil
     if let deadline, deadline <= now { return .over }
     guard let verdict = defaultLimit?.verdict(at: now, leaderContent ?? content) else {
@@ -80,13 +84,13 @@ struct CallLimits {
     }
   }
 
-  /// The call has ended. Returns the alarm to cancel.
+  /// Ends the limits of a call that has ended. Returns the alarm to cancel, if any.
   mutating func stop() -> DeadlineTimer.Key? {
     defer { alarm = nil }
     return alarm?.key
   }
 
-  /// When the call is over unless content moves from now on; `nil`: no limit.
+  /// Returns the instant at which the call ends if no content is transferred from now on, or `nil` without a limit.
   func end(at now: MonotonicInstant) -> MonotonicInstant? {
     guard let due = defaultLimit?.due(content, at: now) else { return deadline }
     return deadline.map { min($0, due) } ?? due
@@ -98,7 +102,7 @@ struct CallLimits {
 
   mutating func contentPaused(at now: MonotonicInstant) { content.paused(at: now) }
 
-  /// All request content was sent. Response content may move already.
+  /// Records that all request content was sent. Response content may already be arriving.
   mutating func contentSent(at now: MonotonicInstant) {
     if !hasHead { content.paused(at: now) }
   }
@@ -111,17 +115,18 @@ struct CallLimits {
   }
 }
 
-/// The default time limit of a call, which does not count time in which content moves.
+/// The default time limit of a call. Time during which content (body) is transferred does not count.
 ///
-/// | content | what ends the call |
+/// | content | the call ends after |
 /// |---|---|
-/// | does not move | ``limit`` since its start, not counting the time in which content moved |
-/// | moves, in either direction | no byte for ``stall``, or less than ``floor`` bytes per second over ``window`` |
+/// | is not transferred | ``limit`` since the start of the call, not counting time with content transfer |
+/// | is transferred, in either direction | ``stall`` without a byte, or ``window`` below ``floor`` bytes per second |
 ///
-/// Between the request content and the response head no content moves, so the limit continues with the time that was left.
-/// ``verdict(at:_:)`` is asked when an alarm rings, and says when to ask again: progress moves no alarm.
+/// Between the request content and the response head no content is transferred, so the limit continues with the
+/// remaining time. ``verdict(at:_:)`` is called when an alarm goes off and returns the instant of the next check, so
+/// that progress does not move the alarm.
 struct CallTimeLimit: Sendable {
-  /// Which part of the limit ended a call.
+  /// The part of the limit that ended a call.
   enum Expiry: Hashable, Sendable {
     case total
     case stall
@@ -134,26 +139,26 @@ struct CallTimeLimit: Sendable {
     case over(Expiry)
   }
 
-  /// How long no byte may move unless the call says otherwise (``ExchangeTimeouts/stall``).
+  /// The default stall timeout, for calls that do not set ``ExchangeTimeouts/stall``.
   static let standardStall = Duration.seconds(20)
-  /// The average rate below which content is too slow, in bytes per second.
+  /// The minimum average rate of a transfer, in bytes per second.
   static let floor: Int64 = 1 << 10
   /// The time over which the rate is averaged.
   static let window = Duration.seconds(60)
 
   let limit: Duration
   let stall: Duration
-  /// When the call is over if no content moves.
+  /// The instant at which the call ends if no content is transferred.
   private let end: MonotonicInstant
-  /// The present window: its start, the bytes before it, and the run of content it belongs to.
+  /// The current window: its start, the number of bytes before it, and the start of the transfer that it belongs to.
   private var current: (start: MonotonicInstant, bytes: Int64, run: MonotonicInstant)?
 
-  /// Makes a limit.
+  /// Creates a limit.
   ///
   /// - Parameters:
-  ///   - limit: how long the call may take while no content moves.
-  ///   - stall: how long no byte may move. Default: ``standardStall``.
-  ///   - start: when the call began.
+  ///   - limit: the maximum duration of the call, not counting content transfer.
+  ///   - stall: the maximum time without progress during a transfer. Default: ``standardStall``.
+  ///   - start: the instant at which the call began.
   init(_ limit: Duration, stall: Duration = standardStall, since start: MonotonicInstant) {
     (self.limit, self.stall) = (limit, stall.bounded)
     end = start.advanced(by: limit)
@@ -163,21 +168,21 @@ struct CallTimeLimit: Sendable {
     (self.limit, self.stall, self.end) = (limit, stall, end)
   }
 
-  /// The limit of a call that shares an exchange in which content had moved for a time.
+  /// Returns the limit of a call that joins an exchange in which content was already transferred for `earlier`.
   func sharing(after earlier: Duration) -> CallTimeLimit {
     CallTimeLimit(limit, stall: stall, end: end.advanced(by: .zero - earlier))
   }
 
-  /// When to ask first: content may begin to move at once, and stall.
+  /// The instant of the first check, early enough for a transfer that begins immediately and stalls.
   var firstCheck: MonotonicInstant { end.advanced(by: min(limit, interval) - limit) }
 
-  /// When the call is over unless content moves from now on.
-  func due(_ content: ContentMovement, at now: MonotonicInstant) -> MonotonicInstant {
+  /// Returns the instant at which the call ends if no content is transferred from now on.
+  func due(_ content: ContentTransfer, at now: MonotonicInstant) -> MonotonicInstant {
     end.advanced(by: content.time(at: now))
   }
 
-  /// Whether the call is over, or when to ask again.
-  mutating func verdict(at now: MonotonicInstant, _ content: ContentMovement) -> Verdict {
+  /// Returns whether the call is over, or the instant of the next check.
+  mutating func verdict(at now: MonotonicInstant, _ content: ContentTransfer) -> Verdict {
     guard let run = content.run else {
       let due = due(content, at: now)
       return due <= now ? .over(.total) : .waits(until: min(due, now.advanced(by: interval)))
@@ -196,36 +201,37 @@ struct CallTimeLimit: Sendable {
     return .waits(until: min(stalled, window.start.advanced(by: Self.window)))
   }
 
-  /// The longest time between two questions while no content moves, so that a stall is noticed in time.
+  /// The maximum time between two checks while no content is transferred, so that a stall is noticed in time.
   private var interval: Duration { max(stall, .seconds(1)) }
 }
 
-/// How the content of a call moves, in either direction.
-struct ContentMovement: Sendable {
-  /// When content began to move, and how many bytes had moved before; `nil`: none moves now.
+/// The transfer of a call's content, in either direction.
+struct ContentTransfer: Sendable {
+  /// The start of the current transfer and the number of bytes before it, or `nil` if no content is being
+  /// transferred.
   private(set) var run: (start: MonotonicInstant, bytes: Int64)?
-  /// When a byte moved last.
+  /// The instant of the last progress.
   private(set) var last = MonotonicInstant(sinceStart: .zero)
-  /// All bytes that have moved.
+  /// The total number of bytes transferred.
   private(set) var bytes: Int64 = 0
-  /// How long content moved in earlier runs.
+  /// The total duration of earlier transfers.
   private var past = Duration.zero
 
-  /// Counts bytes that have moved since the last report.
+  /// Counts the bytes transferred since the last report.
   mutating func moved(_ count: Int64, at now: MonotonicInstant) {
     if run == nil { run = (now, bytes) }
     bytes += max(0, count)
     last = max(last, now)
   }
 
-  /// Content no longer moves: all of it is there, or its exchange is over.
+  /// Ends the current transfer, because the content is complete or its exchange is over.
   mutating func paused(at now: MonotonicInstant) {
     guard let run else { return }
     past += max(.zero, run.start.duration(to: now))
     self.run = nil
   }
 
-  /// How long content has moved altogether.
+  /// Returns the total duration of all transfers.
   func time(at now: MonotonicInstant) -> Duration {
     past + (run.map { max(.zero, $0.start.duration(to: now)) } ?? .zero)
   }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The running calls of a client: to list, find and cancel them.
+/// The registry of a client's running calls, which can be listed, found and cancelled.
 ///
-/// A call is registered from the moment the app makes it until the app has its outcome. Calls that do work for others
-/// (``SharedWorkKey``) are listed, but can only be cancelled by their id.
+/// A call is registered from the moment the app makes it until its result is returned. Calls whose work other calls
+/// wait for (``SharedWorkKey``) are listed, but can only be cancelled by their id.
 public final class CallRegistry: Sendable {
   private let state = Mutex(RegistryState<Call>())
 
@@ -18,7 +18,7 @@ public final class CallRegistry: Sendable {
   /// Whether no call is running.
   public var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
-  /// Returns the running calls with an id: several only if duplicates are allowed or joined.
+  /// Returns the running calls with an id. There is more than one only if duplicates are allowed or coalesced.
   public func calls(id: CallID) -> [CallEntry] { find(id).map(\.entry) }
 
   /// Returns the running calls with a tag, oldest first.
@@ -31,11 +31,7 @@ public final class CallRegistry: Sendable {
 
   /// Cancels the calls with an id and returns their number.
   @discardableResult
-  public func cancel(id: CallID) -> Int {
-    let entries = calls(id: id)
-    for entry in entries { entry.cancel() }
-    return entries.count
-  }
+  public func cancel(id: CallID) -> Int { cancelQueuedFirst(calls(id: id)) }
 
   /// Cancels the calls with a tag and returns their number.
   @discardableResult
@@ -45,7 +41,8 @@ public final class CallRegistry: Sendable {
   @discardableResult
   public func cancel(endpoint type: (any Endpoint.Type)) -> Int { cancel(calls(endpoint: type)) }
 
-  /// Cancels the calls that match, for example all with one path template, and returns their number.
+  /// Cancels the calls for which `matches` returns `true`, for example all with the same path template, and returns
+  /// their number.
   @discardableResult
   public func cancel(where matches: (CallEntry) -> Bool) -> Int { cancel(all.filter(matches)) }
 
@@ -54,12 +51,18 @@ public final class CallRegistry: Sendable {
   public func cancelAll() -> Int { cancel(all) }
 
   private func cancel(_ entries: [CallEntry]) -> Int {
-    let own = entries.filter { !$0.call.options.values[SharedWorkKey.self] }
-    for entry in own { entry.cancel() }
-    return own.count
+    cancelQueuedFirst(entries.filter { !$0.call.options.values[SharedWorkKey.self] })
   }
 
-  /// Filters a copy outside of the lock, and sorts only what matches.
+  /// Cancels calls, queued ones first. Otherwise the permit of a cancelled call would admit a call that is about to be
+  /// cancelled.
+  private func cancelQueuedFirst(_ entries: [CallEntry]) -> Int {
+    for entry in entries where entry.phase == .waiting { entry.cancel() }
+    for entry in entries { entry.cancel() }
+    return entries.count
+  }
+
+  /// Filters a copy outside the lock, and sorts only the matching calls.
   private func calls(where matches: (Call) -> Bool) -> [CallEntry] {
     state.withLock { $0.all }.filter(matches).sorted { $0.serial < $1.serial }.map(\.entry)
   }
@@ -73,10 +76,11 @@ public final class CallRegistry: Sendable {
 
   // MARK: For the path of a call
 
-  /// Registers a call and ends the calls that it supersedes. Returns `false` if its id is in use and the call refuses that.
+  /// Registers a call and ends the calls that it supersedes. Returns `false` if its id is in use and its policy is to
+  /// refuse duplicates.
   func admit(_ call: Call) -> Bool {
     let admission = state.withLock {
-      $0.admit(call, serial: call.serial, id: call.id, policy: call.options.duplicates)
+      $0.admit(call, serial: call.serial, id: call.id, policy: call.options.duplicatePolicy)
     }
     switch admission {
     case .refused: return false
@@ -91,7 +95,7 @@ public final class CallRegistry: Sendable {
   }
 }
 
-/// The running calls by serial number and by name: a pure state machine.
+/// The running calls by serial number and by name. A pure state machine.
 struct RegistryState<Member> {
   /// Whether a call is admitted.
   enum Admission {
@@ -107,19 +111,19 @@ struct RegistryState<Member> {
   var isEmpty: Bool { members.isEmpty && named.isEmpty }
   var count: Int { members.count }
 
-  /// Admits a call by the policy for its id.
+  /// Admits a call according to its duplicate policy.
   mutating func admit(_ member: Member, serial: UInt64, id: CallID, policy: DuplicatePolicy) -> Admission {
     var superseded: [Member] = []
     if id.isNamed {
       if policy == .refuse, named[id] != nil { return .refused }
-      if policy == .replace { superseded = members(named: id) }
+      if policy == .cancelPrevious { superseded = members(named: id) }
       named[id, default: []].insert(serial)
     }
     members[serial] = member
     return .admitted(superseding: superseded)
   }
 
-  /// Removes a call. Its id is free at once.
+  /// Removes a call. Its id can be used again immediately.
   mutating func remove(serial: UInt64, id: CallID) {
     guard members.removeValue(forKey: serial) != nil, id.isNamed else { return }
     named[id]?.remove(serial)

@@ -1,20 +1,20 @@
 import HTTPTypes
 
-/// What changes while a call runs: a pure state machine whose answers say what is to be done.
+/// The mutable state of a call. A pure state machine: its methods return the actions to perform.
 ///
-/// A call runs until its caller's side ends it. A reason to cancel that comes before the end decides the outcome; one that
-/// comes after has no effect. So every call has exactly one outcome.
+/// A call runs until its caller's side ends it. A cancellation before the end determines the result; a cancellation
+/// after the end has no effect. Every call therefore has exactly one result.
 struct CallState {
   private(set) var isEnded = false
-  /// Why the call ends early; `nil`: it does not.
+  /// The reason why the call was cancelled, or `nil`.
   private(set) var reason: CancellationReason?
   private(set) var phase: CallPhase = .preparing
   private(set) var attempts = 0
   private(set) var events: [TraceEvent] = []
   private(set) var droppedEvents = 0
-  /// Attempts that failed after the call had ended, in an exchange that other calls still wait for.
+  /// The attempts that failed after the call ended, in an exchange that other calls still wait for.
   private(set) var lateAttempts: [FailedAttempt] = []
-  /// The request message: as lowered, and later as the middlewares changed it.
+  /// The request message as lowered, and later as changed by the middlewares.
   private(set) var message: RequestMessage?
   private(set) var head: HTTPResponse?
   private(set) var trailers = HTTPFields()
@@ -23,22 +23,22 @@ struct CallState {
   private(set) var expectedSendBytes: Int64?
   private(set) var expectedReceiveBytes: Int64?
   private(set) var limits = CallLimits()
-  /// The call whose exchange this one shares; `nil`: it has its own.
+  /// The call whose exchange this call shares, or `nil` if it has its own exchange.
   private(set) var leader: Call?
-  /// What this attempt has sent.
+  /// Whether the messages sent in this attempt may be repeated.
   private(set) var sentMessages = SentMessages.repeatable
-  /// Whether other calls share the exchange of this one.
+  /// Whether other calls share the exchange of this call.
   private var sharesExchange = false
-  /// What to cancel: the running unit of work, then the content that the app reads.
+  /// The work to cancel: the running task, then the content that the app reads.
   private var canceller: (any Cancellable)?
-  /// Whether the server can have seen the request in an attempt that failed.
+  /// Whether the server may have seen the request in a failed attempt.
   private var hasBeenSent = false
   /// Whether the transport reports when an exchange gets its connection (``Transport/reportsConnections``).
   private let reportsConnections: Bool
   /// Whether any exchange of this call had a connection.
   private var hasConnected = false
 
-  /// Further events are counted, not kept: a trace cannot grow without bound.
+  /// The maximum number of events. Further events are only counted, so that a trace cannot grow without bound.
   private static let eventLimit = 1000
 
   init(reportsConnections: Bool = false) {
@@ -48,19 +48,19 @@ struct CallState {
 
   // MARK: Cancelling and ending
 
-  /// Keeps what to cancel. Returns whether to cancel it at once, because a reason came first.
+  /// Stores the work to cancel. Returns whether to cancel it immediately, because the call is already cancelled.
   mutating func attach(_ canceller: any Cancellable) -> Bool {
     self.canceller = canceller
     return reason != nil
   }
 
-  /// What follows from cancelling.
+  /// The result of a cancellation: the event, and the work to cancel.
   struct Cancelled {
     let event: TraceEvent
     let canceller: (any Cancellable)?
   }
 
-  /// Takes a reason to end early. The first one counts; returns `nil` for all others.
+  /// Cancels the call. Only the first cancellation counts; returns `nil` for later cancellations and after the end.
   mutating func cancel(at now: MonotonicInstant, _ make: (CallPhase) -> CancellationReason) -> Cancelled? {
     guard !isEnded, reason == nil else { return nil }
     let reason = make(phase)
@@ -70,14 +70,14 @@ struct CallState {
     return Cancelled(event: event, canceller: canceller)
   }
 
-  /// How a call ended, and the alarm that is left to cancel.
+  /// The end of a call, and the alarm to cancel.
   struct End {
     let event: TraceEvent
     let reason: CancellationReason?
     let alarm: DeadlineTimer.Key?
   }
 
-  /// Ends the call with an outcome, or by the reason to cancel that came first. Returns `nil` if it has ended before.
+  /// Ends the call with `outcome`, unless it was cancelled first. Returns `nil` if the call has already ended.
   mutating func end(_ outcome: TraceEvent.Kind, at now: MonotonicInstant) -> End? {
     guard !isEnded else { return nil }
     let kind = reason.map { TraceEvent.Kind.failed($0.code) } ?? outcome
@@ -90,14 +90,14 @@ struct CallState {
 
   // MARK: Events and phases
 
-  /// Takes an event: keeps it, and moves on to the phase that it begins.
+  /// Appends an event and advances to the phase that it begins.
   mutating func append(_ event: TraceEvent) {
     advance(to: event)
     if event.kind.isProgress { return }
     if events.count < Self.eventLimit { events.append(event) } else { droppedEvents += 1 }
   }
 
-  /// Takes an event after the end: keeps what calls that share the exchange need.
+  /// Handles an event after the end. Keeps only the information that calls sharing the exchange need.
   mutating func appendLate(_ event: TraceEvent) {
     if case .redirected = event.kind { leftHop() }
     guard sharesExchange else { return }
@@ -109,28 +109,28 @@ struct CallState {
   private mutating func advance(to event: TraceEvent) {
     followContent(of: event)
     switch event.kind {
-    // Between two hops a call waits as it does before the first.
+    // Between two hops the call waits, as before the first hop.
     case .redirected:
       phase = .waiting
       leftHop()
     case .prepared, .awaitingCredentials, .queued: phase = .waiting
-    // The exchange waits for a connection. It may have lost one on which the request was sent.
+    // The exchange waits for a connection. It may have lost a connection on which the request was sent.
     case .phase(.queued, _):
       phase = .waiting
       if hasConnected || !reportsConnections { hasBeenSent = true }
-    case .joined: shareExchange()
+    case .coalesced: shareExchange()
     case .attemptFailed(let attempt): take(attempt)
     case .exchangeStarted: beginExchange(event.attempt)
     case .connected: (hasConnected, phase) = (true, .connecting)
     case .requestSent: phase = .awaitingHead
     case .headArrived: phase = .receiving
-    // A closure that has read all content goes on running.
+    // A closure that has read all content may continue to run.
     case .contentArrived: if phase != .handling { phase = .decoding }
     default: break
     }
   }
 
-  /// A new exchange counts from zero: neither the bytes nor the response of an earlier one are its own.
+  /// Resets the progress, because bytes and response of an earlier exchange do not belong to the new exchange.
   private mutating func beginExchange(_ attempt: Int) {
     phase = .connecting
     attempts = max(attempts, attempt)
@@ -138,14 +138,14 @@ struct CallState {
     (sentBytes, receivedBytes, expectedSendBytes, expectedReceiveBytes) = (0, 0, nil, nil)
   }
 
-  /// Between two attempts a call waits as it does before the first, but what an attempt sent stays sent.
+  /// Between two attempts the call waits, as before the first attempt, but a request that was sent remains sent.
   private mutating func take(_ attempt: FailedAttempt) {
-    guard case .again = attempt.decision else { return }
+    guard case .retry = attempt.decision else { return }
     (phase, sentMessages) = (.waiting, .repeatable)
     if attempt.wasSent { hasBeenSent = true }
   }
 
-  /// What was sent last now belongs to an earlier hop.
+  /// Marks the last message as part of an earlier hop.
   private mutating func leftHop() {
     if sentMessages == .endsUnrepeatable { sentMessages = .unrepeatable }
   }
@@ -154,7 +154,7 @@ struct CallState {
 
   mutating func keep(_ message: RequestMessage) { self.message = message }
 
-  /// A message that must not be sent twice was sent, or may have been.
+  /// Records that a message that must not be repeated was sent, or may have been sent.
   mutating func sentUnrepeatable() {
     if sentMessages == .repeatable { sentMessages = .endsUnrepeatable }
   }
@@ -165,18 +165,18 @@ struct CallState {
     expectedReceiveBytes = head.headerFields[.contentLength].flatMap { Int64($0) }
   }
 
-  /// Keeps the response that the pipeline returned in the end, for example a stored one that no exchange brought.
+  /// Stores the response that the pipeline returned, for example a cached response without an exchange.
   mutating func settle(_ head: HTTPResponse, _ trailers: HTTPFields) {
     self.head = head
     self.trailers = trailers
   }
 
-  /// Counts content that arrived. Returns the bytes so far and the announced length.
+  /// Counts received content. Returns the number of bytes so far and the announced length.
   ///
   /// - Parameters:
   ///   - isLast: whether no more content follows.
-  ///   - now: the present instant. Read only if a limit depends on it, and not for the last piece of an announced length:
-  ///     small responses do not read the clock here.
+  ///   - now: the current instant. Evaluated only if a limit depends on it, and not for the last piece of an
+  ///     announced length, so that small responses do not read the clock here.
   mutating func received(
     _ count: Int, isLast: Bool = false, at now: @autoclosure () -> MonotonicInstant
   ) -> (received: Int64, expected: Int64?) {
@@ -185,7 +185,7 @@ struct CallState {
     return (receivedBytes, expectedReceiveBytes)
   }
 
-  /// The app's closure begins to read the content, at its own pace.
+  /// Begins the phase in which the app's closure reads the content at its own pace.
   mutating func enterHandler() {
     phase = .handling
     limits.endDefaultLimit()
@@ -193,51 +193,53 @@ struct CallState {
 
   // MARK: Limits
 
-  /// Sets a deadline. Returns the instant to set an alarm for; `nil`: none is needed.
+  /// Sets a deadline. Returns the instant for which to set an alarm, or `nil` if none is needed.
   mutating func setDeadline(_ instant: MonotonicInstant) -> MonotonicInstant? {
     isEnded ? nil : limits.setDeadline(instant)
   }
 
-  /// Sets the default limit. Returns the instant to set an alarm for; `nil`: none is needed.
+  /// Sets the default limit. Returns the instant for which to set an alarm, or `nil` if none is needed.
   mutating func setDefaultLimit(_ limit: CallTimeLimit) -> MonotonicInstant? {
     isEnded ? nil : limits.setDefaultLimit(limit)
   }
 
-  /// An alarm was set. Returns the alarm that is no longer needed.
+  /// Records an alarm. Returns the alarm to cancel, if any.
   mutating func armed(_ key: DeadlineTimer.Key, at instant: MonotonicInstant) -> DeadlineTimer.Key? {
     isEnded ? key : limits.armed(key, at: instant)
   }
 
-  /// The alarm rang. Returns what follows.
+  /// Handles the alarm. Returns the action to perform.
   ///
-  /// - Parameter leaderContent: how content moves in the exchange of the call that this one follows; `nil`: its own.
-  mutating func alarmRang(at now: MonotonicInstant, leaderContent: ContentMovement?) -> CallLimits.Ring {
+  /// - Parameter leaderContent: the content transfer of the leader whose exchange this call shares, or `nil` if the
+  ///   call has its own exchange.
+  mutating func alarmRang(at now: MonotonicInstant, leaderContent: ContentTransfer?) -> CallLimits.Ring {
     isEnded || reason != nil ? .nothing : limits.rang(at: now, leaderContent: leaderContent)
   }
 
-  /// The time left unless content moves from now on. Not positive once the time is up; `nil`: no limit.
+  /// Returns the remaining time if no content is transferred from now on, or `nil` without a limit. Zero or negative
+  /// once a limit has passed.
   func remaining(at now: MonotonicInstant) -> Duration? {
     if case .deadline = reason { return .zero }
     return limits.end(at: now).map { now.duration(to: $0) }
   }
 
-  /// Another call shares the exchange of this one.
+  /// Marks the exchange as shared with other calls.
   mutating func shareExchange() { sharesExchange = true }
 
   /// Shares the exchange of another call.
   ///
-  /// - Parameter earlier: how long content had moved in that exchange before.
+  /// - Parameter earlier: the time during which content was already transferred in that exchange.
   mutating func follow(_ leader: Call, after earlier: Duration) {
     guard !isEnded else { return }
     self.leader = leader
     limits.shareExchange(after: earlier)
   }
 
-  /// Whether a limit depends on how content moves: this call's, or that of a call that shares its exchange.
+  /// Whether a limit depends on the content transfer: the limit of this call, or of a call that shares its exchange.
   private var heedsContent: Bool { limits.defaultLimit != nil || sharesExchange }
 
-  /// Follows how content moves. It moves from a report of progress until all of it is there, its exchange is over or another
-  /// one begins.
+  /// Tracks the content transfer. A transfer lasts from a progress report until the content is complete, its exchange
+  /// is over or another exchange begins.
   private mutating func followContent(of event: TraceEvent) {
     switch event.kind {
     case .sendProgress(let sent, let expected): contentSent(sent, of: expected, at: event.instant)
@@ -259,9 +261,9 @@ struct CallState {
 
   // MARK: Questions
 
-  /// Whether the server can have seen the request, as far as the phase tells.
+  /// Whether the server may have seen the request, derived from the phase.
   var requestState: RequestState {
-    if head != nil { return .answered }
+    if head != nil { return .responded }
     let mayBeSent = sharesExchange || hasBeenSent
     switch phase {
     case .preparing, .waiting: return mayBeSent ? .maybeSent : .notSent
@@ -270,15 +272,15 @@ struct CallState {
     }
   }
 
-  /// What the call waited for before an exchange when it was ended, as half a sentence; empty if the last event does not
-  /// tell.
+  /// A clause that names what the call waited for before an exchange when it ended. Empty if the last event is no
+  /// wait.
   var waitedFor: String {
     for event in events.reversed() {
       switch event.kind {
       case .cancelRequested, .failed: continue
       case .queued(.network): return "waited for a network"
-      case .queued(let cause): return "waited for its turn (\(cause))"
-      case .awaitingCredentials: return "waited for other credentials"
+      case .queued(let cause): return "was queued (\(cause))"
+      case .awaitingCredentials: return "waited for new credentials"
       case .attemptFailed: return "waited for its next attempt"
       case .redirected: return "waited to follow a redirect"
       default: return ""
@@ -298,12 +300,13 @@ extension TraceEvent.Kind {
   }
 }
 
-/// What a call has sent in one attempt, for a middleware that would repeat the attempt with all its hops.
+/// Whether the messages that a call sent in one attempt may be repeated, for a middleware that would repeat the
+/// attempt with all its hops.
 package enum SentMessages: Sendable, Hashable {
-  /// Nothing, or messages that may be sent again.
+  /// No message was sent, or all messages may be repeated.
   case repeatable
-  /// The last message must not be sent again, unless its server says that it did nothing.
+  /// The last message must not be repeated, unless its server states that it has not acted on it.
   case endsUnrepeatable
-  /// An earlier hop must not be sent again, even if the server of the last message did nothing.
+  /// An earlier hop must not be repeated, even if the server of the last message has not acted on it.
   case unrepeatable
 }

@@ -12,15 +12,16 @@ extension Client {
 
   /// Sends a request and returns its value.
   ///
-  /// This overload finds static members of `Request`, as in `api.send(.user(1))` with `extension Request where Value == User`.
+  /// This overload makes static members of `Request` available, as in `api.send(.user(1))` with
+  /// `extension Request where Value == User`.
   ///
   /// - Throws: ``CallError``.
-  /// - Cancellation: as for every endpoint.
+  /// - Cancellation: as for an endpoint.
   public func send<Value>(_ request: Request<Value>) async throws(CallError) -> Value {
     try await value(of: request, by: Call(request.box, delivery: .buffered, from: origin))
   }
 
-  /// Sends an endpoint that leaves its type to the call, and decodes the response as that type.
+  /// Sends an endpoint whose value is ``Content``, and decodes the response as `type`.
   ///
   /// - Throws: ``CallError``.
   public func send<E: Endpoint, Value: Decodable & Sendable>(
@@ -29,7 +30,7 @@ extension Client {
     try await send(endpoint.described.mapped(by: ResponseMapping<Value>.decoded))
   }
 
-  /// Sends a request that leaves its type to the call, and decodes the response as that type.
+  /// Sends a request whose value is ``Content``, and decodes the response as `type`.
   ///
   /// - Throws: ``CallError``.
   public func send<Value: Decodable & Sendable>(
@@ -56,13 +57,13 @@ extension Client {
 
   /// Sends an endpoint and returns its value, or its rejection as a value.
   ///
-  /// For rejections that the app expects: a form with errors, a name that is taken. An endpoint can declare them once, see
-  /// ``Endpoint/outcome(rejectedAs:)``.
+  /// For rejections that the app expects, for example a form with errors or a name that is taken. An endpoint can
+  /// declare the type once, see ``Endpoint/outcome(rejectedAs:)``.
   ///
   /// - Parameters:
   ///   - endpoint: any endpoint.
   ///   - type: the type of the content (body) of a rejection.
-  /// - Throws: ``CallError`` for everything else, also for rejections of another shape.
+  /// - Throws: ``CallError`` for all other failures, including rejections that cannot be decoded as `Rejected`.
   public func outcome<E: Endpoint, Rejected: Decodable & Sendable>(
     of endpoint: E, rejectedAs type: Rejected.Type
   ) async throws(CallError) -> Outcome<E.Value, Rejected> {
@@ -71,7 +72,7 @@ extension Client {
 
   /// Sends a request and returns its value, or its rejection as a value.
   ///
-  /// - Throws: ``CallError`` for everything else, also for rejections of another shape.
+  /// - Throws: ``CallError`` for all other failures, including rejections that cannot be decoded as `Rejected`.
   public func outcome<Value, Rejected: Decodable & Sendable>(
     of request: Request<Value>, rejectedAs type: Rejected.Type
   ) async throws(CallError) -> Outcome<Value, Rejected> {
@@ -80,36 +81,45 @@ extension Client {
 
   /// Returns the message of an endpoint, with everything that the pipeline adds, without sending it.
   ///
-  /// - Throws: ``CallError`` for a request that cannot be made.
+  /// - Throws: ``CallError`` if the message cannot be created.
   public func message<E: Endpoint>(for endpoint: E) async throws(CallError) -> RequestMessage {
     try await message(for: endpoint.described)
   }
 
   /// Returns the message of a request without sending it.
   ///
-  /// - Throws: ``CallError`` for a request that cannot be made.
+  /// - Throws: ``CallError`` if the message cannot be created.
   public func message<Value>(for request: Request<Value>) async throws(CallError) -> RequestMessage {
     let call = Call(request.box, delivery: .described, from: origin)
-    let message = try await settled(call) { _ in call.snapshot(\.message) }
+    let message = try await perform(call) { _ in call.snapshot(\.message) }
     guard let message else {
-      throw CallError(CallFault(.invalidRequest, "a middleware answered in place of it"), of: call)
+      throw CallError(CallFault(.invalidRequest, "a middleware responded in place of the transport"), of: call)
     }
     return message
   }
 
   private func value<Value>(of request: Request<Value>, by call: Call) async throws(CallError) -> Value {
     let mapping = request.mapping
+    if let rejected = mapping.rejected { return try await value(by: mapping, orRejected: rejected, of: call) }
+    return try await perform(call) { try mapping.value(of: $0, for: call) }
+  }
+
+  /// Performs a call that has an expected rejection as its value.
+  @inline(never)  // Few calls expect one: the others keep nothing for it.
+  private func value<Value>(
+    by mapping: ResponseMapping<Value>, orRejected rejected: (any Sendable) -> Value?, of call: Call
+  ) async throws(CallError) -> Value {
     do {
-      return try await settled(call) { try mapping.value(of: $0, for: call) }
+      return try await perform(call) { try mapping.value(of: $0, for: call) }
     } catch {
-      // A rejection that the endpoint expects is its value.
-      guard let rejected = mapping.rejected, let value = error.rejection?.value.flatMap(rejected) else { throw error }
+      guard let value = error.rejection?.value.flatMap(rejected) else { throw error }
       return value
     }
   }
 
-  /// Runs a call and settles its outcome as the last act, so that a call superseded meanwhile never returns its value.
-  private func settled<Output: Sendable>(
+  /// Runs a call and ends it as the last step, so that a call that was superseded in the meantime never returns its
+  /// value.
+  private func perform<Output: Sendable>(
     _ call: Call, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) async throws(CallError) -> Output {
     let output: Output
@@ -122,23 +132,25 @@ extension Client {
     return output
   }
 
-  /// The shell on the caller's side: registers the call, starts its one unit of work and awaits it. The function that
-  /// starts a call also ends it, with ``Call/succeed()`` or ``Call/fail(_:)``.
+  /// Registers the call, starts its task and waits for the result. The function that calls `start` must also end the
+  /// call, with ``Call/succeed()`` or ``Call/fail(_:)``.
   ///
-  /// It throws instead of returning a `Result`, as everything on the path does: each generic function that touches a
-  /// `Result` would look up its metadata for every call.
+  /// All functions on the path of a call throw instead of returning a `Result`, because a generic function that uses
+  /// a `Result` looks up its metadata for every call.
   func start<Output: Sendable>(
     _ call: Call, isolation: isolated (any Actor)? = #isolation,
     deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) async throws -> Output {
     call.recordStart()
     guard call.delivery == .described || host.registry.admit(call) else {
-      throw CallFault(.declined, "a call with this id is running")
+      throw CallFault(.refused, "a call with this id is running")
     }
     call.announce()
     return try await withTaskCancellationHandler {
-      // Naming the caller's isolation keeps this on its actor, too.
-      let unit = host.spawner.spawn(for: isolation) { [path] in try await call.take(path, deliver: deliver) }
+      // Using `isolation` keeps this closure on the caller's actor.
+      let unit = host.spawner.spawn(for: isolation) { [pipeline] in
+        try await call.run(through: pipeline, deliver: deliver)
+      }
       call.attach(unit)
       return try await unit.value
     } onCancel: {

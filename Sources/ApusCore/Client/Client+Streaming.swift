@@ -1,10 +1,10 @@
 extension Client {
   /// Sends an endpoint and lets a closure read the content (body) of its response while it arrives.
   ///
-  /// The closure runs on the caller's actor. The response ends with it: unread content is discarded. Until then the call
-  /// stays registered, cancellable and under its deadline. Calls that the closure makes end at that deadline at the latest.
+  /// The closure runs on the caller's actor. When it returns, unread content is discarded. Until then the call stays
+  /// registered and cancellable, and its deadline applies. Calls made in the closure end no later than that deadline.
   ///
-  /// - Throws: ``CallError``; an error of the closure gets the code `handler` and is its `underlying`.
+  /// - Throws: ``CallError``. An error of the closure becomes its `underlying` error, with the code `handler`.
   public func withResponse<E: Endpoint, Output>(
     to endpoint: E, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
@@ -13,7 +13,7 @@ extension Client {
 
   /// Sends a request and lets a closure read the content of its response while it arrives.
   ///
-  /// - Throws: ``CallError``; an error of the closure gets the code `handler` and is its `underlying`.
+  /// - Throws: ``CallError``. An error of the closure becomes its `underlying` error, with the code `handler`.
   public func withResponse<Value, Output>(
     to request: Request<Value>, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
@@ -42,7 +42,7 @@ extension Client {
     by body: (inout StreamedResponse) async throws -> Output
   ) async throws -> Output {
     try await withTaskCancellationHandler {
-      // Captured, so that this runs on the caller's actor: without it, this and `body` would run on the global pool.
+      // Captured, so that this closure and `body` run on the caller's actor rather than on the global pool.
       _ = isolation
       return try await hand(message, of: call, to: body)
     } onCancel: {
@@ -50,7 +50,7 @@ extension Client {
     }
   }
 
-  /// Runs the closure. Calls that it makes inherit the deadline of this call.
+  /// Runs the closure. Calls made in it inherit the deadline of this call.
   private func hand<Output>(
     _ message: ResponseMessage, of call: Call, isolation: isolated (any Actor)? = #isolation,
     to body: (inout StreamedResponse) async throws -> Output

@@ -1,19 +1,20 @@
-/// Sends endpoints to one server and returns their values.
+/// A client that sends endpoints to one server and returns their values.
 ///
-/// A client is a small value; copies share calls, environment and connections. Use one client for each server: clients
-/// share nothing.
+/// A client is a small value; copies share calls, environment and connections. Use one client for each server.
+/// Separate clients share nothing.
 public struct Client: Sendable {
   let host: CallHost
-  let path: Path
-  /// What a client for nested calls takes over from the outer call; `nil` for a client that the app made.
+  let pipeline: CompiledPipeline
+  /// The values that a client for nested calls inherits from the outer call. `nil` for a client that the app created.
   private var nesting: Nesting?
 
-  /// What the client of an outer call passes on. A class, so that a client stays small.
+  /// The values inherited from an outer call. A class, so that a client stays small.
   private final class Nesting: Sendable {
     let environment: PreparedEnvironment
     /// An instant of the client's clock; `nil`: no limit.
     let deadline: MonotonicInstant?
-    /// Deadlines in force at the outer call that do not bind its nested calls, because those serve other calls too.
+    /// The deadlines of the outer call that do not apply to its nested calls, because the nested calls serve other
+    /// calls too.
     let ignoredScopes: [DeadlineScope]
 
     init(_ environment: PreparedEnvironment, until deadline: MonotonicInstant?, ignoring scopes: [DeadlineScope] = []) {
@@ -21,39 +22,40 @@ public struct Client: Sendable {
     }
   }
 
-  /// Makes a client of its parts. `Apus` has initialisers with defaults for all of them.
+  /// Creates a client from its parts. `Apus` has initializers with defaults for all parts.
   ///
   /// - Parameters:
   ///   - environment: the server.
   ///   - pipeline: the middlewares in order. Default: ``Pipeline/init()``.
-  ///   - transport: sends messages.
+  ///   - transport: the transport that sends the messages.
   ///   - settings: coders, limits, texts, observers, clock.
   public init(
     environment: Environment, pipeline: Pipeline = Pipeline(), transport: any Transport,
     settings: ClientSettings = ClientSettings()
   ) {
-    path = Path(pipeline, transport: transport)
-    host = CallHost(environment, route: path, settings: settings)
+    self.pipeline = CompiledPipeline(pipeline, transport: transport)
+    host = CallHost(environment, pipeline: self.pipeline, settings: settings)
   }
 
   private init(of call: Call, _ nesting: Nesting) {
     host = call.host
-    // The route of a host is the path that its client was made with.
-    path = unsafeDowncast(call.host.route, to: Path.self)
+    // The pipeline of a host is the one with which its client was created.
+    pipeline = unsafeDowncast(call.host.pipeline, to: CompiledPipeline.self)
     self.nesting = nesting
   }
 
-  /// The client for calls nested in `call`: same environment, over at `deadline`.
+  /// Creates a client for calls nested in `call`, with the same environment. The calls end no later than `deadline`.
   init(of call: Call, until deadline: MonotonicInstant?) {
     self.init(of: call, Nesting(call.prepared, until: deadline))
   }
 
-  /// The client for work that `call` starts and other calls share: same environment, bound by no deadline in force here.
+  /// Creates a client for work that `call` starts and other calls share, with the same environment but without the
+  /// deadlines that apply here.
   init(sharedOf call: Call) {
     self.init(of: call, Nesting(call.prepared, until: nil, ignoring: DeadlineScope.here))
   }
 
-  /// Where calls that begin now come from.
+  /// The origin of calls that begin now.
   var origin: CallOrigin {
     CallOrigin(host: host, environment: prepared, deadline: inheritedDeadline)
   }
@@ -74,25 +76,25 @@ public struct Client: Sendable {
   /// The environment of calls that begin now.
   public var environment: Environment { prepared.environment }
 
-  /// Switches to another environment. Calls that begin from now on use it; running calls keep theirs.
+  /// Switches to another environment. Calls that begin from now on use it; running calls keep their environment.
   public func use(_ environment: Environment) {
     host.use(environment)
   }
 
   /// The middlewares in order, the transport and the observers, for descriptions of the client.
   package var parts: (pipeline: Pipeline, transport: any Transport, observers: [any CallObserver]) {
-    (path.pipeline, path.transport, host.settings.observers)
+    (pipeline.order, pipeline.transport, host.settings.observers)
   }
 
-  /// Runs work that may make any number of calls within one time limit, on this client's clock.
+  /// Performs work with one time limit for all its calls, measured with this client's clock.
   ///
-  /// The limit binds the calls of all clients, see ``withDeadline(_:on:_:)``.
+  /// The limit applies to the calls of all clients, see ``withDeadline(_:on:_:)``.
   ///
   /// - Parameters:
-  ///   - limit: the time for all calls together. If it is not positive, no call is sent.
+  ///   - limit: the time limit of all calls together. If it is zero or negative, no call is sent.
   ///   - work: makes the calls; runs on the caller's actor.
-  /// - Returns: what `work` returns.
-  /// - Throws: what `work` throws.
+  /// - Returns: the result of `work`.
+  /// - Throws: the error of `work`.
   public func withDeadline<Output, Failure: Error>(
     _ limit: Duration, _ work: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
@@ -103,21 +105,22 @@ public struct Client: Sendable {
 }
 
 extension CallContext {
-  /// The client of the call, in the call's environment, for calls that a middleware makes itself, such as fetching a key.
+  /// The client of the call, in the call's environment, for calls that a middleware makes itself, such as fetching a
+  /// key.
   ///
-  /// Nested calls have their own limits, trace and registry entry, and end at the ``nearestDeadline`` of this call at the
-  /// latest. A nested call needs a permit of its own and can deadlock if all permits are held by calls waiting for it.
-  /// Mark such calls with ``SharedWorkKey``.
+  /// Nested calls have their own limits, trace and registry entry, and end no later than the ``nearestDeadline`` of
+  /// this call. A nested call needs a permit of its own and can deadlock if all permits are held by calls waiting for
+  /// it. Mark such calls with ``SharedWorkKey``.
   public var client: Client { Client(of: base, until: presentEnd) }
 
-  /// The client of the call for work that other calls share, such as fetching a token. No deadline in force here binds its
-  /// calls.
+  /// The client of the call for work that other calls share, such as fetching a token. The deadlines that apply here
+  /// do not apply to its calls.
   public var sharedClient: Client { Client(sharedOf: base) }
 }
 
 extension Pipeline {
-  /// Makes the pipeline of a client without policies: it binds calls to their accounts and coalesces them, where
-  /// environments and endpoints ask for that.
+  /// Creates a pipeline without policies. It only binds calls to their accounts and coalesces calls, for environments
+  /// and endpoints that request this.
   public init() {
     self = [.principal: PrincipalBinding(), .coalescing: CoalescingMiddleware()]
   }

@@ -1,4 +1,4 @@
-/// The pages of a list whose pages have numbers: one call a page, made when the loop asks for it.
+/// The numbered pages of a list. Each page is fetched with one call when the loop requests it.
 ///
 /// ```swift
 /// for try await page in api.pages(until: { $0.number >= $0.total }, of: { .movies(page: $0) }) {
@@ -6,28 +6,29 @@
 /// }
 /// ```
 ///
-/// It ends behind its last page and after any error; leaving the loop early sends nothing more. Cancelling the
-/// task that loops cancels the call under way, which throws as cancelled. Each loop begins at the first page.
+/// The sequence ends after the last page and after any error. Leaving the loop early sends no further requests.
+/// Cancelling the task cancels the call in flight, which then throws with the code `cancelled`. Each loop begins at
+/// the first page.
 ///
-/// A server that ignores the number would be asked for ever. So an answer with the very content of the one before
-/// is an error, and so is a list that goes on after ``limit`` pages: a ``CallError`` with the code `decoding` that
-/// carries the trace of the page in question.
+/// A server that ignores the page number would be requested endlessly. Therefore a page with the same content as the
+/// previous page is an error, and so is a list with more than ``limit`` pages: a ``CallError`` with the code
+/// `decoding` and the trace of the last page that was fetched.
 public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
   /// A page.
   public typealias Element = Page
-  /// What ends the loop early.
+  /// The error that ends the loop early.
   public typealias Failure = CallError
 
   private let client: Client
   private let request: @Sendable (Int) -> Request<NumberedPage>
   private let isLast: @Sendable (Page) -> Bool
 
-  /// The number of the page to begin with. Default: 1.
+  /// The number of the first page. Default: 1.
   public var first = 1
-  /// The most pages of one loop, at least 1. Default: 1000.
+  /// The maximum number of pages of one loop, at least 1. Default: 1000.
   public var limit = 1000
-  /// Whether a page with the same content as the one before is an error. Default: yes; no is for servers whose
-  /// pages can be empty although more follow.
+  /// Whether a page with the same content as the previous page is an error. Default: `true`. Use `false` for servers
+  /// whose pages can be empty although more pages follow.
   public var refusesRepeats = true
 
   init(
@@ -44,18 +45,18 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// A page with the bytes it was made of, which tell it from the next.
+  /// A page with its content, which is compared with that of the next page.
   private struct NumberedPage: Sendable {
     let page: Page
     let content: Content
   }
 
-  /// Begins a loop at the first page.
+  /// Returns an iterator that begins at the first page.
   public func makeAsyncIterator() -> Iterator {
     Iterator(pages: self)
   }
 
-  /// One loop over the pages.
+  /// An iterator over the pages.
   public struct Iterator: AsyncIteratorProtocol {
     private let pages: PageSequence
     private var number: Int
@@ -70,11 +71,11 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
 
     /// Fetches the next page.
     ///
-    /// - Returns: the page; `nil` behind the last one and after an error.
-    /// - Throws: ``CallError`` of the page's call, or for a list without an end.
+    /// - Returns: the page, or `nil` after the last page and after an error.
+    /// - Throws: the ``CallError`` of the page's call, or a ``CallError`` for a repeated page or too many pages.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> Page? {
       guard !isFinished else { return nil }
-      // Whatever throws below ends the loop; only a page that others follow keeps it going.
+      // Any error below ends the loop. Only a page that is not the last page continues it.
       isFinished = true
       if let previous, count >= pages.limit {
         throw previous.fault("the list goes on after \(count) pages")
@@ -94,55 +95,55 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Response {
-  /// An answer that is no page the loop can go on from.
+  /// Returns the error for a response with which the loop cannot continue.
   fileprivate func fault(_ detail: String) -> CallError {
     CallError(
-      CallFailure(code: .decoding, phase: .decoding, requestState: .answered, detail: detail), box.record)
+      CallFailure(code: .decoding, phase: .decoding, requestState: .responded, detail: detail), box.record)
   }
 }
 
 extension Client {
-  /// The pages of a list, from page 1 to the last.
+  /// Returns the pages of a list, from page 1 to the last page.
   ///
   /// - Parameters:
-  ///   - isLast: whether nothing follows a page, for example `\.items.isEmpty`.
-  ///   - endpoint: fetches the page with this number.
-  /// - Returns: a sequence; nothing is sent before a loop asks for its first page.
+  ///   - isLast: whether a page is the last page, for example `\.items.isEmpty`.
+  ///   - endpoint: returns the endpoint for a page number.
+  /// - Returns: a sequence. Nothing is sent before a loop requests the first page.
   public func pages<E: Endpoint>(
     until isLast: @escaping @Sendable (E.Value) -> Bool, of endpoint: @escaping @Sendable (Int) -> E
   ) -> PageSequence<E.Value> {
     PageSequence(client: self, until: isLast) { endpoint($0).described }
   }
 
-  /// The pages of a list, from page 1 to the last, by requests.
+  /// Returns the pages of a list, from page 1 to the last page, for a function that returns requests.
   ///
   /// - Parameters:
-  ///   - isLast: whether nothing follows a page.
-  ///   - request: fetches the page with this number.
+  ///   - isLast: whether a page is the last page.
+  ///   - request: returns the request for a page number.
   public func pages<Page>(
     until isLast: @escaping @Sendable (Page) -> Bool, of request: @escaping @Sendable (Int) -> Request<Page>
   ) -> PageSequence<Page> {
     PageSequence(client: self, until: isLast, of: request)
   }
 
-  /// The pages of a list whose endpoint leaves its type to the call.
+  /// Returns the pages of a list whose endpoint has the value ``Content``, decoded as `type`.
   ///
   /// - Parameters:
-  ///   - type: what each page is decoded as.
-  ///   - isLast: whether nothing follows a page.
-  ///   - endpoint: fetches the page with this number.
+  ///   - type: the type of a page.
+  ///   - isLast: whether a page is the last page.
+  ///   - endpoint: returns the endpoint for a page number.
   public func pages<E: Endpoint, Page: Decodable & Sendable>(
     as type: Page.Type, until isLast: @escaping @Sendable (Page) -> Bool, of endpoint: @escaping @Sendable (Int) -> E
   ) -> PageSequence<Page> where E.Value == Content {
     PageSequence(client: self, until: isLast) { endpoint($0).described.mapped(by: .decoded) }
   }
 
-  /// The pages of a list whose request leaves its type to the call.
+  /// Returns the pages of a list whose request has the value ``Content``, decoded as `type`.
   ///
   /// - Parameters:
-  ///   - type: what each page is decoded as.
-  ///   - isLast: whether nothing follows a page.
-  ///   - request: fetches the page with this number.
+  ///   - type: the type of a page.
+  ///   - isLast: whether a page is the last page.
+  ///   - request: returns the request for a page number.
   public func pages<Page: Decodable & Sendable>(
     as type: Page.Type, until isLast: @escaping @Sendable (Page) -> Bool,
     of request: @escaping @Sendable (Int) -> Request<Content>

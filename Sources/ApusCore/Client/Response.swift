@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// The value of a call with its response head, trailers and trace.
 ///
-/// A response is a value: it keeps neither its client nor a connection alive. Fakes and previews make their own.
+/// A response keeps neither its client nor a connection alive. Fakes and previews can create responses.
 public struct Response<Value: Sendable>: Sendable {
   /// The value.
   public let value: Value
@@ -16,7 +16,7 @@ public struct Response<Value: Sendable>: Sendable {
     (self.value, self.box) = (value, box)
   }
 
-  /// Makes a response, for fakes and previews.
+  /// Creates a response for fakes and previews.
   ///
   /// - Parameters:
   ///   - value: the value.
@@ -31,28 +31,28 @@ public struct Response<Value: Sendable>: Sendable {
 
   /// The call's id.
   public var id: CallID { trace.id }
-  /// Status and fields (headers) of the response.
+  /// The status and the fields (headers) of the response.
   public var head: HTTPResponse { box.record.head ?? HTTPResponse(status: .ok) }
   /// The status.
   public var status: Int { head.status.code }
   /// The fields (headers).
   public var fields: HTTPFields { head.headerFields }
-  /// The fields that came after the content, see ``ResponseContent/trailers``.
+  /// The trailer fields, see ``ResponseContent/trailers``.
   public var trailers: HTTPFields { box.record.trailers }
   /// The trace of the call.
   public var trace: Trace { box.record.trace }
 
-  /// Returns the value of a field by its case-insensitive name. The values of several fields with that name are joined by
-  /// commas (RFC 9110 §5.3).
+  /// Returns the value of a field by its case-insensitive name. The values of several fields with that name are
+  /// joined by commas (RFC 9110 §5.3).
   ///
-  /// - Returns: `nil` if no field has the name, or the name is no token.
+  /// - Returns: the value, or `nil` if no field has the name or the name is not a token.
   public func field(_ name: String) -> String? {
     HTTPField.Name(name).flatMap { fields[$0] }
   }
 
   /// Returns the response with its value transformed.
   ///
-  /// - Throws: what `transform` throws.
+  /// - Throws: the error of `transform`.
   public func map<Other: Sendable, Failure: Error>(
     _ transform: (Value) throws(Failure) -> Other
   ) throws(Failure) -> Response<Other> {
@@ -64,12 +64,13 @@ extension Response {
   /// The links of the `Link` fields, in order (RFC 8288).
   public var links: [WebLink] { WebLink.all(in: fields) }
 
-  /// Returns the first link with a relation type such as `next`, in any case, whose context is this resource (RFC 8288 §3.2).
+  /// Returns the first link with a case-insensitive relation type such as `next` whose context is this resource
+  /// (RFC 8288 §3.2).
   public func link(_ relation: String) -> WebLink? {
     let relation = relation.lowercased()
     return links.first { $0.relations.contains(relation) && $0.parameter("anchor") == nil }
   }
 
-  /// The server's rate limit as the response tells it; `nil`: it does not.
+  /// The server's rate limit as reported by the response, or `nil`.
   public var rateLimit: ServerRateLimit? { ServerRateLimit(fields) }
 }

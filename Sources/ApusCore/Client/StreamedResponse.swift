@@ -1,14 +1,14 @@
 public import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
-/// A response whose content (body) is read while it arrives. It cannot escape the closure that gets it.
+/// A response whose content (body) is read while it arrives. It cannot escape the closure that receives it.
 public struct StreamedResponse: ~Copyable {
-  /// Status and fields.
+  /// The status and the fields (headers).
   public let head: HTTPResponse
   private let content: ResponseContent
   private let call: Call
@@ -20,13 +20,13 @@ public struct StreamedResponse: ~Copyable {
     self.call = call
   }
 
-  /// The number of bytes that the server announced; `nil`: it did not.
+  /// The number of bytes that the server announced, or `nil`.
   public var expectedLength: Int64? { content.expectedLength }
 
-  /// The fields after the content: none before ``next()`` has returned `nil`, see ``ResponseContent/trailers``.
+  /// The trailer fields. Empty until ``next()`` has returned `nil`, see ``ResponseContent/trailers``.
   public var trailers: HTTPFields { content.trailers }
 
-  /// Returns the next piece of the content, never empty; `nil` at the end.
+  /// Returns the next piece of the content, which is never empty, or `nil` at the end.
   ///
   /// - Throws: ``CallError`` when the connection is lost, the call is cancelled or its deadline passes.
   public mutating func next() async throws(CallError) -> Data? {
@@ -46,8 +46,8 @@ public struct StreamedResponse: ~Copyable {
 
   /// Returns all content that has not been read yet.
   ///
-  /// - Parameter limit: the most bytes accepted. Default: the call's content limit.
-  /// - Throws: ``CallError``, with the code `contentTooLarge` beyond the limit.
+  /// - Parameter limit: the maximum number of bytes. Default: `nil`, the call's content limit.
+  /// - Throws: ``CallError``, with the code `contentTooLarge` if the limit is exceeded.
   public mutating func collect(upTo limit: Int? = nil) async throws(CallError) -> Data {
     let limit = limit ?? call.contentLimit
     var all = Data()

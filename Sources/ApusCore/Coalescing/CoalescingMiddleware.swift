@@ -1,11 +1,12 @@
 import Synchronization
 
-/// Coalesces calls: identical requests in flight share one exchange.
+/// A middleware that coalesces calls: equal requests in flight share one exchange.
 ///
-/// Calls with the same id and ``DuplicatePolicy/join`` are coalesced if they send the same message, calls of a coalesced
-/// endpoint (``Endpoint/coalesced(_:)``) if they request the same. It belongs inside the total deadline: each call keeps
-/// its own deadline. The calls share the response with its content in memory; each accepts and decodes it for itself.
-/// Calls of different environments or principals are never coalesced, nor are calls whose content is a stream.
+/// Calls with the same id and ``DuplicatePolicy/coalesce`` are coalesced if they send the same message. Calls of a
+/// coalesced endpoint are coalesced if they are equal (``Endpoint/coalesced(_:)``). The middleware belongs inside
+/// ``Slot/timeout``, so that each call keeps its own deadline. The calls share the response with its content (body)
+/// in memory. Each call accepts and decodes the response itself. Calls of different environments or principals are
+/// never coalesced, nor are calls whose content is a stream.
 public final class CoalescingMiddleware: ConditionalMiddleware {
   private typealias Table = FlightTable<FlightKey, Flight>
 
@@ -13,20 +14,18 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
   /// The limits for calls of coalesced endpoints.
   public let limits: CoalescingLimits
 
-  /// Makes the middleware.
+  /// Creates the middleware.
   ///
-  /// - Parameter limits: which calls of coalesced endpoints may join an exchange. Default: ``CoalescingLimits/init()``.
+  /// - Parameter limits: the limits for calls of coalesced endpoints. Default: ``CoalescingLimits/init()``.
   public init(_ limits: CoalescingLimits = CoalescingLimits()) {
     self.limits = limits
   }
 
-  func isNeeded(for context: CallContext) -> Bool {
-    context.delivery == .buffered && (context.base.joins || context.base.coalesces)
-  }
+  var audience: MiddlewareAudience { .coalescedCalls }
 
-  /// Joins the exchange of an identical request, or starts one that others can join.
+  /// Joins the exchange of an equal request, or starts an exchange that other calls can join.
   ///
-  /// - Throws: what the exchange throws; `CancellationError` when the call is cancelled.
+  /// - Throws: the error of the exchange; `CancellationError` when the call is cancelled.
   public func intercept(
     _ request: RequestMessage, context: CallContext, next: Next
   ) async throws -> ResponseMessage {
@@ -35,7 +34,7 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
     case .alone: return try await next(request, context: context)
     case .joined(let flight): return try await join(flight, context)
     case .began(let flight, _):
-      // No single call's deadline binds an exchange that several calls wait for.
+      // The deadline of a single call does not apply to an exchange that several calls wait for.
       let shared = context.shared(by: flight.sharers)
       start(flight, key) { try await next(request, context: shared) }
       return try await flight.wait(context.base.serial)
@@ -56,16 +55,17 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
     switch entry {
     case .joined(let flight):
       flight.join(context)
-      context.record(.joined(serial: flight.leader.serial))
+      context.record(.coalesced(serial: flight.leader.serial))
     case .began(let flight, let other):
       flight.join(context)
       if let other { context.record(.note("could not join call", Int64(clamping: other.leader.serial))) }
-    case .alone: context.record(.note("does not share, exchanges under way", Int64(limit)))
+    case .alone: context.record(.note("not coalesced, exchanges in flight", Int64(limit)))
     }
     return entry
   }
 
-  /// Waits for an exchange that another call started. Its events are in the trace of that call, so copy what matters.
+  /// Waits for an exchange that another call started. The events of the exchange are in the trace of that call, so
+  /// the failed attempts and the response head are copied.
   private func join(_ flight: Flight, _ context: CallContext) async throws -> ResponseMessage {
     do {
       let response = try await flight.wait(context.base.serial)
@@ -99,7 +99,7 @@ extension CoalescingMiddleware: SelfDescribing {
   /// The limits.
   public var facts: [Fact] {
     [
-      .setting("joins responses up to", "\(limits.sharedBytes) bytes"),
+      .setting("coalesces responses up to", "\(limits.sharedBytes) bytes"),
       .setting("at most \(limits.exchanges) shared exchanges", ""),
     ]
   }
@@ -107,31 +107,33 @@ extension CoalescingMiddleware: SelfDescribing {
 
 /// The limits for calls of coalesced endpoints (``Endpoint/coalesced(_:)``).
 public struct CoalescingLimits: Sendable, Hashable {
-  /// The most bytes of a response that may have arrived, or be announced, for another call to join its exchange. A later
-  /// call has its own exchange, which further calls may join. A lower ``CallContext/contentLimit`` of the call takes
-  /// precedence. Default: 1 MiB.
+  /// The maximum number of response bytes, received or announced, up to which another call may join an exchange. A
+  /// later call starts its own exchange, which further calls may join. A lower ``CallContext/contentLimit`` of the
+  /// call takes precedence. Default: 1 MiB.
   ///
-  /// Calls that share an exchange share its bytes in memory. Calls that have joined get the response, however large.
+  /// Calls that share an exchange share its bytes in memory. Calls that have joined receive the response regardless
+  /// of its size.
   public var sharedBytes = 1 << 20
-  /// The most shared exchanges in flight, including those of calls with an id. Further calls are not coalesced. Default:
-  /// 1024.
+  /// The maximum number of shared exchanges in flight, including those of calls with an id. Further calls are not
+  /// coalesced. Default: 1024.
   public var exchanges = 1024
-  /// Lower-case names of fields (headers) that identify a call, not its response: calls that differ in them are coalesced.
-  /// The fields of the call that starts the exchange are sent. Default: ``standardPerCallFields``.
-  public var perCallFields: Set<String> = CoalescingLimits.standardPerCallFields
+  /// The lower-case names of fields (headers) that identify a call and do not affect its response. Calls that differ
+  /// only in these fields are coalesced. The fields of the call that starts the exchange are sent. Default:
+  /// ``defaultPerCallFields``.
+  public var perCallFields: Set<String> = CoalescingLimits.defaultPerCallFields
 
-  /// Makes the default limits.
+  /// Creates the default limits.
   public init() {}
 
   /// The fields of tracing (`traceparent` and similar) and of request ids (`x-request-id` and similar).
-  public static let standardPerCallFields: Set<String> = [
+  public static let defaultPerCallFields: Set<String> = [
     "b3", "request-id", "traceparent", "tracestate", "x-amzn-trace-id", "x-b3-flags", "x-b3-parentspanid",
     "x-b3-sampled", "x-b3-spanid", "x-b3-traceid", "x-cloud-trace-context", "x-correlation-id", "x-request-id",
   ]
 }
 
 extension Call {
-  /// Copies the failed attempts of the call whose exchange this one shares, also those after that call had ended.
+  /// Copies the failed attempts of the leader, including those after the leader ended.
   fileprivate func takeAttempts(of leader: Call) {
     for attempt in leader.failedAttempts { record(.attemptFailed(attempt), attempt: attempt.attempt) }
   }

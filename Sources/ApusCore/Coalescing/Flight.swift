@@ -1,6 +1,7 @@
 import Synchronization
 
-/// One exchange that several calls may wait for. It runs in a task of its own, which is cancelled with the last of them.
+/// An exchange that several calls may wait for. It runs in a separate task, which is cancelled when the last call
+/// leaves.
 final class Flight: Sendable {
   typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
 
@@ -10,7 +11,7 @@ final class Flight: Sendable {
   private let state: Mutex<FlightState<Waiter>>
   private let task = Mutex<Task<Void, Never>?>(nil)
 
-  /// Makes a flight whose only call is the one that starts it.
+  /// Creates a flight whose only call is its leader.
   init(by leader: Call, on terms: FlightTerms) {
     self.leader = leader
     var state = FlightState<Waiter>(terms: terms)
@@ -18,38 +19,38 @@ final class Flight: Sendable {
     self.state = Mutex(state)
   }
 
-  /// Lets another call join. Returns `false` if it is too late for that.
+  /// Lets another call join. Returns `false` if it is too late to join.
   func expect(_ serial: UInt64) -> Bool {
-    // The response is known to the first call, also once that has ended.
-    let progress = leader.snapshot(\.answerProgress)
+    // The leader knows the response, even after the leader has ended.
+    let progress = leader.snapshot(\.responseProgress)
     return state.withLock { state in
       guard state.expect(serial, at: progress) else { return false }
-      // From now on the end of the first call does not end the exchange.
+      // From now on the end of the leader does not end the exchange.
       leader.shareExchange()
       return true
     }
   }
 
-  /// Adds a call that has joined to those that the exchange works for.
+  /// Adds a call that has joined to the sharers.
   func join(_ context: CallContext) {
     if context.base !== leader { context.base.follow(leader) }
     let member = Sharers.Member(values: context.values, taskPriority: Task.currentPriority)
     sharers.join(member, serial: context.base.serial)
   }
 
-  /// Keeps the task to cancel when no call is left. The call that starts it does not wait yet, so there is one.
+  /// Stores the task to cancel when no call is left. The leader cannot have left, because it does not wait yet.
   func keep(_ task: Task<Void, Never>) {
     self.task.withLock { $0 = task }
   }
 
-  /// Ends the exchange with its result, which all waiting calls get.
+  /// Ends the exchange and resumes all waiting calls with its result.
   func complete(_ result: Result<ResponseMessage, any Error>) {
     for waiter in state.withLock({ $0.complete(result) }) { waiter.resume(with: result) }
   }
 
   /// Waits for the result.
   ///
-  /// - Throws: what the exchange threw; `CancellationError` when the call is cancelled.
+  /// - Throws: the error of the exchange; `CancellationError` when the call is cancelled.
   func wait(_ serial: UInt64) async throws -> ResponseMessage {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
@@ -69,9 +70,10 @@ final class Flight: Sendable {
   }
 }
 
-/// One exchange that several calls wait for: a pure state machine that returns the waiters to resume.
+/// The state of an exchange that several calls wait for. A pure state machine that returns the waiters to resume.
 ///
-/// It ends with its result, or when the last waiter has left. A waiter that leaves changes nothing for the others.
+/// The exchange ends with its result, or when the last waiter leaves. A waiter that leaves does not affect the
+/// others.
 struct FlightState<Waiter: Sendable>: Sendable {
   enum Joining: Sendable {
     case waits
@@ -89,15 +91,15 @@ struct FlightState<Waiter: Sendable>: Sendable {
     self.terms = terms
   }
 
-  /// Adds a call. Returns `false` if the flight is over, is being cancelled because all calls have left, or has come too far
-  /// for another call to join.
-  mutating func expect(_ id: UInt64, at progress: AnswerProgress = AnswerProgress()) -> Bool {
+  /// Adds a call. Returns `false` if the flight is over, is being cancelled because all calls have left, or has
+  /// progressed too far for another call to join.
+  mutating func expect(_ id: UInt64, at progress: ResponseProgress = ResponseProgress()) -> Bool {
     guard result == nil, !isAbandoned, terms.admit(at: progress) else { return false }
     expected.insert(id)
     return true
   }
 
-  /// The call begins to wait.
+  /// Adds the waiter of a call. Returns the result to resume it with, if there is one.
   mutating func wait(_ waiter: Waiter, id: UInt64) -> Joining {
     if left.remove(id) != nil { return .resume(waiter, with: .failure(CancellationError())) }
     if let result { return .resume(waiter, with: result) }
@@ -110,7 +112,7 @@ struct FlightState<Waiter: Sendable>: Sendable {
     guard expected.remove(id) != nil else { return (nil, false) }
     let waiter = waiters.removeValue(forKey: id)
     if waiter == nil { left.insert(id) }
-    // The exchange is being cancelled: calls that come now start another.
+    // The exchange is then cancelled, and new calls start another exchange.
     isAbandoned = expected.isEmpty && result == nil
     return (waiter, isAbandoned)
   }

@@ -1,26 +1,26 @@
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
-/// What calls must have in common to share an exchange.
+/// The properties that calls must have in common to share an exchange.
 struct FlightKey: Hashable, Sendable {
-  /// Why calls share an exchange.
+  /// The reason why calls share an exchange.
   enum Group: Hashable, Sendable {
-    /// They have this id.
+    /// The calls have this id.
     case named(CallID)
-    /// They request the same in the same way.
+    /// The calls have equal tags, limits and settings.
     case alike(Likeness)
   }
 
-  /// What calls without a common id must have in common besides the request.
+  /// The properties that calls without a common id must have in common, besides the message.
   struct Likeness: Hashable, Sendable {
-    /// Pausing or limiting a tag must not affect calls without it.
+    /// Pausing or limiting a tag must not affect calls without the tag.
     let tags: [Tag]
-    /// Beyond it the exchange fails for all of them.
+    /// An exchange that exceeds the limit fails for all its calls.
     let contentLimit: Int
     let settings: CommonSettings
   }
@@ -30,7 +30,7 @@ struct FlightKey: Hashable, Sendable {
   let principal: UInt64?
   let message: FlightMessage
 
-  /// How far the response may have come for another call to join.
+  /// Returns the response progress up to which another call may join.
   func terms(_ limits: CoalescingLimits) -> FlightTerms {
     switch group {
     case .named: .named
@@ -39,7 +39,7 @@ struct FlightKey: Hashable, Sendable {
     }
   }
 
-  /// The most shared exchanges in flight for a call to start another.
+  /// Returns the maximum number of shared exchanges in flight.
   func limit(_ limits: CoalescingLimits) -> Int {
     switch group {
     case .named: .max
@@ -49,7 +49,7 @@ struct FlightKey: Hashable, Sendable {
 }
 
 extension FlightKey {
-  /// Makes the key of a call; `nil` if the call cannot be coalesced.
+  /// Creates the key of a call, or `nil` if the call cannot be coalesced.
   init?(_ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits) {
     guard let (group, message) = Self.parts(request, context, limits) else { return nil }
     self.group = group
@@ -70,7 +70,7 @@ extension FlightKey {
   }
 }
 
-/// A message as it is compared with others: calls with equal messages can share a response.
+/// The compared parts of a message. Calls with equal messages can share a response.
 struct FlightMessage: Hashable, Sendable {
   enum Content: Hashable, Sendable {
     case empty
@@ -81,7 +81,8 @@ struct FlightMessage: Hashable, Sendable {
   let head: HTTPRequest
   let content: Content
 
-  /// The message as it is, for calls with a common id; `nil` if its content is a stream, which cannot be compared.
+  /// Creates the complete message, for calls with a common id. `nil` if its content is a stream, which cannot be
+  /// compared.
   init?(_ request: RequestMessage) {
     head = request.head
     switch request.content {
@@ -92,9 +93,10 @@ struct FlightMessage: Hashable, Sendable {
     }
   }
 
-  /// The parts of a message that calls without a common id compare; `nil` if the call cannot be coalesced.
+  /// Creates the compared parts of a message, for calls without a common id. `nil` if the call cannot be coalesced.
   ///
-  /// The target is compared as it is sent: a server may distinguish what RFC 3986 §6.2 calls equivalent.
+  /// The target is compared as it is sent, because a server may distinguish targets that are equivalent by RFC 3986
+  /// §6.2.
   ///
   /// - Parameter perCallFields: lower-case names of fields that are ignored.
   init?(coalescing request: RequestMessage, but perCallFields: Set<String>) {
@@ -122,10 +124,10 @@ struct CommonSettings: Hashable, Sendable {
     let value: any Sendable
   }
 
-  /// Sorted by key: the order in which settings were made does not matter.
+  /// Sorted by key, because the order in which settings were set does not matter.
   private let entries: [Entry]
 
-  /// Takes the settings that affect coalescing; `nil` if one of them cannot be compared.
+  /// Creates the settings that affect coalescing, or `nil` if a value cannot be compared.
   init?(_ values: ContextValues) {
     entries = values.tellingCallsApart.map { Entry(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
     guard entries.allSatisfy({ Self.areSame($0.value, $0.value) }) else { return nil }

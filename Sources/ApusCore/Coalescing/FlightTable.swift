@@ -1,18 +1,18 @@
 import HTTPTypes
 
-/// The shared exchanges in flight, by what their calls have in common: a pure state machine.
+/// The shared exchanges in flight, by key. A pure state machine.
 struct FlightTable<Key: Hashable, Flight: AnyObject> {
-  /// What a call does.
+  /// The result of entering a call.
   enum Entry {
-    /// It waits for this exchange in flight.
+    /// The call waits for this exchange in flight.
     case joined(Flight)
-    /// It starts this exchange. There may have been another that it could not join.
+    /// The call starts this exchange, instead of an exchange in flight that it could not join, if any.
     case began(Flight, insteadOf: Flight?)
-    /// It has an exchange of its own, because too many are in flight.
+    /// The call has its own exchange, because too many shared exchanges are in flight.
     case alone
   }
 
-  /// The exchange that began last, for each key.
+  /// The latest exchange for each key.
   private var flights: [Key: Flight] = [:]
   /// The number of exchanges in flight, including those that can no longer be joined.
   private(set) var count = 0
@@ -22,10 +22,10 @@ struct FlightTable<Key: Hashable, Flight: AnyObject> {
   /// Enters a call.
   ///
   /// - Parameters:
-  ///   - key: what calls must have in common to share an exchange.
-  ///   - limit: the most exchanges in flight.
-  ///   - join: asks an exchange to let the call join.
-  ///   - make: makes an exchange that the call has joined.
+  ///   - key: the properties that calls must have in common to share an exchange.
+  ///   - limit: the maximum number of exchanges in flight.
+  ///   - join: lets the call join an exchange, or returns `false`.
+  ///   - make: creates an exchange that the call has joined.
   mutating func enter(_ key: Key, limit: Int, join: (Flight) -> Bool, make: () -> Flight) -> Entry {
     let running = flights[key]
     if let running, join(running) { return .joined(running) }
@@ -36,7 +36,7 @@ struct FlightTable<Key: Hashable, Flight: AnyObject> {
     return .began(flight, insteadOf: running)
   }
 
-  /// Removes an exchange that is over. Called once for each that began.
+  /// Removes an exchange that has ended. Called once for each exchange.
   mutating func end(_ flight: Flight, _ key: Key) {
     count -= 1
     if flights[key] === flight { flights[key] = nil }
@@ -46,35 +46,35 @@ struct FlightTable<Key: Hashable, Flight: AnyObject> {
 extension FlightTable: Sendable where Key: Sendable, Flight: Sendable {}
 extension FlightTable.Entry: Sendable where Flight: Sendable {}
 
-/// How far the response of an exchange may have come for another call to join.
+/// The response progress up to which another call may join an exchange.
 struct FlightTerms: Sendable, Hashable {
   /// Calls with a common id join at any time.
   static let named = FlightTerms(bytes: .max, takesNoStore: true)
 
-  /// The most bytes that may have arrived or be announced.
+  /// The maximum number of bytes that have arrived or are announced.
   let bytes: Int64
-  /// Whether a response with `no-store` may have begun.
+  /// Whether calls may join a response with `no-store`.
   let takesNoStore: Bool
 
   /// Whether another call may join.
-  func admit(at progress: AnswerProgress) -> Bool {
+  func admit(at progress: ResponseProgress) -> Bool {
     progress.bytes <= bytes && (takesNoStore || !progress.isNoStore)
   }
 }
 
-/// How far a response has come, as far as it matters for joining.
-struct AnswerProgress: Sendable, Hashable {
+/// The progress of a response, as far as it determines whether calls may join.
+struct ResponseProgress: Sendable, Hashable {
   /// The bytes that have arrived or are announced.
   var bytes: Int64 = 0
   /// Whether the head has arrived and forbids storing the response (RFC 9111 §5.2.2.5).
   var isNoStore = false
 }
 
-extension AnswerProgress {
+extension ResponseProgress {
   /// Reads the progress of a response.
   ///
   /// - Parameters:
-  ///   - head: the response head; `nil`: it has not arrived.
+  ///   - head: the response head, or `nil` if it has not arrived.
   ///   - received: the bytes of content that have arrived.
   init(_ head: HTTPResponse?, received: Int64) {
     bytes = received
@@ -91,11 +91,11 @@ extension AnswerProgress {
 }
 
 extension CallState {
-  /// How far the response of this call's exchange has come.
-  var answerProgress: AnswerProgress {
-    // Until the next exchange begins, head and bytes are those of a failed attempt. A call that has ended does not learn of
-    // the next exchange: there the last response counts.
-    if phase == .waiting, !isEnded { return AnswerProgress() }
-    return AnswerProgress(head, received: receivedBytes)
+  /// The progress of the response of this call's exchange.
+  var responseProgress: ResponseProgress {
+    // Until the next exchange begins, head and bytes are those of a failed attempt. A call that has ended does not
+    // record the next exchange, so the last response counts.
+    if phase == .waiting, !isEnded { return ResponseProgress() }
+    return ResponseProgress(head, received: receivedBytes)
   }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The calls that share one exchange, for middlewares that depend on all of them, such as a queue in which the exchange has
-/// the priority of its most urgent call.
+/// The calls that share an exchange, for middlewares that depend on all of them, such as a queue that gives the
+/// exchange the highest priority of its calls.
 ///
 /// ```swift
 /// struct Watching: Middleware {
@@ -26,7 +26,7 @@ package final class Sharers: Sendable {
     fileprivate let sharers: Sharers
     fileprivate let number: UInt64
 
-    /// Removes the listener: it is not called for calls that join from now on.
+    /// Removes the listener. It is not called for calls that join later.
     package func end() {
       sharers.state.withLock { $0.endListening(number) }
     }
@@ -38,12 +38,12 @@ package final class Sharers: Sendable {
 
   init() {}
 
-  /// The calls that wait now, in the order in which they joined.
+  /// The waiting calls, in the order in which they joined.
   package var members: [Member] { state.withLock { $0.members } }
 
-  /// Calls `action` at once for every call that waits now, and for each that joins until the listener is removed.
+  /// Calls `action` immediately for every waiting call, and for each call that joins until the listener is removed.
   ///
-  /// - Parameter action: runs where the call joins, which waits meanwhile: return quickly.
+  /// - Parameter action: called by the call that joins, which waits until it returns. It must return quickly.
   package func listen(_ action: @escaping @Sendable (Member) -> Void) -> Listening {
     let (number, members) = state.withLock { ($0.listen(action), $0.members) }
     for member in members { action(member) }
@@ -59,25 +59,25 @@ package final class Sharers: Sendable {
   }
 }
 
-/// The calls that share the work.
+/// The key of the calls that share an exchange.
 enum SharersKey: ContextKey {
-  /// Default: `nil`, the work of one call.
+  /// `nil`: the exchange is not shared.
   static let defaultValue: Sharers? = nil
 }
 
 extension CallContext {
-  /// The context of an exchange that several calls share.
+  /// Returns the context of an exchange that several calls share.
   func shared(by sharers: Sharers) -> CallContext {
     var copy = shared()
     copy.values[SharersKey.self] = sharers
     return copy
   }
 
-  /// The calls that share this exchange; `nil`: one call alone has it.
+  /// The calls that share this exchange, or `nil` if it is not shared.
   package var sharers: Sharers? { isShared ? values[SharersKey.self] : nil }
 }
 
-/// The members that share something, and the listeners for new ones: a pure state machine.
+/// The members of a shared exchange, and the listeners for new members. A pure state machine.
 struct SharersState<Member: Sendable, Listener: Sendable>: Sendable {
   private struct Numbered<Item: Sendable>: Sendable {
     let number: UInt64
@@ -104,7 +104,7 @@ struct SharersState<Member: Sendable, Listener: Sendable>: Sendable {
     present[serial] = nil
   }
 
-  /// Adds a listener. Returns the number to remove it by.
+  /// Adds a listener. Returns the number with which to remove it.
   mutating func listen(_ listener: Listener) -> UInt64 {
     lastListener += 1
     listeners.append(Numbered(number: lastListener, item: listener))

@@ -2,14 +2,15 @@ public import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// Content (body) that is being received. Counts the bytes and reports the end once to every registered action.
 ///
-/// It is discarded when its last reference goes away, so that a forgotten response cannot occupy a connection.
+/// The content is discarded when its last reference is released, so that a leaked response does not occupy a
+/// connection.
 final class ArrivingContent: Sendable {
   private struct State {
     var end: ContentEnd?

@@ -2,9 +2,9 @@ public import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// A buffer between a transport that pushes content (body) and a reader that pulls it, with backpressure.
@@ -19,7 +19,7 @@ public final class ContentChannel: ContentSource {
   ///
   /// - Parameters:
   ///   - highWaterMark: the number of buffered bytes at which the transport should stop. Default: 256 KiB.
-  ///   - onDemand: called when the transport was told to stop and half of the buffer is free again.
+  ///   - onDemand: called when half of the buffer is free again after ``push(_:)`` returned `false`.
   ///   - onCancel: called once if the reader discards the content before its end.
   public init(
     highWaterMark: Int = 256 << 10, onDemand: @escaping @Sendable () -> Void = {},

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// A format that encodes and decodes `Codable` values, such as JSON, property lists or CBOR.
@@ -22,7 +22,7 @@ public struct JSONFormat: ContentFormat {
   private let coding: JSONCoding
 
   /// Creates a format.
-  public init(_ coding: JSONCoding = .standard) {
+  public init(_ coding: JSONCoding = .default) {
     self.coding = coding
   }
 
@@ -55,13 +55,13 @@ extension ContentParser {
   public var accept: MediaType? { nil }
 }
 
-/// The coders and styles of a call or client. A call uses the client's for every property that is `nil`.
+/// The coders and styles of a call or client. For a property that is `nil`, a call uses the client's value.
 public struct CodingOptions: Sendable {
-  /// The JSON coding. Default of a client: ``JSONCoding/standard``.
+  /// The JSON coding. Default of a client: ``JSONCoding/default``.
   public var json: JSONCoding?
-  /// The style of query parameters. Default of a client: ``QueryStyle/standard``.
+  /// The style of query parameters. Default of a client: ``QueryStyle/default``.
   public var query: QueryStyle?
-  /// The style of form content. Default of a client: ``QueryStyle/standard``.
+  /// The style of form content. Default of a client: ``QueryStyle/default``.
   public var form: QueryStyle?
   /// The format from which responses are decoded. Default of a client: JSON.
   public var format: (any ContentFormat)?
@@ -71,7 +71,7 @@ public struct CodingOptions: Sendable {
   /// Creates options in which every property is `nil`.
   public init() {}
 
-  /// Returns these options, with those of `base` where a property is `nil`.
+  /// Returns these options, with properties that are `nil` replaced by those of `base`.
   func over(_ base: CodingOptions) -> CodingOptions {
     var options = self
     options.json = json ?? base.json
@@ -83,11 +83,11 @@ public struct CodingOptions: Sendable {
   }
 
   /// The JSON coding in effect.
-  public var effectiveJSON: JSONCoding { json ?? .standard }
+  public var effectiveJSON: JSONCoding { json ?? .default }
   /// The query style in effect.
-  var effectiveQuery: QueryStyle { query ?? .standard }
+  var effectiveQuery: QueryStyle { query ?? .default }
   /// The form style in effect.
-  var effectiveForm: QueryStyle { form ?? .standard }
+  var effectiveForm: QueryStyle { form ?? .default }
   /// The format in effect.
   var effectiveFormat: any ContentFormat { format ?? JSONFormat(effectiveJSON) }
 }

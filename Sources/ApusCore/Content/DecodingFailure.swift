@@ -1,6 +1,6 @@
 import ApusJSON
 
-/// The loggable part of a coder's error: what is wrong and the coding path, without any value of the content (body).
+/// The loggable part of a coder's error: the problem and the coding path, without any value of the content (body).
 struct DecodingFailure: CustomStringConvertible {
   let detail: String
   let codingPath: String?

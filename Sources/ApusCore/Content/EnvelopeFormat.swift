@@ -1,9 +1,9 @@
 import ApusJSON
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The envelope that some servers put around every response: `{"code": 0, "message": "ok", "data": …}`.
@@ -38,7 +38,7 @@ public struct EnvelopeFormat: Sendable, Hashable {
 
   /// Decodes the value in an envelope.
   ///
-  /// - Throws: ``EnvelopeRejection`` if the code is not one of success.
+  /// - Throws: ``EnvelopeRejection`` if the code is not a success code.
   func open<Value: Decodable>(_ content: Content) throws -> Value {
     let coding = content.coding.effectiveJSON
     guard !JSONCoding.isAnyJSON(Value.self) else {
@@ -52,7 +52,7 @@ public struct EnvelopeFormat: Sendable, Hashable {
     return try coding.decoder.decode(Enveloped<Value>.self, from: content.data, configuration: data).value
   }
 
-  /// Throws ``EnvelopeRejection`` if the code is not one of success.
+  /// Throws ``EnvelopeRejection`` if the code is not a success code.
   func check(_ content: Content) throws {
     let coding = content.coding.effectiveJSON
     try check(
@@ -75,9 +75,9 @@ public struct EnvelopeFormat: Sendable, Hashable {
       let context = DecodingError.Context(codingPath: [AnyKey(code)], debugDescription: "The code is none.")
       throw DecodingError.typeMismatch(String.self, context)
     }
-    // A long code is not compared: a server could choose one whose Unicode comparison takes very long.
+    // A long code is not compared: a server could choose a code whose Unicode comparison takes very long.
     guard text.utf8.count > 100 || !successCodes.contains(text) else { return }
-    let message = coding.member(message, in: members)?.string.flatMap { ServerText.sentence($0) }
+    let message = coding.member(message, in: members)?.string.flatMap { ServerText.message($0) }
     throw EnvelopeRejection(code: ServerText.code(text) ?? "", message: message)
   }
 }
@@ -91,7 +91,7 @@ private struct Enveloped<Value: Decodable>: DecodableWithConfiguration {
     let key = container.key(data)
     // An optional value whose key is missing is `nil`.
     if !container.contains(key),
-      let absent = try? JSONCoding.standard.decoder.decode(Value.self, from: Data("null".utf8))
+      let absent = try? JSONCoding.default.decoder.decode(Value.self, from: Data("null".utf8))
     {
       value = absent
     } else {

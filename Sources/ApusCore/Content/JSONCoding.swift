@@ -2,19 +2,20 @@
 @_exported public import ApusJSON
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
-/// The way Swift values are encoded as JSON and decoded from it: keys, dates and bytes.
+/// The JSON representation of Swift values: the formats of keys, dates and bytes.
 ///
-/// It can be set for a client, an endpoint or a call. The encoder and decoder are created once, with this value.
+/// A coding can be set for a client, an endpoint or a call. The encoder and decoder are created once, with this
+/// value.
 public struct JSONCoding: Sendable {
   /// The mapping of property names to JSON keys.
   public enum Keys: Sendable, Hashable {
     /// The key equals the property name.
-    case asWritten
+    case unchanged
     /// `releaseDate` becomes `release_date`.
     case snakeCase
   }
@@ -52,10 +53,10 @@ public struct JSONCoding: Sendable {
   /// Creates a coding with its encoder and decoder.
   ///
   /// - Parameters:
-  ///   - keys: the mapping of property names to keys. Default: ``Keys/asWritten``.
+  ///   - keys: the mapping of property names to keys. Default: ``Keys/unchanged``.
   ///   - dates: the format of dates. Default: ``Dates/iso8601``.
   ///   - bytes: the format of `Data`. Default: ``Bytes/base64``.
-  public init(keys: Keys = .asWritten, dates: Dates = .iso8601, bytes: Bytes = .base64) {
+  public init(keys: Keys = .unchanged, dates: Dates = .iso8601, bytes: Bytes = .base64) {
     self.keys = keys
     self.dates = dates
     self.bytes = bytes
@@ -64,7 +65,7 @@ public struct JSONCoding: Sendable {
   }
 
   /// The default coding: keys as written, ISO 8601 dates and Base64 bytes.
-  public static let standard = JSONCoding()
+  public static let `default` = JSONCoding()
   /// The default coding with keys in snake case.
   public static let snakeCase = JSONCoding(keys: .snakeCase)
 

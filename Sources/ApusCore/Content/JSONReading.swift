@@ -1,15 +1,15 @@
 import ApusJSON
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 // The limits of decoding: the content limit bounds the size. The check below bounds the nesting, because a recursive
 // model would overflow a small stack, and the time to create Foundation's errors grows with the square of the depth.
-// The time itself is not limited, because a decoder cannot be stopped: a call whose deadline passes meanwhile ends
-// afterwards.
+// The time itself is not limited, because a decoder cannot be stopped: a call whose deadline passes while it decodes
+// ends after decoding.
 extension JSONCoding {
   /// Decodes a value: `JSONValue` types with this package's parser, models with Foundation's decoder.
   func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
@@ -53,14 +53,14 @@ extension JSONCoding {
 
   /// Returns the member with a name, as written or in camel case.
   func member(_ name: String, in members: [String: JSONValue]) -> JSONValue? {
-    if keys == .asWritten { return members[name] ?? members[name.camelCased] }
+    if keys == .unchanged { return members[name] ?? members[name.camelCased] }
     return members.first { $0.key.camelCased == name }?.value
       ?? members.first { $0.key.camelCased == name.camelCased }?.value
   }
 
   /// Whether ``member(_:in:)`` may return the member with this key.
   func isMember(_ key: String, _ name: String) -> Bool {
-    let key = keys == .asWritten ? key : key.camelCased
+    let key = keys == .unchanged ? key : key.camelCased
     return key == name || key == name.camelCased
   }
 
@@ -172,7 +172,7 @@ struct AnyKey: CodingKey {
 }
 
 extension KeyedDecodingContainer<AnyKey> {
-  /// Returns the key as written, or in camel case, into which a snake-case coding converts it.
+  /// Returns the key as written or, if missing, in camel case, to which a snake-case coding converts keys.
   func key(_ name: String) -> AnyKey {
     let plain = AnyKey(name)
     if contains(plain) { return plain }
@@ -182,7 +182,7 @@ extension KeyedDecodingContainer<AnyKey> {
 }
 
 extension String {
-  /// The key that `JSONDecoder` makes of a snake-case key. Underscores at both ends stay.
+  /// The key to which `JSONDecoder` converts a snake-case key. Leading and trailing underscores are kept.
   var camelCased: String {
     let start = prefix { $0 == "_" }
     let end = dropFirst(start.count).reversed().prefix { $0 == "_" }

@@ -1,9 +1,9 @@
 /// An array that skips items that cannot be decoded and reports them, instead of failing as a whole.
 ///
-/// `Request<LossyArray<Movie>>` returns the valid movies in ``elements`` and the errors of the others in ``drops``.
+/// `Request<LossyArray<Movie>>` returns the valid movies in ``elements`` and the errors of the others in ``skipped``.
 public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
   /// An item that could not be decoded.
-  public struct Drop: Sendable, CustomStringConvertible {
+  public struct SkippedElement: Sendable, CustomStringConvertible {
     /// The item's index in the array.
     public let index: Int
     /// The error of the decoder.
@@ -15,7 +15,7 @@ public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
   /// The decoded items, in order.
   public let elements: [Element]
   /// The items that could not be decoded, in order.
-  public let drops: [Drop]
+  public let skipped: [SkippedElement]
 
   /// Decodes an array.
   ///
@@ -23,19 +23,19 @@ public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
   public init(from decoder: any Decoder) throws {
     var container = try decoder.unkeyedContainer()
     var elements: [Element] = []
-    var drops: [Drop] = []
+    var drops: [SkippedElement] = []
     while !container.isAtEnd {
       let index = container.currentIndex
       switch try container.decode(Attempt.self).result {
       case .success(let element): elements.append(element)
-      case .failure(let error): drops.append(Drop(index: index, error: error))
+      case .failure(let error): drops.append(SkippedElement(index: index, error: error))
       }
     }
     self.elements = elements
-    self.drops = drops
+    self.skipped = drops
   }
 
-  /// Decoding it always succeeds, so that the container advances to the next item.
+  /// A wrapper whose decoding always succeeds, so that the container advances to the next item.
   private struct Attempt: Decodable {
     let result: Result<Element, any Error>
 

@@ -23,7 +23,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
 
   /// Returns the value of a parameter such as `charset`, without quotes, or `nil` if it is missing.
   ///
-  /// - Parameter name: the name of the parameter, in any case (RFC 9110 §5.6.6).
+  /// - Parameter name: the case-insensitive name of the parameter (RFC 9110 §5.6.6).
   public func parameter(_ name: String) -> String? {
     var rest = description.utf8.drop { $0 != Self.semicolon }.dropFirst()
     while !rest.isEmpty {

@@ -1,10 +1,13 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// The content (body) of a request message.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum MessageContent: Sendable {
   /// No content.
   case empty
@@ -25,13 +28,13 @@ public enum MessageContent: Sendable {
     }
   }
 
-  /// Whether the same bytes can be sent again.
+  /// Whether the same bytes can be sent more than once.
   public var isReplayable: Bool {
     if case .stream(let stream) = self { return stream.isReplayable }
     return true
   }
 
-  /// Whether there is no content. Content of zero bytes is content.
+  /// Whether there is no content. Content of zero bytes counts as content.
   public var isEmpty: Bool {
     if case .empty = self { return true }
     return false
@@ -47,7 +50,7 @@ public struct ContentFile: Sendable, Hashable {
 
   /// Checks the file and reads its size.
   ///
-  /// - Parameter path: an absolute path, or one relative to the working directory.
+  /// - Parameter path: an absolute path, or a path relative to the working directory.
   /// - Throws: ``ContentFileError`` if the file is missing, not a regular file or not readable.
   public init(path: String) throws(ContentFileError) {
     let manager = FileManager.default

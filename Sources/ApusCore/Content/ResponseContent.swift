@@ -2,9 +2,9 @@ public import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// The content (body) of a response: complete in memory, or still arriving.
@@ -145,15 +145,15 @@ public struct ResponseContent: Sendable {
 
   /// A closure that discards the rest of the content and throws an error to its reader.
   ///
-  /// For middlewares that end a response later, for example at a deadline. The closure holds the content weakly. It
-  /// does nothing after the end of the content and for content in memory.
-  package var interrupter: @Sendable (any Error) -> Void {
+  /// For middlewares that end a response later, for example at a deadline. The closure references the content weakly.
+  /// It does nothing after the end of the content and for content in memory.
+  package var discardAction: @Sendable (any Error) -> Void {
     guard case .arriving(let content) = storage else { return { _ in } }
     return { [weak content] error in content?.discard(throwing: error) }
   }
 }
 
-/// The way the content of a response ended.
+/// The outcome of a response's content.
 public enum ContentEnd: Sendable {
   /// All content arrived; its length in bytes.
   case finished(length: Int64)

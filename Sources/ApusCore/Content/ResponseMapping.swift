@@ -1,10 +1,10 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
-/// The way an accepted response becomes a value: the media type to request and the function that reads the content.
+/// The mapping of an accepted response to a value: the media type to request and the function that reads the content.
 public struct ResponseMapping<Value: Sendable>: Sendable {
   /// The media type for the `Accept` field, or `nil` to accept any. A call with another ``CodingOptions/format``
   /// requests that format instead of JSON.
@@ -22,7 +22,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     self.init(AcceptedType(accept), read: read)
   }
 
-  /// Makes the value of a rejection, of what the endpoint's own type decoded; `nil`: rejections are errors.
+  /// Converts a decoded rejection to a value. `nil` if rejections are errors.
   let rejected: (@Sendable (any Sendable) -> Value?)?
 
   private init(
@@ -56,7 +56,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     ResponseMapping { _ in value }
   }
 
-  /// The mapping to an ``Outcome``: a rejection of a type is a value, too.
+  /// Returns a mapping to an ``Outcome``, with rejections of a type as values.
   func outcome<Rejected: Sendable>(rejectedAs type: Rejected.Type) -> ResponseMapping<Outcome<Value, Rejected>> {
     let read = read
     return ResponseMapping<Outcome<Value, Rejected>>(
@@ -65,7 +65,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
 
   /// A mapping for requests that fail before anything is sent.
   static var unavailable: ResponseMapping {
-    ResponseMapping { _ in throw CallFault(.invalidRequest, "the endpoint could not be described") }
+    ResponseMapping { _ in throw CallFault(.invalidRequest, "the endpoint could not make its request") }
   }
 }
 
@@ -155,10 +155,10 @@ enum AcceptedType: Sendable {
   }
 }
 
-/// The value of an endpoint that expects rejections: a form with errors, a name that is taken.
+/// The value of an endpoint with expected rejections, for example a form with errors or a name that is taken.
 public enum Outcome<Value: Sendable, Rejected: Sendable>: Sendable {
   /// The server accepted the call.
   case accepted(Value)
-  /// The server rejected the call and said this.
+  /// The server rejected the call with this content.
   case rejected(Rejected)
 }

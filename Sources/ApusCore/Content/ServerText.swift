@@ -15,16 +15,16 @@ enum ServerText {
 
   /// Returns a text as one line without control, direction and other format characters, cut to 300 Unicode scalars.
   /// `nil` if nothing is left.
-  static func sentence(_ text: String) -> String? { cleaned(text, limit: limit) }
+  static func message(_ text: String) -> String? { cleaned(text, limit: limit) }
 
-  /// Returns a text cleaned like a sentence, cut to 100 scalars.
+  /// Returns a text cleaned like a message, cut to 100 Unicode scalars.
   static func code(_ text: String) -> String? { cleaned(text, limit: 100) }
 
   /// Whether a text is a code for programs rather than a sentence for people.
   ///
-  /// A code has at most 64 ASCII letters and digits with `_`, `.` or `-` between them, and contains one of these signs
-  /// or a lower-case letter followed by a capital one, as in `invalid_token`, `auth.expired`, `NotFound` and
-  /// `EMAIL_NOT_FOUND`.
+  /// A code has at most 64 ASCII letters and digits with `_`, `.` or `-` between them, and contains one of these
+  /// signs or a lower-case letter followed by an upper-case letter, as in `invalid_token`, `auth.expired`, `NotFound`
+  /// and `EMAIL_NOT_FOUND`.
   ///
   /// - Parameter isWord: whether a single word in lower or upper case, such as `gone`, counts as a code, too.
   static func isCode(_ text: String, orWord isWord: Bool = false) -> Bool {

@@ -25,23 +25,3 @@ public struct StatusAcceptance: Sendable {
     StatusAcceptance { (200...299).contains($0) || statuses.contains($0) }
   }
 }
-
-/// The class of a status: its first digit (RFC 9110 §15).
-public enum StatusClass: Int, Sendable, Hashable {
-  /// 100 to 199
-  case informational = 1
-  /// 200 to 299
-  case successful
-  /// 300 to 399
-  case redirection
-  /// 400 to 499
-  case clientError
-  /// 500 to 599
-  case serverError
-
-  /// Creates the class of a status, or `nil` outside 100 to 599.
-  public init?(status: Int) {
-    guard (100...599).contains(status) else { return nil }
-    self.init(rawValue: status / 100)
-  }
-}

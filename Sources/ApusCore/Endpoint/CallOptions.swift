@@ -1,41 +1,42 @@
 /// The options of a call: identity, tags, limits, coding and middleware settings.
 public struct CallOptions: Sendable {
-  /// The id of the call. Default: `nil`, a serial number that the client assigns.
+  /// The id of the call. Default: `nil`; the client then assigns a serial number.
   public var id: CallID?
-  /// What happens when a running call has the same id. Default: ``DuplicatePolicy/allow``.
-  public var duplicates: DuplicatePolicy = .allow
-  /// Whether the call may be coalesced with an equal call, see ``Endpoint/coalesced(_:)``. Default: `nil`, the client's
-  /// setting.
+  /// The policy for the case that a running call has the same id. Default: ``DuplicatePolicy/allow``.
+  public var duplicatePolicy: DuplicatePolicy = .allow
+  /// Whether the call may be coalesced with an equal call, see ``Endpoint/coalesced(_:)``. Default: `nil`, which
+  /// means the client's setting.
   public var coalesces: Bool?
   /// The tags by which calls are found, cancelled, paused and limited.
   public var tags: [Tag] = []
-  /// The time limit of the whole call. Default: `nil`, the client's. A hundred years or more means no limit.
+  /// The time limit of the whole call. Default: `nil`, which means the client's default. A hundred years or more
+  /// means no limit.
   public var timeout: Duration?
-  /// The maximum number of content (body) bytes read into memory. Default: `nil`, the client's.
+  /// The maximum number of content (body) bytes read into memory. Default: `nil`, which means the client's limit.
   public var contentLimit: Int?
   /// The coders and styles of this call. `nil` properties use the client's. Default: `nil`.
   public var coding: CodingOptions?
   /// The settings for middlewares, by key.
   public var values = ContextValues()
 
-  /// Creates options with the client's defaults: no name and no tags.
+  /// Creates options with the client's defaults: no id and no tags.
   public init() {}
 }
 
-/// What happens when a call starts whose id a running call already has.
+/// The policy for a call that starts while a running call has the same id.
 public enum DuplicatePolicy: Sendable, Hashable {
   /// Both calls run, and the id refers to both.
   case allow
-  /// The new call fails immediately with the code ``ErrorCode/declined``. Nothing is sent.
+  /// The new call fails immediately with the code ``ErrorCode/refused``. Nothing is sent.
   case refuse
-  /// The running calls end as superseded and the new one runs: latest wins.
-  case replace
-  /// The new call is coalesced with the running one if both send the same message.
+  /// The new call runs and the running calls fail as superseded: the latest call wins.
+  case cancelPrevious
+  /// The new call is coalesced with the running call if both send the same message.
   ///
-  /// Each call decodes for itself, keeps its own deadline and can be cancelled alone. The shared exchange has no
-  /// deadline, see ``Endpoint/coalesced(_:)``. If the pipeline has no ``CoalescingMiddleware``, both calls run as with
-  /// ``allow``.
-  case join
+  /// Each call decodes the response itself, keeps its own deadline and can be cancelled separately. The shared
+  /// exchange has no deadline, see ``Endpoint/coalesced(_:)``. If the pipeline has no ``CoalescingMiddleware``, both
+  /// calls run as with ``allow``.
+  case coalesce
 }
 
 /// A label for calls that belong together, for example all image downloads.

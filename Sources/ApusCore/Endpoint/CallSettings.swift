@@ -8,7 +8,8 @@ public import HTTPTypes
 /// zero or negative expires immediately.
 ///
 /// `NIOTransport` enforces all of them. `URLSessionTransport` has no such timeouts and ignores them. With any
-/// transport, ``stall`` is also the stall timeout of a call with the default limit of its client.
+/// transport, ``stall`` also replaces the 20 seconds after which a call under its client's default time limit ends
+/// without progress.
 public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
   /// The transport's own timeouts.
   public static let defaultValue = ExchangeTimeouts()
@@ -17,7 +18,7 @@ public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
   ///
   /// The transport's own connect timeout does not count that wait. The phase is `connecting`, and nothing was sent. If
   /// all permitted connections are in use, the error does not count against the server
-  /// (``TransportError/Subject/control``).
+  /// (``TransportError/Source/trafficControl``).
   public var connection: Duration?
   /// The maximum time from the end of the request to the response head. The phase is `awaitingHead`.
   public var firstByte: Duration?
@@ -26,9 +27,9 @@ public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
   /// The phase is `connecting` until the response head has arrived, then `receiving`. 20 seconds if neither this value
   /// nor the transport's is set.
   ///
-  /// The time in which the caller does not read the response or still produces content does not count. A sent byte
-  /// counts once the server's system has acknowledged it, which happens in steps of usually about 8 KiB, over loopback
-  /// up to 64 KiB. An upload stalls if it takes longer than this for one step.
+  /// Time during which the caller does not read the response, or is still producing content, does not count. A sent
+  /// byte counts once the server's system has acknowledged it, which happens in steps of usually about 8 KiB, over
+  /// loopback up to 64 KiB. An upload stalls if it takes longer than this for one step.
   public var stall: Duration?
 
   /// Creates timeouts. `nil` means the transport's own.
@@ -60,23 +61,24 @@ public enum InterimResponses: ContextKey {
 
 /// Whether a call does work that other calls wait for, such as a token refresh. Default: `false`.
 ///
-/// Cancelling calls by tag, by endpoint, by predicate or all at once skips such a call. Cancelling it by its id works
-/// as for any other call.
+/// Cancelling calls by tag, endpoint or predicate, or cancelling all calls, skips such a call. Cancelling it by id
+/// works as for any other call.
 public enum SharedWorkKey: ContextKey {
-  /// The call works for itself only.
+  /// No other call waits for this call.
   public static let defaultValue = false
 }
 
 /// Whether a call's endpoint is declared idempotent. Default: `nil`, which means that the method decides
 /// (``HTTPTypes/HTTPRequest/Method/isIdempotent``).
 ///
-/// Middlewares and transports read it through ``CallContext/isRepeatable(_:)`` before they send a request again.
+/// Middlewares and transports read it through ``CallContext/isRepeatable(_:)`` before they repeat a request.
 package enum IdempotenceKey: ContextKey {
   /// The method decides.
   package static let defaultValue: Bool? = nil
 }
 
-/// The name of a field (header) that holds the call's idempotency key in addition to `Idempotency-Key`. Default: `nil`.
+/// The name of a field (header) that carries the call's idempotency key in addition to `Idempotency-Key`. Default:
+/// `nil`.
 package enum IdempotencyFieldKey: ContextKey {
   /// Only `Idempotency-Key`.
   package static let defaultValue: String? = nil

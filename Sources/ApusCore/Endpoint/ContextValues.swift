@@ -2,18 +2,18 @@
 public protocol ContextKey {
   /// The type of the setting.
   associatedtype Value: Sendable
-  /// The value of the setting if it is not set.
+  /// The value of a setting that is not set.
   static var defaultValue: Value { get }
   /// Whether calls with different values for this key are kept apart, see ``Endpoint/coalesced(_:)``. Default: `true`.
   ///
   /// Return `false` if neither the exchange nor its response depends on the setting. Values that are not `Equatable`,
-  /// such as closures, count as different. Calls with ``DuplicatePolicy/join`` are coalesced regardless.
-  static var tellsCallsApart: Bool { get }
+  /// such as closures, count as different. Calls with ``DuplicatePolicy/coalesce`` are coalesced regardless.
+  static var affectsCoalescing: Bool { get }
 }
 
 extension ContextKey {
   /// `true`: calls with different values are not coalesced.
-  public static var tellsCallsApart: Bool { true }
+  public static var affectsCoalescing: Bool { true }
 }
 
 /// The settings of a call, by key.
@@ -22,7 +22,7 @@ public struct ContextValues: Sendable {
   @usableFromInline
   struct Entry: Sendable {
     let key: ObjectIdentifier
-    let tellsCallsApart: Bool
+    let affectsCoalescing: Bool
     var value: any Sendable
   }
 
@@ -34,7 +34,7 @@ public struct ContextValues: Sendable {
 
   /// The value of a setting, or its default.
   public subscript<Key: ContextKey>(key: Key.Type) -> Key.Value {
-    // Inlined, so that reading an unset setting costs one comparison for each set one.
+    // Inlined, so that reading a setting costs at most one comparison per entry.
     @inlinable get {
       guard !entries.isEmpty, let index = index(of: ObjectIdentifier(key)) else { return Key.defaultValue }
       return value(at: index, key)
@@ -45,12 +45,14 @@ public struct ContextValues: Sendable {
         entries[index].value = newValue
       } else {
         if entries.isEmpty { entries.reserveCapacity(4) }
-        entries.append(Entry(key: id, tellsCallsApart: Key.tellsCallsApart, value: newValue))
+        entries.append(Entry(key: id, affectsCoalescing: Key.affectsCoalescing, value: newValue))
       }
     }
   }
 
   /// Whether a value is set for a key, even if it equals the default.
+  var isEmpty: Bool { entries.isEmpty }
+
   func contains<Key: ContextKey>(_ key: Key.Type) -> Bool { index(of: ObjectIdentifier(key)) != nil }
 
   @usableFromInline
@@ -66,6 +68,6 @@ public struct ContextValues: Sendable {
 
   /// The settings whose values must be equal for calls to be coalesced.
   var tellingCallsApart: [(key: ObjectIdentifier, value: any Sendable)] {
-    entries.filter { $0.tellsCallsApart }.map { (key: $0.key, value: $0.value) }
+    entries.filter { $0.affectsCoalescing }.map { (key: $0.key, value: $0.value) }
   }
 }

@@ -132,7 +132,7 @@ extension Endpoint {
 // Responses that are not decoded, for the enum style, where the call names the type. Disfavored, so that a call whose
 // result is unused selects the factory method without a value.
 
-/// A type whose value is the undecoded content of a response. ``Content`` is the only one.
+/// A type whose value is the undecoded content of a response. ``Content`` is the only conforming type.
 public protocol UndecodedValue: Sendable {
   /// A mapping that returns the content.
   static var undecoded: ResponseMapping<Self> { get }

@@ -8,18 +8,18 @@ extension Endpoint {
     return request
   }
 
-  /// Sets the id of calls and what happens when a running call has the same id.
-  public func id(_ id: CallID, whenRunning duplicates: DuplicatePolicy) -> Request<Value> {
+  /// Sets the id of calls and the policy for the case that a running call has the same id.
+  public func id(_ id: CallID, onDuplicate duplicates: DuplicatePolicy) -> Request<Value> {
     modified {
       $0.options.id = id
-      $0.options.duplicates = duplicates
+      $0.options.duplicatePolicy = duplicates
     }
   }
 
   /// Sets the id of calls and lets a newer call with the same id supersede this one, so that its result never reaches
   /// the app.
   public func latestWins(_ id: CallID) -> Request<Value> {
-    self.id(id, whenRunning: .replace)
+    self.id(id, onDuplicate: .cancelPrevious)
   }
 
   /// Adds tags.
@@ -29,23 +29,24 @@ extension Endpoint {
 
   /// Limits the duration of the whole call: waiting, all attempts and the transfer of content (body).
   ///
-  /// Without this modifier the client's default applies, which does not count the time in which content is transferred.
-  /// With a limit of more than 30 seconds, or no limit, attempts are
-  /// unlimited too unless `attemptTimeout` is set, so that a long poll is sent once.
+  /// Without this modifier the client's default applies. It does not count time during which content is transferred.
+  /// With a limit of more than 30 seconds, or no limit, attempts are unlimited too unless `attemptTimeout` is set, so
+  /// that a long poll is sent once.
   ///
   /// - Parameter timeout: the maximum duration. If it is zero or negative, nothing is sent. `nil` means no limit.
   public func timeout(_ timeout: Duration?) -> Request<Value> {
     modified { $0.options.timeout = timeout ?? .seconds(Int64.max) }
   }
 
-  /// Limits the content of the response. A larger one fails with the code ``ErrorCode/contentTooLarge``.
+  /// Limits the content of the response. A call with larger content fails with the code
+  /// ``ErrorCode/contentTooLarge``.
   ///
   /// - Parameter bytes: the maximum number of bytes.
   public func contentLimit(_ bytes: Int) -> Request<Value> {
     modified { $0.options.contentLimit = bytes }
   }
 
-  /// Sets a field (header). Replaces a field with the same name, in any case.
+  /// Sets a field (header). Replaces a field with the same name, ignoring case.
   ///
   /// - Parameters:
   ///   - name: the name.
@@ -89,12 +90,12 @@ extension Endpoint {
     modified { $0.acceptance = acceptance }
   }
 
-  /// Decodes the JSON of a rejected call as the endpoint's own type, for ``CallError/rejection(as:)``.
+  /// Decodes the JSON content of a rejection as a type of the endpoint, for ``CallError/rejection(as:)``.
   public func rejecting<Rejected: Decodable & Sendable>(as type: Rejected.Type) -> Request<Value> {
     modified { $0.details.rejectionDecoder = { try? $0.decode(Rejected.self) } }
   }
 
-  /// Sets how an accepted response becomes the value.
+  /// Sets the mapping of an accepted response to the value.
   public func mapping(_ mapping: ResponseMapping<Value>) -> Request<Value> {
     modified { $0.mapping = mapping }
   }
@@ -123,23 +124,27 @@ extension Endpoint where Value: Decodable {
 }
 
 extension Endpoint {
-  /// Coalesces equal calls in flight: a call that equals a running one shares its exchange instead of starting another.
+  /// Coalesces equal calls in flight: a call that equals a running call shares its exchange instead of starting
+  /// another.
   ///
   /// Calls are equal if they have the same method, URL, fields (except ``CoalescingLimits/perCallFields``), content,
-  /// environment, principal (``CallContext/principal``), tags and content limit, and the same value for every setting that keeps
-  /// calls apart (``ContextKey/tellsCallsApart``). Only calls with a safe method are coalesced: GET, HEAD, OPTIONS and
-  /// QUERY (RFC 9110 §9.2.1, RFC 10008). Streamed responses and content from a file or a stream are never shared.
+  /// environment, principal (``CallContext/principal``), tags and content limit, and the same value for every setting
+  /// that keeps calls apart (``ContextKey/affectsCoalescing``). Only calls with a safe method are coalesced: GET,
+  /// HEAD, OPTIONS and QUERY (RFC 9110 §9.2.1, RFC 10008). Streamed responses and content from a file or a stream are
+  /// never shared.
   ///
-  /// Each call keeps its own deadline, decodes for itself and can be cancelled alone. The shared exchange ends with its
-  /// last waiter and has the highest priority of its waiters. The call that started it decides about retries. A call
-  /// does not join a response that is marked `no-store` (RFC 9111 §5.2.2.5) or exceeds
-  /// ``CoalescingLimits/sharedBytes``; during the delay after a failed attempt calls may join again.
+  /// Each call keeps its own deadline, decodes the response itself and can be cancelled separately. The shared
+  /// exchange is cancelled when its last waiter leaves, and runs with the highest priority of its waiters. The call
+  /// that started it decides about retries. A call does not join a response that is marked `no-store` (RFC 9111
+  /// §5.2.2.5) or exceeds ``CoalescingLimits/sharedBytes``; during the delay after a failed attempt calls may join
+  /// again.
   ///
   /// The shared exchange has no deadline. Retry and rate limiting therefore do not check whether a delay ends in time:
   /// a call that shares an exchange waits until its own deadline, where a call on its own would fail immediately. A
   /// circuit breaker does not count an exchange that all waiters left at their deadlines as a failure.
   ///
-  /// The id alone decides for a call with ``DuplicatePolicy/join``.
+  /// This modifier has no effect on a call with an id and ``DuplicatePolicy/coalesce``. Such a call joins only calls
+  /// with the same id and message.
   ///
   /// - Parameter isCoalesced: whether calls are coalesced. Default: `true`. Without this modifier
   ///   ``ClientSettings/coalesces`` applies.
@@ -149,9 +154,9 @@ extension Endpoint {
 }
 
 extension Endpoint {
-  /// Makes rejections of an expected shape values instead of errors.
+  /// Returns rejections of an expected type as values instead of throwing them.
   ///
-  /// Declared once, at the endpoint:
+  /// Declare the type once, at the endpoint:
   ///
   /// <!-- sample: endpoint-outcome -->
   /// ```swift
@@ -165,8 +170,8 @@ extension Endpoint {
   /// }
   /// ```
   ///
-  /// A call then returns ``Outcome/accepted(_:)`` or ``Outcome/rejected(_:)``. Everything else is still thrown, also
-  /// rejections whose content is not a `Rejected`.
+  /// A call then returns ``Outcome/accepted(_:)`` or ``Outcome/rejected(_:)``. All other failures are still thrown,
+  /// including rejections whose content cannot be decoded as `Rejected`.
   ///
   /// - Parameter type: the type of the content (body) of a rejection. Default: inferred.
   public func outcome<Rejected: Decodable & Sendable>(

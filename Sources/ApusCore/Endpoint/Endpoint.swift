@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// A typed operation of a server, which an app calls with a client's `send`.
 ///
-/// Conform a struct or an enum to it, or add a factory method to `Endpoint where Self == Request<Value>`, which makes
-/// the operation available as `api.send(.name)`:
+/// Conform a struct or an enum to `Endpoint`, or add a factory method to `Endpoint where Self == Request<Value>`,
+/// which makes the operation available as `api.send(.name)`:
 ///
 /// ```swift
 /// struct GetUser: Endpoint {
@@ -17,15 +17,15 @@ public protocol Endpoint<Value>: Sendable {
 
   /// The request that a call sends.
   ///
-  /// Read once for each call, in the caller's context, so it should be cheap. Content (body) is encoded later, off the
-  /// caller's actor.
+  /// The client reads this property once for each call, in the caller's context, so it should be cheap. Content
+  /// (body) is encoded later, off the caller's actor.
   ///
   /// - Throws: any error. The call then fails with the code ``ErrorCode/invalidRequest``.
   var request: Request<Value> { get throws }
 }
 
 extension Endpoint {
-  /// The request with this endpoint's type. If ``request`` throws, a request whose calls fail.
+  /// The request with this endpoint's type. If ``request`` throws, the result is a request whose calls fail.
   var described: Request<Value> {
     do {
       var request = try self.request
@@ -36,7 +36,7 @@ extension Endpoint {
     } catch {
       var request = Request<Value>(method: .get, path: "/", mapping: .unavailable)
       request.details.endpointType = Self.self
-      request.details.failure = CallFault(.invalidRequest, "the endpoint could not be described", underlying: error)
+      request.details.failure = CallFault(.invalidRequest, "the endpoint could not make its request", underlying: error)
       return request
     }
   }

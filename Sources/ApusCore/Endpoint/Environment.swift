@@ -13,7 +13,7 @@ public struct Environment: Sendable {
     var values = ContextValues()
   }
 
-  /// Each call copies its environment several times; a box makes that one retain.
+  /// Each call copies its environment several times. With a box, each copy costs one retain.
   private final class Box: Sendable {
     let parts: Parts
 
@@ -46,8 +46,8 @@ public struct Environment: Sendable {
     set { parts.baseURL = newValue }
   }
 
-  /// The fields (headers) added to every request. A request's own field with the same name takes precedence, in any
-  /// case.
+  /// The fields (headers) added to every request. A request's own field with the same name, ignoring case, takes
+  /// precedence.
   public var fields: [RawField] {
     get { box.parts.fields }
     set { parts.fields = newValue }
@@ -77,19 +77,22 @@ public struct Environment: Sendable {
 }
 
 extension Environment: SelfRedacting {
-  /// The name and the base URL, without fields, parameters and settings, which may hold secrets.
+  /// The name and the base URL. Fields, parameters and settings are left out, because they may contain secrets.
   public var description: String { "\(name) (\(baseURL))" }
 }
 
-/// An environment with the values that every call derives from it.
+/// An environment with values derived from it, so that calls do not compute them again.
 final class PreparedEnvironment: Sendable {
   let environment: Environment
   let base: Result<BaseURL.Parts, CallFault>
+  /// Whether the environment has values of its own, to see without copying them.
+  let hasValues: Bool
   /// The environment's own `Accept`, for endpoints that do not ask for a specific media type.
   let accept: HTTPFields?
 
   init(_ environment: Environment) {
     self.environment = environment
+    hasValues = !environment.values.isEmpty
     base = environment.baseURL.parts.mapError { CallFault(.invalidRequest, "\($0)") }
     // An invalid `Accept` is reported later, when all common fields are added.
     accept = environment.fields.lazy.compactMap { try? FieldRules.field($0) }.first { $0.name == .accept }

@@ -1,12 +1,12 @@
 public import HTTPTypes
 
-/// The description of an operation: method, path, query, fields (headers), content (body) and how to read the response.
+/// The description of an operation: method, path, query, fields (headers), content (body) and response mapping.
 ///
-/// A mistake in the description, such as the path value `..`, is thrown by the call.
+/// An invalid description, for example with the path value `..`, makes its calls fail.
 public struct Request<Value: Sendable>: Endpoint {
   /// Shared by copies until one of them changes.
   private(set) var box: RequestBox
-  /// How an accepted response becomes the value.
+  /// The mapping of an accepted response to the value.
   public var mapping: ResponseMapping<Value> {
     didSet { details.accept = mapping.accepted }
   }
@@ -18,7 +18,7 @@ public struct Request<Value: Sendable>: Endpoint {
   ///   - path: the path below the base URL.
   ///   - query: the query parameters, in order. Default: none.
   ///   - content: the content to send. Default: none.
-  ///   - mapping: how an accepted response becomes the value.
+  ///   - mapping: the mapping of an accepted response to the value.
   public init(
     method: HTTPRequest.Method, path: RequestPath, query: Query = [:], content: RequestContent = .empty,
     mapping: ResponseMapping<Value>
@@ -59,7 +59,7 @@ public struct Request<Value: Sendable>: Endpoint {
     set { details.query = newValue }
   }
 
-  /// The fields of this request. They take precedence over the client's fields with the same name, in any case.
+  /// The fields of this request. They take precedence over the client's fields with the same name, ignoring case.
   public var fields: [RawField] {
     get { details.fields }
     set { details.fields = newValue }
@@ -83,7 +83,7 @@ public struct Request<Value: Sendable>: Endpoint {
     set { details.acceptance = newValue }
   }
 
-  /// Returns the same request with another way to read the response.
+  /// Returns the same request with another response mapping.
   public func mapped<Other: Sendable>(by mapping: ResponseMapping<Other>) -> Request<Other> {
     var description = details
     description.accept = mapping.accepted
@@ -101,11 +101,11 @@ struct RequestDescription: Sendable {
   var accept: AcceptedType
   var options = CallOptions()
   var acceptance = StatusAcceptance.successful
-  /// Decodes the content of a rejection as the endpoint's own type, if it has one.
+  /// Decodes the content of a rejection as a type of the endpoint. `nil` if the endpoint declares none.
   var rejectionDecoder: (@Sendable (Content) -> (any Sendable)?)?
   /// The endpoint's type, or `nil` for a `Request` that is used directly.
   var endpointType: (any Endpoint.Type)?
-  /// The error that the endpoint threw instead of a description.
+  /// The error that the endpoint's `request` threw, or `nil`.
   var failure: CallFault?
 }
 
@@ -118,7 +118,7 @@ final class RequestBox: Sendable {
   }
 }
 
-// Path, query, fields and content may hold secrets, so the following descriptions show none of their values.
+// Path, query, fields and content may contain secrets, so the following descriptions show none of their values.
 
 extension Request: SelfRedacting {
   /// The endpoint's type if it has one, the method and the path's template. Safe for logs.
@@ -131,7 +131,7 @@ extension RequestPath: SelfRedacting {
 }
 
 extension Query: SelfRedacting {
-  /// The names of the parameters. An encodable value that stands for several is shown as its type.
+  /// The names of the parameters. An encodable value that provides several parameters is shown as its type.
   public var description: String {
     let names = parts.map { part in
       switch part {
@@ -144,12 +144,12 @@ extension Query: SelfRedacting {
 }
 
 extension RequestBox: CustomReflectable {
-  /// Shows nothing, because `dump` of a call reaches the box.
+  /// Empty, because `dump` of a call reaches the box.
   var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension EndpointIdentity {
-  // Reads the box in place, because copying the whole description costs more than these three parts.
+  // Reads the box in place, because copying the whole description costs more than copying three properties.
   init(of request: RequestBox) {
     self.init(
       method: request.description.method, template: request.description.path.template,

@@ -6,7 +6,7 @@ extension RequestBox {
   /// - Parameters:
   ///   - base: the base URL.
   ///   - coding: the coders and styles in effect.
-  ///   - commonAccept: the `Accept` field for endpoints that ask for JSON or nothing in particular.
+  ///   - commonAccept: the `Accept` field for endpoints that ask for JSON or for no particular media type.
   /// - Throws: ``CallFault`` with `invalidRequest` or `encoding`.
   // A method of the box, because a method of the description would be called on a copy.
   func message(at base: BaseURL.Parts, coding: CodingOptions, commonAccept: HTTPFields? = nil) throws -> RequestMessage

@@ -1,32 +1,32 @@
 import HTTPTypes
 
-// Errors that apps make: in fakes, previews and services, and from errors of other types.
+// Errors that apps create: in fakes, previews and services, and from errors of other types.
 
 extension CallError {
-  /// Makes an error, for a fake, a preview, or a service that reports a failure of its own.
+  /// Creates an error for a fake, a preview, or a service that reports its own failures.
   ///
-  /// Everything else gets a default that fits the code, and can be set afterwards:
+  /// All other properties get defaults that fit the code. Set them afterwards if needed:
   ///
   /// <!-- sample: own-error -->
   /// ```swift
-  /// var busy = CallError(.rejected, status: 429, sentence: "Too many requests. Wait a moment.")
+  /// var busy = CallError(.rejected, status: 429, message: "Too many requests. Wait a moment.")
   /// busy.retryAfter = .seconds(30)
-  /// print(busy.sentence)
+  /// print(busy.message)
   /// ```
   ///
   /// - Parameters:
-  ///   - code: what failed.
-  ///   - status: the status of the response. Default: `nil`, there was none.
-  ///   - sentence: the sentence to show to a person. Default: `nil`, the sentence of ``ErrorTexts/english``.
+  ///   - code: the kind of failure.
+  ///   - status: the status of the response. Default: `nil`, no response.
+  ///   - message: the sentence to show to a person. Default: `nil`, the sentence of ``ErrorTexts/english``.
   ///   - underlying: the cause. Default: `nil`.
-  public init(_ code: Code, status: Int? = nil, sentence: String? = nil, underlying: (any Error)? = nil) {
+  public init(_ code: Code, status: Int? = nil, message: String? = nil, underlying: (any Error)? = nil) {
     var failure = CallFailure(
-      code: code, phase: code.usualPhase, requestState: status == nil ? code.usualState : .answered,
-      underlying: underlying, sentence: sentence)
+      code: code, phase: code.usualPhase, requestState: status == nil ? code.usualState : .responded,
+      underlying: underlying, message: message)
     var record = CallRecord(Trace(id: .none, endpoint: .none))
     if let status {
       record.head = HTTPResponse(status: .init(code: min(max(status, 0), 999)))
-      if code == .rejected { failure.rejection = Rejection(status: status, message: sentence) }
+      if code == .rejected { failure.rejection = Rejection(status: status, message: message) }
     }
     if failure.requestState != .notSent { record.attempts = 1 }
     if let error = underlying { failure.detail = CallFault.detail(of: error) }
@@ -34,10 +34,10 @@ extension CallError {
     self.init(failure, record)
   }
 
-  /// Converts any error, for functions that throw `CallError` and call functions that throw any error.
+  /// Converts any error, for functions that throw `CallError` and call functions that throw other errors.
   ///
-  /// A `CallError` stays as it is, `CancellationError` gets the code `cancelled`, and every other error the code `handler`,
-  /// with the error as ``underlying``.
+  /// A `CallError` is kept unchanged. `CancellationError` gets the code `cancelled`, and any other error gets the
+  /// code `handler` and becomes ``underlying``.
   public init(converting error: any Error) {
     switch error {
     case let error as CallError: self = error
@@ -50,14 +50,14 @@ extension CallError {
 }
 
 extension Rejection {
-  /// Makes a rejection, for fakes and previews.
+  /// Creates a rejection for fakes and previews.
   ///
   /// - Parameters:
   ///   - status: the status of the response.
-  ///   - message: the server's sentence. Default: `nil`.
+  ///   - message: the server's message. Default: `nil`.
   ///   - code: the server's code. Default: `nil`.
-  ///   - fields: what the server said about single fields. Default: nothing.
-  ///   - value: the rejection as the endpoint's own type, see ``CallError/rejection(as:)``. Default: `nil`.
+  ///   - fields: the errors of single fields. Default: none.
+  ///   - value: the rejection as a type of the endpoint, see ``CallError/rejection(as:)``. Default: `nil`.
   public init(
     status: Int, message: String? = nil, code: String? = nil, fields: [FieldError] = [], value: (any Sendable)? = nil
   ) {
@@ -70,9 +70,9 @@ extension CallError.Code {
   fileprivate var usualPhase: CallPhase {
     switch self {
     case .invalidRequest, .encoding: .preparing
-    case .declined, .offline, .cancelled: .waiting
+    case .refused, .offline, .cancelled: .waiting
     case .hostNotFound, .connectionFailed, .tls: .connecting
-    case .timeout, .broken: .awaitingHead
+    case .timeout, .connectionLost: .awaitingHead
     case .malformedResponse, .contentTooLarge: .receiving
     case .rejected, .decoding: .decoding
     case .handler: .handling
@@ -82,20 +82,20 @@ extension CallError.Code {
   /// The request state that failures with this code usually have.
   fileprivate var usualState: RequestState {
     switch self {
-    case .invalidRequest, .encoding, .declined, .offline, .hostNotFound, .connectionFailed, .tls, .cancelled: .notSent
-    case .timeout, .broken: .maybeSent
-    case .malformedResponse, .contentTooLarge, .rejected, .decoding, .handler: .answered
+    case .invalidRequest, .encoding, .refused, .offline, .hostNotFound, .connectionFailed, .tls, .cancelled: .notSent
+    case .timeout, .connectionLost: .maybeSent
+    case .malformedResponse, .contentTooLarge, .rejected, .decoding, .handler: .responded
     }
   }
 }
 
 extension CallID {
-  /// The id of errors and responses that no call made.
+  /// The id of errors and responses that do not come from a call.
   static let none = CallID(serial: 0)
 }
 
 extension EndpointIdentity {
-  /// The endpoint of errors and responses that no call made.
+  /// The endpoint of errors and responses that do not come from a call.
   static let none = EndpointIdentity(method: .get, template: "")
 
   var isNone: Bool { type == nil && template.isEmpty }

@@ -1,22 +1,23 @@
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 extension CallError: LocalizedError {
-  /// A sentence to show to a person: the error's own, or that of the client's ``ErrorTexts``.
-  public var sentence: String { storage.failure.sentence ?? storage.record.texts.text(self) }
+  /// A sentence to show to a person: the message set for this error, otherwise the text from the client's
+  /// ``ErrorTexts``.
+  public var message: String { storage.failure.message ?? storage.record.texts.text(self) }
 
-  /// The ``sentence``, for code that only knows `LocalizedError`.
-  public var errorDescription: String? { sentence }
+  /// The ``message``, for code that handles any `LocalizedError`.
+  public var errorDescription: String? { message }
 }
 
 extension CallError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// One line for logs: the endpoint, what happened, what to do, and in brackets the code, whether the request was sent and
-  /// what retry decided. It quotes no value, field or content.
+  /// One line for logs: the endpoint, the failure, advice, and in brackets the code, the request state and the retry
+  /// decision. It contains no values, fields (headers) or content (body).
   public var description: String {
     var text = endpoint.isNone ? "The call \(happened)" : "\(endpoint) \(happened)"
     if !explanation.isEmpty { text += ": \(explanation)" }
@@ -25,25 +26,25 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     return "\(text) [\(facts.joined(separator: ", "))]"
   }
 
-  /// The same as ``description``: neither debuggers nor logs show more.
+  /// The same as ``description``, so that debuggers show no secrets.
   public var debugDescription: String { description }
 
-  /// Shows only ``description``, also to `dump`.
+  /// Contains only ``description``, so that `dump` shows no secrets.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
-  /// What happened, as the rest of a sentence whose subject is the endpoint.
+  /// The failure, as a predicate whose subject is the endpoint.
   private var happened: String {
     switch code {
     case .invalidRequest: phase == .preparing ? "could not be prepared" : "could not be sent"
     case .encoding: "could not be encoded"
-    case .declined: requestState == .notSent ? "was refused before it was sent" : "was not continued"
+    case .refused: requestState == .notSent ? "was refused before it was sent" : "was not continued"
     case .offline: "found no network"
     case .hostNotFound: "found no address for the server's name"
     case .connectionFailed: "could not connect to the server"
     case .tls: "could not make a secure connection to the server"
     case .timeout: "timed out while \(phase.activity)"
     case .cancelled: "was cancelled"
-    case .broken: "lost its connection while \(phase.activity)"
+    case .connectionLost: "lost its connection while \(phase.activity)"
     case .malformedResponse where isRedirect: "was redirected with \(StatusText.of(status)), which was not followed"
     case .malformedResponse: "got a response that breaks the rules of HTTP"
     case .contentTooLarge: "got more content than allowed"
@@ -57,21 +58,21 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
   private var explanation: String {
     if detail.isEmpty { return cancellation?.description ?? "" }
-    return place.map { "\(detail) at \($0)" } ?? detail
+    return codingPath.map { "\(detail) at \($0)" } ?? detail
   }
 
-  /// What to do, in a sentence; `nil`: nothing, or the explanation says so.
+  /// Advice as a sentence. `nil` if there is none, or if the explanation already contains it.
   private var advice: String? {
     if let retryAfter { return "Retry after \(retryAfter)." }
     switch code {
     case .invalidRequest: return detail.isEmpty ? "Correct the request or the client's configuration." : nil
     case .encoding: return "Correct the value: it would fail again."
-    case .declined: return storage.failure.subject == .control ? "Retry later." : nil
+    case .refused: return storage.failure.subject == .trafficControl ? "Retry later." : nil
     case .offline: return "Retry when there is a network."
     case .hostNotFound: return "Check the host in the base URL, and the name server."
     case .connectionFailed: return "Check the server's address, and that the server runs."
     case .tls: return "Check the server's certificate, the pins and the clock."
-    case .timeout, .broken: return requestState == .notSent ? "Retry." : "Retry if the request is idempotent."
+    case .timeout, .connectionLost: return requestState == .notSent ? "Retry." : "Retry if the request is idempotent."
     case .cancelled, .handler: return nil
     case .malformedResponse: return isRedirect ? "Check the endpoint's path and the redirect policy." : nil
     case .contentTooLarge: return "Raise the content limit, or read the content as a stream."
@@ -80,12 +81,12 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     }
   }
 
-  /// The code, for searching, and further facts.
+  /// The code, the request state, the number of attempts and the reason for not retrying.
   private var facts: [String] {
     var facts = [code.rawValue, requestState.rawValue]
     if attempts > 1 { facts.append("\(attempts) attempts") }
-    // That a failure is not temporary is plain from its code.
-    if case .end(let reason)? = failedAttempts.last?.decision, reason != .notTemporary {
+    // The code already implies that a failure is not temporary.
+    if case .giveUp(let reason)? = failedAttempts.last?.decision, reason != .notTemporary {
       facts.append("not retried: \(reason)")
     }
     return facts
@@ -93,7 +94,7 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
 }
 
 extension CallPhase {
-  /// What the call does in this phase, as in "timed out while …".
+  /// The activity of the call in this phase, as in "timed out while …".
   fileprivate var activity: String {
     switch self {
     case .preparing: "its request was prepared"
@@ -107,7 +108,7 @@ extension CallPhase {
   }
 }
 
-/// What logs say about a status. The server's own reason phrase is foreign text, which is not shown.
+/// The texts for statuses in logs. The server's own reason phrase is untrusted and not shown.
 enum StatusText {
   private static let known: [HTTPResponse.Status] = [
     .ok, .created, .accepted, .nonAuthoritativeInformation, .noContent, .resetContent, .partialContent,
@@ -126,7 +127,7 @@ enum StatusText {
     return known.first { $0.code == status }.map { "\(status) \($0.reasonPhrase)" } ?? "status \(status)"
   }
 
-  /// Returns what to do about a rejection with this status; `nil`: see what the server says.
+  /// Returns advice for a rejection with this status, or `nil` if there is none.
   static func advice(for status: Int) -> String? {
     switch status {
     case 401: "Sign in, or renew the credentials."

@@ -1,23 +1,24 @@
 import HTTPTypes
 
-/// The error that calls throw: what failed, whether the request was sent, whether to retry, what to show.
+/// The error that calls throw: the kind of failure, whether the request was sent, when to retry, and a message for
+/// people.
 ///
-/// ``sentence`` is for the person using the app. ``description`` is for logs: it holds no content (body), query, path
-/// values or fields (headers). An error is a value: it keeps neither its client nor a connection alive. Fakes and services
-/// make their own:
+/// ``message`` is for the person using the app. ``description`` is for logs: it contains no content (body), query,
+/// path values or fields (headers). An error keeps neither its client nor a connection alive. Fakes and services can
+/// create errors:
 ///
 /// ```swift
 /// struct NoUsers {
 ///   func user(_ id: Int) async throws(CallError) -> User {
-///     throw CallError(.rejected, status: 404, sentence: "There is no such user.")
+///     throw CallError(.rejected, status: 404, message: "There is no such user.")
 ///   }
 /// }
 /// ```
 public struct CallError: Error, Sendable {
-  /// What failed: a stable label for code and metrics.
+  /// The kind of failure: a stable label for code and metrics.
   public typealias Code = ErrorCode
 
-  /// One reference, so that results stay small.
+  /// A box, so that an error has the size of one reference.
   final class Storage: Sendable {
     let failure: CallFailure
     let record: CallRecord
@@ -40,19 +41,19 @@ public struct CallError: Error, Sendable {
     storage = Storage(failure, record)
   }
 
-  /// What failed.
+  /// The kind of failure.
   public var code: Code { storage.failure.code }
-  /// The stage of the call when it failed.
+  /// The phase of the call when it failed.
   public var phase: CallPhase {
     get { storage.failure.phase }
     set { change { failure, _ in failure.phase = newValue } }
   }
-  /// Whether the server can have seen the request.
+  /// Whether the server may have seen the request.
   public var requestState: RequestState {
     get { storage.failure.requestState }
     set { change { failure, _ in failure.requestState = newValue } }
   }
-  /// The number of attempts; 0 if there was none.
+  /// The number of attempts. 0 if there was none.
   public var attempts: Int {
     get { storage.record.attempts }
     set { change { _, record in record.attempts = newValue } }
@@ -61,39 +62,40 @@ public struct CallError: Error, Sendable {
   public var id: CallID { storage.record.trace.id }
   /// The endpoint.
   public var endpoint: EndpointIdentity { storage.record.trace.endpoint }
-  /// The status of the response; `nil`: there was none.
+  /// The status of the response, or `nil` if there was no response.
   public var status: Int? { storage.failure.rejection?.status ?? storage.record.head?.status.code }
-  /// What the server said when it rejected the call.
+  /// The server's rejection with its reason, or `nil` if the server did not reject the call.
   public var rejection: Rejection? {
     get { storage.failure.rejection }
     set { change { failure, _ in failure.rejection = newValue } }
   }
-  /// The content of the rejection, or of the response that could not be decoded: at most its first ``contentLimit`` bytes.
+  /// The first ``contentLimit`` bytes of the content of a rejection, or of a response that could not be decoded.
   public var content: Content? {
     get { storage.failure.content }
     set { change { failure, _ in failure.content = newValue?.bounded } }
   }
-  /// The time to wait before the next call, as the server asks (RFC 9110 §10.2.3) or a middleware that refused the call.
+  /// The delay before the next call, as requested by the server (RFC 9110 §10.2.3) or by a middleware that refused
+  /// the call.
   public var retryAfter: Duration? {
     get { storage.failure.retryAfter }
     set { change { failure, _ in failure.retryAfter = newValue } }
   }
   /// The coding path of the value that failed, for example `items[3].title`, for `encoding` and `decoding`.
-  public var place: String? {
+  public var codingPath: String? {
     get { storage.failure.codingPath }
     set { change { failure, _ in failure.codingPath = newValue } }
   }
-  /// What is known besides the code, as half a sentence without secrets.
+  /// Details of the failure, as a clause without secrets. Empty if there are none.
   public var detail: String {
     get { storage.failure.detail }
     set { change { failure, _ in failure.detail = newValue } }
   }
-  /// Why the call was cancelled, or which deadline passed.
+  /// The reason why the call was cancelled, or the deadline that passed.
   public var cancellation: CancellationReason? {
     get { storage.failure.cancellation }
     set { change { failure, _ in failure.cancellation = newValue } }
   }
-  /// The error of the platform, a coder or the app's closure. It may hold secrets: do not log it.
+  /// The error of the platform, a coder or the app's closure. Do not log it: it may contain secrets.
   public var underlying: (any Error)? { storage.failure.underlying }
   /// The trace of the call.
   public var trace: Trace {
@@ -101,73 +103,74 @@ public struct CallError: Error, Sendable {
     set { change { _, record in record.trace = newValue } }
   }
 
-  /// Whether the call was cancelled or superseded. There is usually nothing to show then.
+  /// Whether the call was cancelled or superseded. Apps usually do not show such an error.
   public var isCancellation: Bool { code == .cancelled }
 
-  /// Returns the rejection as the endpoint's own type; `nil` if there is none or it has another type.
+  /// Returns the rejection as the type declared by the endpoint, or `nil` if there is no rejection or it has another
+  /// type.
   public func rejection<Rejected: Sendable>(as type: Rejected.Type) -> Rejected? {
     rejection?.value as? Rejected
   }
 
-  /// The most bytes of content that an error keeps.
+  /// The maximum number of content bytes that an error keeps: 64 KiB.
   public static let contentLimit = 64 << 10
 }
 
 extension CallError {
-  /// A coarse kind of error, for apps that distinguish only a few.
+  /// A coarse classification of errors, for apps that distinguish only a few kinds.
   public enum Category: String, Sendable, Hashable, CaseIterable {
     /// The device has no network.
     case offline
     /// The server cannot be found or reached: its name has no address, or the connection is refused.
     case unreachable
-    /// Apus held the call back: a circuit is open, a rate limit is exhausted or a queue is full. Retry later, or at
+    /// Apus refused the call: a circuit is open, a rate limit is exhausted or a queue is full. Retry later, or after
     /// ``CallError/retryAfter``.
-    case heldBack
-    /// Cancelled or superseded.
+    case refused
+    /// The call was cancelled or superseded.
     case cancelled
     /// A deadline or timeout passed.
     case timeout
     /// The server rejected the call and gave a reason.
-    case reported
+    case rejected
     /// The server rejected the call without a reason, or the exchange failed after it began.
-    case notReported
+    case serverFailure
     /// The values of the request cannot be encoded.
     case encoding
-    /// The response is not what the endpoint promises.
+    /// The response does not match the type that the endpoint declares.
     case decoding
-    /// The request cannot be made, or was refused for a reason that is not temporary.
+    /// The request is invalid, or was refused for a reason that is not temporary.
     case invalidRequest
-    /// The app's own closure threw.
+    /// A closure of the app threw.
     case handler
   }
 
-  /// The coarse kind of this error.
+  /// The category of this error.
   public var category: Category {
     switch code {
     case .offline: .offline
     case .hostNotFound, .connectionFailed: .unreachable
     case .cancelled: .cancelled
     case .timeout: .timeout
-    case .rejected: rejection?.isReported == true || storage.failure.sentence != nil ? .reported : .notReported
-    case .broken, .tls, .malformedResponse, .contentTooLarge: .notReported
+    case .rejected: rejection?.isExplained == true || storage.failure.message != nil ? .rejected : .serverFailure
+    case .connectionLost, .tls, .malformedResponse, .contentTooLarge: .serverFailure
     case .encoding: .encoding
     case .decoding: .decoding
     case .invalidRequest: .invalidRequest
-    case .declined: storage.failure.subject == .control ? .heldBack : .invalidRequest
+    case .refused: storage.failure.subject == .trafficControl ? .refused : .invalidRequest
     case .handler: .handler
     }
   }
 }
 
 extension CallError {
-  /// The attempts that failed, in order, each with its time, its failure and the decision that followed: retry after a delay,
-  /// or give up for a reason.
+  /// The failed attempts in order, each with its time, its cause and the decision that followed: a retry after a
+  /// delay, or the reason for giving up.
   ///
-  /// Empty if the pipeline does not retry, or not for this call.
+  /// Empty if retries are turned off in the pipeline or for this call.
   public var failedAttempts: [FailedAttempt] { trace.failedAttempts }
 
-  /// Whether the call was not retried because the retry budget of its server was exhausted.
+  /// Whether the call was not retried because the retry budget of its origin was exhausted.
   public var isRetryBudgetExhausted: Bool {
-    failedAttempts.last?.decision == .end(.budgetExhausted)
+    failedAttempts.last?.decision == .giveUp(.budgetExhausted)
   }
 }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Why a call failed: the part of a ``CallError`` that is known before the call has ended.
+/// The failure of a call: the part of a ``CallError`` that is known before the call ends.
 struct CallFailure: Sendable {
   var code: CallError.Code
   var phase: CallPhase
@@ -12,15 +12,15 @@ struct CallFailure: Sendable {
   var content: Content?
   var retryAfter: Duration?
   var underlying: (any Error)?
-  var subject = TransportError.Subject.server
-  /// The sentence that was chosen where the error was made; `nil`: the client's texts have one.
-  var sentence: String?
+  var subject = TransportError.Source.server
+  /// The message set by the code that created the error. `nil` means the text from the client's ``ErrorTexts``.
+  var message: String?
 }
 
-/// What happened to a call: the part of errors and responses that is known when the call has ended. A value: it keeps
-/// neither the call nor its client alive.
+/// The record of a call: the part of errors and responses that is known after the call has ended. It keeps neither
+/// the call nor its client alive.
 struct CallRecord: Sendable {
-  /// Identifies the call among those of all clients; `nil`: an app made the error or response.
+  /// Identifies the call among the calls of all clients. `nil` if an app created the error or response.
   var key: CallKey?
   var trace: Trace
   var attempts = 0
@@ -32,7 +32,7 @@ struct CallRecord: Sendable {
     self.trace = trace
   }
 
-  /// One reference to a record, for responses, which are passed by value.
+  /// A box, so that copying a response costs one retain.
   final class Box: Sendable, CustomReflectable {
     let record: CallRecord
 
@@ -40,14 +40,14 @@ struct CallRecord: Sendable {
       self.record = record
     }
 
-    /// Shows nothing: the fields of the response may hold secrets.
+    /// Empty, because the fields of the response may contain secrets.
     var customMirror: Mirror { Mirror(self, children: []) }
   }
 }
 
-/// Identifies a call within the process without keeping anything of it alive.
+/// Identifies a call within the process without keeping the call or its client alive.
 struct CallKey: Sendable, Equatable {
-  /// Stands for a client: unique as long as a reference to it exists.
+  /// The identity of a client. Unique while a reference to it exists.
   final class Owner: Sendable {}
 
   let owner: Owner

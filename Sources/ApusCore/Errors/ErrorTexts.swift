@@ -1,20 +1,20 @@
-/// The sentences that errors show to people. Replace them to speak another language.
+/// The sentences that errors show to people. Replace them to localize an app.
 public struct ErrorTexts: Sendable {
-  /// The sentence for an error.
+  /// Returns the sentence for an error.
   public let text: @Sendable (CallError) -> String
 
-  /// Makes texts of a function of the error: its code, phase, status and rejection.
+  /// Creates texts from a function that reads the error's code, phase, status and rejection.
   public init(_ text: @escaping @Sendable (CallError) -> String) {
     self.text = text
   }
 
-  /// English. A rejection that came with a sentence shows that sentence.
+  /// English texts. For a rejection with a message from the server, the server's message.
   public static let english = ErrorTexts { error in
     switch error.code {
     case .invalidRequest: "This request could not be prepared."
     case .encoding: "The data you entered could not be sent."
-    case .declined where error.storage.failure.subject == .credentials: "You need to sign in to do this."
-    case .declined:
+    case .refused where error.storage.failure.subject == .credentials: "You need to sign in to do this."
+    case .refused:
       error.phase == .preparing ? "This is already in progress." : "This cannot be done right now. Try again later."
     case .offline: "You appear to be offline. Check your connection and try again."
     case .hostNotFound: "The server could not be found. Check your connection and try again."
@@ -22,7 +22,7 @@ public struct ErrorTexts: Sendable {
     case .tls: "A secure connection to the server could not be made."
     case .timeout: "The server took too long to answer. Try again."
     case .cancelled: "The request was cancelled."
-    case .broken: "The connection was lost. Try again."
+    case .connectionLost: "The connection was lost. Try again."
     case .malformedResponse where (300...399).contains(error.status ?? 0):
       "The server referred to another place that could not be used."
     case .malformedResponse, .decoding: "The server sent an answer that could not be understood."

@@ -1,18 +1,19 @@
 import ApusJSON
 
-/// Finds what a server said about single fields: in lists of objects that name a field, and in objects whose keys are fields.
+/// A reader of field errors. It finds them in lists of objects that name a field, and in objects whose keys are
+/// fields.
 struct FieldErrorReader {
   private(set) var fields: [Rejection.FieldError] = []
-  /// A sentence among those of the fields that is about the whole request.
+  /// A sentence about the whole request that was found among the field errors.
   private(set) var general: String?
 
-  /// The most errors, and the most members of an object. No form has more fields.
+  /// The maximum number of errors, and of members of an object. No form has more fields.
   private static let limit = 100
   private static let levels = 4
 
-  /// Reads an object that consists of fields with lists of sentences, as Django REST framework writes it.
+  /// Reads an object that consists only of fields with lists of sentences, the format of Django REST framework.
   ///
-  /// - Returns: whether it is one.
+  /// - Returns: whether the object has this format.
   mutating func readBare(_ json: JSONValue) -> Bool {
     guard let members = json.object, Self.isBare(members, levels: Self.levels),
       !members.keys.allSatisfy({ Self.lists.contains($0) || ["message", "Message", "msg"].contains($0) })
@@ -29,12 +30,12 @@ struct FieldErrorReader {
     }
   }
 
-  /// The keys of field errors.
+  /// The keys under which servers put field errors.
   private static let lists = [
     "errors", "error", "detail", "details", "violations", "issues", "invalid-params", "invalid_params", "fieldErrors",
     "field_errors", "validationErrors", "validation_errors", "fieldViolations", "fields", "data",
   ]
-  /// The keys of nothing but field errors: a plain text there is a sentence.
+  /// The keys that contain only field errors, so that a plain text under them is a sentence.
   private static let certain: Set = ["errors", "fieldErrors", "field_errors", "validationErrors", "validation_errors"]
 
   /// Reads a rejection's object.
@@ -99,7 +100,7 @@ struct FieldErrorReader {
   }
 
   private mutating func add(_ path: String?, message text: String) {
-    guard fields.count < Self.limit, let sentence = ServerText.sentence(text) else { return }
+    guard fields.count < Self.limit, let sentence = ServerText.message(text) else { return }
     guard let path else {
       general = general ?? sentence
       return
@@ -113,7 +114,7 @@ struct FieldErrorReader {
       if let code = RejectionReader.code(entry[name]) { return code }
     }
     for name in ["type", "rule", "keyword", "error", "reason", "message"] {
-      // FastAPI's types are single words as well.
+      // A type of FastAPI can be a single word.
       if let text = entry[name]?.string, ServerText.isCode(text, orWord: entry["loc"] != nil && name == "type") {
         return text
       }
@@ -123,7 +124,7 @@ struct FieldErrorReader {
 
   // MARK: Paths
 
-  /// The path of the field that an error names.
+  /// Returns the path of the field that an error names.
   static func path(of entry: JSONValue) -> String? {
     guard entry.object != nil else { return nil }
     if let location = entry["loc"]?.array {
@@ -143,18 +144,19 @@ struct FieldErrorReader {
   }
 
   private static func components(_ list: [JSONValue]) -> [String] {
-    // Short: a server can make texts that take very long to compare.
+    // Bounded, because a server could send texts that take very long to compare.
     list.prefix(16).compactMap { $0.string ?? $0.number?.int.map { String($0) } }.filter { $0.utf8.count <= 1000 }
   }
 
-  /// The parts of a JSON pointer (RFC 6901), also written as a fragment; any other text is one part.
+  /// Returns the parts of a JSON pointer (RFC 6901), which may be a URI fragment. Any other text is one part.
   private static func components(_ text: String) -> [String] {
     guard text.utf8.count <= 1000, text.hasPrefix("/") || text.hasPrefix("#/") else { return [text] }
     let parts = text.split(separator: "/").map(String.init).drop { $0 == "#" }
     return parts.starts(with: ["data", "attributes"]) ? Array(parts.dropFirst(2)) : Array(parts)
   }
 
-  /// A coding path such as `items[0].name`; `nil` for none. Dots separate names like the slashes of pointers.
+  /// Returns a coding path such as `items[0].name`, or `nil` if it would be empty. Dots in a component separate
+  /// names, like the slashes of a pointer.
   private static func joined(_ components: [String]) -> String? {
     var path = ""
     for part in components.flatMap({ $0.utf8.count <= 1000 ? $0.split(separator: ".").map(String.init) : [] }) {

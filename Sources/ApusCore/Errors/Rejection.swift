@@ -1,57 +1,60 @@
 public import ApusJSON
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
-/// What a server said when it rejected a call.
+/// A server's rejection of a call, with the reason that the server gave.
 ///
-/// Read from RFC 9457 problems, OAuth errors and the formats of common frameworks and services: FastAPI,
-/// Django, Rails, Laravel, Spring, ASP.NET, NestJS, PocketBase, Matrix, GraphQL, JSON:API, Stripe, GitHub, Firebase and
-/// others. A response with status 4xx in `text/plain` is read if it is one short sentence.
+/// Read from RFC 9457 problems, OAuth errors and the formats of common frameworks and services: FastAPI, Django,
+/// Rails, Laravel, Spring, ASP.NET, NestJS, PocketBase, Matrix, GraphQL, JSON:API, Stripe, GitHub, Firebase and
+/// others. `text/plain` with a 4xx status is read if it is one short sentence.
 public struct Rejection: Sendable {
-  /// What a server said about one field of a request.
+  /// A server's error for one field of a request.
   public struct FieldError: Sendable, Hashable {
     /// The path of the field, for example `items[0].name`.
     public let path: String
-    /// The server's sentence, with the limits of ``Rejection/message``.
+    /// The server's message, with the limits of ``Rejection/message``.
     public let message: String?
     /// The server's code.
     public let code: String?
 
-    /// Makes the error of a field.
+    /// Creates a field error.
     public init(path: String, message: String? = nil, code: String? = nil) {
       (self.path, self.message, self.code) = (path, message, code)
     }
   }
 
-  /// The status of the response; a rejection in an envelope may come with 200.
+  /// The status of the response. A rejection in an envelope may have the status 200.
   public let status: Int
-  /// The server's sentence for people, if it gave one; otherwise the first of ``fields`` as `path: message`.
+  /// The server's message for people, otherwise the first of ``fields`` as `path: message`. `nil` if there is
+  /// neither.
   ///
   /// At most 300 characters on one line, without control, direction and other format characters. A machine code such as
   /// `invalid_token` is a ``code``, not a message.
   public let message: String?
-  /// The server's code, if it gave one. A number that repeats the status counts only if there is no other code.
+  /// The server's code, or `nil` if there is none. A number that repeats the status counts only if there is no other
+  /// code.
   public let code: String?
-  /// What the server said about single fields, at most 100, in the order of the response, or by path if it has none.
+  /// The errors of single fields, at most 100. Errors from a list are in the order of the response, errors from an
+  /// object are sorted by path.
   public let fields: [FieldError]
-  /// The problem, for `application/problem+json` (RFC 9457).
+  /// The problem document, if the content is `application/problem+json` (RFC 9457).
   public let problem: Problem?
-  /// The content as the endpoint's own type, see ``Endpoint/rejecting(as:)``.
+  /// The content as the type declared by the endpoint, see ``Endpoint/rejecting(as:)``.
   public let value: (any Sendable)?
 
-  /// Whether the server gave a reason that could be read.
-  public var isReported: Bool { message != nil || code != nil || !fields.isEmpty || problem != nil || value != nil }
+  /// Whether the response contains a reason that could be read.
+  public var isExplained: Bool { message != nil || code != nil || !fields.isEmpty || problem != nil || value != nil }
 }
 
 extension Rejection {
-  /// The most bytes of a rejection that are read.
+  /// The maximum number of bytes that are parsed.
   private static let limits = JSONLimits(bytes: 1 << 20)
 
-  /// Reads a rejected response. Never fails: of what cannot be read, the status and the bytes remain.
+  /// Reads a rejected response. Never fails: if the content cannot be read, only the status is set.
   init(_ content: Content, decoder: (@Sendable (Content) -> (any Sendable)?)?) {
     status = content.status
     value = decoder?(content)
@@ -80,10 +83,11 @@ extension Rejection {
     content.mediaType?.isJSON ?? (content.data.first == UInt8(ascii: "{"))
   }
 
-  /// Plain text, if it is a sentence. Text with 5xx comes from proxies rather than from the service.
+  /// Returns plain text if it is a sentence. Ignores text with a 5xx status, which usually comes from a proxy rather
+  /// than from the service.
   private static func sentence(in content: Content) -> String? {
     guard content.mediaType?.essence == "text/plain", (400..<500).contains(content.status), content.data.count <= 2000,
-      let text = try? content.text(), let sentence = ServerText.sentence(text),
+      let text = try? content.text(), let sentence = ServerText.message(text),
       !"<{[".utf8.contains(sentence.utf8.first ?? 0)
     else { return nil }
     let scalars = text.unicodeScalars
@@ -95,22 +99,22 @@ extension Rejection {
   }
 }
 
-/// A machine-readable problem as servers report it (RFC 9457).
+/// A machine-readable problem document (RFC 9457).
 public struct Problem: Sendable, Hashable, Decodable {
-  /// The problem's kind, a URI reference; `about:blank` when the server gives none (§3.1.1).
+  /// The problem type, a URI reference. `about:blank` if the server gives none (§3.1.1).
   public let type: String
-  /// A short summary of the kind.
+  /// A short summary of the problem type.
   public let title: String?
-  /// The status that the server named; the status of the response takes precedence.
+  /// The status in the document. The status of the response takes precedence.
   public let status: Int?
-  /// What went wrong this time.
+  /// An explanation of this occurrence.
   public let detail: String?
-  /// Identifies this occurrence, a URI reference.
+  /// A URI reference that identifies this occurrence.
   public let instance: String?
   /// All other members.
   public let extensions: [String: JSONValue]
 
-  /// Decodes a problem. Members of a wrong type are ignored, as §3.1 asks.
+  /// Decodes a problem. Members of a wrong type are ignored (§3.1).
   public init(from decoder: any Decoder) throws {
     self.init(members: try [String: JSONValue](from: decoder))
   }
@@ -126,9 +130,9 @@ public struct Problem: Sendable, Hashable, Decodable {
     self.extensions = extensions
   }
 
-  /// Decodes a member that this kind of problem defines.
+  /// Decodes an extension member. Returns `nil` if it is missing or cannot be decoded.
   public func member<Value: Decodable>(_ name: String, as type: Value.Type) -> Value? {
     guard let value = extensions[name] else { return nil }
-    return try? JSONCoding.standard.decode(type, from: Data(value.utf8()))
+    return try? JSONCoding.default.decode(type, from: Data(value.utf8()))
   }
 }

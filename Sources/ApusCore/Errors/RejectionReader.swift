@@ -1,7 +1,7 @@
 import ApusJSON
 
-/// Finds the message, code and field errors that servers put under many names. It looks at a bounded number of levels,
-/// members and elements, so it takes no longer than parsing the content did.
+/// A reader of the message, code and field errors of a rejection, which servers put under many names. It reads a
+/// bounded number of levels, members and elements, so that it takes no longer than parsing the content.
 struct RejectionReader {
   private(set) var message: String?
   private(set) var code: String?
@@ -26,17 +26,17 @@ struct RejectionReader {
       code = code(in: json, levels: 8) ?? weakCode
     }
     if message == nil, let first = fields.first, let text = first.message {
-      message = ServerText.sentence("\(first.path): \(text)")
+      message = ServerText.message("\(first.path): \(text)")
     }
   }
 
-  /// The names of sentences.
+  /// The names under which servers put sentences.
   static let sentences = [
     "detail", "message", "Message", "error_description", "error_message", "errorMessage", "status_message", "msg",
     "title",
   ]
 
-  /// The sentence under the names that servers use.
+  /// Returns the sentence under one of the names that servers use.
   private func message(in json: JSONValue, levels: Int) -> String? {
     guard levels > 0 else { return nil }
     if let text = Self.sentence(in: json) { return text }
@@ -46,17 +46,17 @@ struct RejectionReader {
       }
     }
     guard let first = json["errors"]?[0], FieldErrorReader.path(of: first) == nil else { return nil }
-    return first.string.flatMap { Self.isSentence($0) ? ServerText.sentence($0) : nil }
+    return first.string.flatMap { Self.isSentence($0) ? ServerText.message($0) : nil }
       ?? message(in: first, levels: levels - 1)
   }
 
-  /// The sentence of an object's own members.
+  /// Returns the sentence among the direct members of an object.
   static func sentence(in json: JSONValue, or others: [String] = []) -> String? {
     for name in sentences + others {
-      if let text = text(json[name]), isSentence(text), let sentence = ServerText.sentence(text) { return sentence }
+      if let text = text(json[name]), isSentence(text), let sentence = ServerText.message(text) { return sentence }
     }
     for name in ["error", "reason"] {
-      if let text = text(json[name]), !ServerText.isCode(text, orWord: true), let sentence = ServerText.sentence(text) {
+      if let text = text(json[name]), !ServerText.isCode(text, orWord: true), let sentence = ServerText.message(text) {
         return sentence
       }
     }
@@ -65,10 +65,10 @@ struct RejectionReader {
 
   private static func isSentence(_ text: String) -> Bool { !ServerText.isCode(text) }
 
-  /// A text, or the first of a list: some servers send several sentences.
+  /// Returns a text, or the first text of a list, because some servers send several sentences.
   private static func text(_ json: JSONValue?) -> String? { json?.string ?? json?[0]?.string }
 
-  /// The code under the names that servers use.
+  /// Returns the code under one of the names that servers use.
   private mutating func code(in json: JSONValue, levels: Int) -> String? {
     guard levels > 0, json.object != nil else { return nil }
     for name in ["code", "error_code", "errorCode", "ErrorCode", "Code", "errcode", "status_code"] {
@@ -83,12 +83,12 @@ struct RejectionReader {
     return nil
   }
 
-  /// A code under a name that other servers use for sentences.
+  /// Returns a code under a name that other servers use for sentences.
   private static func code(amongWordsOf json: JSONValue) -> String? {
     if let error = json["error"]?.string, json["error_description"] != nil || ServerText.isCode(error, orWord: true) {
       return ServerText.code(error)
     }
-    // Amazon: the name follows the namespace.
+    // Amazon: the code follows the namespace.
     if let type = json["__type"]?.string?.unicodeScalars.split(separator: "#").last {
       return ServerText.code(String(String.UnicodeScalarView(type)))
     }
@@ -103,7 +103,7 @@ struct RejectionReader {
     return nil
   }
 
-  /// A code that is a text or a number.
+  /// Returns a code that is a text or a number.
   static func code(_ json: JSONValue?) -> String? {
     if let text = json?.string { return ServerText.code(text) }
     guard let number = json?.number else { return nil }

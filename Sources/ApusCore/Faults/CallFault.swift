@@ -1,7 +1,7 @@
-/// An error that core itself throws. It becomes a ``CallError``.
+/// An error that ApusCore itself throws. It becomes a ``CallError``.
 struct CallFault: Error {
   let code: ErrorCode
-  /// What is wrong, as a clause without values.
+  /// The reason as a clause without values.
   let detail: String
   /// The coding path of the value, for example `items[3].title`.
   let codingPath: String?
@@ -20,10 +20,10 @@ struct CallFault: Error {
   }
 }
 
-/// An error whose `description` holds no secrets, so that a ``CallError`` may quote it.
+/// An error whose `description` contains no secrets, so that a ``CallError`` may quote it.
 ///
-/// The errors of middlewares, credentials stores and app closures may hold anything, so a ``CallError`` shows only
-/// their type. Conform to this protocol if the description says what is wrong and what to do, and quotes no value, no
+/// The errors of middlewares, credentials stores and app closures may contain secrets, so a ``CallError`` shows only
+/// their type. Conform to this protocol if the description states the problem and the remedy, and quotes no value, no
 /// server and no file:
 ///
 /// ```swift

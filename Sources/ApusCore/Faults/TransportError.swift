@@ -1,19 +1,23 @@
 /// The failure of an exchange, thrown by transports and middlewares.
 ///
-/// The client turns it into a ``CallError``. Any other error that a transport throws is treated as ``Kind/broken``.
+/// The client converts it to a ``CallError``. Any other error that a transport throws is treated as
+/// ``Kind/connectionLost``.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
   /// The kind of a failure.
+  #if hasAttribute(nonexhaustive)
+  @nonexhaustive
+  #endif
   public enum Kind: Sendable, Hashable {
     /// The device has no network.
     case offline
     /// The host name has no address.
     case hostNotFound
-    /// The connection was refused or could not be made.
+    /// The connection was refused or could not be established.
     case connectionFailed
-    /// The TLS connection could not be made: certificate, pin or protocol.
+    /// The TLS connection could not be established: certificate, pin or protocol.
     case tls
     /// The connection was lost during the exchange.
-    case broken
+    case connectionLost
     /// The response breaks the rules of HTTP, or is a redirect that is not followed.
     case malformedResponse
     /// The response is larger than allowed.
@@ -21,26 +25,26 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// A deadline or timeout passed in this phase.
     case timedOut(CallPhase)
     /// The transport accepts no request now: it is shut down, or its queue is full.
-    case declined
+    case refused
     /// The transport cannot send the message, or a middleware could not complete it.
-    case unsupported
+    case invalidRequest
   }
 
-  /// What went wrong.
+  /// The kind of failure.
   public var kind: Kind
   /// Whether the request was sent.
   public var requestState: RequestState
-  /// Details for logs. Must hold no secrets.
+  /// Details for logs. Must not contain secrets.
   public var detail: String
   /// The platform's own error.
   public var underlying: (any Error)?
-  /// How long to wait before a retry makes sense, if known. Default: `nil`.
+  /// The delay before a retry, if known. Default: `nil`.
   public var retryAfter: Duration?
-  /// The part that failed. A circuit breaker counts only ``Subject/server``, and a failure of ``Subject/content`` is
-  /// never retried. Default: ``Subject/server``.
-  public var subject = Subject.server
+  /// The part that failed. A circuit breaker counts only ``Source/server``, and a failure of ``Source/content`` is
+  /// never retried. Default: ``Source/server``.
+  public var source = Source.server
 
-  /// Creates an error about the server. For another part use ``about(_:)``.
+  /// Creates an error with the source ``Source/server``. For another source use ``attributed(to:)``.
   public init(_ kind: Kind, requestState: RequestState, detail: String = "", underlying: (any Error)? = nil) {
     self.kind = kind
     self.requestState = requestState
@@ -50,7 +54,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 
   /// Returns the error for content (body) that exceeds the call's ``ExchangeContext/contentLimit``.
   public static func contentTooLarge(limit: Int) -> TransportError {
-    TransportError(.contentTooLarge, requestState: .answered, detail: "the content exceeds \(limit) bytes")
+    TransportError(.contentTooLarge, requestState: .responded, detail: "the content exceeds \(limit) bytes")
   }
 
   /// Returns the error for an attempt whose deadline (``ExchangeContext/attemptDeadline``) passed before the response
@@ -71,23 +75,23 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 
 extension TransportError {
   /// The part that failed. Decides whether a failure counts against the server and whether a retry can help.
-  public enum Subject: String, Sendable, Hashable, CaseIterable {
+  public enum Source: String, Sendable, Hashable, CaseIterable {
     /// The server, or the network path to it.
     case server
-    /// The content to send: its file cannot be read, its length differs from the announced one, or its producer threw.
-    /// It would fail with any server.
+    /// The content to send: its file cannot be read, its length differs from the announced length, or its producer
+    /// threw. The request would fail with any server.
     case content
     /// Obtaining credentials, with or without an exchange with the server that issues them.
     case credentials
     /// Traffic control in the client: an open circuit, an exhausted rate limit or a full queue. Neither the server nor
     /// the request failed.
-    case control
+    case trafficControl
   }
 
-  /// Returns the same error with another subject.
-  public func about(_ subject: Subject) -> TransportError {
+  /// Returns the same error with another source.
+  public func attributed(to subject: Source) -> TransportError {
     var error = self
-    error.subject = subject
+    error.source = subject
     return error
   }
 
@@ -98,11 +102,11 @@ extension TransportError {
     case .hostNotFound: .hostNotFound
     case .connectionFailed: .connectionFailed
     case .tls: .tls
-    case .broken: .broken
+    case .connectionLost: .connectionLost
     case .malformedResponse: .malformedResponse
     case .contentTooLarge: .contentTooLarge
-    case .declined: .declined
-    case .unsupported: .invalidRequest
+    case .refused: .refused
+    case .invalidRequest: .invalidRequest
     case .timedOut: .timeout
     }
   }

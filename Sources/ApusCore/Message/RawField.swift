@@ -22,15 +22,15 @@ public struct RawField: Sendable, Hashable {
 }
 
 extension RawField: SelfRedacting {
-  /// The name and the value, which is masked unless ``Redaction/standardFields`` contains the name.
+  /// The name and the value, which is masked unless ``Redaction/defaultFields`` contains the name.
   public var description: String {
-    let isShown = !isSensitive && Redaction.standardFields.contains(name.lowercased())
+    let isShown = !isSensitive && Redaction.defaultFields.contains(name.lowercased())
     return "\(name): \(isShown ? value : Redaction.mask)"
   }
 }
 
 extension [RawField] {
-  /// Adds a field in place of those with the same name, in any case.
+  /// Adds a field and removes fields with the same name, ignoring case.
   mutating func replace(with field: RawField) {
     removeAll { $0.name.utf8.lowercasedEqual(field.name.utf8) }
     append(field)

@@ -1,9 +1,9 @@
 public import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// A response as it was received: the head of the final response and its content (body).
@@ -36,9 +36,9 @@ extension ResponseMessage {
   /// The delay that the server asks for before a retry, or `nil` if it asks for none.
   ///
   /// Read from `Retry-After` as a number of seconds or as a date (RFC 9110 §10.2.3). A date is compared with the
-  /// response's own `Date`, so that a wrong clock does not matter, and ignored without one. A date in the past gives
-  /// zero. `retry-after-ms`, in milliseconds, takes precedence because it is more precise. Malformed values are
-  /// ignored. The maximum is 2³¹ seconds.
+  /// response's own `Date`, so that a wrong clock does not matter, and ignored if `Date` is missing. A date in the
+  /// past gives zero. `retry-after-ms`, in milliseconds, takes precedence because it is more precise. Malformed
+  /// values are ignored. The maximum is 2³¹ seconds.
   public var retryAfter: Duration? { RetryAfter.delay(in: head.headerFields) }
 }
 

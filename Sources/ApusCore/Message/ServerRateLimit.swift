@@ -9,8 +9,8 @@ public struct ServerRateLimit: Sendable, Hashable {
   public let limit: Int?
   /// The number of requests left in the current window.
   public let remaining: Int?
-  /// The time from the response to the end of the window. An absolute time is compared with the response's own `Date`,
-  /// so that a wrong clock does not matter, and ignored without one.
+  /// The time from the response to the end of the window. An absolute time is compared with the response's own
+  /// `Date`, so that a wrong clock does not matter, and ignored if `Date` is missing.
   public let reset: Duration?
 
   init(limit: Int?, remaining: Int?, reset: Duration?) {

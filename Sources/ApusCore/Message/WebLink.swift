@@ -8,7 +8,7 @@ public struct WebLink: Sendable, Hashable {
   public let relations: [String]
   private let parameters: [String: String]
 
-  /// Returns the value of the first parameter with a name such as `title`, in any case.
+  /// Returns the value of the first parameter with a case-insensitive name such as `title`.
   public func parameter(_ name: String) -> String? {
     parameters[name.lowercased()]
   }

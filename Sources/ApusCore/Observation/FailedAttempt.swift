@@ -2,21 +2,21 @@
 ///
 /// An attempt that ends because the call was cancelled or its deadline passed is not recorded: it did not fail.
 public struct FailedAttempt: Sendable, Hashable {
-  /// How an attempt failed.
+  /// The cause of an attempt's failure.
   public enum Cause: Sendable, Hashable {
     /// The server responded with this status.
-    case answered(status: Int)
+    case status(Int)
     /// No complete response arrived: the code that the call's error would have, and whether the request was sent.
     case failed(ErrorCode, RequestState)
   }
 
   /// The attempt's number, from 1.
   public let attempt: Int
-  /// When the attempt began and failed, on the client's clock.
+  /// The instants at which the attempt began and failed, on the client's clock.
   public let time: ClosedRange<MonotonicInstant>
-  /// How the attempt failed.
+  /// The cause of the failure.
   public let cause: Cause
-  /// Whether the call is retried, and why.
+  /// The retry decision and its reason.
   public let decision: Decision
 
   /// Creates a record of a failed attempt.
@@ -27,7 +27,7 @@ public struct FailedAttempt: Sendable, Hashable {
     self.decision = decision
   }
 
-  /// How long the attempt took.
+  /// The duration of the attempt.
   public var duration: Duration { time.lowerBound.duration(to: time.upperBound) }
 
   /// Whether the server may have seen the request.
@@ -41,7 +41,7 @@ extension FailedAttempt.Cause: CustomStringConvertible {
   /// The status, or the error code and the state of the request.
   public var description: String {
     switch self {
-    case .answered(let status): "status \(status)"
+    case .status(let status): "status \(status)"
     case .failed(let code, let state): "\(code.rawValue) (\(state.rawValue))"
     }
   }
@@ -63,43 +63,49 @@ extension Trace {
 }
 
 extension FailedAttempt {
-  /// What happens after a failed attempt.
+  /// The decision after a failed attempt.
   public enum Decision: Sendable, Hashable {
     /// The call is retried after this delay.
-    case again(after: Duration, PauseReason)
+    case retry(after: Duration, DelayReason)
     /// The call fails.
-    case end(EndReason)
+    case giveUp(GiveUpReason)
   }
 
-  /// Where the delay before a retry comes from.
-  public enum PauseReason: String, Sendable, Hashable, CaseIterable {
+  /// The reason for the delay before a retry.
+  #if hasAttribute(nonexhaustive)
+  @nonexhaustive
+  #endif
+  public enum DelayReason: String, Sendable, Hashable, CaseIterable {
     /// Nothing was sent, so the call is retried once without a delay.
     case notSent
     /// Exponential backoff with full jitter.
-    case backOff
+    case backoff
     /// Exponential backoff with full jitter, with the longer delays for a server that throttles.
     case throttled
     /// The delay that the server asked for.
     case serverDelay
   }
 
-  /// Why a call is not retried.
-  public enum EndReason: String, Sendable, Hashable, CaseIterable {
+  /// The reason why a call is not retried.
+  #if hasAttribute(nonexhaustive)
+  @nonexhaustive
+  #endif
+  public enum GiveUpReason: String, Sendable, Hashable, CaseIterable {
     /// The failure is not temporary.
     case notTemporary
     /// The maximum number of attempts is reached.
-    case attemptsUsedUp
+    case attemptsExhausted
     /// The server may have acted on the request, and the request is not idempotent.
     case notIdempotent
     /// The content (body) can be sent only once.
     case contentNotReplayable
     /// The server asked not to retry.
-    case refusedByServer
+    case forbiddenByServer
     /// The delay that the server asked for is longer than the policy allows.
     case serverDelayTooLong
     /// The call's deadline would pass before the next attempt.
     case deadlineTooNear
-    /// The retry budget for this server is exhausted.
+    /// The retry budget of the origin is exhausted.
     case budgetExhausted
   }
 }
@@ -108,33 +114,33 @@ extension FailedAttempt.Decision: CustomStringConvertible {
   /// The decision and its reason.
   public var description: String {
     switch self {
-    case .again(let delay, let reason): "retry in \(Trace.milliseconds(delay)) ms, \(reason)"
-    case .end(let reason): "no retry, \(reason)"
+    case .retry(let delay, let reason): "retry in \(Trace.milliseconds(delay)) ms, \(reason)"
+    case .giveUp(let reason): "no retry, \(reason)"
     }
   }
 }
 
-extension FailedAttempt.PauseReason: CustomStringConvertible {
+extension FailedAttempt.DelayReason: CustomStringConvertible {
   /// The reason as a phrase.
   public var description: String {
     switch self {
     case .notSent: "nothing was sent"
-    case .backOff: "backoff with jitter"
+    case .backoff: "backoff with jitter"
     case .throttled: "backoff with jitter for a throttling server"
     case .serverDelay: "as the server asked"
     }
   }
 }
 
-extension FailedAttempt.EndReason: CustomStringConvertible {
+extension FailedAttempt.GiveUpReason: CustomStringConvertible {
   /// The reason as a phrase.
   public var description: String {
     switch self {
     case .notTemporary: "the failure is not temporary"
-    case .attemptsUsedUp: "the maximum number of attempts is reached"
+    case .attemptsExhausted: "the maximum number of attempts is reached"
     case .notIdempotent: "the server may have acted on the request"
     case .contentNotReplayable: "the content can be sent only once"
-    case .refusedByServer: "the server asked not to retry"
+    case .forbiddenByServer: "the server asked not to retry"
     case .serverDelayTooLong: "the delay that the server asked for is too long"
     case .deadlineTooNear: "the deadline would pass before the next attempt"
     case .budgetExhausted: "the retry budget for this server is exhausted"

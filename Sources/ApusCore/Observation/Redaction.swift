@@ -1,6 +1,7 @@
 public import HTTPTypes
 
-/// The field and query parameter values that logs and texts may show. All other values are masked.
+/// The names of the fields and query parameters whose values logs and descriptions may show. All other values are
+/// masked.
 public struct Redaction: Sendable {
   /// The text that replaces a masked value.
   public static let mask = "██"
@@ -13,15 +14,15 @@ public struct Redaction: Sendable {
   /// Creates a redaction.
   ///
   /// - Parameters:
-  ///   - shownFields: the fields to show. Default: ``standardFields``.
+  ///   - shownFields: the fields to show. Default: ``defaultFields``.
   ///   - shownParameters: the query parameters to show. Default: none.
-  public init(shownFields: Set<String> = Redaction.standardFields, shownParameters: Set<String> = []) {
+  public init(shownFields: Set<String> = Redaction.defaultFields, shownParameters: Set<String> = []) {
     self.shownFields = Set(shownFields.map { $0.lowercased() })
     self.shownParameters = shownParameters
   }
 
-  /// Fields that describe a message and hold no credentials or personal data.
-  public static let standardFields: Set<String> = [
+  /// Fields that describe a message and contain no credentials or personal data.
+  public static let defaultFields: Set<String> = [
     "accept", "accept-encoding", "accept-language", "age", "allow", "cache-control", "content-encoding",
     "content-length", "content-range", "content-type", "date", "etag", "expires", "if-match", "if-modified-since",
     "if-none-match", "last-modified", "range", "retry-after", "server", "user-agent", "vary",

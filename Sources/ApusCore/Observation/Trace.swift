@@ -21,13 +21,14 @@ public struct Trace: Sendable, CustomStringConvertible {
     return first.instant.duration(to: last.instant)
   }
 
-  /// Returns the time from the first event to the first one that `matches`, or `nil` if no event does.
+  /// Returns the time from the first event to the first event for which `matches` returns `true`, or `nil` if there
+  /// is none.
   public func time(to matches: (TraceEvent.Kind) -> Bool) -> Duration? {
     guard let first = events.first, let event = events.first(where: { matches($0.kind) }) else { return nil }
     return first.instant.duration(to: event.instant)
   }
 
-  /// The timeline as text: one line for each event, with the milliseconds since the first one.
+  /// The timeline as text: one line for each event, with the milliseconds since the first event.
   public var description: String {
     var lines = ["call \(id) \(endpoint)"]
     for event in events {
@@ -54,7 +55,7 @@ public struct Trace: Sendable, CustomStringConvertible {
 public struct ExchangeTimings: Sendable, Hashable {
   /// The number of the attempt, from 1.
   public let attempt: Int
-  /// When the message was handed to the transport.
+  /// The instant at which the message was passed to the transport.
   public let start: MonotonicInstant
   /// The time spent waiting for a connection from the pool.
   public private(set) var queued: Duration?
@@ -63,7 +64,7 @@ public struct ExchangeTimings: Sendable, Hashable {
   /// The time to connect, through a proxy if there is one.
   public private(set) var connecting: Duration?
   /// The time of the TLS handshake.
-  public private(set) var securing: Duration?
+  public private(set) var tlsHandshake: Duration?
   /// The time to send the request, once there is a connection.
   public private(set) var sending: Duration?
   /// The time from the end of the request to the first byte of the response, or to its head if the transport does not
@@ -86,7 +87,7 @@ public struct ExchangeTimings: Sendable, Hashable {
     case .phase(let phase, let time): take(phase, time)
     case .connected:
       connected = event.instant
-      // The request is sent again if this is another connection.
+      // A further connection means that the transport resends the request.
       (sent, sending) = (nil, nil)
     case .requestSent:
       sent = event.instant
@@ -105,7 +106,7 @@ public struct ExchangeTimings: Sendable, Hashable {
     case .queued: queued = time
     case .nameLookup: nameLookup = time
     case .connecting: connecting = time
-    case .securing: securing = time
+    case .tlsHandshake: tlsHandshake = time
     }
   }
 }

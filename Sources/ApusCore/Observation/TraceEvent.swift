@@ -1,30 +1,33 @@
 /// An event in the life of a call. Events have a fixed size; their text is created on demand.
 public struct TraceEvent: Sendable, Hashable {
   /// The kind of an event.
+  #if hasAttribute(nonexhaustive)
+  @nonexhaustive
+  #endif
   public enum Kind: Sendable, Hashable {
     /// The app started the call.
     case started
     /// The request message is complete.
     case prepared
     /// The call shares the in-flight exchange of the call with this serial number.
-    case joined(serial: UInt64)
+    case coalesced(serial: UInt64)
     /// An attempt began.
     case attemptStarted
     /// An attempt failed.
     indirect case attemptFailed(FailedAttempt)
     /// The call waits in a queue.
-    case queued(WaitingCause)
+    case queued(QueueReason)
     /// The call left the queue after this time.
     case admitted(after: Duration)
     /// Credentials were added to the message. The generation number grows with every refresh.
-    case authorized(generation: UInt64)
+    case credentialsAdded(generation: UInt64)
     /// The server rejected the credentials of this generation.
-    case unauthorized(generation: UInt64)
+    case credentialsRejected(generation: UInt64)
     /// The call waits until the credentials of this generation are replaced.
     case awaitingCredentials(generation: UInt64)
     /// The call follows a redirect. The next exchange belongs to the same attempt.
     indirect case redirected(status: Int, from: Origin, to: Origin)
-    /// The message was handed to the transport.
+    /// The message was passed to the transport.
     case exchangeStarted
     /// A phase of getting a connection took this time. Recorded once the exchange has a connection.
     case phase(ConnectionPhase, Duration)
@@ -32,7 +35,8 @@ public struct TraceEvent: Sendable, Hashable {
     case connected(reused: Bool)
     /// The whole request was sent, content (body) included.
     case requestSent
-    /// The transport sends the request again on a new connection, the only retry that a transport may make by itself.
+    /// The transport resends the request on a new connection. This is the only retry that a transport may make by
+    /// itself.
     ///
     /// The reused connection was closed before any byte of the response arrived, or before anything was written.
     case resent
@@ -42,9 +46,11 @@ public struct TraceEvent: Sendable, Hashable {
     case firstByteArrived
     /// The response head arrived.
     case headArrived(status: Int)
-    /// This much content was sent, in bytes. Delivered to observers only, not kept in the trace.
+    /// The number of content bytes sent so far, and the total if it is known. Delivered to observers only, not kept
+    /// in the trace.
     case sendProgress(sent: Int64, expected: Int64?)
-    /// This much content was received, in bytes. Delivered to observers only, not kept in the trace.
+    /// The number of content bytes received so far, and the total if it is known. Delivered to observers only, not
+    /// kept in the trace.
     case receiveProgress(received: Int64, expected: Int64?)
     /// All content arrived.
     case contentArrived(length: Int64)
@@ -53,16 +59,16 @@ public struct TraceEvent: Sendable, Hashable {
     /// The call was cancelled, or its deadline passed.
     case cancelRequested(CancellationReason)
     /// A decision of a middleware, with a number that the note explains.
-    case note(StaticNote, Int64)
+    case note(TraceNote, Int64)
     /// The call ended with a value.
     case succeeded
     /// The call ended with an error.
     case failed(ErrorCode)
   }
 
-  /// What happened.
+  /// The kind of the event.
   public let kind: Kind
-  /// When it happened, on the client's clock.
+  /// The instant of the event, on the client's clock.
   public let instant: MonotonicInstant
   /// The number of the attempt, from 1.
   public let attempt: Int
@@ -74,7 +80,7 @@ public struct TraceEvent: Sendable, Hashable {
 }
 
 /// The name of a middleware's decision: a constant text in a trace.
-public struct StaticNote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct TraceNote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   private let text: StaticString
 
   /// Creates a note from a literal, for example `"served stale, age in seconds"`.
@@ -86,7 +92,7 @@ public struct StaticNote: Sendable, Hashable, ExpressibleByStringLiteral, Custom
   public var description: String { text.description }
 
   /// Whether both notes have the same text.
-  public static func == (lhs: StaticNote, rhs: StaticNote) -> Bool {
+  public static func == (lhs: TraceNote, rhs: TraceNote) -> Bool {
     lhs.description == rhs.description
   }
 
@@ -102,13 +108,13 @@ extension TraceEvent.Kind: CustomStringConvertible {
     switch self {
     case .started: "started"
     case .prepared: "request prepared"
-    case .joined(let serial): "coalesced with call #\(serial)"
+    case .coalesced(let serial): "coalesced with call #\(serial)"
     case .attemptStarted: "attempt started"
     case .attemptFailed(let attempt): "attempt failed with \(attempt)"
     case .queued(let cause): "queued: \(cause)"
     case .admitted(let time): "admitted after \(Trace.milliseconds(time)) ms"
-    case .authorized(let generation): "credentials added, generation \(generation)"
-    case .unauthorized(let generation): "credentials rejected by the server, generation \(generation)"
+    case .credentialsAdded(let generation): "credentials added, generation \(generation)"
+    case .credentialsRejected(let generation): "credentials rejected by the server, generation \(generation)"
     case .awaitingCredentials(let generation): "waiting until the credentials of generation \(generation) are replaced"
     case .redirected(let status, let from, let to): "redirected with status \(status) from \(from) to \(to)"
     case .exchangeStarted: "exchange started"
@@ -135,8 +141,11 @@ extension TraceEvent.Kind: CustomStringConvertible {
   }
 }
 
-/// Why a call is queued.
-public enum WaitingCause: Sendable, Hashable, CustomStringConvertible {
+/// The reason why a call is queued.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
+public enum QueueReason: Sendable, Hashable, CustomStringConvertible {
   /// The app paused all calls or one of the call's tags.
   case held
   /// The concurrency limit of one of its tags is reached.
@@ -144,22 +153,22 @@ public enum WaitingCause: Sendable, Hashable, CustomStringConvertible {
   /// The concurrency limit of its origin is reached.
   case origin(limit: Int)
   /// The global concurrency limit is reached.
-  case total(limit: Int)
+  case global(limit: Int)
   /// A permit is free, but other queued calls are ahead of this one.
-  case others
+  case behindOthers
   /// The rate limit is exhausted, or the server asked for a delay.
   case rateLimit
   /// The device has no network.
   case network
 
-  /// The cause as a phrase.
+  /// The reason as a phrase.
   public var description: String {
     switch self {
     case .held: "held by the app"
     case .tag(let limit): "concurrency limit of its tag, \(limit)"
     case .origin(let limit): "concurrency limit of its origin, \(limit)"
-    case .total(let limit): "global concurrency limit, \(limit)"
-    case .others: "behind other calls"
+    case .global(let limit): "global concurrency limit, \(limit)"
+    case .behindOthers: "behind other calls"
     case .rateLimit: "rate limit"
     case .network: "no network"
     }
@@ -167,6 +176,9 @@ public enum WaitingCause: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A phase before a request is sent, as far as the transport can measure it.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ConnectionPhase: String, Sendable, Hashable, CaseIterable {
   /// Waiting for a connection from the pool. Does not count the time to open one for this exchange.
   case queued
@@ -175,14 +187,14 @@ public enum ConnectionPhase: String, Sendable, Hashable, CaseIterable {
   /// Connecting to an address, directly or through a proxy.
   case connecting
   /// The TLS handshake.
-  case securing
+  case tlsHandshake
 
   fileprivate var text: String {
     switch self {
     case .queued: "connection queue"
     case .nameLookup: "name lookup"
     case .connecting: "connect"
-    case .securing: "TLS handshake"
+    case .tlsHandshake: "TLS handshake"
     }
   }
 }

@@ -1,28 +1,31 @@
 public import HTTPTypes
 
-/// A call as middlewares see it, passed along the pipeline.
+/// The context of a call in the pipeline, as passed to middlewares.
 ///
-/// A value: a middleware changes its copy, and hands that to `next`. What is not about one pass through the pipeline is in
-/// ``call``.
+/// A middleware changes its copy and passes it to `next`. The properties that do not belong to a single pass through
+/// the pipeline are in ``call``.
 public struct CallContext: Sendable {
   let base: Call
   /// The settings of the call, by key.
   public var values: ContextValues
-  /// When the call is over, unless content has moved since the attempt began and `endsLater` is set.
+  /// The instant at which the call ends. If `endsLater` is set, content transferred since the attempt began moves the
+  /// end.
   private var end: MonotonicInstant?
-  /// Whether `end` comes from a limit that does not count time in which content moves.
+  /// Whether `end` comes from a limit that does not count time during which content is transferred.
   private var endsLater = false
-  /// The instant by which the response head of this attempt must have arrived, see ``limitAttempt(to:)``; `nil`: the
-  /// attempt has no limit of its own, or the call is over before.
+  /// The instant by which the response head of this attempt must have arrived, see ``limitAttempt(to:)``. `nil` if
+  /// the attempt has no limit of its own, or if the call ends earlier.
   public private(set) var attemptDeadline: MonotonicInstant?
-  /// Whether an outer middleware follows redirects. Their content is then not collected (``ExchangeContext/follows(_:)``).
+  /// Whether an outer middleware follows redirects. The content of redirects is then not collected
+  /// (``ExchangeContext/followsRedirect(_:)``).
   package var followsRedirects = false
-  /// Whether an outer middleware handles 401 before the content is read. That content is then not collected.
+  /// Whether an outer middleware handles 401 before the content is read. The content of a 401 response is then not
+  /// collected.
   package var answersChallenges = false
-  /// Whether another attempt may follow this one if no response head arrives in time, so that it makes sense to limit this
-  /// attempt and to keep time for the next. Set by the middleware that retries. Default: `false`.
+  /// Whether another attempt may follow if no response head arrives in time, so that this attempt should be limited
+  /// to leave time for the next attempt. Set by the retry middleware. Default: `false`.
   package var leavesTimeForRetry = false
-  /// Whether several calls share the work, so that the end of one of them does not end it.
+  /// Whether several calls share the exchange, so that the end of one call does not end it.
   private(set) var isShared = false
   /// The number of the attempt that this pass belongs to, from 1.
   public var attempt: Int = 1 {
@@ -34,9 +37,9 @@ public struct CallContext: Sendable {
     values = call.options.values
   }
 
-  /// The context that a call enters the pipeline with, under the deadline that it inherits.
+  /// Returns the context with which a call enters the pipeline, with the inherited deadline.
   ///
-  /// - Throws: ``CallError`` if that deadline has passed: nothing is sent then.
+  /// - Throws: ``CallError`` if the inherited deadline has passed. Nothing is sent then.
   @inline(never)  // Its temporaries would be kept for as long as the call waits.
   static func entering(with call: Call) throws -> CallContext {
     var context = CallContext(of: call)
@@ -49,7 +52,7 @@ public struct CallContext: Sendable {
     return context
   }
 
-  /// The context of work that several calls share: no single call's deadline binds it.
+  /// Returns the context of an exchange that several calls share. The deadline of a single call does not apply to it.
   func shared() -> CallContext {
     var copy = self
     (copy.end, copy.attemptDeadline, copy.endsLater) = (nil, nil, false)
@@ -57,102 +60,107 @@ public struct CallContext: Sendable {
     return copy
   }
 
-  // MARK: The call and its surroundings
+  // MARK: The call and its client
 
-  /// The call: id, tags, endpoint, phase, trace. For work that several calls share, the call that started it.
+  /// The call: id, tags, endpoint, phase, trace. For an exchange that several calls share, the call that started it.
   public var call: CallEntry { base.entry }
-  /// How the app wants the content.
+  /// The way the content (body) of the response is delivered.
   public var delivery: ContentDelivery { base.delivery }
-  /// The environment that the call was made in. It stays the same when the client switches.
+  /// The environment in which the call was made. It does not change when the client switches to another environment.
   public var environment: Environment { base.environment }
-  /// The most bytes of content that the call keeps in memory.
+  /// The maximum number of content bytes that the call reads into memory.
   public var contentLimit: Int { base.contentLimit }
   /// The client's clock.
   public var clock: any MonotonicClock { base.runtime.clock }
-  /// The present instant of the client's clock.
+  /// The current instant of the client's clock.
   public var now: MonotonicInstant { base.runtime.clock.now }
 
-  /// Returns 64 bits of the client's source of randomness.
+  /// Returns 64 random bits from the client's source of randomness.
   public func random() -> UInt64 { base.runtime.random() }
 
-  /// How query parameters of the call are written.
+  /// The tags, endpoint and timeout of ``call``, read on every call's path without making an entry.
+  package var tags: [Tag] { base.options.tags }
+  package var endpoint: EndpointIdentity { base.endpoint }
+  package var timeout: Duration? { base.options.timeout }
+
+  /// The style of the call's query parameters.
   package var queryStyle: QueryStyle { base.coding.effectiveQuery }
 
-  /// Writes an event into the call's trace.
+  /// Adds an event to the call's trace.
   public func record(_ kind: TraceEvent.Kind) {
     base.record(kind, attempt: attempt)
   }
 
-  /// Starts work that outlives the call and serves other calls too, on the client's executor. The task inherits nothing of
-  /// the call and is not cancelled with it.
+  /// Starts a task on the client's executor, for work that outlives the call and serves other calls too. The task
+  /// inherits nothing from the call and is not cancelled with it.
   @discardableResult
   package func spawnDetached(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
     base.host.spawner.spawnDetached(work)
   }
 
-  /// Reports how many bytes of content a middleware has read in place of the app.
+  /// Reports the number of content bytes that a middleware has read in place of the app.
   package func received(_ count: Int) {
     base.received(count)
   }
 
   /// Throws if the exchange must not begin.
   ///
-  /// The call is asked besides the task: until it has suspended for the first time, the task may run inside the caller's
-  /// and learns of a cancellation only afterwards.
+  /// Checks the call as well as the task. Until its first suspension, the task may run inside the caller's task and
+  /// does not learn of a cancellation.
   func checkCancellation() throws {
     try Task.checkCancellation()
     if !isShared { try base.checkCancellation() }
   }
 
-  // MARK: Deadlines: instants of the client's clock, which everything that waits obeys
+  // MARK: Deadlines, as instants of the client's clock
 
-  /// The instant at which the call ends with a timeout; content obeys it too. `nil`: no deadline.
+  /// The instant at which the call ends with a timeout, even during content transfer. `nil`: no deadline.
   ///
-  /// The default limit of a call is no deadline: its end is not known in advance.
+  /// The default limit of a call is not a deadline, because its end is not known in advance.
   public var deadline: MonotonicInstant? { endsLater ? base.snapshot(\.limits.deadline) : end }
 
-  /// The instant up to which waiting before an exchange makes sense: the nearest of ``attemptDeadline``, ``deadline`` and the
-  /// end of the call's default limit, as it was when the attempt began. `nil`: no limit.
+  /// The instant at which waiting for an exchange must end: the earliest of ``attemptDeadline``, ``deadline`` and the
+  /// end of the call's default limit, computed when the attempt began. `nil`: no limit.
   public var nearestDeadline: MonotonicInstant? { attemptDeadline ?? end }
 
-  /// The time that the call has left if no content moves from now on. Not positive once any of its limits has passed; `nil`:
-  /// no limit.
+  /// The remaining time of the call if no content is transferred from now on. Zero or negative once a limit has
+  /// passed. `nil`: no limit.
   public var remaining: Duration? {
     guard let end else { return nil }
     return endsLater ? base.remaining(at: now) : now.duration(to: end)
   }
 
-  /// ``nearestDeadline`` as it is now: content may have moved since the attempt began.
+  /// ``nearestDeadline`` computed now, because content may have been transferred since the attempt began.
   var presentEnd: MonotonicInstant? {
     attemptDeadline ?? (endsLater ? base.snapshot { $0.limits.end(at: now) } : end)
   }
 
-  /// Whether the time of this attempt is up.
+  /// Whether the deadline of this attempt has passed.
   package var isAttemptOver: Bool { attemptDeadline.map { $0 <= now } ?? false }
 
-  /// Ends the call with a timeout at `instant`, unless it has ended before.
+  /// Sets a deadline at which the call ends with a timeout.
   ///
-  /// An earlier deadline stays in force. The deadline covers everything: waiting, exchanges, content. An instant more than
-  /// a hundred years away sets no limit.
+  /// An earlier deadline stays in effect. The deadline covers waiting, exchanges and content transfer. An instant a
+  /// hundred years or more after the start of the call sets no limit.
   public mutating func limit(to instant: MonotonicInstant) {
     guard base.startInstant.duration(to: instant) < .endless else { return }
     base.setDeadline(instant)
-    // An outer middleware may have set the default limit: the nearer of both counts for what waits.
+    // An outer middleware may have set the default limit. Waiting ends at the earlier of the two.
     if let end, end <= instant { return }
     (end, endsLater) = (instant, false)
     if let attemptDeadline, attemptDeadline >= instant { self.attemptDeadline = nil }
   }
 
-  /// Sets the default limit of the call, which does not count time in which content moves.
+  /// Sets the default limit of the call. Time during which content is transferred does not count.
   ///
   /// Queues, connecting, waiting for the response head and delays between attempts count. While request or response
-  /// content moves, the limit pauses; the call then ends after 20 seconds without a byte
-  /// (``ExchangeTimeouts/stall``), or below 1 KiB/s over 60 seconds. It continues with the time that was left when the
-  /// request has been sent, and before another attempt or redirect. It no longer applies once the app reads a streamed
-  /// response. A limit of a hundred years or more is none. Only the first call of this method has an effect.
+  /// content is transferred, the limit is paused; the call then ends after 20 seconds without a byte
+  /// (``ExchangeTimeouts/stall``), or below 1 KiB/s over 60 seconds. The limit continues with the remaining time
+  /// after the request has been sent, and before another attempt or redirect. It no longer applies once the app reads
+  /// a streamed response. A hundred years or more means no limit. Only the first call of this method has an effect.
   ///
   /// - Parameter limit: the time from the start of the call.
-  package mutating func limitUntilContentMoves(_ limit: Duration) {
+  package mutating func limitExcludingTransfer(_ limit: Duration) {
     guard limit < .endless else { return }
     let stall = values[ExchangeTimeouts.self].stall ?? CallTimeLimit.standardStall
     base.setDefaultLimit(CallTimeLimit(limit, stall: stall, since: base.startInstant))
@@ -162,34 +170,36 @@ public struct CallContext: Sendable {
     if let attemptDeadline, attemptDeadline >= instant { self.attemptDeadline = nil }
   }
 
-  /// Fails the attempt at `instant`, unless its response head has arrived by then.
+  /// Sets a deadline for the response head of the attempt.
   ///
-  /// An attempt runs in the task of its call and cannot be cancelled apart from it. So the limit cancels nothing: it is
-  /// ``attemptDeadline``, and transports and middlewares that wait throw
-  /// ``TransportError/attemptTimedOut(in:requestState:)`` themselves, after which the call can retry. The limit covers
-  /// every redirect of the attempt, and no content. An earlier limit stays in force, and so does an earlier end of the call.
+  /// An attempt runs in the task of its call and cannot be cancelled separately. The deadline therefore cancels
+  /// nothing: transports and middlewares that wait check ``attemptDeadline`` and throw
+  /// ``TransportError/attemptTimedOut(in:requestState:)`` themselves, after which the call can retry. The deadline
+  /// covers all redirects of the attempt, but not the transfer of content. An earlier deadline of the attempt or the
+  /// call stays in effect.
   public mutating func limitAttempt(to instant: MonotonicInstant) {
     if let nearest = nearestDeadline, nearest <= instant { return }
     attemptDeadline = instant
   }
 
-  /// Notifies `target` when the time of this attempt is up, by the client's clock.
+  /// Notifies `target` when the deadline of this attempt passes, by the client's clock.
   ///
-  /// For middlewares that wait for something that knows no time. It costs no task. The target is retained until it is
-  /// notified or the alarm is cancelled. If the time is up already, the target is notified at once, on another thread.
+  /// For middlewares that wait without a timeout. The alarm needs no task. The target is retained until it is
+  /// notified or the alarm is cancelled. If the deadline has already passed, the target is notified immediately, on
+  /// another thread.
   ///
-  /// - Returns: `nil` if the attempt has no limit of its own; the target is never notified then.
+  /// - Returns: the alarm, or `nil` if the attempt has no deadline. The target is never notified then.
   public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? {
     attemptDeadline.map { base.alarm(for: target, at: $0) }
   }
 
-  /// Runs work whose calls, of any client, end at the ``nearestDeadline`` of this call at the latest.
+  /// Performs work whose calls, with any client, end no later than the ``nearestDeadline`` of this call.
   ///
-  /// For a middleware that makes calls with a client of its own; the calls of ``client`` do so anyway.
+  /// For a middleware that makes calls with its own client. The calls of ``client`` always have this limit.
   ///
-  /// - Returns: what `work` returns.
-  /// - Throws: what `work` throws.
-  public func passingDeadline<Output, Failure: Error>(
+  /// - Returns: the result of `work`.
+  /// - Throws: the error of `work`.
+  public func propagatingDeadline<Output, Failure: Error>(
     to work: () async throws(Failure) -> Output
   ) async throws(Failure) -> Output {
     guard let presentEnd else { return try await work() }
@@ -198,11 +208,11 @@ public struct CallContext: Sendable {
 }
 
 extension CallContext {
-  /// Whether sending a message of this call more than once is safe: by its method, unless the endpoint declares otherwise
-  /// (`IdempotenceKey`), or because it carries an idempotency key. Whether its content can be sent again is another
-  /// question.
+  /// Whether a message of this call may be sent more than once: because its method is idempotent, unless the endpoint
+  /// declares otherwise (`IdempotenceKey`), or because it carries an idempotency key. Whether its content can be
+  /// replayed is a separate condition (``MessageContent/isReplayable``).
   ///
-  /// - Parameter head: the head as it is sent. A redirect may have removed the key.
+  /// - Parameter head: the head as it is sent. A redirect may have removed the idempotency key.
   public func isRepeatable(_ head: HTTPRequest) -> Bool {
     (values[IdempotenceKey.self] ?? head.method.isIdempotent) || hasIdempotencyKey(head)
   }
@@ -220,8 +230,8 @@ extension CallContext {
     followsRedirects && ResponseMessage.isRedirect(head)
   }
 
-  /// What the call has sent in this attempt, redirects included. Messages that failed before they were sent, and messages
-  /// that were answered with 401, have had no effect and do not count.
+  /// Whether the messages sent in this attempt, redirects included, may be repeated. Messages that failed before they
+  /// were sent, and messages rejected with 401, had no effect and do not count.
   package var sentMessages: SentMessages { base.snapshot(\.sentMessages) }
 
   private static let standardKey = HTTPField.Name("Idempotency-Key")

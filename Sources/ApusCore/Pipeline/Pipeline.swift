@@ -1,19 +1,19 @@
-/// The middlewares of a client in order: a list with named slots.
+/// The ordered list of a client's middlewares, with named slots.
 ///
 /// <!-- sample: pipeline-literal -->
 /// ```swift
 /// let pipeline: Pipeline = [
-///   .totalDeadline: TotalDeadline(standard: .seconds(30)),
+///   .timeout: TimeoutMiddleware(standard: .seconds(30)),
 ///   .coalescing: CoalescingMiddleware(),
-///   .retry: Retry(),
+///   .retry: RetryMiddleware(),
 /// ]
 /// ```
 public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringConvertible {
-  /// Where a middleware is inserted.
+  /// The position at which a middleware is inserted.
   public enum Position: Sendable, Hashable {
-    /// Before everything in the slot: further out.
+    /// Before all middlewares of the slot: further out.
     case before(Slot)
-    /// After everything in the slot: further in.
+    /// After all middlewares of the slot: further in.
     case after(Slot)
 
     /// Once per call, just outside retry.
@@ -31,10 +31,11 @@ public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringCo
 
   package private(set) var entries: [Entry] = []
 
-  /// Makes a pipeline of middlewares in order, outermost first; `nil` leaves a place empty.
+  /// Creates a pipeline from middlewares in order, outermost first. `nil` adds no middleware.
   ///
-  /// Without a ``CoalescingMiddleware`` every call has its own exchange: ``DuplicatePolicy/join`` behaves as
-  /// ``DuplicatePolicy/allow``. Without a ``PrincipalBinding`` a call that waits may be sent as another account.
+  /// Without a ``CoalescingMiddleware`` every call has its own exchange: ``DuplicatePolicy/coalesce`` behaves as
+  /// ``DuplicatePolicy/allow``. Without a ``PrincipalBinding`` a queued call may be sent with the credentials of
+  /// another account.
   ///
   /// - Precondition: the slots are in ascending order.
   public init(dictionaryLiteral elements: (Slot, (any Middleware)?)...) {
@@ -62,7 +63,7 @@ public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringCo
   }
 
   /// The middlewares, outermost first.
-  public var middlewares: [any Middleware] { entries.map(\.middleware) }
+  package var middlewares: [any Middleware] { entries.map(\.middleware) }
 
   /// One line for each middleware with its slot, outermost first.
   public var description: String {
@@ -70,40 +71,43 @@ public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringCo
   }
 }
 
-/// The named places of the pipeline, outermost first.
+/// A named position in the pipeline. The cases are in order, outermost first.
 ///
 /// Middlewares before ``retry`` run once per call, middlewares after it once per attempt.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum Slot: Int, Sendable, CaseIterable, Comparable {
   /// Tracing and logging: outermost, to see everything.
   case trace
-  /// Completing and checking requests, such as common fields and parameters: outside of everything that compares, stores
-  /// or repeats messages.
+  /// Completing and checking requests, such as common fields and parameters: outside all middlewares that compare,
+  /// store or repeat messages.
   case validation
-  /// The deadline of the whole call: outside of everything that waits.
-  case totalDeadline
-  /// The account of the call: settled before anything stores, shares, repeats or holds the call.
+  /// The deadline of the whole call: outside all middlewares that wait.
+  case timeout
+  /// The account of the call: determined before any middleware stores, shares, repeats or queues the call.
   case principal
-  /// Stored responses: a hit skips everything further in.
+  /// Stored responses: a hit skips all middlewares further in.
   case cache
-  /// Coalesced calls: inside the deadline, so that each caller keeps its own.
+  /// Coalescing: inside the deadline, so that each call keeps its own deadline.
   case coalescing
   /// Retries.
   case retry
   /// Concurrency limits: inside retry, so that no permit is held during a delay.
   case scheduling
   /// The deadline of one attempt.
-  case attemptDeadline
+  case attemptTimeout
   /// Rate limits.
   case rateLimit
   /// Circuit breakers: every attempt counts.
   case breaker
-  /// Redirects: everything further in runs for each hop.
+  /// Redirects: all middlewares further in run for each hop.
   case redirects
   /// Cookies, for each hop.
   case cookies
   /// Credentials and signatures: innermost, so that they are fresh for each hop.
-  case credentials
-  /// Middlewares that must see exactly what the transport sees.
+  case authentication
+  /// Middlewares that must see the message exactly as the transport sends it.
   case transport
 
   /// Whether `lhs` is further out.

@@ -1,14 +1,15 @@
-/// The environment's way to bind a call to the account whose credentials it uses.
+/// The setting of an environment that binds each call to the account whose credentials the call uses.
 ///
-/// ``PrincipalBinding`` calls the closure once for each call, before anything waits, shares or repeats the call. The closure
-/// keeps what it needs to recognise the account in `context.values`, under keys that do not affect coalescing, and returns a
-/// number for the account. Different numbers are different accounts, or different sessions of one account; `nil`: the call
-/// uses no credentials.
+/// ``PrincipalBinding`` calls the closure once for each call, before any middleware queues, shares or repeats the
+/// call. The closure stores the data that identifies the account in `context.values`, under keys that do not affect
+/// coalescing, and returns a number for the account. Different numbers mean different accounts, or different sessions
+/// of one account. `nil` means that the call uses no credentials.
 ///
-/// Middlewares that share or store responses compare ``CallContext/principal``. The middleware that adds credentials compares
-/// the kept account with the present one each time, so that a call is never sent as another account.
+/// Middlewares that share or store responses compare ``CallContext/principal``. The middleware that adds credentials
+/// compares the stored account with the current account each time, so that a call is never sent with the credentials
+/// of another account.
 package enum PrincipalKey: ContextKey {
-  /// Binds a call, given the message that it enters the pipeline with.
+  /// A closure that binds a call, given the message with which the call enters the pipeline.
   package typealias Binding =
     @Sendable (_ request: RequestMessage, _ context: inout CallContext) async throws -> UInt64?
 
@@ -17,30 +18,30 @@ package enum PrincipalKey: ContextKey {
 }
 
 extension CallContext {
-  /// The principal that the call is bound to: a number for the account, or the session, whose credentials it uses; `nil`: the call uses no credentials, or is not bound yet.
+  /// The principal of the call: a number for the account or session whose credentials the call uses. `nil` if the
+  /// call uses no credentials or is not bound yet.
   public var principal: UInt64? { values[BoundPrincipalKey.self] }
 }
 
-/// The principal of a call. Coalescing compares it by itself.
+/// The principal of a call. Coalescing compares it separately.
 private enum BoundPrincipalKey: ContextKey {
   static let defaultValue: UInt64? = nil
-  static let tellsCallsApart = false
+  static let affectsCoalescing = false
 }
 
-/// Binds each call to its principal, the account whose credentials it uses, before anything waits, shares or repeats the call.
+/// A middleware that binds each call to its principal, the account whose credentials the call uses, before other
+/// middlewares queue, share or repeat the call.
 ///
-/// It belongs in the slot ``Slot/principal``. Calls in environments without credentials skip it.
+/// Insert it in the slot ``Slot/principal``. Calls in environments without credentials skip it.
 public struct PrincipalBinding: ConditionalMiddleware {
-  /// Makes the middleware.
+  /// Creates the middleware.
   public init() {}
 
-  func isNeeded(for context: CallContext) -> Bool {
-    context.environment.values.contains(PrincipalKey.self)
-  }
+  var audience: MiddlewareAudience { .callsWithPrincipal }
 
-  /// Passes the call on with the principal it is bound to.
+  /// Binds the call to its principal and passes it on.
   ///
-  /// - Throws: what the binding throws.
+  /// - Throws: the error of the binding or of `next`.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     try await next(request, context: bound(request, context))
   }

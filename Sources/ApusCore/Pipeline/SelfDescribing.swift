@@ -1,7 +1,7 @@
-/// A middleware, transport or observer that tells its settings, for `Client.describe()`.
+/// A middleware, transport or observer that describes its settings, for `Client.describe()`.
 ///
-/// Conform to it so that a middleware of your own shows its settings and is checked for settings that contradict each other:
-/// the check reads these facts and knows no types.
+/// Conform your own middleware to this protocol, so that its settings are shown and checked for conflicts. The check
+/// reads only the facts and does not depend on types.
 ///
 /// ```swift
 /// struct Patience: Middleware, SelfDescribing {
@@ -14,39 +14,43 @@
 /// }
 /// ```
 public protocol SelfDescribing {
-  /// The settings for calls that set nothing themselves, in the order in which they are shown.
+  /// The default settings of calls, in the order in which they are shown.
   ///
-  /// Facts are shown as they are: never include a credential, a query value or a field value.
+  /// Facts are shown unmasked. Never include a credential, a query value or a field (header) value.
   var facts: [Fact] { get }
 }
 
 /// One setting of a middleware, a transport or an observer, see ``SelfDescribing``.
 ///
-/// Warnings about contradictions compare the facts with a meaning of their own; ``setting(_:_:)`` and ``time(_:_:)`` are
-/// only shown.
+/// The check for conflicts reads all facts except ``setting(_:_:)`` and ``time(_:_:)``, which are only shown.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum Fact: Sendable, Hashable {
   /// The time limit of a whole call, waiting included; `nil`: none.
   case totalLimit(Duration?)
   /// The time limit of one attempt; `nil`: none.
   case attemptLimit(Duration?)
-  /// The most attempts of a call, including the first; less than 2: no retries.
+  /// The maximum number of attempts of a call, including the first. Less than 2 means no retries.
   case attempts(Int)
-  /// The upper bound of the delay after the first attempt, which doubles with each attempt, and the bound of all delays.
-  case pauses(first: Duration, longest: Duration)
-  /// The longest delay of a server (`Retry-After`) that is honoured. A longer one is cut to this if `isClamped`; otherwise
-  /// the call fails at once.
+  /// The upper bound of the delay after the first attempt, which doubles with each attempt, and the bound of all
+  /// delays.
+  case backoff(first: Duration, maximum: Duration)
+  /// The maximum server delay (`Retry-After`) that is honored. A longer delay is reduced to the maximum if
+  /// `isClamped`; otherwise the call fails immediately.
   case serverDelay(upTo: Duration, isClamped: Bool)
-  /// The retry budget of one server: its tokens, and the tokens that a retry costs; 0: no budget.
+  /// The retry budget of an origin: its tokens, and the tokens that a retry costs. A cost of 0 means no budget.
   case budget(capacity: Int, cost: Int)
   /// The concurrency limits. `Int.max`: no limit.
   case permits(perOrigin: Int, total: Int)
-  /// The rate limit: one request per interval, and a burst after a quiet time.
+  /// The rate limit: one request per interval, and a burst after an idle period.
   case rate(interval: Duration, burst: Int)
   /// A circuit opens when this share of at least `minimum` exchanges within a time window failed.
   case failureRatio(Double, minimum: Int, window: Duration)
   /// A circuit opens after this number of consecutive failures.
-  case failuresInARow(Int)
-  /// The most connections of a transport, with one exchange on each; other exchanges wait. `Int.max`: no limit.
+  case consecutiveFailures(Int)
+  /// The maximum number of connections of a transport, with one exchange on each; further exchanges wait. `Int.max`:
+  /// no limit.
   ///
   /// Not for transports that multiplex exchanges on a connection (RFC 9113 §5).
   case connections(perOrigin: Int, total: Int)
@@ -60,22 +64,21 @@ extension Fact: CustomStringConvertible {
   /// The fact in a few words, for example `3 attempts`.
   public var description: String {
     switch self {
-    case .totalLimit(let limit?): "\(limit.plainText) in all"
-    case .totalLimit(nil): "no limit in all"
-    case .attemptLimit(let limit?): "\(limit.plainText) an attempt"
-    case .attemptLimit(nil): "no limit of an attempt"
-    case .attempts(let count): count == 1 ? "1 attempt" : "\(count) attempts"
-    case .pauses(let first, let longest): "pauses up to \(first.plainText) doubling to \(longest.plainText)"
-    case .serverDelay(let limit, let isClamped): "a server's delay \(isClamped ? "cut" : "up") to \(limit.plainText)"
-    case .budget(_, 0): "no budget"
-    case .budget(let capacity, let cost): "budget \(capacity) at \(cost) an attempt"
-    case .permits(let perOrigin, let total): Self.text(perOrigin, total, "at a time")
-    case .rate(let interval, let burst): "1 request every \(interval.plainText) after \(burst) at once"
+    case .totalLimit(let limit?): "\(limit.plainText) in total"
+    case .totalLimit(nil): "no total limit"
+    case .attemptLimit(let limit?): "\(limit.plainText) per attempt"
+    case .attemptLimit(nil): "no limit per attempt"
+    case .attempts(let number): Self.count(number, "attempt")
+    case .backoff(let first, let maximum): "backoff \(first.plainText), doubling up to \(maximum.plainText)"
+    case .serverDelay(let limit, let isClamped): "Retry-After \(isClamped ? "cut" : "up") to \(limit.plainText)"
+    case .budget(_, 0): "no retry budget"
+    case .budget(let capacity, let cost): "retry budget \(capacity) at \(cost) per retry"
+    case .permits(let perOrigin, let total): Self.text(perOrigin, total, "concurrent call")
+    case .rate(let interval, let burst): "1 request per \(interval.plainText), burst \(burst)"
     case .failureRatio(let ratio, let minimum, let window):
-      "opens at \(ratio) failed of at least \(minimum) in \(window.plainText)"
-    case .failuresInARow(let count): "opens after \(count) \(count == 1 ? "failure" : "failures") in a row"
-    case .connections(Int.max, Int.max): "any number of connections"
-    case .connections(let perOrigin, let total): Self.text(perOrigin, total, "connections")
+      "opens at a failure ratio of \(ratio) of at least \(minimum) exchanges in \(window.plainText)"
+    case .consecutiveFailures(let number): "opens after \(Self.count(number, "consecutive failure"))"
+    case .connections(let perOrigin, let total): Self.text(perOrigin, total, "connection")
     case .time(let name, let time): "\(Self.line(name)) \(time?.plainText ?? "none")"
     case .setting(let name, ""): Self.line(name)
     case .setting(let name, let value): "\(Self.line(name)) \(Self.line(value))"
@@ -84,14 +87,16 @@ extension Fact: CustomStringConvertible {
 
   private static func text(_ perOrigin: Int, _ total: Int, _ unit: String) -> String {
     switch (perOrigin, total) {
-    case (Int.max, Int.max): "any number \(unit)"
-    case (Int.max, _): "\(total) \(unit)"
-    case (_, Int.max): "\(perOrigin) \(unit) to one origin"
-    default: "\(perOrigin) \(unit) to one origin, \(total) in all"
+    case (Int.max, Int.max): "unlimited \(unit)s"
+    case (Int.max, _): count(total, unit)
+    case (_, Int.max): "\(count(perOrigin, unit)) per origin"
+    default: "\(count(perOrigin, unit)) per origin, \(total) in total"
     }
   }
 
-  /// A layer is shown on one line, whatever its facts contain.
+  private static func count(_ number: Int, _ unit: String) -> String { "\(number) \(unit)\(number == 1 ? "" : "s")" }
+
+  /// Replaces line breaks with spaces, because a middleware is shown on one line.
   private static func line(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).joined(separator: " ")
   }

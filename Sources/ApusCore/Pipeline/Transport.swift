@@ -1,31 +1,33 @@
 public import HTTPTypes
 
-/// Sends one request message and returns its final response: one exchange.
+/// A type that performs exchanges: it sends a request message and returns the final response.
 ///
-/// A transport returns for every status and judges none. It follows no redirects and keeps no cookies, no cache and no
-/// credentials. When its task is cancelled it closes the exchange and throws `CancellationError` without delay. Every other
-/// failure is a ``TransportError`` that says whether the request was sent. Content may still arrive after it returned; only
-/// the transport touches the connection.
+/// A transport returns the response for every status. It follows no redirects and keeps no cookies, no cache and no
+/// credentials. When its task is cancelled it closes the exchange and throws `CancellationError` without delay. Every
+/// other failure is a ``TransportError`` that says whether the request was sent. Content (body) may still arrive
+/// after ``send(_:context:)`` has returned. Only the transport uses the connection.
 ///
-/// The deadline of a call cancels its task. The deadline of an attempt (``ExchangeContext/attemptDeadline``) does not: the
-/// transport checks the clock, or sets an alarm (``ExchangeContext/alarm(for:)``), and if the response head has not arrived in
-/// time it closes the exchange and throws ``TransportError/attemptTimedOut(in:requestState:)``. Content is not covered.
+/// The deadline of a call cancels its task. The deadline of an attempt (``ExchangeContext/attemptDeadline``) does
+/// not: the transport checks the clock, or sets an alarm (``ExchangeContext/alarm(for:)``), and if the response head
+/// has not arrived in time it closes the exchange and throws ``TransportError/attemptTimedOut(in:requestState:)``.
+/// This deadline does not cover content.
 public protocol Transport: Sendable {
-  /// Whether the transport records ``TraceEvent/Kind/connected(reused:)`` before anything of a request is sent, so that a call
-  /// that ends earlier counts as not sent.
+  /// Whether the transport records ``TraceEvent/Kind/connected(reused:)`` before it sends any part of a request, so
+  /// that a call that ends earlier counts as not sent.
   ///
-  /// Such a transport checks once more, after it has recorded the event and before it writes, whether the exchange is still
-  /// wanted. Default: `false`; then every exchange that has begun counts as maybe sent.
+  /// Such a transport must check again, after it has recorded the event and before it writes, whether the exchange is
+  /// still needed. Default: `false`; every exchange that has begun then counts as maybe sent.
   var reportsConnections: Bool { get }
 
   /// Performs the exchange and returns once the response head has arrived.
   ///
-  /// If the context asks for it (``ExchangeContext/collects(_:)``), a transport may collect the content itself and return with
-  /// all of it (``ResponseContent/init(collected:trailers:)``), so that its caller is not resumed for every piece.
+  /// If ``ExchangeContext/collectsContent(of:)`` returns `true`, a transport may collect the content itself and
+  /// return it complete (``ResponseContent/init(collected:trailers:)``), so that its caller is not resumed for every
+  /// piece.
   ///
   /// - Parameters:
-  ///   - request: complete and valid.
-  ///   - context: what the call asks for, and where the transport reports to.
+  ///   - request: the request message, complete and valid.
+  ///   - context: the options of the call, and the methods with which the transport reports progress.
   /// - Throws: ``TransportError``; `CancellationError` when the task is cancelled.
   func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage
 }
@@ -35,9 +37,9 @@ extension Transport {
   public var reportsConnections: Bool { false }
 }
 
-/// One exchange as its transport sees it: what the call asks for, and where the transport reports to.
+/// The context of one exchange: the options of the call, and the methods with which the transport reports progress.
 public struct ExchangeContext: Sendable {
-  /// One reference, since transports keep the context and pass it on.
+  /// A box, because transports store the context and pass it on.
   private final class Storage: Sendable {
     let pass: CallContext
 
@@ -54,14 +56,14 @@ public struct ExchangeContext: Sendable {
 
   private var base: Call { storage.pass.base }
 
-  /// Returns the context with a change, as a middleware would have made it; for checks of transports.
+  /// Returns the context with a change, as if made by a middleware. For tests of transports.
   package func changed(_ change: (inout CallContext) -> Void) -> ExchangeContext {
     var pass = storage.pass
     change(&pass)
     return ExchangeContext(pass)
   }
 
-  // MARK: What the call asks for
+  // MARK: The options of the call
 
   /// The call: id, tags, endpoint. For an exchange that several calls share, the call that started it.
   public var call: CallEntry { base.entry }
@@ -69,75 +71,76 @@ public struct ExchangeContext: Sendable {
   public var attempt: Int { storage.pass.attempt }
   /// The settings of the call, by key, such as ``ExchangeTimeouts``.
   public var values: ContextValues { storage.pass.values }
-  /// How the app wants the content.
+  /// The way the content of the response is delivered.
   public var delivery: ContentDelivery { base.delivery }
-  /// The most bytes of content that the call keeps in memory.
+  /// The maximum number of content bytes that the call reads into memory.
   public var contentLimit: Int { base.contentLimit }
   /// The client's clock.
   public var clock: any MonotonicClock { base.runtime.clock }
-  /// The instant by which the response head must have arrived; `nil`: the attempt has no limit of its own.
+  /// The instant by which the response head must have arrived, or `nil` if the attempt has no deadline.
   public var attemptDeadline: MonotonicInstant? { storage.pass.attemptDeadline }
 
-  /// Whether the time of this attempt is up.
+  /// Whether the deadline of this attempt has passed.
   public var isAttemptOver: Bool { storage.pass.isAttemptOver }
 
-  /// Notifies `target` when the time of this attempt is up, see ``CallContext/alarm(for:)``.
+  /// Notifies `target` when the deadline of this attempt passes, see ``CallContext/alarm(for:)``.
   ///
-  /// - Returns: `nil` if the attempt has no limit of its own; the target is never notified then.
+  /// - Returns: the alarm, or `nil` if the attempt has no deadline. The target is never notified then.
   public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? { storage.pass.alarm(for: target) }
 
-  /// Whether sending a message of this call more than once is safe, see ``CallContext/isRepeatable(_:)``.
+  /// Whether a message of this call may be sent more than once, see ``CallContext/isRepeatable(_:)``.
   public func isRepeatable(_ head: HTTPRequest) -> Bool { storage.pass.isRepeatable(head) }
 
-  /// Whether a response is a redirect that a middleware follows (RFC 9110 §15.4). Its content is not read: it is neither
-  /// collected nor decoded.
-  public func follows(_ head: HTTPResponse) -> Bool {
+  /// Whether a response is a redirect that a middleware follows (RFC 9110 §15.4). The content of such a response is
+  /// neither collected nor decoded.
+  public func followsRedirect(_ head: HTTPResponse) -> Bool {
     storage.pass.follows(head)
   }
 
-  /// Whether all content of a response must be in memory when the response reaches the pipeline: not for streamed calls, not
-  /// for redirects that are followed, and not for 401 that a middleware handles.
-  public func collects(_ head: HTTPResponse) -> Bool {
-    delivery == .buffered && !follows(head) && !(storage.pass.answersChallenges && head.status == .unauthorized)
+  /// Whether all content of a response must be in memory when the response reaches the pipeline. `false` for streamed
+  /// calls, for redirects that are followed, and for 401 responses that a middleware handles.
+  public func collectsContent(of head: HTTPResponse) -> Bool {
+    delivery == .buffered && !followsRedirect(head) && !(storage.pass.answersChallenges && head.status == .unauthorized)
   }
 
-  /// Starts work beside the exchange, on the client's executor: content that is made while it is sent.
+  /// Starts a task on the client's executor, for work during the exchange, such as producing content while it is
+  /// sent.
   ///
-  /// The task inherits priority and task-local values, and no actor. It is not cancelled with the call: the transport ends it
-  /// with the exchange.
+  /// The task inherits priority and task-local values, but no actor. It is not cancelled with the call; the transport
+  /// must end it with the exchange.
   @discardableResult
   public func spawn(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
     base.host.spawner.spawn(work)
   }
 
-  // MARK: What the transport reports
+  // MARK: Progress reports of the transport
 
-  /// Writes an event into the call's trace.
+  /// Adds an event to the call's trace.
   public func record(_ kind: TraceEvent.Kind) {
     base.record(kind, attempt: attempt)
   }
 
-  /// Reports how many bytes of the request content have been sent so far.
-  public func sent(total: Int64, expected: Int64?) {
+  /// Reports the number of request content bytes sent so far.
+  public func reportSent(total: Int64, expected: Int64?) {
     base.sent(total: total, expected: expected)
   }
 
-  /// Reports an interim response (RFC 9110 §15.2): writes it into the trace and calls the call's handler
+  /// Reports an interim response (RFC 9110 §15.2): adds it to the trace and calls the call's handler
   /// (``InterimResponses``).
-  public func interim(_ head: HTTPResponse) {
+  public func reportInterim(_ head: HTTPResponse) {
     record(.interim(status: head.status.code))
     values[InterimResponses.self]?(head)
   }
 
   /// Reports the response head. For transports that collect the content themselves
-  /// (``ResponseContent/init(collected:trailers:)``); otherwise the pipeline reports it.
-  public func headArrived(_ head: HTTPResponse) {
+  /// (``ResponseContent/init(collected:trailers:)``); otherwise the pipeline reports the head.
+  public func reportHead(_ head: HTTPResponse) {
     base.headArrived(head, attempt: attempt)
   }
 
-  /// Reports how many bytes of the response content have arrived since the last report. For transports that collect the
+  /// Reports the number of response content bytes received since the last report. For transports that collect the
   /// content themselves.
-  public func received(_ count: Int) {
+  public func reportReceived(_ count: Int) {
     base.received(count)
   }
 }

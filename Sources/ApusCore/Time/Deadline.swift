@@ -47,7 +47,7 @@ extension MonotonicClock {
 ///
 /// A task that outlives the work is bound only by the outer scopes.
 final class DeadlineScope: Sendable {
-  // An array rather than links to the outer scope, because an inner scope may outlive an outer one.
+  // An array rather than links to the outer scope, because an inner scope may outlive an outer scope.
   /// The surrounding scopes, outermost first.
   @TaskLocal private static var scopes: [DeadlineScope] = []
 
@@ -104,10 +104,10 @@ final class DeadlineScope: Sendable {
 /// }
 /// ```
 ///
-/// A call that is running at the deadline fails with the code `timeout` and its phase, as with a timeout of its own. A
-/// call that begins later sends nothing. An earlier limit, of a call or of surrounding work, stays in effect. The
-/// function only ends calls: it starts no task and cancels none. Swift infers `any Error` for a closure; write
-/// `{ () async throws(CallError) in … }` to keep the type.
+/// A call that is running at the deadline fails with the code `timeout` and its phase, as with
+/// ``Endpoint/timeout(_:)``. A call that begins later sends nothing. An earlier limit, of a call or of surrounding
+/// work, stays in effect. The function only ends calls: it starts no task and cancels none. Swift infers `any Error`
+/// for a closure; write `{ () async throws(CallError) in … }` to keep the type.
 ///
 /// A client with another clock than `clock`, as in a test, measures the remaining time with its own clock. To use a
 /// client's clock throughout, use ``Client/withDeadline(_:_:)``.

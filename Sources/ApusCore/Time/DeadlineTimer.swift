@@ -2,8 +2,8 @@ import Synchronization
 
 /// A timer for any number of deadlines that uses a single sleeping task.
 ///
-/// A call that ends in time costs an insertion and a removal. The task exists only while a deadline is pending, and is
-/// restarted only when an earlier deadline than the one it sleeps for is added.
+/// A call that ends in time costs an insertion and a removal. The task exists only while a deadline is pending, and
+/// is restarted only when a deadline is added that is earlier than all pending deadlines.
 final class DeadlineTimer: Sendable {
   typealias Key = DeadlineHeap<any DeadlineTarget>.Key
 
@@ -46,7 +46,7 @@ final class DeadlineTimer: Sendable {
     let generation = state.generation
     state.sleepingUntil = instant
     let clock = clock
-    // The sleeper holds the timer weakly, so that the timer ends with its client.
+    // The sleeper references the timer weakly, so that the timer ends with its client.
     state.sleeper = spawner.spawnDetached { [weak self] in
       do { try await clock.sleep(until: instant) } catch { return }
       self?.wake(generation: generation)

@@ -37,7 +37,7 @@ extension Duration {
   /// zero.
   ///
   /// - Parameter seconds: any number, including infinity and NaN.
-  public init(clampingSeconds seconds: Double) {
+  package init(clampingSeconds seconds: Double) {
     let longest: Double = 100 * 366 * 24 * 60 * 60
     self = seconds.isNaN ? .zero : .seconds(min(max(seconds, -longest), longest))
   }

@@ -1,13 +1,13 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// A client certificate with its private key, for servers that require mutual TLS. Prints as `██`.
 public struct ClientIdentity: Sendable, SelfRedacting {
   /// The format of an identity.
-  public enum Form: Sendable {
+  public enum Format: Sendable {
     /// Certificates and key in one encrypted PKCS #12 file (RFC 7292).
     case pkcs12(Data, passphrase: String)
     /// Certificates, the client's own first, and its unencrypted key as PEM text (RFC 7468).
@@ -15,7 +15,7 @@ public struct ClientIdentity: Sendable, SelfRedacting {
   }
 
   /// The certificates and the key.
-  public let form: Form
+  public let format: Format
 
   /// Creates an identity from PKCS #12 data (RFC 7292), which is opened at its first use.
   ///
@@ -23,7 +23,7 @@ public struct ClientIdentity: Sendable, SelfRedacting {
   ///   - pkcs12: the certificates and the key.
   ///   - passphrase: the passphrase of the data.
   public init(pkcs12: Data, passphrase: String) {
-    form = .pkcs12(pkcs12, passphrase: passphrase)
+    format = .pkcs12(pkcs12, passphrase: passphrase)
   }
 
   /// Creates an identity from PEM text (RFC 7468), which is parsed at its first use.
@@ -32,7 +32,7 @@ public struct ClientIdentity: Sendable, SelfRedacting {
   ///   - certificates: the client's certificate, followed by the intermediate certificates.
   ///   - key: the unencrypted private key.
   public init(certificates: Data, key: Data) {
-    form = .pem(certificates: certificates, key: key)
+    format = .pem(certificates: certificates, key: key)
   }
 
   /// `██`

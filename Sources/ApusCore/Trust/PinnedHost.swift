@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// The pinned public keys of a host. One of them must be in the host's certificate chain (RFC 7469 §2.4).
@@ -17,8 +17,8 @@ public struct PinnedHost: Sendable, Hashable {
   public var includesSubdomains = false
   /// The SHA-256 hashes of the pinned keys' subject public key info, 32 bytes each.
   public let keys: Set<Data>
-  /// When the pins expire and only the system's trust decides, so that an app that is never updated can still connect.
-  /// Default: `nil`, never.
+  /// The date from which the pins no longer apply and only the system's trust decides, so that an app that is never
+  /// updated can still connect. Default: `nil`, never.
   public var expiry: Date?
 
   /// Pins the keys of a host.
@@ -29,7 +29,7 @@ public struct PinnedHost: Sendable, Hashable {
   ///   - keys: the SHA-256 hashes of the keys in use, in Base64 as shown by `openssl` and browsers.
   ///   - backup: the hashes of backup keys. Without a backup, the loss of a key would lock out all clients.
   /// - Throws: ``PinError`` if `host` is not a host, a hash is not 32 bytes of Base64, `keys` is empty, or `backup`
-  ///   contains no other key than `keys`.
+  ///   contains only keys that are also in `keys`.
   public init(_ host: String, keys: [String], backup: [String]) throws(PinError) {
     self.host = try PinnedName.pinning(host)
     var inUse = Set<Data>()
@@ -69,7 +69,7 @@ extension Sequence<PinnedHost> {
   /// - Parameters:
   ///   - host: the host of the connection in any spelling, IPv6 with or without brackets.
   ///   - now: the current time. Expired pins do not apply.
-  public func cover(_ host: String, at now: Date) -> Bool {
+  public func covers(_ host: String, at now: Date) -> Bool {
     let name = PinnedName.dialing(host)
     return contains { $0.isInForce(for: name, at: now) }
   }
@@ -80,7 +80,7 @@ extension Sequence<PinnedHost> {
   ///   - keys: the SHA-256 hashes of the subject public key info of each certificate in the verified chain.
   ///   - host: the host of the connection in any spelling, IPv6 with or without brackets.
   ///   - now: the current time. Expired pins do not apply.
-  public func accept(_ keys: [Data], from host: String, at now: Date) -> Bool {
+  public func accepts(_ keys: [Data], from host: String, at now: Date) -> Bool {
     let name = PinnedName.dialing(host)
     return lazy.filter { $0.isInForce(for: name, at: now) }.allSatisfy { pin in
       keys.contains { pin.keys.contains($0) }

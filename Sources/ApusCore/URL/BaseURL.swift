@@ -1,15 +1,15 @@
 /// The base URL of a server: scheme, host, port and optionally a path and a query.
 ///
-/// A literal is not checked: calls with a malformed one fail with `invalidRequest`. Use `try BaseURL(text)` to check
-/// a URL early, for example one from a settings file.
+/// A literal is not checked: calls with a malformed literal fail with `invalidRequest`. Use `try BaseURL(text)` to
+/// check a URL early, for example a URL from a settings file.
 ///
 /// Path and query are kept: with the base URL `https://api.example.com/v1?region=eu` the path `/users` becomes
 /// `https://api.example.com/v1/users?region=eu`. The host may be an IPv6 address in brackets or an internationalized
 /// name, which is sent in its ASCII form (RFC 3986, RFC 5891).
 public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-  /// A base URL that cannot be used.
-  public struct Malformed: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The reason as a clause. Never contains the URL, which may hold a password.
+  /// The error for a base URL that cannot be used.
+  public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason as a clause. Never contains the URL, because the URL may contain a password.
     public let reason: String
     /// The reason in a sentence.
     public var description: String { "the base URL cannot be used: \(reason)" }
@@ -23,17 +23,17 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
     var query: String?
     let authority: String
 
-    // The query may hold an API key, and `dump` of a call reaches this value.
+    // The query may contain an API key, and `dump` of a call reaches this value.
     var customMirror: Mirror { Mirror(self, children: ["description": "\(origin)\(path)"]) }
   }
 
-  let parts: Result<Parts, Malformed>
+  let parts: Result<Parts, ParseError>
 
   /// Creates a base URL.
   ///
   /// - Parameter text: an absolute http or https URL without user information and fragment.
-  /// - Throws: ``Malformed`` with the reason.
-  public init(_ text: String) throws(Malformed) {
+  /// - Throws: ``ParseError`` with the reason.
+  public init(_ text: String) throws(BaseURL.ParseError) {
     parts = .success(try BaseURLParser.parse(text))
   }
 
@@ -44,14 +44,14 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
   /// fragments and other schemes are errors.
   ///
   /// - Parameter text: a host, with or without a scheme, a port, a path and a query.
-  /// - Throws: ``Malformed`` with the reason.
-  public init(lenient text: String) throws(Malformed) {
+  /// - Throws: ``ParseError`` with the reason.
+  public init(lenient text: String) throws(BaseURL.ParseError) {
     parts = .success(try BaseURLParser.parse(BaseURLParser.completed(text)))
   }
 
-  /// Creates a base URL from a literal. Calls with a malformed one fail with `invalidRequest`.
+  /// Creates a base URL from a literal. Calls with a malformed literal fail with `invalidRequest`.
   public init(stringLiteral value: String) {
-    parts = Result { () throws(Malformed) in try BaseURLParser.parse(value) }
+    parts = Result { () throws(BaseURL.ParseError) in try BaseURLParser.parse(value) }
   }
 
   /// The scheme, host and port, or `nil` if the literal is malformed.
@@ -59,7 +59,7 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
     (try? parts.get())?.origin
   }
 
-  /// The URL without its query. If it is malformed, the reason.
+  /// The URL without its query, or the reason why the URL is malformed.
   public var description: String {
     switch parts {
     case .success(let parts): "\(parts.origin)\(parts.path)"
@@ -70,22 +70,20 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
 
 /// A strict parser for base URLs (RFC 3986).
 enum BaseURLParser {
-  typealias Malformed = BaseURL.Malformed
-
-  static func parse(_ text: String) throws(Malformed) -> BaseURL.Parts {
+  static func parse(_ text: String) throws(BaseURL.ParseError) -> BaseURL.Parts {
     guard !text.utf8.contains(where: { $0.isControl || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\\") }) else {
-      throw Malformed(reason: "it contains spaces, backslashes or control characters")
+      throw BaseURL.ParseError(reason: "it contains spaces, backslashes or control characters")
     }
     let text = text[...]
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text.utf8[colon...].starts(with: "://".utf8) else {
-      throw Malformed(reason: "it has no scheme and host")
+      throw BaseURL.ParseError(reason: "it has no scheme and host")
     }
     let scheme = text[..<colon].lowercased()
     guard let defaultPort = Origin.defaultPort(of: scheme) else {
-      throw Malformed(reason: "its scheme is neither http nor https")
+      throw BaseURL.ParseError(reason: "its scheme is neither http nor https")
     }
     let rest = text[text.utf8.index(colon, offsetBy: 3)...]
-    guard !rest.utf8.contains(UInt8(ascii: "#")) else { throw Malformed(reason: "it has a fragment") }
+    guard !rest.utf8.contains(UInt8(ascii: "#")) else { throw BaseURL.ParseError(reason: "it has a fragment") }
     let authorityEnd = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
     let (host, port) = try split(authority: rest[..<authorityEnd])
     let origin = Origin(scheme: scheme, host: try Host.normalized(host), port: port ?? defaultPort)
@@ -93,7 +91,7 @@ enum BaseURLParser {
     let mark = tail.utf8.firstIndex(of: UInt8(ascii: "?"))
     return BaseURL.Parts(
       origin: origin, path: try path(tail[..<(mark ?? tail.endIndex)]),
-      query: try mark.flatMap { mark throws(Malformed) in try query(tail[tail.utf8.index(after: mark)...]) },
+      query: try mark.flatMap { mark throws(BaseURL.ParseError) in try query(tail[tail.utf8.index(after: mark)...]) },
       authority: origin.authority)
   }
 
@@ -122,44 +120,44 @@ enum BaseURLParser {
     return isScheme && text[text.index(after: colon)...].starts(with: "//".utf8)
   }
 
-  private static func split(authority: Substring) throws(Malformed) -> (host: Substring, port: Int?) {
+  private static func split(authority: Substring) throws(BaseURL.ParseError) -> (host: Substring, port: Int?) {
     guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-      throw Malformed(reason: "it contains user information; use credentials")
+      throw BaseURL.ParseError(reason: "it contains user information; use credentials")
     }
     let hostEnd: Substring.Index
     if authority.utf8.first == UInt8(ascii: "[") {
       guard let bracket = authority.utf8.firstIndex(of: UInt8(ascii: "]")) else {
-        throw Malformed(reason: "its IPv6 address has no closing bracket")
+        throw BaseURL.ParseError(reason: "its IPv6 address has no closing bracket")
       }
       hostEnd = authority.utf8.index(after: bracket)
     } else {
       hostEnd = authority.utf8.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
     }
     let host = authority[..<hostEnd]
-    guard !host.isEmpty else { throw Malformed(reason: "it has no host") }
+    guard !host.isEmpty else { throw BaseURL.ParseError(reason: "it has no host") }
     let portText = authority[hostEnd...]
     guard !portText.isEmpty else { return (host, nil) }
     let digits = Substring(portText.utf8.dropFirst())
     guard portText.utf8.first == UInt8(ascii: ":"),
       digits.utf8.allSatisfy({ $0.isDigit }),
       let port = Int(digits), (1...65535).contains(port)
-    else { throw Malformed(reason: "its port is not a number from 1 to 65535") }
+    else { throw BaseURL.ParseError(reason: "its port is not a number from 1 to 65535") }
     return (host, port)
   }
 
-  private static func path(_ text: Substring) throws(Malformed) -> String {
+  private static func path(_ text: Substring) throws(BaseURL.ParseError) -> String {
     var encoded = ""
     PercentEncoding.append(text, as: .pathText, to: &encoded)
     while encoded.utf8.last == UInt8(ascii: "/") { encoded.removeLast() }
-    if let reason = PathRules.reason(inPath: encoded) { throw Malformed(reason: reason) }
+    if let reason = PathRules.reason(inPath: encoded) { throw BaseURL.ParseError(reason: reason) }
     return encoded
   }
 
-  private static func query(_ text: Substring) throws(Malformed) -> String? {
+  private static func query(_ text: Substring) throws(BaseURL.ParseError) -> String? {
     guard !text.isEmpty else { return nil }
     var encoded = ""
     encoded.appendQueryText(text)
-    if let reason = PathRules.reason(inQuery: encoded) { throw Malformed(reason: reason) }
+    if let reason = PathRules.reason(inQuery: encoded) { throw BaseURL.ParseError(reason: reason) }
     return encoded
   }
 }

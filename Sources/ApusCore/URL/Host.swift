@@ -1,15 +1,13 @@
 /// Validation and normalization of hosts.
 enum Host {
-  typealias Malformed = BaseURL.Malformed
-
   /// Returns the host as it is sent: in lower case, internationalized names in ASCII, IPv6 addresses in brackets.
-  static func normalized(_ host: Substring) throws(Malformed) -> String {
+  static func normalized(_ host: Substring) throws(BaseURL.ParseError) -> String {
     if host.utf8.first == UInt8(ascii: "[") {
       let address = Substring(host.utf8.dropFirst().dropLast())
-      guard IPv6.isValid(address) else { throw Malformed(reason: "its IPv6 address is not valid") }
+      guard IPv6.isValid(address) else { throw BaseURL.ParseError(reason: "its IPv6 address is not valid") }
       return "[\(address.lowercased())]"
     }
-    guard host.utf8.count <= 1000 else { throw Malformed(reason: "its host is too long") }
+    guard host.utf8.count <= 1000 else { throw BaseURL.ParseError(reason: "its host is too long") }
     // The full stops of other scripts also separate labels (RFC 3490 §3.1).
     let dotted = String(String.UnicodeScalarView(host.lowercased().unicodeScalars.map(asciiFullStop)))
     // Split by bytes, because a full stop followed by a combining mark is not a `Character` of its own.
@@ -21,10 +19,10 @@ enum Host {
     var ascii: [String] = []
     for label in labels { ascii.append(try normalized(label: label)) }
     if let last = ascii.last, isNumber(last), isRooted || !IPv6.isIPv4(dotted) {
-      throw Malformed(reason: "its host is neither a name nor an IPv4 address")
+      throw BaseURL.ParseError(reason: "its host is neither a name nor an IPv4 address")
     }
     let name = ascii.joined(separator: ".")
-    guard name.utf8.count <= 253 else { throw Malformed(reason: "its host is too long") }
+    guard name.utf8.count <= 253 else { throw BaseURL.ParseError(reason: "its host is too long") }
     return isRooted ? name + "." : name
   }
 
@@ -35,31 +33,31 @@ enum Host {
     }
   }
 
-  private static func normalized(label: String) throws(Malformed) -> String {
-    guard !label.isEmpty else { throw Malformed(reason: "its host has an empty label") }
+  private static func normalized(label: String) throws(BaseURL.ParseError) -> String {
+    guard !label.isEmpty else { throw BaseURL.ParseError(reason: "its host has an empty label") }
     var ascii = label
     if !label.utf8.allSatisfy({ $0 < 0x80 }) {
       guard label.unicodeScalars.allSatisfy(isLetterLike), label.unicodeScalars.first.map(isMark) == false else {
-        throw Malformed(reason: "its host contains a character that is not allowed in names")
+        throw BaseURL.ParseError(reason: "its host contains a character that is not allowed in names")
       }
-      guard let encoded = Punycode.encode(label) else { throw Malformed(reason: "its host cannot be encoded") }
+      guard let encoded = Punycode.encode(label) else { throw BaseURL.ParseError(reason: "its host cannot be encoded") }
       ascii = "xn--" + encoded
     }
-    guard ascii.utf8.count <= 63 else { throw Malformed(reason: "a label of its host is too long") }
+    guard ascii.utf8.count <= 63 else { throw BaseURL.ParseError(reason: "a label of its host is too long") }
     let allowed = ascii.utf8.allSatisfy {
       $0.isDigit || ($0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z")) || $0 == UInt8(ascii: "-")
         || $0 == UInt8(ascii: "_")
     }
     guard allowed, !ascii.hasPrefix("-"), !ascii.hasSuffix("-") else {
-      throw Malformed(reason: "its host contains a character that is not allowed in names")
+      throw BaseURL.ParseError(reason: "its host contains a character that is not allowed in names")
     }
     return ascii
   }
 
   /// Whether a scalar is a letter, digit or mark that normalization does not change.
   ///
-  /// Other scalars, for example a full-width letter or an accent that composes with the letter before it, would name
-  /// another host than people read.
+  /// Other scalars, for example a full-width letter or an accent that composes with the letter before it, would make
+  /// the host differ from the name that people read.
   private static func isLetterLike(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return true }
     let properties = scalar.properties

@@ -1,4 +1,4 @@
-/// An origin: scheme, host and port (RFC 9110 §4.3.1). Credentials and limits are bound to it.
+/// An origin: scheme, host and port (RFC 9110 §4.3.1). Credentials and limits are bound to an origin.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
   /// The scheme in lower case, for example `https`.
   public let scheme: String
@@ -14,7 +14,8 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Creates an origin from `host` or `host:port`. `nil` for any other authority, for example with user information.
+  /// Creates an origin from `host` or `host:port`. Returns `nil` for any other authority, for example with user
+  /// information.
   package init?(scheme: String, authority: String) {
     let scheme = scheme.lowercased()
     guard let defaultPort = Self.defaultPort(of: scheme) else { return nil }

@@ -1,4 +1,4 @@
-/// The rules for paths. They prevent that a value selects another resource or another host.
+/// The rules for paths. They prevent a value from selecting another resource or another host.
 ///
 /// Every call applies them, so they read each byte once and do not allocate for valid paths.
 enum PathRules {
@@ -52,16 +52,16 @@ enum PathRules {
     return path.utf8[mark...].starts(with: [UInt8(ascii: ":"), slash, slash])
   }
 
-  /// Whether a dot segment is all of a text or a part of it.
+  /// The extent of a dot segment: the whole text or a part of it.
   private enum DotSegment {
     case whole, part
   }
 
-  /// Returns whether servers or proxies may find `.` or `..` in a segment: plain, encoded once or several times, alone
-  /// or next to slashes and backslashes.
+  /// Returns the extent of a `.` or `..` that servers or proxies may find in a segment: plain, encoded once or
+  /// several times, alone or next to slashes and backslashes. Returns `nil` if there is none.
   ///
-  /// Some decode a path before they remove dot segments, so that `..%2Fx` selects another resource. Some remove
-  /// parameters after a semicolon first.
+  /// Some servers decode a path before they remove dot segments, so that `..%2Fx` selects another resource. Some
+  /// first remove the parameters after a semicolon.
   private static func dotSegment(in segment: Substring) -> DotSegment? {
     if !segment.utf8.contains(percent) { return plainDotSegment(in: segment.utf8) }
     var segment = String(segment)

@@ -95,7 +95,7 @@ enum PercentEncoding {
   }
 }
 
-/// A set of ASCII bytes as 128 bits. Every call uses it, so lookups need no table.
+/// A set of ASCII bytes as 128 bits. Every call looks up bytes, and testing a bit is faster than reading a table.
 struct ByteSet {
   /// The bits of the bytes 0 to 63.
   let low: UInt64

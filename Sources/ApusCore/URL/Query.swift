@@ -15,7 +15,7 @@ public struct Query: Sendable, ExpressibleByDictionaryLiteral {
 
   var parts: [Part] = []
 
-  /// Creates parameters from names and values. By default a parameter whose value is `nil` is left out, see
+  /// Creates parameters from names and values. By default a parameter whose value is `nil` is omitted, see
   /// ``QueryStyle/nils``.
   public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
     parts = elements.map { .item(name: $0.0, value: $0.1) }
@@ -42,7 +42,7 @@ public struct Query: Sendable, ExpressibleByDictionaryLiteral {
   /// Returns the names and values as text, in order and not percent-encoded.
   ///
   /// - Throws: ``QueryEncodingError`` for a value that cannot be written.
-  public func items(style: QueryStyle) throws -> [(name: String, value: String)] {
+  package func items(style: QueryStyle) throws -> [(name: String, value: String)] {
     try parts.flatMap { try $0.items(style: style) }
   }
 }

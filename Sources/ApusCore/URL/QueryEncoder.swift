@@ -39,8 +39,8 @@ struct QueryEncoder: Encoder {
       try sink.writer.write(value, at: codingPath + [key])
     }
 
-    // Synthesised conformances leave a missing property to these, whose default is to leave it out; the style
-    // decides here instead. The protocol asks for each type by itself.
+    // Synthesized conformances encode optional properties with these methods. Their default implementations omit
+    // `nil`, whereas here the style decides. The protocol has one requirement for each type.
     func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws { try write(value, key) }
     func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key) }

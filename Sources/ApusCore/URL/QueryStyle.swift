@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// The style of values in a query or form.
@@ -80,5 +80,5 @@ public struct QueryStyle: Sendable {
   }
 
   /// The default style.
-  public static let standard = QueryStyle()
+  public static let `default` = QueryStyle()
 }

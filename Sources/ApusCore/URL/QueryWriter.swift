@@ -1,14 +1,14 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A key or index in the path of a nested value.
 struct QueryKey: CodingKey {
   let stringValue: String
   let intValue: Int?
-  /// Whether the key is the index of a list. A key with an integer value may also be a name.
+  /// Whether the key is the index of a list. A key with an integer value can also be a name.
   let isIndex: Bool
 
   init(_ name: String) {
@@ -90,7 +90,7 @@ struct QueryWriter {
     }
   }
 
-  /// Returns the parameter's name: the keys joined as the style demands.
+  /// Returns the parameter's name: the keys joined in the style in effect.
   func name(of path: [any CodingKey]) -> String {
     var name = path.first?.stringValue ?? ""
     for key in path.dropFirst() {
@@ -132,7 +132,7 @@ extension Dictionary: DictionaryOfValues where Value: Encodable {
 }
 
 extension QueryWriter {
-  /// Returns the text of a single value, or `nil` if the value consists of several.
+  /// Returns the text of a single value, or `nil` if the value consists of several values.
   func text(of value: any Encodable, at path: [any CodingKey]) throws -> String? {
     if let text = Self.plainText(of: value) { return text }
     switch value {
@@ -150,7 +150,8 @@ extension QueryWriter {
     }
   }
 
-  /// Returns the text of the most frequent types, whose test needs no dynamic cast.
+  /// Returns the text of a string or an integer, or `nil`. They are the most frequent types, and comparing types is
+  /// faster than a dynamic cast.
   static func plainText(of value: any Encodable) -> String? {
     let type = type(of: value)
     if type == String.self { return value as? String }

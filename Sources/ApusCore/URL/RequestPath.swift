@@ -48,7 +48,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
       ?? interpolation.query.flatMap(PathRules.reason(inQuery:))
   }
 
-  /// Creates a path from segments. Each is encoded as a value.
+  /// Creates a path from segments. Each segment is encoded like an interpolated value.
   public init(segments: [String]) {
     var interpolation = StringInterpolation(literalCapacity: 0, interpolationCount: segments.count)
     for segment in segments {

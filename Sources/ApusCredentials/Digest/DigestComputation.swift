@@ -1,95 +1,95 @@
 #if Credentials
-  import ApusCore
-  import ApusMiddleware
+import ApusCore
+import ApusMiddleware
 
-  /// The proof that the client knows the password (RFC 7616 §3.4.1 to §3.4.4). A pure value.
-  struct DigestComputation {
-    /// The part of a response that belongs to the quality of protection `auth`.
-    struct Protection: Hashable {
-      /// The number of messages with the server's nonce, this one included, in eight hexadecimal digits.
-      let count: String
-      /// The client's nonce.
-      let clientNonce: String
+/// The computation of a digest response (RFC 7616 §3.4.1 to §3.4.4). A pure value.
+struct DigestComputation {
+  /// The part of a response that belongs to the quality of protection `auth`.
+  struct Protection: Hashable {
+    /// The number of messages with the server's nonce, including this message, in eight hexadecimal digits.
+    let count: String
+    /// The client's nonce.
+    let clientNonce: String
+  }
+
+  let algorithm: DigestAlgorithm
+  let realm: String
+  /// The server's nonce.
+  let nonce: String
+  /// `nil`: the server asks for no quality of protection, as in RFC 2069.
+  let protection: Protection?
+
+  /// `H(A1)`, the key made from a name and a password.
+  ///
+  /// For a session algorithm it is the session's key, which includes the client nonce of the session's first message;
+  /// all messages of the session use that client nonce.
+  func key(user: String, password: String) -> String {
+    let key = algorithm.hash("\(user):\(realm):\(password)")
+    guard algorithm.isOfSession, let protection else { return key }
+    return algorithm.hash("\(key):\(nonce):\(protection.clientNonce)")
+  }
+
+  /// Returns the value of `response`.
+  ///
+  /// - Parameters:
+  ///   - key: the result of ``key(user:password:)``.
+  ///   - method: the message's method.
+  ///   - target: the message's request target, as it is sent.
+  func response(key: String, method: String, target: String) -> String {
+    let message = algorithm.hash("\(method):\(target)")
+    guard let protection else { return algorithm.hash("\(key):\(nonce):\(message)") }
+    return algorithm.hash("\(key):\(nonce):\(protection.count):\(protection.clientNonce):auth:\(message)")
+  }
+
+  /// Returns the hash of a user name, for servers that ask for it.
+  func userHash(_ user: String) -> String {
+    algorithm.hash("\(user):\(realm)")
+  }
+}
+
+/// The notation of a user name (RFC 7616 §3.4, §3.4.4).
+enum DigestUser {
+  /// In quotes: an ASCII name, or any name if the server does not declare that it accepts the extended notation.
+  case plain(String)
+  /// In the extended notation, for a name beyond ASCII.
+  case extended(String)
+  /// Hashed, if the server asks for it.
+  case hashed(String)
+
+  /// Checks the name and the password, and chooses the notation.
+  ///
+  /// - Throws: `TransportError` whose text describes the fault and contains neither the name nor the password.
+  init(_ user: String, password: Secret, for challenge: DigestChallenge) throws {
+    guard !Self.hasControls(user), !Self.hasControls(password.value) else {
+      throw Self.fault("the user name or the password holds a control character")
     }
-
-    let algorithm: DigestAlgorithm
-    let realm: String
-    /// The server's nonce.
-    let nonce: String
-    /// `nil`: the server asks for none, as in RFC 2069.
-    let protection: Protection?
-
-    /// `H(A1)`, the key made of a name and a password.
-    ///
-    /// For a session algorithm it is the session's key, which includes the client nonce of the session's first message;
-    /// all messages of the session use that nonce.
-    func key(user: String, password: String) -> String {
-      let key = algorithm.hash("\(user):\(realm):\(password)")
-      guard algorithm.isOfSession, let protection else { return key }
-      return algorithm.hash("\(key):\(nonce):\(protection.clientNonce)")
-    }
-
-    /// The value of `response`.
-    ///
-    /// - Parameters:
-    ///   - key: the result of ``key(user:password:)``.
-    ///   - method: the message's method.
-    ///   - target: the message's request target, as it is sent.
-    func response(key: String, method: String, target: String) -> String {
-      let message = algorithm.hash("\(method):\(target)")
-      guard let protection else { return algorithm.hash("\(key):\(nonce):\(message)") }
-      return algorithm.hash("\(key):\(nonce):\(protection.count):\(protection.clientNonce):auth:\(message)")
-    }
-
-    /// The hash of a user name, for servers that ask for it.
-    func userHash(_ user: String) -> String {
-      algorithm.hash("\(user):\(realm)")
+    if challenge.hashesUser {
+      self = .hashed(user)
+    } else if challenge.takesUTF8, user.utf8.contains(where: { $0 >= 0x80 }) {
+      self = .extended(user)
+    } else {
+      self = .plain(user)
     }
   }
 
-  /// The notation of a user name (RFC 7616 §3.4, §3.4.4).
-  enum DigestUser {
-    /// In quotes: an ASCII name, or any name if the server does not say that it accepts another notation.
-    case plain(String)
-    /// In the extended notation, for a name beyond ASCII.
-    case extended(String)
-    /// Hashed, as the server asks.
-    case hashed(String)
-
-    /// Checks the name and the password, and chooses the notation.
-    ///
-    /// - Throws: `TransportError` that says what is wrong and contains neither.
-    init(_ user: String, password: Secret, for challenge: DigestChallenge) throws {
-      guard !Self.hasControls(user), !Self.hasControls(password.value) else {
-        throw Self.fault("the user name or the password holds a control character")
-      }
-      if challenge.hashesUser {
-        self = .hashed(user)
-      } else if challenge.takesUTF8, user.utf8.contains(where: { $0 >= 0x80 }) {
-        self = .extended(user)
-      } else {
-        self = .plain(user)
-      }
-    }
-
-    /// Writes the name.
-    func write(to text: inout DigestText, _ computation: DigestComputation) {
-      switch self {
-      case .plain(let user): text.add("username", quoting: user)
-      case .extended(let user): text.add("username*", DigestText.extended(user))
-      case .hashed(let user):
-        text.add("username", quoting: computation.userHash(user))
-        text.add("userhash", "true")
-      }
-    }
-
-    /// The error of a call whose credentials cannot be sent.
-    static func fault(_ detail: String) -> TransportError {
-      TransportError(.unsupported, requestState: .notSent, detail: detail)
-    }
-
-    private static func hasControls(_ text: String) -> Bool {
-      text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+  /// Writes the name.
+  func write(to text: inout DigestText, _ computation: DigestComputation) {
+    switch self {
+    case .plain(let user): text.add("username", quoting: user)
+    case .extended(let user): text.add("username*", DigestText.extended(user))
+    case .hashed(let user):
+      text.add("username", quoting: computation.userHash(user))
+      text.add("userhash", "true")
     }
   }
+
+  /// The error of a call whose credentials cannot be sent.
+  static func fault(_ detail: String) -> TransportError {
+    TransportError(.invalidRequest, requestState: .notSent, detail: detail)
+  }
+
+  private static func hasControls(_ text: String) -> Bool {
+    text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+  }
+}
 #endif

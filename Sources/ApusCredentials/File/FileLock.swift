@@ -1,83 +1,84 @@
 #if Credentials
-  import ApusCore
+import ApusCore
 
-  #if canImport(Darwin)
-    import Darwin
-  #elseif canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #endif
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
-  /// A lock between processes (`flock`). The system releases the lock of a process that dies.
+/// A lock between processes (`flock`). The system releases the lock of a process that dies.
+///
+/// Its file is never removed here. If another program removes it, waiters notice that when they get the lock, and
+/// then wait for the lock of the new file with that name; the holder does not notice.
+struct FileLock: Sendable {
+  private let descriptor: Descriptor
+
+  /// Waits for the lock.
   ///
-  /// Its file is never removed here. If somebody else removes it, waiters notice that when they get the lock, and wait
-  /// for the file that has its name by then; the holder does not notice.
-  struct FileLock: Sendable {
-    private let descriptor: Descriptor
-
-    /// Waits for the lock.
-    ///
-    /// - Parameters:
-    ///   - name: the name of the lock file.
-    ///   - clock: times the pauses between attempts: 5 ms, doubled each time, up to 100 ms.
-    /// - Throws: `CancellationError` when the task is cancelled while it waits.
-    static func take(_ name: String, in folder: Folder, _ clock: any MonotonicClock) async throws -> FileLock {
-      var descriptor = try folder.lockable(name)
-      var pause = Duration.milliseconds(5)
-      while true {
-        if try isTaken(descriptor, name) {
-          if try folder.has(descriptor, as: name) { return FileLock(descriptor: descriptor) }
-          descriptor = try folder.lockable(name)
-          continue
-        }
-        try await clock.sleep(until: clock.now.advanced(by: pause))
-        pause = min(pause * 2, .milliseconds(100))
+  /// - Parameters:
+  ///   - name: the name of the lock file.
+  ///   - clock: times the delays between attempts: 5 ms, doubled each time, up to 100 ms.
+  /// - Throws: `CancellationError` when the task is cancelled while it waits.
+  static func take(_ name: String, in folder: Folder, _ clock: any MonotonicClock) async throws -> FileLock {
+    var descriptor = try folder.lockable(name)
+    var pause = Duration.milliseconds(5)
+    while true {
+      if try isTaken(descriptor, name) {
+        if try folder.has(descriptor, as: name) { return FileLock(descriptor: descriptor) }
+        descriptor = try folder.lockable(name)
+        continue
       }
-    }
-
-    /// Tries once. Returns whether the lock was free.
-    private static func isTaken(_ descriptor: Descriptor, _ name: String) throws(FileCredentialsError) -> Bool {
-      do throws(FileCredentialsError) {
-        try Descriptor.call("locked", name) { flock(descriptor.number, LOCK_EX | LOCK_NB) }
-        return true
-      } catch {
-        guard error.number == EWOULDBLOCK else { throw error }
-        return false
-      }
-    }
-
-    /// Releases the lock. Closing the file would not, while a child process that is about to start has it open, too.
-    func release() {
-      flock(descriptor.number, LOCK_UN)
+      try await clock.sleep(until: clock.now.advanced(by: pause))
+      pause = min(pause * 2, .milliseconds(100))
     }
   }
 
-  /// The identity and version of a file.
-  ///
-  /// It is meaningful while the file is held open, so that its inode number is not reused.
-  struct FileIdentity: Hashable, Sendable {
-    private let device: UInt64
-    private let number: UInt64
-    private let size: Int64
-    private let seconds: Int64
-    private let nanoseconds: Int64
-    private let owner: UInt32
-    private let mode: UInt32
-
-    init(_ status: stat) {
-      device = UInt64(truncatingIfNeeded: status.st_dev)
-      number = UInt64(truncatingIfNeeded: status.st_ino)
-      size = Int64(status.st_size)
-      #if canImport(Darwin)
-        let change = status.st_mtimespec
-      #else
-        let change = status.st_mtim
-      #endif
-      seconds = Int64(change.tv_sec)
-      nanoseconds = Int64(change.tv_nsec)
-      owner = UInt32(status.st_uid)
-      mode = UInt32(status.st_mode)
+  /// Tries to take the lock once. Returns whether it was free.
+  private static func isTaken(_ descriptor: Descriptor, _ name: String) throws(FileCredentialsStoreError) -> Bool {
+    do throws(FileCredentialsStoreError) {
+      try Descriptor.call("locked", name) { flock(descriptor.number, LOCK_EX | LOCK_NB) }
+      return true
+    } catch {
+      guard error.errno == EWOULDBLOCK else { throw error }
+      return false
     }
   }
+
+  /// Releases the lock. Closing the file would not release it while a child process that is about to start has the
+  /// file open, too.
+  func release() {
+    flock(descriptor.number, LOCK_UN)
+  }
+}
+
+/// The identity and version of a file.
+///
+/// It is meaningful while the file is held open, so that its inode number is not reused.
+struct FileIdentity: Hashable, Sendable {
+  private let device: UInt64
+  private let number: UInt64
+  private let size: Int64
+  private let seconds: Int64
+  private let nanoseconds: Int64
+  private let owner: UInt32
+  private let mode: UInt32
+
+  init(_ status: stat) {
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    number = UInt64(truncatingIfNeeded: status.st_ino)
+    size = Int64(status.st_size)
+    #if canImport(Darwin)
+    let change = status.st_mtimespec
+    #else
+    let change = status.st_mtim
+    #endif
+    seconds = Int64(change.tv_sec)
+    nanoseconds = Int64(change.tv_nsec)
+    owner = UInt32(status.st_uid)
+    mode = UInt32(status.st_mode)
+  }
+}
 #endif

@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// One message, the authentications that may add their credentials to it, and the server's challenges.
 struct AuthenticatedExchange {
-  /// What follows a rejection.
+  /// The step after a rejection.
   enum Next {
     case send(RequestMessage)
     /// The rejection is the call's response.
@@ -25,7 +25,7 @@ struct AuthenticatedExchange {
 
   private let request: RequestMessage
   private let context: CallContext
-  private let middleware: Credentials
+  private let middleware: AuthenticationMiddleware
   private var candidates: [Candidate]
   private var rounds = AuthenticationRounds()
   /// The challenge that the message under way answers. It is learned when the server accepts the message.
@@ -34,9 +34,9 @@ struct AuthenticatedExchange {
   private var refreshed: Set<Int> = []
 
   /// - Returns: `nil` if the message carries no credentials.
-  /// - Throws: ``TransportError`` if it must.
-  init?(_ request: RequestMessage, _ context: CallContext, _ middleware: Credentials) throws {
-    let use = context.values[CredentialUseKey.self]
+  /// - Throws: ``TransportError`` if the message must carry credentials and cannot.
+  init?(_ request: RequestMessage, _ context: CallContext, _ middleware: AuthenticationMiddleware) throws {
+    let use = context.values[CredentialsPolicyKey.self]
     guard use != .none else { return nil }
     let all = context.environment.authentications
     if all.isEmpty, use == .required { throw Self.missing }
@@ -45,9 +45,9 @@ struct AuthenticatedExchange {
     candidates = all.compactMap { authentication in
       guard !forgone.contains(ObjectIdentifier(authentication.parts)),
         authentication.allows(request, in: context.environment),
-        // A rejection of a call's own credentials says nothing about the store's.
+        // A rejection of a call's own credentials says nothing about the credentials in the store.
         !authentication.isAnticipated(by: request),
-        // A call that belongs to a refresh must not wait for it.
+        // A call that belongs to a refresh must not wait for that refresh.
         !authentication.isAtWork,
         // A call carries only credentials of the accounts that it is bound to.
         accounts == nil || accounts?[authentication] != nil
@@ -63,7 +63,7 @@ struct AuthenticatedExchange {
       }
       return nil
     }
-    // An unbound call that waited could be sent as another account.
+    // An unbound call that waited could be sent with the credentials of another account.
     guard accounts != nil else { throw Self.unbound }
     (self.request, self.context, self.middleware) = (request, context, middleware)
   }
@@ -78,7 +78,7 @@ struct AuthenticatedExchange {
       let index = order?[place] ?? place
       let candidate = candidates[index]
       let isAsked = candidate.authentication.parts.realm == nil || candidate.challenge != nil
-      // Another authentication may have used its place.
+      // Another authentication may have set the same field or parameter.
       if isAsked, place == 0 || !candidate.authentication.isAnticipated(by: message) {
         candidates[index].stored = try await current(index)
         try show(index, on: &message)
@@ -87,7 +87,7 @@ struct AuthenticatedExchange {
         candidates[index].stored = try? await bound(index).stored.get()
       }
     }
-    if context.values[CredentialUseKey.self] == .required, context.delivery != .described,
+    if context.values[CredentialsPolicyKey.self] == .required, context.delivery != .described,
       candidates.allSatisfy({ $0.stored?.credential == nil })
     {
       for candidate in candidates {
@@ -101,17 +101,17 @@ struct AuthenticatedExchange {
 
   /// Decides what follows a rejection.
   ///
-  /// - Throws: ``TransportError`` if the message must be sent again and its content can be sent only once; the error of
-  ///   a refresh.
+  /// - Throws: ``TransportError`` if the message must be resent and its content can be sent only once; the error of a
+  ///   refresh.
   mutating func next(after response: ResponseMessage) async throws -> Next {
     do {
       return try await step(after: response)
     } catch {
-      throw RefreshFailure.answered(error)
+      throw RefreshFailure.afterResponse(error)
     }
   }
 
-  /// Notes that the server accepted the message: its challenge is answered in advance from now on.
+  /// Notes that the server accepted the message. From now on its challenge is answered in advance.
   func accepted(_ response: ResponseMessage) {
     if let answered { learn(answered) }
     settle(response)
@@ -161,14 +161,14 @@ struct AuthenticatedExchange {
   // MARK: Before the first message
 
   private static let unbound = TransportError(
-    .unsupported, requestState: .notSent,
+    .invalidRequest, requestState: .notSent,
     detail: "the pipeline has no PrincipalBinding: insert one in the slot principal, or start from Pipeline()")
 
   private static let missing = TransportError(
-    .declined, requestState: .notSent, detail: "the call needs credentials, and there are none"
-  ).about(.credentials)
+    .refused, requestState: .notSent, detail: "the call needs credentials, and there are none"
+  ).attributed(to: .credentials)
 
-  /// The candidates in order: those with a known challenge first, by its depth; `nil`: as they are.
+  /// The order of the candidates: those with the deepest known challenge first; `nil`: as configured.
   private mutating func order() -> [Int]? {
     for index in candidates.indices {
       guard let known = candidates[index].authentication.parts.spaces.challenge(for: request) else { continue }
@@ -180,7 +180,7 @@ struct AuthenticatedExchange {
     }
   }
 
-  /// The account that the call is bound to. Without an earlier binding that is the current one.
+  /// The account that the call is bound to. Without an earlier binding, it is the current account.
   private mutating func bound(_ index: Int) async throws -> BoundAccount {
     if let account = candidates[index].account { return account }
     let account = BoundAccount(try await candidates[index].authentication.result())
@@ -209,7 +209,7 @@ struct AuthenticatedExchange {
     guard let stored = candidate.stored, let credential = stored.credential else { return }
     let scheme = candidate.authentication.parts.scheme
     candidates[index].isShown = try scheme.authorize(&message, with: credential, for: candidate.challenge)
-    if candidates[index].isShown { context.record(.authorized(generation: stored.generation)) }
+    if candidates[index].isShown { context.record(.credentialsAdded(generation: stored.generation)) }
   }
 
   // MARK: After a rejection
@@ -219,7 +219,7 @@ struct AuthenticatedExchange {
     guard let stored = candidates[index].stored, let refresher = authentication.parts.refresher else {
       return .end(response)
     }
-    context.record(.unauthorized(generation: stored.generation))
+    context.record(.credentialsRejected(generation: stored.generation))
     let refusal = try await kept(response)
     guard let renewed = try await subject(stored, authentication).next(refresher) else {
       let current = try? await authentication.parts.source.current()
@@ -239,7 +239,7 @@ struct AuthenticatedExchange {
     candidates[index].challenge = challenge
     answered = (index, challenge)
     let refusal = try await kept(response)
-    // The next call can answer it in advance.
+    // The next call can answer the challenge in advance.
     if !request.content.isReplayable { learn((index, challenge)) }
     try requireReplay("the server asks for credentials, and the content can be sent once only")
     return try await again(first: index).map { .send($0) } ?? .end(refusal)
@@ -247,12 +247,12 @@ struct AuthenticatedExchange {
 
   private func requireReplay(_ detail: String) throws {
     guard request.content.isReplayable else {
-      throw TransportError(.unsupported, requestState: .answered, detail: detail)
+      throw TransportError(.invalidRequest, requestState: .responded, detail: detail)
     }
   }
 
-  /// The message once more: with the credentials of one candidate, and with those of others that need another place.
-  /// All are read again.
+  /// The message to resend, with the credentials of one candidate, and of other candidates that use a different field
+  /// or parameter. All credentials are read again.
   ///
   /// - Returns: `nil` if the first candidate's scheme cannot add its credentials.
   /// - Throws: if the account has changed.
@@ -271,7 +271,7 @@ struct AuthenticatedExchange {
   private func end(about index: Int) async {
     let candidate = candidates[index]
     guard let stored = candidate.stored else { return }
-    context.record(.unauthorized(generation: stored.generation))
+    context.record(.credentialsRejected(generation: stored.generation))
     let current = try? await candidate.authentication.parts.source.current()
     if refreshed.contains(index), let current {
       candidate.authentication.parts.refresher?.rejectedAgain(stored, current: current.generation, context)

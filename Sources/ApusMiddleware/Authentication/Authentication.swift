@@ -1,16 +1,16 @@
 public import ApusCore
 import Synchronization
 
-/// How calls authenticate: a scheme, a credentials store, and the origins to which the credentials may go.
+/// The authentication of calls: a scheme, a credentials store, and the origins to which the credentials may be sent.
 ///
-/// By default that is the origin of the environment's base URL; a message to any other origin never carries the
+/// The default is the origin of the environment's base URL; a message to any other origin never carries the
 /// credentials. A call that sets the field (or parameter) itself keeps its own value.
 public struct Authentication: Sendable {
-  /// The parts that copies of an authentication share, and its identity.
+  /// The parts that copies of an authentication share. The object is the authentication's identity.
   final class Parts: Sendable {
     let scheme: any AuthenticationScheme
     let places: [AuthenticationPlace]
-    let source: any CredentialSource
+    let source: any CredentialsStore
     let origins: Set<Origin>?
     let realm: String?
     let refresher: Refresher?
@@ -22,10 +22,10 @@ public struct Authentication: Sendable {
     let spaces = ProtectionSpaces()
 
     init(
-      _ scheme: any AuthenticationScheme, _ source: any CredentialSource, _ scope: Scope, _ refresher: Refresher? = nil
+      _ scheme: any AuthenticationScheme, _ source: any CredentialsStore, _ scope: Scope, _ refresher: Refresher? = nil
     ) {
       self.scheme = scheme
-      places = scheme.places.map { AuthenticationPlace($0) }
+      places = scheme.locations.map { AuthenticationPlace($0) }
       self.source = source
       streams = OpenStreams(of: source)
       (origins, realm) = (scope.origins, scope.realm)
@@ -39,7 +39,7 @@ public struct Authentication: Sendable {
     }
 
     private func note(_ mark: UInt64) {
-      // A late call must not move it back.
+      // A late call must not decrease the mark.
       if mark > lastSession.load(ordering: .relaxed) { lastSession.store(mark, ordering: .relaxed) }
     }
 
@@ -49,14 +49,14 @@ public struct Authentication: Sendable {
       return mark > 0 ? mark - 1 : nil
     }
 
-    /// The reason for a rejection of what the store held.
+    /// The reason for a rejection of credentials that were read from the store.
     func reasonForNone(_ stored: StoredCredential?) -> SessionEnd.Reason {
-      if stored?.credential != nil { return .refused }
+      if stored?.credential != nil { return .rejected }
       return lastGeneration == nil ? .neverSignedIn : .signedOut
     }
   }
 
-  /// Where credentials may be sent.
+  /// The origins and the protection space to which credentials may be sent.
   struct Scope {
     let origins: Set<Origin>?
     let realm: String?
@@ -64,16 +64,16 @@ public struct Authentication: Sendable {
 
   let parts: Parts
 
-  /// Authenticates with a scheme, for example one of your own.
+  /// Authenticates with a scheme, for example a custom ``AuthenticationScheme``.
   ///
   /// - Parameters:
   ///   - scheme: adds the credentials to messages.
   ///   - source: the credentials store.
   ///   - origins: the origins to which the credentials may be sent. Default: the origin of the environment's base URL.
   ///   - realm: the protection space of the credentials (RFC 9110 §11.5): they are sent only where a challenge has
-  ///     named it. Default: any.
+  ///     named this realm. Default: any.
   public static func scheme(
-    _ scheme: any AuthenticationScheme, _ source: any CredentialSource, origins: Set<Origin>? = nil,
+    _ scheme: any AuthenticationScheme, _ source: any CredentialsStore, origins: Set<Origin>? = nil,
     realm: String? = nil
   ) -> Authentication {
     Authentication(parts: Parts(scheme, source, Scope(origins: origins, realm: realm)))
@@ -86,7 +86,7 @@ public struct Authentication: Sendable {
   ///   - origins: the origins to which the token may be sent. Default: the origin of the environment's base URL.
   ///   - realm: the protection space of the token. Default: any.
   public static func bearer(
-    _ source: any CredentialSource, origins: Set<Origin>? = nil, realm: String? = nil
+    _ source: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil
   ) -> Authentication {
     scheme(BearerScheme(), source, origins: origins, realm: realm)
   }
@@ -94,12 +94,12 @@ public struct Authentication: Sendable {
   /// Authenticates with a token in `Authorization: Bearer` (RFC 6750 §2.1) that is refreshed, shortly before it expires
   /// if its lifetime is known, and when a server rejects it with 401.
   ///
-  /// However many calls are rejected with one token, `refresh` runs once, and each of them is sent again with the new
-  /// token; a call that is rejected again gets its 401. Calls that begin during a refresh wait for it. Cancelling a
-  /// call does not cancel the refresh. The new tokens are stored before any call continues.
+  /// `refresh` runs once for any number of calls that are rejected with the same token. Each of these calls is then
+  /// resent with the new token; a call that is rejected again gets its 401. Calls that begin during a refresh wait for
+  /// it. Cancelling a call does not cancel the refresh. The new tokens are stored before any call continues.
   ///
   /// ```swift
-  /// let tokens = MemoryCredentials()
+  /// let tokens = MemoryCredentialsStore()
   /// let authentication = Authentication.bearer(tokens) { refresh in
   ///   try await refresh.tokens(from: "/oauth/token", adding: ["client_id": "app"])
   /// }
@@ -107,18 +107,18 @@ public struct Authentication: Sendable {
   ///
   /// - Parameters:
   ///   - source: the credentials store.
-  ///   - origins: the origins to which the tokens may be sent. Default: the origin of the environment's base URL; they
-  ///     are then refreshed only in environments with the origin where they were used first.
+  ///   - origins: the origins to which the tokens may be sent. Default: the origin of the environment's base URL; the
+  ///     tokens are then refreshed only in environments with the origin where they were first used.
   ///   - realm: the protection space of the tokens. Default: any.
-  ///   - limit: how long calls wait for a refresh. A refresh that takes longer goes on for the same time once more, and
-  ///     its tokens are stored. Default: 30 seconds.
+  ///   - limit: the maximum time that calls wait for a refresh. A refresh that takes longer may run for the same time
+  ///     again, and its tokens are stored. Default: 30 seconds.
   ///   - refresh: gets new tokens. Its error fails all waiting calls. If the server rejects the refresh for good (401,
-  ///     403, 400 with `invalid_grant`), or it throws ``RefreshRefusal``, the store is cleared and nothing is refreshed
-  ///     until the next sign-in. After any other error there is no refresh for a second, after the next for two, up to
-  ///     a minute.
+  ///     403, 400 with `invalid_grant`), or `refresh` throws ``RefreshRejection``, the store is cleared and nothing is
+  ///     refreshed until the next sign-in. After any other error there is no refresh for 1 second; the interval doubles
+  ///     with each further error, up to 1 minute.
   public static func bearer(
-    _ source: any RefreshableCredentialSource, origins: Set<Origin>? = nil, realm: String? = nil,
-    limit: Duration = .seconds(30), refresh: @escaping @Sendable (Refresh) async throws -> Tokens
+    _ source: any RefreshableCredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil,
+    limit: Duration = .seconds(30), refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens
   ) -> Authentication {
     let refresher = Refresher(source, limit: limit, refresh)
     return Authentication(parts: Parts(BearerScheme(), source, Scope(origins: origins, realm: realm), refresher))
@@ -128,10 +128,10 @@ public struct Authentication: Sendable {
   ///
   /// - Parameters:
   ///   - source: the store of the user name, which must not contain a colon, and the password.
-  ///   - origins: the origins to which they may be sent. Default: the origin of the environment's base URL.
-  ///   - realm: the protection space they are for. Default: any; then they are sent without a challenge.
+  ///   - origins: the origins to which both may be sent. Default: the origin of the environment's base URL.
+  ///   - realm: the protection space of the credentials. Default: any; they are then sent without a challenge.
   public static func basic(
-    _ source: any CredentialSource, origins: Set<Origin>? = nil, realm: String? = nil
+    _ source: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil
   ) -> Authentication {
     scheme(BasicScheme(), source, origins: origins, realm: realm)
   }
@@ -141,11 +141,11 @@ public struct Authentication: Sendable {
   /// - Parameters:
   ///   - source: the store of the key, as a token.
   ///   - field: the field's name, for example `X-Api-Key`.
-  ///   - origins: the origins to which it may be sent. Default: the origin of the environment's base URL.
+  ///   - origins: the origins to which the key may be sent. Default: the origin of the environment's base URL.
   public static func apiKey(
-    _ source: any CredentialSource, field: String, origins: Set<Origin>? = nil
+    _ source: any CredentialsStore, field: String, origins: Set<Origin>? = nil
   ) -> Authentication {
-    scheme(KeyScheme(field: field), source, origins: origins)
+    scheme(APIKeyScheme(field: field), source, origins: origins)
   }
 
   /// Authenticates with an API key in the query. URLs end up in logs: use it only if the server accepts nothing else.
@@ -153,11 +153,11 @@ public struct Authentication: Sendable {
   /// - Parameters:
   ///   - source: the store of the key, as a token.
   ///   - queryParameter: the parameter's name.
-  ///   - origins: the origins to which it may be sent. Default: the origin of the environment's base URL.
+  ///   - origins: the origins to which the key may be sent. Default: the origin of the environment's base URL.
   public static func apiKey(
-    _ source: any CredentialSource, queryParameter: String, origins: Set<Origin>? = nil
+    _ source: any CredentialsStore, queryParameter: String, origins: Set<Origin>? = nil
   ) -> Authentication {
-    scheme(KeyScheme(queryParameter: queryParameter), source, origins: origins)
+    scheme(APIKeyScheme(queryParameter: queryParameter), source, origins: origins)
   }
 }
 
@@ -175,12 +175,13 @@ extension Environment {
     set { authentications = newValue.map { [$0] } ?? [] }
   }
 
-  /// The authentications of calls in this environment, if there are several: API keys and tokens at once, or other
-  /// credentials for other origins and realms. Default: none.
+  /// The authentications of calls in this environment, if there are several: an API key together with a token, or
+  /// different credentials for different origins and realms. Default: none.
   ///
-  /// A message carries the credentials that are for its origin. If several use the same place, such as `Authorization`,
-  /// the first one's are sent, and another one's if the server's challenge asks for its scheme or realm; from then on
-  /// that one is used for the same protection space.
+  /// A message carries the credentials for its origin. If several authentications use the same field or parameter, such
+  /// as `Authorization`, the first authentication's credentials are sent. If the server's challenge asks for the scheme
+  /// or realm of another authentication, the message is resent with that authentication's credentials, which are used
+  /// for the same protection space from then on.
   ///
   /// ```swift
   /// var environment = Environment(baseURL: "https://api.example.com/v1")
@@ -205,17 +206,17 @@ extension Environment {
 extension [Authentication] {
   /// Binds a call to the accounts whose credentials it may carry.
   ///
-  /// - Returns: a number for them together; `nil`: the call carries none.
+  /// - Returns: a number that identifies the accounts together; `nil`: the call carries no credentials.
   fileprivate func bind(_ context: inout CallContext, _ request: RequestMessage) async throws -> UInt64? {
-    guard context.values[CredentialUseKey.self] != .none else { return nil }
+    guard context.values[CredentialsPolicyKey.self] != .none else { return nil }
     let accounts = try await BoundAccounts(self, for: request)
     context.values[BoundAccountsKey.self] = accounts
     return accounts.principal
   }
 }
 
-/// The authentications that a call goes on without: it had credentials of its own in their place, which a redirect
-/// removed.
+/// The authentications that the rest of a call skips: the call had set its own credentials in their place, and a
+/// redirect removed them.
 enum ForgoneAuthentications: ContextKey {
   static let defaultValue: Set<ObjectIdentifier> = []
 }

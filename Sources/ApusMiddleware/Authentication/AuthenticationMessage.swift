@@ -12,7 +12,7 @@ extension Authentication {
 
   /// Reads the credentials.
   ///
-  /// - Throws: ``TransportError`` if they cannot be read; the error of another call and a cancellation as they are.
+  /// - Throws: ``TransportError`` if they cannot be read; the error of another call and `CancellationError` unchanged.
   func read() async throws -> StoredCredential {
     do {
       let stored = try await parts.source.current()
@@ -42,22 +42,22 @@ extension Authentication {
 
   /// Reads the credentials, if they belong to a principal.
   ///
-  /// - Throws: ``PrincipalChanged`` as the cause of a ``TransportError`` if they belong to another one, or the error of
-  ///   the refresh that ended the principal's session; errors of ``read()``.
+  /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError`` if they belong to another principal, or
+  ///   the error of the refresh that ended the principal's session; errors of ``read()``.
   func read(as principal: UInt64) async throws -> StoredCredential {
     let stored = try await read()
     guard stored.principal == principal else {
-      throw parts.refresher?.sessionEnd(of: principal) ?? PrincipalChanged.error
+      throw parts.refresher?.sessionEnd(of: principal) ?? PrincipalChangedError.error
     }
     return stored
   }
 
-  /// Whether the current task refreshes these credentials: a call that it makes must not wait for the refresh.
+  /// Whether the current task refreshes these credentials. A call made by that task must not wait for the refresh.
   var isAtWork: Bool { parts.refresher.map { RefreshWork.isDone(by: $0) } ?? false }
 
   /// The names of the fields that carry credentials, in lower case.
   var fieldNames: [String] {
-    parts.scheme.places.compactMap { place in
+    parts.scheme.locations.compactMap { place in
       if case .field(let name) = place { return name.lowercased() }
       return nil
     }
@@ -65,13 +65,13 @@ extension Authentication {
 
   /// The names of the query parameters that carry credentials.
   var parameterNames: [String] {
-    parts.scheme.places.compactMap { place in
+    parts.scheme.locations.compactMap { place in
       if case .parameter(let name) = place { return name }
       return nil
     }
   }
 
-  /// Whether a message carries credentials of its own in the place of these.
+  /// Whether a message already has a value in a field or parameter that these credentials would use.
   func isAnticipated(by request: RequestMessage) -> Bool {
     parts.places.contains { $0.isTaken(in: request) }
   }
@@ -85,8 +85,9 @@ extension Authentication {
 }
 
 extension RequestMessage {
-  /// Whether the message is sent to an origin. Most messages go to that of their environment, and write it the same
-  /// way.
+  /// Whether the message is sent to an origin.
+  ///
+  /// Most messages go to the origin of their environment and spell it the same way, so strings are compared first.
   fileprivate func goes(to origin: Origin) -> Bool {
     head.scheme == origin.scheme && head.authority == origin.authority || self.origin == origin
   }

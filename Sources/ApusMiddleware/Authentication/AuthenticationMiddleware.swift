@@ -5,9 +5,9 @@ import Synchronization
 /// A middleware that authenticates calls: it adds the environment's credentials to every attempt, answers challenges,
 /// and reports the end of a session.
 ///
-/// The store is read just before a message is sent, so a new token is used at once and a removed one never again.
-/// However many calls are rejected with the same credentials, there is one ``SessionEnd``.
-public final class Credentials: Middleware {
+/// The store is read just before a message is sent, so a new token is used immediately and a removed token is never
+/// sent again. Any number of calls that are rejected with the same credentials report one ``SessionEnd``.
+public final class AuthenticationMiddleware: Middleware {
   private struct Report {
     /// Keeps the store alive, so that its identity is not reused while this entry exists.
     let authentication: Authentication
@@ -29,23 +29,23 @@ public final class Credentials: Middleware {
     self.onSessionEnd = onSessionEnd
   }
 
-  /// Adds the environment's credentials, and sends a rejected message again if the credentials were refreshed or the
-  /// server asked for others.
+  /// Adds the environment's credentials, and resends a rejected message if the credentials were refreshed or the server
+  /// asked for other credentials.
   ///
-  /// A call is bound to the accounts that are signed in when it begins. It ends with ``PrincipalChanged`` if one of
-  /// them signs out, or another one signs in, before the call is sent or sent again; during a streamed response that
-  /// ends the stream. A call that began signed out never gets credentials.
+  /// A call is bound to the accounts that are signed in when it begins. It ends with ``PrincipalChangedError`` if such
+  /// an account signs out, or another account signs in, before the call is sent or resent; during a streamed response,
+  /// this ends the stream. A call that began signed out never gets credentials.
   ///
   /// - Throws: ``TransportError``, with the code `invalidRequest` if the credentials cannot be read or sent, or if the
-  ///   message must be sent again and its content can be sent only once; with `declined` if the call requires
-  ///   credentials and there are none. The error of a refresh.
+  ///   message must be resent and its content can be sent only once; with `refused` if the call requires credentials
+  ///   and there are none. The error of a refresh.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard concerns(context) else { return try await next(request, context: context) }
     return try await first(request, context, next)
   }
 
   private func concerns(_ context: CallContext) -> Bool {
-    switch context.values[CredentialUseKey.self] {
+    switch context.values[CredentialsPolicyKey.self] {
     case .none: false
     case .required: true
     case .optional: !context.environment.authentications.isEmpty
@@ -104,11 +104,11 @@ public final class Credentials: Middleware {
 
   // MARK: Events
 
-  /// Whether ends of sessions are reported.
+  /// Whether session ends are reported.
   var tellsOfEnds: Bool { onSessionEnd != nil }
 
-  /// Reports that a server rejected credentials or asks for some, unless they were replaced meanwhile: a response may
-  /// be late.
+  /// Reports that a server rejected credentials or asks for credentials, unless they were replaced in the meantime: a
+  /// response may be late.
   ///
   /// - Parameter current: the current generation; `nil`: unknown.
   func report(_ subject: RefreshSubject, of account: AuthenticatedAccount, current: UInt64?) {
@@ -117,7 +117,7 @@ public final class Credentials: Middleware {
     subject.context.record(.note(reason.note, Int64(clamping: subject.generation)))
     switch reason {
     case .neverSignedIn: return
-    case .refused, .expired:
+    case .rejected, .expired:
       announce(account.end(reason, of: subject), upTo: subject.generation, of: account.authentication)
     case .signedOut:
       // Once for each session, however often an empty store is cleared.
@@ -159,7 +159,7 @@ public final class Credentials: Middleware {
 struct AuthenticatedAccount: RefreshAccount {
   let authentication: Authentication
   /// Reports to the app of the call's client.
-  let middleware: Credentials
+  let middleware: AuthenticationMiddleware
 
   var origins: Set<Origin>? { authentication.parts.origins }
 
@@ -184,7 +184,7 @@ struct AuthenticatedAccount: RefreshAccount {
   }
 }
 
-extension Credentials: SelfDescribing {
-  /// Whether ends of sessions are reported. The authentications are part of the environment.
-  public var facts: [Fact] { tellsOfEnds ? [.setting("reports ends of sessions", "")] : [] }
+extension AuthenticationMiddleware: SelfDescribing {
+  /// Whether session ends are reported. The authentications are part of the environment.
+  public var facts: [Fact] { tellsOfEnds ? [.setting("reports session ends", "")] : [] }
 }

@@ -1,9 +1,9 @@
 /// The authentication of one message, rejection by rejection. A pure state machine.
 ///
-/// Each authentication is refreshed once and answers one challenge, or again if the challenge was only stale. So it
-/// ends, however often the server rejects the message.
+/// Each authentication is refreshed at most once, and answers one challenge and at most two more that are stale. So the
+/// number of rounds is bounded, however often the server rejects the message.
 struct AuthenticationRounds {
-  /// An authentication, as far as it matters here.
+  /// The state of an authentication for one message.
   struct Candidate: Hashable {
     /// Whether the message carried its credentials.
     var isShown: Bool
@@ -35,7 +35,7 @@ struct AuthenticationRounds {
   mutating func step(_ candidates: [Candidate], isAsked: Bool) -> Step {
     for (index, candidate) in candidates.enumerated() where candidate.hasCredential {
       if candidate.isShown, candidate.isRefreshable, !refreshed.contains(index),
-        // Some servers send no challenge, or a wrong one: a single candidate must be meant.
+        // Some servers send no challenge, or a wrong one: a single candidate must be the one that was rejected.
         !isAsked || candidate.asked != nil || candidates.count == 1
       {
         refreshed.insert(index)
@@ -52,13 +52,13 @@ struct AuthenticationRounds {
   private func mayAnswer(_ challenge: Challenge, _ index: Int, _ candidate: Candidate) -> Bool {
     let count = answers[index] ?? 0
     guard candidate.isShown else { return count == 0 }
-    // Sent without a challenge: sending the same again would not help.
+    // Credentials that were sent without a challenge, or for the same challenge, would be rejected again.
     guard let answered = candidate.answered, answered != challenge else { return false }
     return count == 0 || count <= Self.staleLimit && challenge["stale"]?.lowercased() == "true"
   }
 
-  /// The candidate whose credentials the server rejected: a sent one that the challenge asks for, else the first sent
-  /// one, else the first without credentials.
+  /// The candidate whose credentials the server rejected: the first with sent credentials that the challenge asks for,
+  /// else the first with sent credentials, else the first without credentials.
   private func blamed(_ candidates: [Candidate]) -> Int? {
     candidates.firstIndex { $0.isShown && $0.asked != nil } ?? candidates.firstIndex { $0.isShown }
       ?? candidates.firstIndex { !$0.hasCredential }

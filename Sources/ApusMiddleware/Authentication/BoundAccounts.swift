@@ -27,7 +27,7 @@ struct BoundAccounts: Sendable {
     return entries.first { $0.parts == parts }?.account
   }
 
-  /// A number for all accounts together; `nil`: there are none.
+  /// A number that identifies all accounts together; `nil`: there are no accounts.
   var principal: UInt64? {
     guard entries.count != 1 else { return entries[0].account.principal }
     var hasher = Hasher()
@@ -55,8 +55,8 @@ struct BoundAccount: Sendable {
   ///
   /// A call that began signed out never gets credentials.
   ///
-  /// - Throws: ``PrincipalChanged`` as the cause of a ``TransportError``, or the error that ended the session, if the
-  ///   account has changed; errors of reading.
+  /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError``, or the error that ended the session, if
+  ///   the account has changed; errors of reading.
   func current(_ authentication: Authentication) async throws -> StoredCredential {
     let bound = try stored.get()
     guard bound.credential != nil else { return bound }
@@ -68,5 +68,5 @@ struct BoundAccount: Sendable {
 enum BoundAccountsKey: ContextKey {
   static let defaultValue: BoundAccounts? = nil
   /// The principal keeps calls of different accounts apart.
-  static let tellsCallsApart = false
+  static let affectsCoalescing = false
 }

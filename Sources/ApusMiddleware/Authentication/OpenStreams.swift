@@ -15,20 +15,20 @@ final class OpenStreams: Sendable {
     var observation: UInt64?
   }
 
-  private let source: any CredentialSource
+  private let source: any CredentialsStore
   private let state = Mutex(State())
   /// The number of streams, readable without the lock.
   private let count = Atomic(0)
 
-  init(of source: any CredentialSource) {
+  init(of source: any CredentialsStore) {
     self.source = source
   }
 
-  /// Ends a response's content when its principal signs out, unless it has ended before.
+  /// Ends a response's content when its principal signs out, unless the content has ended before.
   func add(_ content: ResponseContent, of principal: UInt64, _ context: CallContext) async {
     let number = state.withLock { state in
       state.next += 1
-      let stream = Stream(principal: principal, interrupt: content.interrupter, context: context)
+      let stream = Stream(principal: principal, interrupt: content.discardAction, context: context)
       state.streams[state.next] = stream
       if state.observation == nil {
         state.observation = source.principalChanges?.observe { [weak self] in self?.sourceChanged() }
@@ -65,12 +65,12 @@ final class OpenStreams: Sendable {
 
   /// Ends the streams of accounts that are not signed in any more.
   func check() async {
-    // Streams that are opened during the read may belong to an account that it does not see yet.
+    // Streams that are opened during the read may belong to an account that the read does not return yet.
     let streams = state.withLock { Array($0.streams.values) }
     guard !streams.isEmpty, let now = try? await source.current() else { return }
     for stream in streams where stream.principal != now.principal {
-      var error = PrincipalChanged.error
-      error.requestState = .answered
+      var error = PrincipalChangedError.error
+      error.requestState = .responded
       stream.interrupt(error)
     }
   }

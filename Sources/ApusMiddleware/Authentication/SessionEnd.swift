@@ -5,12 +5,12 @@ public import ApusCore
 /// | event | `onSessionEnd` | ``CallError/sessionEnd`` of the call |
 /// |---|---|---|
 /// | a server rejected a refresh for good | ``Reason/expired``, once | ``Reason/expired`` |
-/// | a server responds 401 to credentials that cannot be refreshed, or were just refreshed | ``Reason/refused``, once | ``Reason/refused`` |
+/// | a server responds 401 to credentials that cannot be refreshed, or were just refreshed | ``Reason/rejected``, once | ``Reason/rejected`` |
 /// | ``Client/signOut()`` | ``Reason/signedOut``, once | |
 /// | the store was cleared by other means, and a server asks for credentials | ``Reason/signedOut``, once | ``Reason/signedOut`` |
 /// | the call waited until another account signed in, or its own signed out | | ``Reason/signedOut`` |
 /// | there was never a sign-in, and a server asks for credentials | | ``Reason/neverSignedIn`` |
-/// | a server responds 401 to credentials that were replaced meanwhile, or to a call's own | | `nil` |
+/// | a server responds 401 to credentials that were replaced in the meantime, or that the call set itself | | `nil` |
 ///
 /// The end of a session is reported once: neither a later sign-out nor calls that are rejected while signed out report
 /// it again.
@@ -20,7 +20,7 @@ public struct SessionEnd: Sendable, Hashable {
     /// A refresh was rejected for good.
     case expired
     /// A server rejected the credentials, and they could not be refreshed or had just been.
-    case refused
+    case rejected
     /// The user signed out.
     case signedOut
     /// There was never a session. Only errors have this reason: no session has ended.
@@ -43,10 +43,10 @@ public struct SessionEnd: Sendable, Hashable {
 
 extension SessionEnd.Reason {
   /// The trace event of a call that found the end.
-  var note: StaticNote {
+  var note: TraceNote {
     switch self {
     case .expired: "session expired, generation"
-    case .refused: "session refused, generation"
+    case .rejected: "session refused, generation"
     case .signedOut: "signed out, generation"
     case .neverSignedIn: "never signed in, generation"
     }
@@ -68,10 +68,10 @@ extension SessionEnd.Reason {
 extension Client {
   /// Signs out of the environment: removes all its credentials.
   ///
-  /// Waiting calls are not sent any more and end with ``PrincipalChanged``: those that wait for a refresh at once,
-  /// others when they would be sent. Open streams end with it, too. The result of a refresh under way is discarded.
-  /// Calls that have been sent get their responses; to avoid that, cancel them (``CallRegistry/cancelAll()``).
-  /// The end of the session is reported once.
+  /// Waiting calls are not sent any more and end with ``PrincipalChangedError``: calls that wait for a refresh end
+  /// immediately, others when they would be sent. Open streams end with the same error. The result of a refresh under
+  /// way is discarded. Calls that have been sent get their responses; to avoid that, cancel them
+  /// (``CallRegistry/cancelAll()``). The end of the session is reported once.
   ///
   /// - Throws: the error of the first store that could not be cleared; its credentials may still be there. The other
   ///   stores are cleared all the same.
@@ -86,7 +86,7 @@ extension Client {
         let next = try await authentication.parts.source.current().generation
         authentication.parts.refresher?.replaced(by: next)
         guard let before, before.credential != nil else { continue }
-        for case let middleware as Credentials in parts.pipeline.middlewares {
+        for case let middleware as AuthenticationMiddleware in parts.pipeline.middlewares {
           middleware.signedOut(authentication, environment, before.generation, next: next)
         }
       } catch {
@@ -98,15 +98,15 @@ extension Client {
 }
 
 extension CallError {
-  /// The reason why the call has no session, if that is why it failed; `nil`: it failed for another reason. See the
-  /// table of ``SessionEnd``.
+  /// The reason why the call has no session; `nil`: the call failed for another reason. See the table of
+  /// ``SessionEnd``.
   ///
-  /// A call that shares the exchange of another one knows of a rejection by its ``status`` only.
+  /// `nil` also for a call that joined the request of another call and was rejected; its ``status`` is 401.
   public var sessionEnd: SessionEnd.Reason? {
     switch code {
-    case .declined:
-      if underlying is PrincipalChanged { return .signedOut }
-      if let underlying, RefreshRefusal.isLasting(underlying) { return .expired }
+    case .refused:
+      if underlying is PrincipalChangedError { return .signedOut }
+      if let underlying, RefreshRejection.isLasting(underlying) { return .expired }
       return SessionEnd.Reason(trace)
     case .rejected where status == 401: return SessionEnd.Reason(trace)
     default: return nil
@@ -117,19 +117,19 @@ extension CallError {
   public var isSessionOver: Bool { sessionEnd.map { $0 != .neverSignedIn } ?? false }
 }
 
-/// The reason why a call was not sent: the account that it was made for has signed out, or another one has signed in.
+/// The reason why a call was not sent: its account has signed out, or another account has signed in.
 ///
-/// It is the ``CallError/underlying`` error of such a call, whose code is `declined`. Nothing of the call was
+/// It is the ``CallError/underlying`` error of such a call, whose code is `refused`. Nothing of the call was
 /// sent for the other account. ``CallError/requestState`` tells whether an earlier attempt was sent.
-public struct PrincipalChanged: Error, Sendable, Hashable {
+public struct PrincipalChangedError: Error, Sendable, Hashable {
   /// Makes an error.
   public init() {}
 
   /// The error of an attempt, redirect hop or replay that is not made.
   static var error: TransportError {
     TransportError(
-      .declined, requestState: .notSent, detail: "the account that the call was made for is not signed in any more",
-      underlying: PrincipalChanged()
-    ).about(.credentials)
+      .refused, requestState: .notSent, detail: "the account that the call was made for is not signed in any more",
+      underlying: PrincipalChangedError()
+    ).attributed(to: .credentials)
   }
 }

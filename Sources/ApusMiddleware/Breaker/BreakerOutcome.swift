@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// The outcome of an exchange for its circuits.
 enum BreakerOutcome: Hashable {
-  /// How a server failed that was reached.
+  /// The failure of a server that was reached.
   enum Failure: Hashable {
     /// Status 502, 503 or 504.
     case gateway
@@ -16,18 +16,18 @@ enum BreakerOutcome: Hashable {
   }
 
   /// The server works.
-  case answered
+  case responded
   /// There was no connection: no address, connection refused, TLS, or a connect timeout.
   case unreachable(FailedAttempt.Cause)
   /// The server failed; with the delay that a 503 asks for.
   case failed(Failure, FailedAttempt.Cause, retryAfter: Duration? = nil)
-  /// No evidence: the call was cancelled, refused by the client, or failed for a reason of its own.
+  /// No evidence: the call was cancelled, refused by the client, or failed for a reason other than the server.
   case nothing
 
   /// Whether there was a response head.
   var hasResponse: Bool {
     switch self {
-    case .answered, .failed(_, .answered, _), .failed(_, .failed(_, .answered), _): true
+    case .responded, .failed(_, .status, _), .failed(_, .failed(_, .responded), _): true
     case .unreachable, .failed, .nothing: false
     }
   }
@@ -37,13 +37,13 @@ extension BreakerOutcome {
   /// The outcome of a response, by its status (RFC 9110 §15.6). A server that rejects a request works.
   init(_ response: ResponseMessage, _ policy: BreakerPolicy) {
     let status = response.head.status.code
-    let cause = FailedAttempt.Cause.answered(status: status)
+    let cause = FailedAttempt.Cause.status(status)
     switch status {
     case 503: self = .failed(.gateway, cause, retryAfter: response.retryAfter)
     case 502, 504: self = .failed(.gateway, cause)
     case 500: self = .failed(.status, cause)
-    case 429 where policy.countsThrottling: self = .failed(.status, cause)
-    default: self = .answered
+    case 429 where policy.countsTooManyRequests: self = .failed(.status, cause)
+    default: self = .responded
     }
   }
 
@@ -54,7 +54,7 @@ extension BreakerOutcome {
     switch error {
     case let error as TransportError: self.init(error, since: start, policy, context)
     case is CancellationError: self.init(cancelledSince: start, policy, context)
-    // An error of a middleware, or of another call that this one needed.
+    // An error of a middleware, or of another call that this call needed.
     default: self = .nothing
     }
   }
@@ -64,21 +64,22 @@ extension BreakerOutcome {
   ) {
     let cause = FailedAttempt.Cause.failed(error.code, error.requestState)
     switch error.kind {
-    // The app's content, a call that this one needed, and a refusal by the client are no evidence.
-    case _ where error.subject != .server: self = .nothing
+    // Failures of the app's content or of another call that this call needed, and refusals by the client, are no
+    // evidence.
+    case _ where error.source != .server: self = .nothing
     case .hostNotFound, .connectionFailed, .tls: self = .unreachable(cause)
-    case .broken: self = .failed(.reset, cause)
+    case .connectionLost: self = .failed(.reset, cause)
     case .timedOut(.connecting) where error.requestState == .notSent:
-      // A connect timeout of the transport always counts; that of an attempt may be shorter than any server needs.
+      // The transport's connect timeout always counts; an attempt's timeout may be shorter than any server needs.
       let now = context.now
       let isAttempts = context.attemptDeadline.map { $0 <= now } ?? false
-      self = isAttempts && start.duration(to: now) < policy.patience ? .nothing : .unreachable(cause)
+      self = isAttempts && start.duration(to: now) < policy.minimumTimeout ? .nothing : .unreachable(cause)
     case .timedOut(.connecting), .timedOut(.awaitingHead), .timedOut(.receiving):
-      self = start.duration(to: context.now) < policy.patience ? .nothing : .failed(.timeout, cause)
+      self = start.duration(to: context.now) < policy.minimumTimeout ? .nothing : .failed(.timeout, cause)
     case .timedOut: self = .nothing
-    // Without a network no server can be judged; the others never reached one.
-    case .offline, .declined, .unsupported: self = .nothing
-    case .malformedResponse, .contentTooLarge: self = .answered
+    // Without a network no server can be judged; refused and invalid requests never reached a server.
+    case .offline, .refused, .invalidRequest: self = .nothing
+    case .malformedResponse, .contentTooLarge: self = .responded
     }
   }
 
@@ -86,14 +87,14 @@ extension BreakerOutcome {
   private init(cancelledSince start: MonotonicInstant, _ policy: BreakerPolicy, _ context: CallContext) {
     let now = context.now
     let isTimeout = context.remaining.map { $0 <= .zero } ?? false
-    guard isTimeout, start.duration(to: now) >= policy.patience else {
+    guard isTimeout, start.duration(to: now) >= policy.minimumTimeout else {
       self = .nothing
       return
     }
     switch context.call.phase {
     // Whether there was a connection is unknown here.
     case .connecting, .awaitingHead: self = .failed(.timeout, .failed(.timeout, .maybeSent))
-    case .receiving: self = .failed(.timeout, .failed(.timeout, .answered))
+    case .receiving: self = .failed(.timeout, .failed(.timeout, .responded))
     case .preparing, .waiting, .decoding, .handling: self = .nothing
     }
   }

@@ -50,14 +50,14 @@ public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The circuits that calls of an endpoint count for.
-public enum BreakerUse: Sendable, Hashable {
-  /// The circuit of the endpoint, by its method and path template, and that of the origin.
+public enum BreakerGrouping: Sendable, Hashable {
+  /// The circuit of the endpoint, by its method and path template, and the circuit of the origin.
   ///
-  /// A path template without text of its own, such as that of a path made of `segments:`, does not identify an
-  /// endpoint: its calls count for the origin only.
+  /// A path template of placeholders only, such as that of a path made of `segments:`, does not identify an endpoint:
+  /// its calls count for the origin only.
   case endpoint
-  /// The circuit of a group, shared by all endpoints at the origin that name it, in place of their own; and that of the
-  /// origin.
+  /// The circuit of a group, shared by all endpoints at the origin that name it, in place of the endpoints' own
+  /// circuits; and the circuit of the origin.
   case group(String)
   /// The circuit of the origin only.
   case origin
@@ -66,13 +66,13 @@ public enum BreakerUse: Sendable, Hashable {
 }
 
 enum BreakerUseKey: ContextKey {
-  static let defaultValue = BreakerUse.endpoint
+  static let defaultValue = BreakerGrouping.endpoint
 }
 
 extension Endpoint {
   /// Sets the circuits of a ``CircuitBreaker`` that calls of this endpoint count for. Default: the endpoint's own and
   /// that of the origin.
-  public func breaker(_ use: BreakerUse) -> Request<Value> {
+  public func breaker(_ use: BreakerGrouping) -> Request<Value> {
     setting(BreakerUseKey.self, use)
   }
 }
@@ -104,12 +104,12 @@ public struct BreakerChange: Sendable, Hashable {
 
 /// The reason why the ``CircuitBreaker`` refused a call: a circuit is open.
 ///
-/// It is the cause of the ``CallError`` with code `declined` that such a call throws: `error.underlying as?
-/// BreakerRejection`. The error's `retryAfter` tells when a retry makes sense.
-public struct BreakerRejection: Error, Sendable, Hashable, CustomStringConvertible {
+/// It is the cause of the ``CallError`` with code `refused` that such a call throws: `error.underlying as?
+/// BreakerRefusal`. The error's `retryAfter` tells when a retry makes sense.
+public struct BreakerRefusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// The circuit that is open: the endpoint's, its group's or the origin's.
   public let scope: BreakerScope
-  /// How long it stays open; `nil`: unknown, since the circuit is isolated or a trial request is under way.
+  /// The time for which it stays open; `nil`: unknown, since the circuit is isolated or a trial request is under way.
   public let retryAfter: Duration?
   /// The failure that opened it; `nil`: it was isolated.
   public let failure: FailedAttempt.Cause?
@@ -120,7 +120,7 @@ public struct BreakerRejection: Error, Sendable, Hashable, CustomStringConvertib
     self.failure = failure
   }
 
-  /// The reason in half a sentence.
+  /// The reason as a clause, without a full stop.
   public var description: String {
     let cause = failure.map { "after \($0)" } ?? "since it was isolated"
     return "the circuit of \(scope) is open \(cause)"
@@ -128,8 +128,8 @@ public struct BreakerRejection: Error, Sendable, Hashable, CustomStringConvertib
 
   /// The error of the attempt, which was not sent.
   var error: TransportError {
-    var error = TransportError(.declined, requestState: .notSent, detail: description, underlying: self)
-    (error.retryAfter, error.subject) = (retryAfter, .control)
+    var error = TransportError(.refused, requestState: .notSent, detail: description, underlying: self)
+    (error.retryAfter, error.source) = (retryAfter, .trafficControl)
     return error
   }
 }

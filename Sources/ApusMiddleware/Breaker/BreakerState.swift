@@ -7,9 +7,9 @@ import ApusCore
 /// whether the server was reached, and consecutive gateway errors and timeouts from several endpoints. So a single
 /// failing endpoint never opens the circuit of its origin.
 ///
-/// An origin that was reached but fails is overloaded: it answers some requests and not others. Its circuit then opens
-/// for a short time only, and closes after ``minimumParts`` successful trials in a row: one answer says little, and a
-/// long pause says nothing about when the load is gone.
+/// An origin that was reached but fails is overloaded: some requests succeed and others fail. Its circuit then opens
+/// for a short time only, and closes after ``minimumParts`` successful trials in a row: a single success is weak
+/// evidence, and staying open for longer does not tell when the load is gone.
 ///
 /// Every change of a circuit begins a new epoch; exchanges that began in an earlier one do not affect it.
 struct BreakerState {
@@ -19,7 +19,7 @@ struct BreakerState {
     /// The epoch of the origin's circuit.
     fileprivate let epoch: UInt64
     /// The circuit of the endpoint or the group; `nil`: it has none.
-    fileprivate let own: Place?
+    fileprivate let own: Position?
     /// Whether the exchange is the trial request of a half-open circuit.
     let isTrial: Bool
     /// Whether the head of the response has been reported.
@@ -27,16 +27,16 @@ struct BreakerState {
   }
 
   /// A slot and the epoch of the circuit in it, which tells it from a later circuit in the same slot.
-  fileprivate struct Place: Hashable {
+  fileprivate struct Position: Hashable {
     var slot: Int
     var epoch: UInt64
   }
 
-  /// Why an exchange is refused.
+  /// The reason why an exchange is refused.
   struct Refusal: Hashable {
     /// The part whose circuit is open; `nil`: the origin's.
     let part: BreakerPart?
-    /// How long the circuit stays open; `nil`: unknown.
+    /// The time for which the circuit stays open; `nil`: unknown.
     let delay: Duration?
     /// The failure that opened it; `nil`: it was isolated.
     let cause: FailedAttempt.Cause?
@@ -99,7 +99,7 @@ struct BreakerState {
   private var trialsToClose = 1
   private var slots: [Own] = []
   private var index: [BreakerPart: Int] = [:]
-  /// The slot of the latest exchange, often the next one's as well: it needs no lookup.
+  /// The slot of the latest exchange. The next exchange often uses the same slot and then needs no lookup.
   private var lastSlot: Int?
   /// The earliest instant at which looking for idle circuits makes sense.
   private var nextSweep = MonotonicInstant(sinceStart: .zero)
@@ -140,11 +140,11 @@ struct BreakerState {
     }
     // Read in place: a copy of the slot retains its window.
     guard let slot = slot(of: part, at: now) else { return pass(part, (isTrial, false), nil, now) }
-    let place = Place(slot: slot, epoch: slots[slot].circuit.epoch)
+    let place = Position(slot: slot, epoch: slots[slot].circuit.epoch)
     switch slots[slot].circuit.verdict(at: now, policy) {
     case .pass: return pass(part, (isTrial, false), place, now)
     case .trial: return pass(part, (isTrial, true), place, now)
-    // A circuit that opened because of the origin's failures is tried with it.
+    // A circuit that opened because of the origin's failures takes part in the origin's trial.
     case .refuse where isTrial && slots[slot].circuit.isOpen && slots[slot].circuit.opened >= firstFailure:
       return pass(part, (isTrial, true), place, now)
     case .refuse(let delay):
@@ -152,7 +152,7 @@ struct BreakerState {
     }
   }
 
-  /// Counts a successful response head whose content is still on its way: its sender was reached.
+  /// Counts a successful response head whose content is still on its way: the server was reached.
   mutating func responded(_ permit: inout Permit) {
     permit.hasResponse = true
     guard permit.epoch == origin.epoch, origin.isClosed else { return }
@@ -175,7 +175,7 @@ struct BreakerState {
 
   // MARK: Manual control
 
-  /// Refuses all exchanges until ``reset(_:at:)``. `nil`: of the whole origin.
+  /// Refuses all exchanges of a part until ``reset(_:at:)``. `nil`: of the whole origin.
   mutating func isolate(_ part: BreakerPart?, at now: MonotonicInstant) {
     let epoch = nextEpoch()
     guard let part else { return origin.isolate(epoch) }
@@ -184,7 +184,7 @@ struct BreakerState {
     slots[slot].circuit.isolate(epoch)
   }
 
-  /// Closes a circuit and discards its counts. `nil`: the origin's and all below it that are not isolated.
+  /// Closes a circuit and discards its counts. `nil`: the origin's circuit and all of its parts that are not isolated.
   mutating func reset(_ part: BreakerPart?, at now: MonotonicInstant) {
     guard let part else {
       for slot in slots.indices where slots[slot].circuit.status != .isolated { drop(slot) }
@@ -201,9 +201,9 @@ struct BreakerState {
   // MARK: Exchanges, step by step
 
   private mutating func pass(
-    _ part: BreakerPart, _ isTrial: (ofOrigin: Bool, ofPart: Bool), _ own: Place?, _ now: MonotonicInstant
+    _ part: BreakerPart, _ isTrial: (ofOrigin: Bool, ofPart: Bool), _ own: Position?, _ now: MonotonicInstant
   ) -> Admission {
-    var (own, changes): (Place?, [Change]) = (own, [])
+    var (own, changes): (Position?, [Change]) = (own, [])
     if isTrial.ofOrigin {
       let epoch = nextEpoch()
       origin.halfOpen(now, isUnderWay: true, epoch)
@@ -211,7 +211,7 @@ struct BreakerState {
     }
     if isTrial.ofPart, let slot = own?.slot {
       let epoch = nextEpoch()
-      own = Place(slot: slot, epoch: epoch)
+      own = Position(slot: slot, epoch: epoch)
       slots[slot].circuit.halfOpen(now, isUnderWay: true, epoch)
       changes.append(Change(part: part, status: .halfOpen))
     }
@@ -220,10 +220,10 @@ struct BreakerState {
   }
 
   private mutating func endOwn(
-    _ place: Place, _ outcome: BreakerOutcome, _ moment: Moment, _ changes: inout [Change]
+    _ place: Position, _ outcome: BreakerOutcome, _ moment: Moment, _ changes: inout [Change]
   ) {
     guard place.slot < slots.count, slots[place.slot].circuit.epoch == place.epoch else { return }
-    if case .answered = outcome, slots[place.slot].circuit.isClosed {
+    if case .responded = outcome, slots[place.slot].circuit.isClosed {
       slots[place.slot].window.add(isFailure: false, at: moment.now)
       slots[place.slot].gatewayErrors = 0
       return
@@ -240,7 +240,7 @@ struct BreakerState {
     case (.halfOpen, .failed(_, let cause, let asked)):
       own.circuit.note(asked, at: moment.now, policy)
       open(&own, cause, moment)
-    case (.halfOpen, .answered): own.circuit.close(moment.now, nextEpoch())
+    case (.halfOpen, .responded): own.circuit.close(moment.now, nextEpoch())
     case (.halfOpen, _): return own.circuit.abandonTrial()
     case (.closed, _), (.open, _), (.isolated, _): return
     }
@@ -269,8 +269,8 @@ struct BreakerState {
     // A head that was reported has been counted.
     if outcome.hasResponse, !permit.hasResponse { unreachable = Run() }
     switch outcome {
-    case .answered where permit.hasResponse: return nil
-    case .answered:
+    case .responded where permit.hasResponse: return nil
+    case .responded:
       failures = Run()
       origin.forgetDelay()
     case .unreachable(let cause):
@@ -290,14 +290,14 @@ struct BreakerState {
   ) {
     switch outcome {
     // Status 500 means that the server was reached and the application failed.
-    case .answered, .failed(.status, _, _):
+    case .responded, .failed(.status, _, _):
       trialsToClose -= 1
       guard trialsToClose <= 0 else { return origin.abandonTrial() }
       closeOrigin(after: permit, moment.now, &changes)
     case .unreachable(let cause):
       lastTrial = nil
       openOrigin(cause, moment, isReached: false, &changes)
-    // A single failing endpoint must not keep the others out: its second failure in a row is no further evidence.
+    // A single failing endpoint must not keep the circuit open: its second failure in a row is no further evidence.
     case .failed where permit.own != nil && permit.part == lastTrial: origin.abandonTrial()
     case .failed(_, let cause, let asked):
       lastTrial = permit.part
@@ -309,7 +309,7 @@ struct BreakerState {
 
   // MARK: Circuits
 
-  private var consecutive: Int { max(1, policy.consecutive) }
+  private var consecutive: Int { max(1, policy.consecutiveFailures) }
 
   private mutating func nextEpoch() -> UInt64 {
     lastEpoch += 1
@@ -333,8 +333,8 @@ struct BreakerState {
     changes.append(Change(part: nil, status: origin.status))
   }
 
-  /// Closes the origin's circuit, and makes those half-open that opened with it, except one that the trial itself
-  /// opened.
+  /// Closes the origin's circuit and makes the circuits half-open that opened with it, except the circuit of the
+  /// trial's own part.
   private mutating func closeOrigin(after trial: Permit, _ now: MonotonicInstant, _ changes: inout [Change]) {
     var epoch = nextEpoch()
     origin.close(now, epoch)
@@ -353,7 +353,7 @@ struct BreakerState {
   private func isTooMuch(_ own: Own, _ now: MonotonicInstant) -> Bool {
     if own.gatewayErrors >= consecutive { return true }
     let (total, failed) = own.window.counts(at: now)
-    return total >= max(1, policy.minimum) && Double(failed) >= policy.ratio * Double(total)
+    return total >= max(1, policy.minimumExchanges) && Double(failed) >= policy.failureRatio * Double(total)
   }
 
   private func isIdle(_ own: Own, _ now: MonotonicInstant) -> Bool {
@@ -438,11 +438,11 @@ private struct BreakerCircuit {
 
   private(set) var phase: Phase
   private(set) var epoch: UInt64
-  /// When the circuit last opened.
+  /// The instant at which the circuit last opened.
   private(set) var opened = MonotonicInstant(sinceStart: .zero)
   /// The failure that opened the circuit.
   private(set) var cause: FailedAttempt.Cause?
-  /// How often the circuit opened without a healthy time in between.
+  /// The number of times that the circuit opened without a healthy time in between.
   private var strength = 0
   /// The end of the delay that the server asked for.
   private var retryInstant: MonotonicInstant?
@@ -479,7 +479,7 @@ private struct BreakerCircuit {
     case .closed: return .pass
     case .open(let until): return now < until ? .refuse(now.duration(to: until)) : .trial
     case .halfOpen(let since, let isUnderWay):
-      // A trial that never ends must not keep the circuit open for ever.
+      // A trial that never ends must not keep the circuit open forever.
       return isUnderWay && now < since.advanced(by: Self.longest(policy)) ? .refuse(nil) : .trial
     case .isolated: return .refuse(nil)
     }
@@ -534,7 +534,7 @@ private struct BreakerCircuit {
     (opened, self.cause) = (now, cause)
   }
 
-  /// Takes note of the delay that the server asked for.
+  /// Notes the delay that the server asked for.
   mutating func note(_ asked: Duration?, at now: MonotonicInstant, _ policy: BreakerPolicy) {
     guard let asked else { return }
     let until = now.advanced(by: min(asked, Self.longest(policy)))
@@ -548,8 +548,8 @@ private struct BreakerCircuit {
 
   // MARK: Times
 
-  /// How long the circuit stays open: the server's delay, at least a second, plus up to a tenth; else twice the
-  /// previous time, plus up to a fifth. Never longer than the policy allows.
+  /// The time for which the circuit stays open: the server's delay, at least a second, plus up to a tenth; without such
+  /// a delay twice the previous time, plus up to a fifth. Never longer than the policy allows.
   private func openingTime(_ now: MonotonicInstant, _ jitter: Double, _ policy: BreakerPolicy) -> Duration {
     let limit = Self.longest(policy)
     if let retryInstant, retryInstant >= now {
@@ -557,13 +557,13 @@ private struct BreakerCircuit {
     }
     // Leaves room for the jitter, so that the longest times differ, too.
     let longest = limit * 5 / 6
-    var time = max(.zero, policy.firstOpening)
+    var time = max(.zero, policy.openDuration)
     for _ in 0..<strength where time < longest { time = time * 2 }
     return min(limit, min(time, longest) * (1 + 0.2 * jitter))
   }
 
-  /// A negative time is none at all.
-  private static func longest(_ policy: BreakerPolicy) -> Duration { max(.zero, policy.longestOpening) }
+  /// The maximum time for which a circuit stays open. A negative time counts as zero.
+  private static func longest(_ policy: BreakerPolicy) -> Duration { max(.zero, policy.maximumOpenDuration) }
 
   /// The number of windows that have passed since the circuit closed.
   private static func healthyIntervals(
@@ -614,7 +614,7 @@ private struct BreakerWindow: Hashable {
 
   /// Drops the buckets that have left the window.
   private mutating func roll(to now: MonotonicInstant) {
-    // Avoids the division below, which costs more than all the rest.
+    // Avoids the division below, which costs more than the rest of the function.
     guard now >= end else { return }
     // An absurd instant of a clock must not trap.
     let step = Int64(min(max(now.sinceStart / width, 0), 1e15))

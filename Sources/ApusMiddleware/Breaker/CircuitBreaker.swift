@@ -4,35 +4,36 @@ import Synchronization
 
 /// A circuit breaker: refuses calls to an endpoint or an origin that keeps failing, until a trial request succeeds.
 ///
-/// Each endpoint, by its method and path template, has a circuit of its own, and so has each origin: a failing endpoint
-/// does not affect others. A group of endpoints (`.breaker(.group("search"))`) has one circuit in place of theirs.
+/// Each endpoint, identified by its method and path template, has its own circuit, and so does each origin: a failing
+/// endpoint does not affect others. A group of endpoints (`.breaker(.group("search"))`) shares one circuit instead.
 ///
 /// Outcomes of an exchange:
 /// - *Unreachable* counts for the origin: no address, connection refused, TLS, connect timeout.
 /// - *Failed* counts for the endpoint: 500, 502, 503 and 504, a connection that broke off, and a timeout waiting for
-///   the head or for more content, after ``BreakerPolicy/patience``. Gateway errors (502, 503, 504) and timeouts count
-///   for the origin, too.
+///   the head or for more content, after ``BreakerPolicy/minimumTimeout``. Gateway errors (502, 503, 504) and timeouts
+///   count for the origin, too.
 /// - *Nothing* counts for neither: a call that was cancelled or refused by the client, found no network, waited for the
 ///   transport's own pool, or failed for a reason other than the server, such as its content or a refresh that it
-///   needed (``TransportError/subject``).
-/// - Anything else is *answered*, and counts for both.
+///   needed (``TransportError/source``).
+/// - Anything else is *a response*, and counts for both.
 ///
 /// Circuits:
 /// - The circuit of an endpoint opens at a ratio of failures, or after consecutive gateway errors; that of an origin
 ///   after consecutive unreachable exchanges, or consecutive gateway errors or timeouts from at least three endpoints.
-///   Any response ends a run of unreachable exchanges; an answered exchange ends both runs.
+///   Any response ends a run of unreachable exchanges; a successful exchange ends both runs.
 /// - An open circuit becomes half-open when its time is over: one trial request passes, and other calls are refused
-///   until its head is there. The trial of an origin may be a request to any of its endpoints. When the circuit of an
-///   origin closes, those of endpoints that opened since its first failure become half-open.
+///   until the head of its response arrives. The trial of an origin may be a request to any of its endpoints. When the
+///   circuit of an origin closes, circuits of endpoints that opened since the origin's first failure become half-open.
 /// - `Retry-After` of a 503 sets the time for which the circuit stays open.
 /// - An exchange counts when its content is complete. An exchange that began before a circuit changed does not count
 ///   for that circuit.
-/// - At most 256 endpoints and groups of an origin have a circuit; calls of others count for the origin only.
+/// - At most 256 endpoints and groups of an origin have a circuit; calls of further endpoints count for the origin
+///   only.
 /// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), passes and is not counted.
 ///
-/// The breaker stands inside retry, so that every attempt is counted, and outside redirects, so that a call counts for
-/// the origin that it was made to. Several clients may use one breaker: endpoints with the same method and template
-/// below one origin then share a circuit, whatever the clients' base paths.
+/// The breaker is inside retry, so that every attempt is counted, and outside redirects, so that a call counts for the
+/// origin that it was made to. Several clients may use one breaker: endpoints with the same method and template at one
+/// origin then share a circuit, whatever the clients' base paths are.
 public final class CircuitBreaker: Middleware {
   let policy: BreakerPolicy
   private let onChange: (@Sendable (BreakerChange) -> Void)?
@@ -41,9 +42,9 @@ public final class CircuitBreaker: Middleware {
   /// Makes a breaker with closed circuits.
   ///
   /// - Parameters:
-  ///   - policy: decides when circuits open, and for how long. Default: ``BreakerPolicy/interactive``.
+  ///   - policy: decides when circuits open, and for how long. Default: ``BreakerPolicy/app``.
   ///   - onChange: called when a circuit opens, becomes half-open or closes; from any thread. Default: `nil`.
-  public init(_ policy: BreakerPolicy = .interactive, onChange: (@Sendable (BreakerChange) -> Void)? = nil) {
+  public init(_ policy: BreakerPolicy = .app, onChange: (@Sendable (BreakerChange) -> Void)? = nil) {
     self.policy = policy
     self.onChange = onChange
   }
@@ -71,8 +72,8 @@ public final class CircuitBreaker: Middleware {
     change(scope) { $0.isolate(scope.part, at: SystemClock().now) }
   }
 
-  /// Closes a circuit and discards its counts. With the circuit of an origin those of its endpoints and groups close
-  /// too, except isolated ones.
+  /// Closes a circuit and discards its counts. If it is the circuit of an origin, the circuits of its endpoints and
+  /// groups close too, except isolated ones.
   ///
   /// - Parameters:
   ///   - scope: the subject of the circuit.
@@ -83,7 +84,7 @@ public final class CircuitBreaker: Middleware {
 
   /// Passes the request on, unless a circuit of its call is open.
   ///
-  /// - Throws: ``TransportError`` with a ``BreakerRejection`` as its cause; its code is `declined`, and nothing is
+  /// - Throws: ``TransportError`` with a ``BreakerRefusal`` as its cause; its code is `refused`, and nothing is
   ///   sent.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let pass = try admit(request, context) else { return try await next(request, context: context) }
@@ -124,7 +125,7 @@ public final class CircuitBreaker: Middleware {
     case .refuse(let refusal):
       context.record(.note("circuit is open, for ms", refusal.delay?.milliseconds ?? 0))
       let scope = BreakerScope(circuits.origin, refusal.part)
-      throw BreakerRejection(scope, retryAfter: refusal.delay, failure: refusal.cause).error
+      throw BreakerRefusal(scope, retryAfter: refusal.delay, failure: refusal.cause).error
     }
   }
 
@@ -137,18 +138,18 @@ public final class CircuitBreaker: Middleware {
   private func observe(_ response: ResponseMessage, _ pass: Pass, _ context: CallContext) {
     let outcome = BreakerOutcome(response, policy)
     // Content in memory has ended: no closure need be allocated.
-    guard outcome == .answered, !pass.permit.isTrial, response.content.bytes == nil else {
+    guard outcome == .responded, !pass.permit.isTrial, response.content.bytes == nil else {
       return end(pass, outcome, context)
     }
     var pass = pass
     pass.circuits.state.withLock { $0.responded(&pass.permit) }
     response.content.onEnd { [self, pass] end in
       switch end {
-      case .finished, .discarded: self.end(pass, .answered, context)
+      case .finished, .discarded: self.end(pass, .responded, context)
       case .failed(let error):
         let outcome = BreakerOutcome(error, since: pass.start, policy, context)
-        // The head was there: a reader that goes away does not change that.
-        self.end(pass, outcome == .nothing ? .answered : outcome, context)
+        // The head has arrived: a reader that stops reading does not change that.
+        self.end(pass, outcome == .nothing ? .responded : outcome, context)
       }
     }
   }
@@ -158,7 +159,7 @@ public final class CircuitBreaker: Middleware {
     var jitter = 0.0
     switch outcome {
     case .failed, .unreachable: jitter = Double(context.random() >> 11) * 0x1p-53
-    case .answered, .nothing: break
+    case .responded, .nothing: break
     }
     let changes = pass.circuits.state.withLock { [jitter] in $0.end(pass.permit, outcome, at: now, jitter: jitter) }
     guard !changes.isEmpty else { return }
@@ -208,10 +209,10 @@ public final class CircuitBreaker: Middleware {
 
 extension BreakerPart {
   /// The part that a call counts for; `nil`: it counts for nothing.
-  fileprivate init?(_ use: BreakerUse, _ request: RequestMessage, _ context: CallContext) {
+  fileprivate init?(_ use: BreakerGrouping, _ request: RequestMessage, _ context: CallContext) {
     switch use {
     case .endpoint:
-      let endpoint = context.call.endpoint
+      let endpoint = context.endpoint
       if Self.identifiesEndpoint(endpoint.template) {
         self = .endpoint(method: endpoint.method.rawValue, template: endpoint.template)
       } else {
@@ -219,12 +220,12 @@ extension BreakerPart {
         self = .other(String(request.target.prefix { $0 != "?" }))
       }
     case .group(let name): self = .group(name)
-    case .origin: self = .other(context.call.endpoint.template)
+    case .origin: self = .other(context.endpoint.template)
     case .none: return nil
     }
   }
 
-  /// Whether a template holds text or a named value, beside slashes and placeholders.
+  /// Whether a template contains text or a named value, beside slashes and placeholders.
   private static func identifiesEndpoint(_ template: String) -> Bool {
     template.utf8.contains { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") }
   }
@@ -234,12 +235,12 @@ extension CircuitBreaker: SelfDescribing {
   /// The policy, as `describe()` shows it.
   public var facts: [Fact] {
     var facts: [Fact] = [
-      .failureRatio(policy.ratio, minimum: max(1, policy.minimum), window: policy.window),
-      .failuresInARow(max(1, policy.consecutive)),
-      .setting("a circuit for each endpoint and one for each origin", ""),
-      .time("stays open", policy.firstOpening), .time("at most", policy.longestOpening),
+      .failureRatio(policy.failureRatio, minimum: max(1, policy.minimumExchanges), window: policy.window),
+      .consecutiveFailures(max(1, policy.consecutiveFailures)),
+      .setting("a circuit per endpoint and per origin", ""),
+      .time("open for", policy.openDuration), .time("up to", policy.maximumOpenDuration),
     ]
-    if policy.countsThrottling { facts.append(.setting("counts 429", "")) }
+    if policy.countsTooManyRequests { facts.append(.setting("counts 429", "")) }
     return facts
   }
 }
@@ -261,7 +262,7 @@ private struct Circuits {
   private static let fewest = 256
 
   private var origins: [OriginKey: OriginCircuits] = [:]
-  /// The origin of the latest call, most often the next one's as well: it needs no lookup.
+  /// The origin of the latest call. The next call usually goes to the same origin and then needs no lookup.
   private var last: (key: OriginKey, circuits: OriginCircuits)?
   /// The number of origins at which idle ones are dropped. It doubles, so adding an origin costs constant time,
   /// amortised.

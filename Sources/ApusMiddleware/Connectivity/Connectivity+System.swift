@@ -1,10 +1,10 @@
 extension Connectivity {
-  /// Makes one with the source of this platform: `NWPathMonitor` on Apple platforms, none elsewhere.
+  /// Makes an instance with the source of this platform: `NWPathMonitor` on Apple platforms, none elsewhere.
   public static func system() -> Connectivity {
     #if canImport(Network)
-      return Connectivity(PathMonitorSource())
+    return Connectivity(PathMonitorSource())
     #else
-      return Connectivity()
+    return Connectivity()
     #endif
   }
 }

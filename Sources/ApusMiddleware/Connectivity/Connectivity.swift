@@ -1,12 +1,12 @@
 import ApusCore
 import Synchronization
 
-/// The connectivity of the device: whether it has a network. Make one for all clients of an app.
+/// The connectivity of the device: whether it has a network. Share one instance among all clients of an app.
 ///
 /// The status follows the latest evidence, from a ``ConnectivitySource`` or from a call: a response shows that there is
 /// a network, an error of kind `offline` that there is none. Without a source, calls are the only evidence. On Linux
 /// connecting then reports that the network is unreachable; a failed name lookup, the more common sign there, does not
-/// count, nor does an unreachable IPv6 address, since many networks have no IPv6. An app that knows more calls
+/// count, nor does an unreachable IPv6 address, since many networks have no IPv6. An app with better evidence calls
 /// ``report(_:)`` or supplies a source.
 public final class Connectivity: Sendable {
   typealias Waiter = ConnectivityState.Waiter
@@ -28,7 +28,8 @@ public final class Connectivity: Sendable {
 
   /// Starts to observe.
   ///
-  /// - Parameter source: what the platform reports. Default: `nil`, calls are the only evidence; see ``system()``.
+  /// - Parameter source: reports the status, such as a platform's network monitor. Default: `nil`, calls are the only
+  ///   evidence; see ``system()``.
   public init(_ source: (any ConnectivitySource)? = nil) {
     self.source = source
     source?.start { [weak self] status in self?.report(status) }
@@ -64,22 +65,22 @@ public final class Connectivity: Sendable {
   }
 
   /// The number of calls that wait for a network.
-  public var waiting: Int { shared.withLock { $0.state.waitingCount } }
+  public var waitingCount: Int { shared.withLock { $0.state.waitingCount } }
 
   /// Reports a status that the source does not know, for example from another library.
   ///
-  /// It holds until there is other evidence from the source or from a call. After `.offline`, calls wait or are
-  /// refused, as their ``ConnectivityPolicy`` says, for about 30 seconds after the first of them; then one is sent as a
-  /// probe.
+  /// The status is valid until there is other evidence from the source or from a call. After `.offline`, calls wait or
+  /// are refused, depending on their ``ConnectivityPolicy``, for about 30 seconds from the first such call; then one
+  /// call is sent as a probe.
   public func report(_ status: ConnectivityStatus) {
     perform { $0.report(status) }
   }
 
   // MARK: Calls
 
-  /// Admits an attempt, at once or when there is a network.
+  /// Admits an attempt, immediately or when there is a network.
   ///
-  /// - Returns: its permit; `nil`: it is refused.
+  /// - Returns: the permit; `nil`: the attempt is refused.
   /// - Throws: `CancellationError` when the task is cancelled while it waits.
   func admit(_ policy: ConnectivityPolicy, isFirst: Bool, _ context: CallContext) async throws -> Permit? {
     let now = context.now
@@ -94,8 +95,8 @@ public final class Connectivity: Sendable {
     case .pass(let permit): return permit
     case .refuse: return nil
     case .wait:
-      context.record(.note("waits for a network, calls that wait", Int64(waiting)))
-      // The last event: the call's phase and the error of a deadline depend on it.
+      context.record(.note("waits for a network, calls that wait", Int64(waitingCount)))
+      // Recorded last: the call's phase and the error of a deadline depend on the latest event.
       context.record(.queued(.network))
       setTimer(context)
       let permit = try await self.permit(waiter)
@@ -104,7 +105,7 @@ public final class Connectivity: Sendable {
     }
   }
 
-  /// Reports what an admitted attempt found out.
+  /// Reports the evidence of an admitted attempt.
   func found(_ finding: ConnectivityState.Finding, _ permit: Permit, _ context: CallContext) {
     if finding == .reached, !permit.isProbe, status == .online { return }
     let now = context.now

@@ -7,7 +7,7 @@ public protocol ConnectivitySource: Sendable {
   /// Called once. `report` keeps nothing alive.
   func start(_ report: @escaping @Sendable (ConnectivityStatus) -> Void)
 
-  /// Stops reporting, soon.
+  /// Stops reporting. Reports that are under way may still arrive.
   func stop()
 }
 

@@ -4,12 +4,12 @@ import ApusCore
 /// ``Connectivity``.
 ///
 /// The latest evidence counts, from a source or from a call. While the device is offline, one call at a time is
-/// admitted as a probe, at growing intervals, so that no call waits for ever for a report that never comes. Every
+/// admitted as a probe, at growing intervals, so that no call waits forever for a report that never comes. Every
 /// change begins a new epoch; a call that was admitted in an earlier epoch is no evidence that the device is offline.
 struct ConnectivityState: Hashable {
   typealias Waiter = UInt64
 
-  /// The admission of a call. It is passed back with what the call found out.
+  /// The admission of a call. It is passed back with the evidence of the call.
   struct Permit: Hashable {
     fileprivate let epoch: UInt64
     /// The number of a probe; `nil` for other calls.
@@ -17,7 +17,7 @@ struct ConnectivityState: Hashable {
     var isProbe: Bool { probe != nil }
   }
 
-  /// What an admitted call found out about the network.
+  /// The evidence of an admitted call about the network.
   enum Finding: Hashable {
     /// A server responded.
     case reached
@@ -41,7 +41,7 @@ struct ConnectivityState: Hashable {
     let permit: Permit
   }
 
-  /// What follows from an event.
+  /// The effect of an event.
   struct Effect: Hashable {
     /// The new status, if it changed.
     var change: ConnectivityStatus?
@@ -54,9 +54,9 @@ struct ConnectivityState: Hashable {
   private var epoch: UInt64 = 0
   private var probe: UInt64?
   private var nextProbe: UInt64 = 0
-  /// Until when other calls wait for the probe.
+  /// The instant until which other calls wait for the probe.
   private var probeUntil = MonotonicInstant(sinceStart: .zero)
-  /// When the next probe may start; `nil` until a call asks.
+  /// The earliest instant for the next probe; `nil` until a call arrives.
   private var probeAt: MonotonicInstant?
   /// The number of calls in a row that found the device offline.
   private var failures = 0
@@ -65,7 +65,7 @@ struct ConnectivityState: Hashable {
   var waiting: [Waiter] { waiters.all }
   var waitingCount: Int { waiters.count }
 
-  /// When ``timePassed(_:)`` is due; `nil`: no call waits.
+  /// The instant at which ``timePassed(_:)`` is due; `nil`: no call waits.
   var wake: MonotonicInstant? {
     guard status == .offline, !waiters.isEmpty else { return nil }
     return probe == nil ? probeAt : probeUntil
@@ -85,7 +85,7 @@ struct ConnectivityState: Hashable {
     return .wait
   }
 
-  /// A call that was admitted has found something out.
+  /// Processes the evidence of an admitted call.
   mutating func found(_ finding: Finding, _ permit: Permit, now: MonotonicInstant) -> Effect {
     let wasProbe = permit.probe != nil && permit.probe == probe
     if wasProbe { probe = nil }
@@ -94,7 +94,7 @@ struct ConnectivityState: Hashable {
     case .unreachable where permit.epoch == epoch:
       guard status == .offline else { return become(.offline, failures: 1, now: now) }
       guard wasProbe else { return Effect() }
-      // While only a source says so, the interval stays the same.
+      // While a source is the only evidence, the interval stays the same.
       if failures > 0 { failures += 1 }
       probeAt = now.advanced(by: Self.pause(after: failures))
       return Effect()
@@ -106,14 +106,14 @@ struct ConnectivityState: Hashable {
     }
   }
 
-  /// A call that was admitted was cancelled before it resumed: the next one takes its place.
+  /// Processes the cancellation of an admitted call before it resumed. If it was the probe, the next call becomes it.
   mutating func abandoned(_ permit: Permit) -> Effect {
     guard permit.probe != nil, permit.probe == probe, let probeAt else { return Effect() }
     probe = nil
     return timePassed(probeAt)
   }
 
-  /// Removes a call that waits no longer.
+  /// Removes a call that no longer waits.
   mutating func leave(_ waiter: Waiter) {
     waiters.remove(waiter)
   }
@@ -126,7 +126,7 @@ struct ConnectivityState: Hashable {
 
   // MARK: Sources
 
-  /// A source or the app has reported a status.
+  /// Processes a status that a source or the app reported.
   mutating func report(_ status: ConnectivityStatus) -> Effect {
     status == self.status ? Effect() : become(status)
   }
@@ -159,7 +159,7 @@ struct ConnectivityState: Hashable {
   }
 
   /// The interval between probes: 1 second after the first call that found the device offline, doubled with each
-  /// further one up to 30 seconds; 30 seconds after the first call that asks where only a source said so.
+  /// further such call up to 30 seconds. If a source is the only evidence, it is 30 seconds from the first call on.
   static func pause(after failures: Int) -> Duration {
     failures == 0 ? .seconds(30) : .seconds(min(30, 1 << min(failures - 1, 5)))
   }

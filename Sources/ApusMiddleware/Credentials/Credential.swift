@@ -1,6 +1,9 @@
 public import ApusCore
 
-/// A credential that proves to a server who is calling.
+/// A credential that authenticates calls to a server.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum Credential: Sendable, Hashable {
   /// A token (RFC 6750 §2.1), or an API key.
   case token(Secret)
@@ -20,8 +23,8 @@ extension Credential {
     }
   }
 
-  /// The token to send, which must be of visible ASCII characters. RFC 6750 §2.1 allows fewer, but servers issue tokens
-  /// with `|` and `:`.
+  /// The token to send, which must consist of visible ASCII characters. RFC 6750 §2.1 allows fewer, but servers issue
+  /// tokens with `|` and `:`.
   func checkedToken() throws -> String {
     guard let token else { throw TransportError.unusable("a name and a password need basic authentication") }
     guard !token.value.isEmpty else { throw TransportError.unusable("the token is empty") }
@@ -50,7 +53,7 @@ extension Credential: CustomStringConvertible, CustomDebugStringConvertible, Cus
 extension TransportError {
   /// The error of a call whose credentials cannot be sent.
   static func unusable(_ detail: String, underlying: (any Error)? = nil) -> TransportError {
-    TransportError(.unsupported, requestState: .notSent, detail: detail, underlying: underlying)
+    TransportError(.invalidRequest, requestState: .notSent, detail: detail, underlying: underlying)
   }
 }
 
@@ -81,25 +84,25 @@ public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Whether calls of an endpoint carry credentials.
-public enum CredentialUse: Sendable, Hashable {
+/// A policy that decides whether calls of an endpoint carry credentials.
+public enum CredentialsPolicy: Sendable, Hashable {
   /// The call carries credentials if there are any.
   case optional
-  /// The call must carry credentials. Without any for the environment's server it is not sent and fails with the code
-  /// `declined`. A redirect to another server is followed without credentials.
+  /// The call must carry credentials. If there are none for the environment's server, the call is not sent and fails
+  /// with the code `refused`. A redirect to another server is followed without credentials.
   case required
   /// The call carries no credentials: sign-in, sign-up, public resources. A 401 does not end the session
   /// (``SessionEnd``).
   case none
 }
 
-enum CredentialUseKey: ContextKey {
-  static let defaultValue = CredentialUse.optional
+enum CredentialsPolicyKey: ContextKey {
+  static let defaultValue = CredentialsPolicy.optional
 }
 
 extension Endpoint {
-  /// Sets whether calls of this endpoint carry credentials. Default: ``CredentialUse/optional``.
-  public func credentials(_ use: CredentialUse) -> Request<Value> {
-    setting(CredentialUseKey.self, use)
+  /// Sets whether calls of this endpoint carry credentials. Default: ``CredentialsPolicy/optional``.
+  public func credentials(_ use: CredentialsPolicy) -> Request<Value> {
+    setting(CredentialsPolicyKey.self, use)
   }
 }

@@ -15,7 +15,7 @@ public struct Tokens: Sendable, Hashable {
   /// The lifetime of the access token from when it was issued; `nil`: unknown.
   public var lifetime: Duration?
 
-  /// Makes tokens of their parts.
+  /// Makes tokens from their parts.
   public init(access: Secret, refresh: Secret? = nil, lifetime: Duration? = nil) {
     self.access = access
     self.refresh = refresh
@@ -36,7 +36,7 @@ extension Tokens: Decodable {
 
   /// Reads `access_token`, `refresh_token` and `expires_in`, in seconds (RFC 6749 §5.1).
   ///
-  /// - Throws: `DecodingError` if there is no access token. A lifetime that is no number is ignored.
+  /// - Throws: `DecodingError` if there is no access token. A lifetime that is not a number is ignored.
   public init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: Member.self)
     func name(_ standard: Member, _ camelCase: Member) -> Member { members.contains(camelCase) ? camelCase : standard }

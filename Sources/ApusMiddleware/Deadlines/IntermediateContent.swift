@@ -1,15 +1,15 @@
 import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The content of an intermediate response: of a redirect, or of a challenge that the call answers.
 ///
-/// Reading it keeps the connection usable, and the call may end with this response after all. It is not worth waiting
-/// for a server that sends it slowly.
+/// It is read so that the connection can be reused, and because the call may end with this response after all. Slow
+/// content is not worth the wait.
 enum IntermediateContent {
   /// The maximum time to read it: too short to be noticed, long enough for content that arrives with its head.
   static let patience = Duration.seconds(1)
@@ -17,14 +17,14 @@ enum IntermediateContent {
   /// Reads content to its end: at most `limit` bytes, within ``patience``, the attempt's limit and the call's deadline.
   ///
   /// - Returns: all bytes; `nil`: the content was too long, broke off or took too long, and was discarded.
-  /// - Throws: `CancellationError` when the task was cancelled, `TransportError` when the attempt's time is up.
+  /// - Throws: `CancellationError` when the task was cancelled; `TransportError` when the attempt's deadline passed.
   static func collect(_ content: ResponseContent, upTo limit: Int, _ context: CallContext) async throws -> Data? {
     if let bytes = content.bytes { return bytes.count <= limit ? bytes : nil }
     let data = await collect(content, upTo: limit, alarm(for: content, context))
     content.discard()
     try Task.checkCancellation()
     guard !context.isAttemptOver else {
-      throw TransportError.attemptTimedOut(in: .receiving, requestState: .answered)
+      throw TransportError.attemptTimedOut(in: .receiving, requestState: .responded)
     }
     return data
   }
@@ -34,7 +34,7 @@ enum IntermediateContent {
     return try? await content.collect(upTo: limit)
   }
 
-  /// Discards the content after ``patience``, which gives its reader an error.
+  /// Discards the content after ``patience``, so that reading it throws.
   private static func alarm(for content: ResponseContent, _ context: CallContext) -> DeadlineAlarm? {
     guard content.expectedLength != 0 else { return nil }
     var context = context

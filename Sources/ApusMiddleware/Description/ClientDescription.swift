@@ -1,6 +1,7 @@
 public import ApusCore
 
-/// What a client is made of, and what about it cannot be meant: a value that prints, and that a test can look at.
+/// A description of a client: its middlewares, transport, environment and observers with their settings, and warnings
+/// about settings that contradict each other. Print it at startup, or check it in a test.
 ///
 /// ```swift
 /// let description = api.describe()
@@ -9,19 +10,19 @@ public import ApusCore
 /// #expect(description.layers.contains { $0.facts.contains(.attempts(3)) })
 /// ```
 ///
-/// It tells what holds for calls that say nothing else; what an endpoint sets for itself (`.retry(…)`, `.timeout(…)`)
-/// is not in it. Credentials, values of fields and of queries are never in it.
+/// It shows the client's defaults; settings of an endpoint (`.retry(…)`, `.timeout(…)`) are not included. Credentials
+/// and the values of fields and queries are never included.
 public struct ClientDescription: Sendable, Hashable, CustomStringConvertible {
   /// The middlewares, outermost first, and then the transport.
   public let layers: [Layer]
   /// The environment of calls that begin now: its name, and its base URL without the query.
   public let environment: String
-  /// Who is told of every event, in this order.
+  /// The observers, in the order in which they are notified of each event.
   public let observers: [Layer]
-  /// Settings that contradict each other, as far as the layers tell (``SelfDescribing``). Empty for the defaults over
-  /// the platform's own transport.
+  /// The settings that contradict each other, as far as the layers describe themselves (``SelfDescribing``). Empty for
+  /// the defaults over the platform's own transport.
   ///
-  /// Nothing is refused for them: calls do what they are told.
+  /// Warnings change nothing: calls are made with the settings as they are.
   public let warnings: [Warning]
 
   init(layers: [Layer], environment: String, observers: [Layer] = []) {
@@ -44,13 +45,13 @@ public struct ClientDescription: Sendable, Hashable, CustomStringConvertible {
 extension ClientDescription {
   /// One middleware, the transport or one observer of a client.
   public struct Layer: Sendable, Hashable, CustomStringConvertible {
-    /// Where it stands.
-    public enum Place: Sendable, Hashable, CustomStringConvertible {
+    /// The position of a layer.
+    public enum Position: Sendable, Hashable, CustomStringConvertible {
       /// In a slot of the pipeline.
       case slot(Slot)
-      /// Where the exchanges are made.
+      /// The transport, below the pipeline.
       case transport
-      /// Beside the pipeline.
+      /// An observer, outside the pipeline.
       case observer
 
       /// The name of the slot, `transport` or `observer`.
@@ -63,90 +64,90 @@ extension ClientDescription {
       }
     }
 
-    /// Where it stands.
-    public let place: Place
+    /// The position of the layer.
+    public let position: Position
     /// The name of its type.
     public let name: String
-    /// What it is set to; empty when it does not say.
+    /// Its settings; empty if its type is not ``SelfDescribing``.
     public let facts: [Fact]
 
-    init(_ place: Place, _ name: String, _ facts: [Fact]) {
-      self.place = place
+    init(_ place: Position, _ name: String, _ facts: [Fact]) {
+      self.position = place
       self.name = name
       self.facts = facts
     }
 
-    /// Asks whatever stands at a place.
-    init(_ place: Place, _ layer: Any) {
+    /// Describes a middleware, a transport or an observer.
+    init(_ place: Position, _ layer: Any) {
       self.init(place, String(describing: type(of: layer)), (layer as? any SelfDescribing)?.facts ?? [])
     }
 
-    /// One line, for example `retry: Retry (3 attempts, …)`.
+    /// One line, for example `retry: RetryMiddleware (3 attempts, …)`.
     public var description: String {
       let settings = facts.map(\.description).joined(separator: ", ")
-      return settings.isEmpty ? "\(place): \(name)" : "\(place): \(name) (\(settings))"
+      return settings.isEmpty ? "\(position): \(name)" : "\(position): \(name) (\(settings))"
     }
   }
 }
 
 extension ClientDescription {
-  /// Two settings that contradict each other.
+  /// A warning about settings that contradict each other.
   public struct Warning: Sendable, Hashable, CustomStringConvertible {
-    /// Which two; stays the same from version to version.
+    /// The kind of contradiction. Codes stay the same from version to version.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-      /// One attempt may take longer than the whole call.
+      /// The attempt timeout is longer than the total timeout.
       case attemptLimitBeyondTotal
-      /// The limit of an attempt leaves no time for another one, or pauses leave none for the last ones.
+      /// Some attempts do not fit within the total timeout: the attempt timeout or the delays leave no time for them.
       case attemptsBeyondTotal
-      /// A server's delay is cut, but not to less than the whole call has.
+      /// The delay that a server asks for is clamped, but not to less than the total timeout.
       case serverDelayBeyondTotal
-      /// Attempts follow each other without a pause.
-      case noPauses
-      /// There is less to spend on further attempts than one costs.
+      /// Retries have no delay.
+      case noBackoff
+      /// A retry costs more than the retry budget contains.
       case budgetTooSmall
-      /// Two layers make several attempts each, so their numbers multiply.
+      /// Two layers retry, so their numbers of attempts multiply.
       case attemptsMultiply
-      /// Retry stands inside scheduling: permits are held while it pauses.
-      case permitsHeldInPauses
-      /// A breaker stands outside retry: it neither counts attempts nor stops them.
+      /// Retry is inside scheduling: permits are held during the delays between attempts.
+      case permitsHeldDuringBackoff
+      /// A circuit breaker is outside retry: it neither counts single attempts nor stops them.
       case breakerOutsideRetry
-      /// The limit of an attempt stands outside retry: it limits all attempts together.
+      /// The attempt timeout is outside retry: it limits all attempts together.
       case attemptLimitOutsideRetry
-      /// The limit of the whole call stands inside retry, which does not see it.
+      /// The total timeout is inside retry, which does not see the remaining time.
       case totalLimitInsideRetry
-      /// A breaker opens after fewer failures than one call has attempts.
+      /// A circuit breaker opens after fewer failures than one call has attempts.
       case breakerWithinOneCall
-      /// A breaker looks back for less than two attempts may take.
+      /// A circuit breaker's window is shorter than two attempt timeouts.
       case breakerWindowTooShort
-      /// So few exchanges run at a time that a server which answers none of them never opens the breaker.
+      /// The concurrency limit is so low that an endpoint that never responds does not open the circuit breaker.
       case breakerBeyondPermits
-      /// The rate limit lets through fewer exchanges than the breaker needs to judge.
+      /// The rate limit admits fewer exchanges than the circuit breaker needs to open.
       case breakerBeyondRate
-      /// More exchanges are let through at a time than the transport has connections for.
+      /// The concurrency limit is higher than the transport's connection limit.
       case permitsBeyondConnections
     }
 
-    /// Which settings.
+    /// The kind of contradiction.
     public let code: Code
-    /// What they are, and what comes of it.
-    public let sentence: String
+    /// A sentence with the settings and the consequence.
+    public let message: String
 
     init(_ code: Code, _ sentence: String) {
       self.code = code
-      self.sentence = sentence
+      self.message = sentence
     }
 
-    /// The sentence and the code.
-    public var description: String { "\(sentence) [\(code.rawValue)]" }
+    /// The message and the code.
+    public var description: String { "\(message) [\(code.rawValue)]" }
   }
 }
 
 extension Client {
-  /// Describes the client: its middlewares in order, its transport and its environment with their settings, and warnings
-  /// about settings that contradict each other.
+  /// Describes the client: its middlewares in order, its transport and its environment with their settings, and
+  /// warnings about settings that contradict each other.
   ///
-  /// For logs at startup and for a test of the configuration. The description is made anew each time and costs calls
-  /// nothing.
+  /// Use it for a log at startup and for a test of the configuration. The description is made anew each time and does
+  /// not affect calls.
   public func describe() -> ClientDescription {
     let parts = parts
     var layers = parts.pipeline.entries.map { ClientDescription.Layer(.slot($0.slot), $0.middleware) }

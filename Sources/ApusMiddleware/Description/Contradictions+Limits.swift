@@ -1,85 +1,85 @@
 import ApusCore
 
 extension Contradictions {
-  /// An attempt may take longer than the call it belongs to.
+  /// The attempt timeout is longer than the total timeout.
   static func attemptLimitBeyondTotal(_ layers: [Layer]) -> Warning? {
     guard let total = totalLimit(layers), let attempt = attemptLimit(layers), attempt > total else { return nil }
     return Warning(
       .attemptLimitBeyondTotal,
-      "An attempt may take \(attempt.plainText) and the whole call \(total.plainText): the call always ends first.")
+      "The attempt timeout of \(attempt.plainText) exceeds the total timeout of \(total.plainText) and never applies.")
   }
 
-  /// The limit of an attempt leaves no time for another one, or pauses leave none for the last ones.
+  /// The attempt timeout leaves no time for a retry, or the delays leave no time for the last attempts.
   ///
-  /// The attempt after a timeout gets all the remaining time, so it is enough that a second one can begin. The last
-  /// attempt only has to begin: the rest of the call's time is its own.
+  /// The attempt after a timeout gets all the remaining time, so it is enough that a second attempt can start. The last
+  /// attempt only has to start: it gets the rest of the call's time.
   static func attemptsBeyondTotal(_ layers: [Layer]) -> Warning? {
     guard let total = totalLimit(layers), let retry = layers.first(where: { $0.attempts != nil }),
       let attempts = retry.attempts
     else { return nil }
     let limit = attemptLimit(layers)
-    // Said by another rule.
+    // Another rule reports this.
     guard limit ?? .zero <= total else { return nil }
     let pauses = retry.pauses ?? (first: Duration.zero, longest: Duration.zero)
     let sentence: String
     if let limit, limit + min(pauses.first, pauses.longest) >= total {
-      sentence = "where one takes the \(limit.plainText) that it may, no other can begin"
+      sentence = "after an attempt timeout of \(limit.plainText) no retry can start"
     } else {
       let begun = attemptsBegun(of: attempts, pauses, within: total)
       guard begun < attempts else { return nil }
-      sentence = "where pauses are as long as they may be only \(begun) can begin"
+      sentence = "with the maximum delays only \(begun) can start"
     }
     return Warning(
       .attemptsBeyondTotal,
-      "\(retry.name) makes \(attempts) attempts, and \(sentence) within the \(total.plainText) of the whole call.")
+      "\(retry.name) makes \(attempts) attempts, but \(sentence) within the total timeout of \(total.plainText).")
   }
 
-  /// A server's delay is cut, so that the call goes on all the same, but to no less than the whole call has.
+  /// The delay that a server asks for is clamped, so that the call goes on, but not to less than the total timeout.
   static func serverDelayBeyondTotal(_ layers: [Layer]) -> Warning? {
     guard let total = totalLimit(layers) else { return nil }
     for layer in layers where layer.attempts != nil {
       for case .serverDelay(let limit, true) in layer.facts where limit.bounded >= total {
         return Warning(
           .serverDelayBeyondTotal,
-          "\(layer.name) cuts a server's delay to \(limit.plainText), and the whole call has \(total.plainText): it "
-            + "would end before the delay does.")
+          "\(layer.name) clamps a server's delay to \(limit.plainText), but the total timeout is \(total.plainText): "
+            + "the call ends before the delay does.")
       }
     }
     return nil
   }
 
-  /// Nothing is waited for between attempts, so that a server in trouble gets several times the load at once.
-  static func noPauses(_ layers: [Layer]) -> Warning? {
+  /// Retries have no delay, so an overloaded server immediately gets a multiple of the load.
+  static func noBackoff(_ layers: [Layer]) -> Warning? {
     for layer in layers where layer.attempts != nil {
       guard let pauses = layer.pauses, min(pauses.first, pauses.longest) <= .zero else { continue }
       return Warning(
-        .noPauses, "\(layer.name) tries again without a pause: a server in trouble gets all attempts at once.")
+        .noBackoff, "\(layer.name) retries without a delay: an overloaded server gets all attempts immediately.")
     }
     return nil
   }
 
-  /// One further attempt costs more than there ever is to spend.
+  /// A retry costs more than the full retry budget.
   static func budgetTooSmall(_ layers: [Layer]) -> Warning? {
     for layer in layers where layer.attempts != nil {
       for case .budget(let capacity, let cost) in layer.facts where cost > 0 && cost > capacity {
         return Warning(
           .budgetTooSmall,
-          "\(layer.name) has \(capacity) to spend and another attempt costs \(cost): there is never another.")
+          "\(layer.name) has a retry budget of \(capacity), but a retry costs \(cost): the budget never suffices.")
       }
     }
     return nil
   }
 
-  // MARK: What the limits come to
+  // MARK: Effective limits
 
-  /// The nearest limit of a whole call.
+  /// The shortest total timeout.
   static func totalLimit(_ layers: [Layer]) -> Duration? { layers.compactMap(\.totalLimit).min() }
 
-  /// The nearest limit of an attempt.
+  /// The shortest attempt timeout.
   static func attemptLimit(_ layers: [Layer]) -> Duration? { layers.compactMap(\.attemptLimit).min() }
 
-  /// How many attempts have begun when the call's time is up if each fails at once; of very many, all if the first 1,000
-  /// have.
+  /// The number of attempts that start within the total timeout if each fails immediately. If the first 1,000 start,
+  /// all attempts count as started.
   private static func attemptsBegun(
     of attempts: Int, _ pauses: (first: Duration, longest: Duration), within total: Duration
   ) -> Int {
@@ -95,59 +95,59 @@ extension Contradictions {
 }
 
 extension Contradictions {
-  /// The first attempts of one call open its endpoint's circuit, which then refuses its last ones.
+  /// The first attempts of one call open its endpoint's circuit, which then refuses the last attempts.
   static func breakerWithinOneCall(_ layers: [Layer]) -> Warning? {
     guard let retry = layers.firstIndex(where: { $0.attempts != nil }), let attempts = layers[retry].attempts
     else { return nil }
     for layer in layers[retry...] where layer.isBreaker {
-      let failures = min(layer.failuresInARow ?? Int.max, layer.failureWindow?.minimum ?? Int.max)
+      let failures = min(layer.consecutiveFailures ?? Int.max, layer.failureWindow?.minimum ?? Int.max)
       guard failures < attempts else { continue }
       return Warning(
         .breakerWithinOneCall,
-        "\(layer.name) may open after \(max(1, failures)) of the \(attempts) attempts that one call makes, and refuses "
-          + "the others.")
+        "\(layer.name) can open after \(max(1, failures)) of the \(attempts) attempts of one call, and then refuses "
+          + "the rest.")
     }
     return nil
   }
 
-  /// What timed out is forgotten about as soon as the next attempt can have.
+  /// A timeout leaves the window before the next attempt can have timed out.
   ///
-  /// That a window needs room for two attempts is the rule of .NET's standard pipeline, too.
+  /// The standard pipeline of .NET also requires a window of at least two attempt timeouts.
   static func breakerWindowTooShort(_ layers: [Layer]) -> Warning? {
     guard let limit = attemptLimit(layers), limit > .zero else { return nil }
     for layer in layers {
       guard let window = layer.failureWindow?.length, window < limit * 2 else { continue }
       return Warning(
         .breakerWindowTooShort,
-        "\(layer.name) looks back for \(window.plainText), and one attempt may take \(limit.plainText): it needs room "
-          + "for two.")
+        "\(layer.name) has a window of \(window.plainText), but the attempt timeout is \(limit.plainText): the window "
+          + "must cover at least two attempts.")
     }
     return nil
   }
 
-  /// An endpoint that hangs fails each exchange once in so long, of as many as run at a time, all of them its own at
-  /// most: within the window that is less than the breaker needs.
+  /// An endpoint that never responds times out in fewer exchanges within the window than the breaker needs, even if it
+  /// gets all permits: each permit yields one failure per attempt timeout.
   static func breakerBeyondPermits(_ layers: [Layer]) -> Warning? {
     guard let limit = attemptLimit(layers), limit > .zero,
       let permits = layers.compactMap({ $0.permits.map { min($0.perOrigin, $0.total) } }).min()
     else { return nil }
     for layer in layers {
-      // Where the window is too short, that has been said.
+      // Another rule reports a window that is too short.
       guard let (minimum, window) = layer.failureWindow, window >= limit * 2 else { continue }
-      // At both ends of the window one may fail at the same moment.
+      // An exchange may fail at each end of the window.
       let failures = Double(permits) * ((window / limit).rounded(.down) + 1)
       guard failures < Double(minimum) else { continue }
       return Warning(
         .breakerBeyondPermits,
-        "\(layer.name) judges by at least \(minimum) exchanges in \(window.plainText), and of \(permits) at a time, "
-          + "each for \(limit.plainText), only \(Int(failures)) end in it: an endpoint that hangs never opens its "
-          + "circuit.")
+        "\(layer.name) needs at least \(minimum) exchanges in \(window.plainText), but a concurrency limit of "
+          + "\(permits) and an attempt timeout of \(limit.plainText) allow only \(Int(failures)): an endpoint that "
+          + "never responds does not open its circuit.")
     }
     return nil
   }
 
-  /// So few exchanges are let through within the window, all of them of one endpoint at most, that the ratio of those
-  /// that fail never counts.
+  /// The rate limit admits fewer exchanges within the window than the breaker's minimum, even if all belong to one
+  /// endpoint, so the failure ratio never applies.
   static func breakerBeyondRate(_ layers: [Layer]) -> Warning? {
     for limiter in layers {
       for case .rate(let interval, let burst) in limiter.facts where interval > .zero {
@@ -157,8 +157,8 @@ extension Contradictions {
           guard exchanges < Double(minimum) else { continue }
           return Warning(
             .breakerBeyondRate,
-            "\(layer.name) judges by at least \(minimum) exchanges in \(window.plainText), and \(limiter.name) lets "
-              + "only \(Int(exchanges)) through.")
+            "\(layer.name) needs at least \(minimum) exchanges in \(window.plainText), but \(limiter.name) admits only "
+              + "\(Int(exchanges)): the failure ratio never applies.")
         }
       }
     }
@@ -167,9 +167,9 @@ extension Contradictions {
 }
 
 extension Contradictions {
-  /// Exchanges are let go that then wait in the transport, in the order in which they came, while their time runs.
+  /// The scheduler admits exchanges that then wait in the transport, in order of arrival, while their timeouts run.
   ///
-  /// No limit at all is none that the transport could break.
+  /// A scheduler without a limit contradicts no transport.
   static func permitsBeyondConnections(_ layers: [Layer]) -> Warning? {
     guard let transport = layers.last, let scheduling = layers.first(where: { $0.permits != nil }),
       let permits = scheduling.permits
@@ -182,9 +182,9 @@ extension Contradictions {
       let (granted, there) = isPerOrigin ? (wanted, kept) : (permits.total, total)
       return Warning(
         .permitsBeyondConnections,
-        "\(scheduling.name) lets \(granted) go at a time \(isPerOrigin ? "to one origin" : "in all"), and "
-          + "\(transport.name) has \(there) connections for them: the others wait there, the urgent no less than the "
-          + "rest, while their time runs.")
+        "\(scheduling.name) allows \(granted) concurrent calls \(isPerOrigin ? "per origin" : "in total"), but "
+          + "\(transport.name) has only \(there) connections for them: the other calls wait in the transport, "
+          + "whatever their priority, while their timeouts run.")
     }
     return nil
   }

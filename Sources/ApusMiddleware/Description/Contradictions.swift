@@ -1,31 +1,31 @@
 import ApusCore
 
-/// Finds settings that contradict each other: pure. Each rule looks at what the layers say of themselves and at their
-/// order, and at nothing else.
+/// The rules that find settings that contradict each other. Each rule is a pure function of the layers' facts and
+/// their order.
 ///
-/// A rule tells only what is certain to be pointless or harmful: a limit that no call can reach is no contradiction
-/// where another one does the same, and what depends on how a server behaves is none either. So there is none about a
-/// rate that is lower than what the scheduler lets through, nor about a server's delay that is honoured for longer than
-/// a call lasts: such a call fails at once, as it would for a delay that is too long.
+/// A rule reports only settings that are certain to be pointless or harmful. A limit that no call can reach is not
+/// reported if another limit has the same effect, nor are settings whose effect depends on the server. So there is no
+/// rule for a rate limit below the concurrency limit, nor for a server's delay that is honoured for longer than the
+/// total timeout: such a call fails immediately, as it would for a delay that is too long.
 enum Contradictions {
   typealias Layer = ClientDescription.Layer
   typealias Warning = ClientDescription.Warning
 
-  /// What is to be said of a client's layers, outermost first, the transport last.
+  /// Returns the warnings about a client's layers, outermost first, the transport last.
   static func warnings(of layers: [Layer]) -> [Warning] {
     times(layers) + order(layers) + limits(layers)
   }
 
   private static func times(_ layers: [Layer]) -> [Warning] {
     [
-      attemptLimitBeyondTotal(layers), attemptsBeyondTotal(layers), serverDelayBeyondTotal(layers), noPauses(layers),
+      attemptLimitBeyondTotal(layers), attemptsBeyondTotal(layers), serverDelayBeyondTotal(layers), noBackoff(layers),
       budgetTooSmall(layers),
     ].compactMap { $0 }
   }
 
   private static func order(_ layers: [Layer]) -> [Warning] {
     [
-      attemptsMultiply(layers), permitsHeldInPauses(layers), breakerOutsideRetry(layers),
+      attemptsMultiply(layers), permitsHeldDuringBackoff(layers), breakerOutsideRetry(layers),
       attemptLimitOutsideRetry(layers), totalLimitInsideRetry(layers),
     ].compactMap { $0 }
   }
@@ -38,33 +38,33 @@ enum Contradictions {
   }
 }
 
-/// What a layer says, as the rules ask for it; of several facts of one kind the first.
+/// The facts of a layer, by kind. Of several facts of one kind the first one is used.
 extension ClientDescription.Layer {
-  /// How many attempts it makes, if it makes several.
+  /// The maximum number of attempts, if the layer retries.
   var attempts: Int? {
     for case .attempts(let count) in facts where count > 1 { return count }
     return nil
   }
 
-  /// The limit that it sets to a whole call; one that is endless is none.
+  /// The total timeout; `nil`: none, or endless.
   var totalLimit: Duration? {
     for case .totalLimit(let limit?) in facts where limit < .endless { return limit.bounded }
     return nil
   }
 
-  /// The limit that it sets to an attempt; one that is endless is none.
+  /// The attempt timeout; `nil`: none, or endless.
   var attemptLimit: Duration? {
     for case .attemptLimit(let limit?) in facts where limit < .endless { return limit.bounded }
     return nil
   }
 
-  /// How long it pauses at most.
+  /// The upper bounds of the first delay and of all delays.
   var pauses: (first: Duration, longest: Duration)? {
-    for case .pauses(let first, let longest) in facts { return (first.bounded, longest.bounded) }
+    for case .backoff(let first, let longest) in facts { return (first.bounded, longest.bounded) }
     return nil
   }
 
-  /// How many exchanges to one origin, and in all, it lets through at a time, if it limits any of that.
+  /// The concurrency limits per origin and in total, if there are any.
   var permits: (perOrigin: Int, total: Int)? {
     for case .permits(let perOrigin, let total) in facts where perOrigin < Int.max || total < Int.max {
       return (max(1, perOrigin), max(1, total))
@@ -72,24 +72,24 @@ extension ClientDescription.Layer {
     return nil
   }
 
-  /// The ratio's part of when it opens.
+  /// The minimum number of exchanges for the failure ratio, and the length of its window.
   var failureWindow: (minimum: Int, length: Duration)? {
     for case .failureRatio(_, let minimum, let window) in facts { return (minimum, window.bounded) }
     return nil
   }
 
-  /// After how many failures in a row it opens.
-  var failuresInARow: Int? {
-    for case .failuresInARow(let count) in facts { return count }
+  /// The number of consecutive failures at which a circuit opens.
+  var consecutiveFailures: Int? {
+    for case .consecutiveFailures(let count) in facts { return count }
     return nil
   }
 
-  /// Whether it refuses exchanges after others failed.
-  var isBreaker: Bool { failureWindow != nil || failuresInARow != nil }
+  /// Whether the layer is a circuit breaker.
+  var isBreaker: Bool { failureWindow != nil || consecutiveFailures != nil }
 }
 
 extension Contradictions {
-  /// Two layers that try again make a call of each attempt: their numbers multiply.
+  /// Several layers retry: each attempt of the outer layer is a call for the inner layer.
   static func attemptsMultiply(_ layers: [Layer]) -> Warning? {
     let counts = layers.compactMap(\.attempts)
     guard counts.count > 1 else { return nil }
@@ -99,42 +99,43 @@ extension Contradictions {
     }
     let names = layers.filter { $0.attempts != nil }.map(\.name).joined(separator: " and ")
     return Warning(
-      .attemptsMultiply, "\(names) try again, one inside the other: up to \(product) attempts of one call.")
+      .attemptsMultiply, "\(names) retry, one inside the other: a call can make up to \(product) attempts.")
   }
 
-  /// A permit is taken once for all attempts, and held while nothing is sent.
-  static func permitsHeldInPauses(_ layers: [Layer]) -> Warning? {
+  /// A permit is acquired once for all attempts, and held during the delays.
+  static func permitsHeldDuringBackoff(_ layers: [Layer]) -> Warning? {
     guard let (outer, inner) = names(layers, { $0.permits != nil }, outside: { $0.attempts != nil }) else { return nil }
     return Warning(
-      .permitsHeldInPauses, "\(outer) stands outside \(inner): its permits are held while \(inner) pauses.")
+      .permitsHeldDuringBackoff, "\(outer) is outside \(inner): permits are held during the delays between attempts.")
   }
 
-  /// A breaker that stands outside sees one failure where there were several, and lets the attempts through.
+  /// A circuit breaker outside retry counts one failure where several attempts failed, and refuses no attempts.
   static func breakerOutsideRetry(_ layers: [Layer]) -> Warning? {
     guard let (outer, inner) = names(layers, { $0.isBreaker }, outside: { $0.attempts != nil }) else { return nil }
     return Warning(
-      .breakerOutsideRetry, "\(outer) stands outside \(inner): it counts no attempts, and stops none once it is open.")
+      .breakerOutsideRetry, "\(outer) is outside \(inner): the circuit breaker neither counts nor refuses attempts.")
   }
 
-  /// The limit of an attempt ends all attempts of a call together.
+  /// An attempt timeout outside retry limits all attempts of a call together.
   static func attemptLimitOutsideRetry(_ layers: [Layer]) -> Warning? {
     guard let (outer, inner) = names(layers, { $0.attemptLimit != nil }, outside: { $0.attempts != nil })
     else { return nil }
     return Warning(
-      .attemptLimitOutsideRetry, "\(outer) stands outside \(inner): it limits all attempts of a call together.")
+      .attemptLimitOutsideRetry,
+      "\(outer) is outside \(inner): the attempt timeout limits all attempts of a call together.")
   }
 
-  /// What tries again does not see how much time is left, where the limit of the call is set further in only.
+  /// A retrying layer does not see the remaining time if the total timeout is set only further in.
   static func totalLimitInsideRetry(_ layers: [Layer]) -> Warning? {
     guard let retry = layers.firstIndex(where: { $0.attempts != nil }),
       let limit = layers.firstIndex(where: { $0.totalLimit != nil }), retry < limit
     else { return nil }
     return Warning(
       .totalLimitInsideRetry,
-      "\(layers[limit].name) stands inside \(layers[retry].name), which does not see how much time is left.")
+      "\(layers[limit].name) is inside \(layers[retry].name), which does not see the remaining time of the call.")
   }
 
-  /// The names of the outermost layer of one kind and the innermost of another, if they stand in this order.
+  /// The names of the outermost layer of one kind and the innermost layer of another, if they are in this order.
   private static func names(
     _ layers: [Layer], _ isOuter: (Layer) -> Bool, outside isInner: (Layer) -> Bool
   ) -> (outer: String, inner: String)? {

@@ -1,9 +1,9 @@
 import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A formatter of JSON and forms that masks the values of secret members, in one pass that stops at a limit. Malformed
@@ -95,7 +95,7 @@ struct ContentMasker: Sendable {
         guard bytes.count <= room else { return false }
         guard isName else { continue }
         output += [UInt8(ascii: ":")]
-        // A name with escapes is masked unseen.
+        // The value of a name with escapes is always masked.
         if masks(bytes) || bytes.contains(UInt8(ascii: "\\")) {
           scanner.skipValue()
           output += Array("\"\(Redaction.mask)\"".utf8)

@@ -5,9 +5,9 @@ public import Logging
 /// An observer that logs a line when a call's request is ready and one when the call ends: id, method, URL, status,
 /// duration.
 ///
-/// It is an observer, not a middleware, so that the last line tells what the app got: a middleware does not see
-/// timeouts, superseded calls and decoding errors. No client has one by default. The path is logged as its template, or
-/// as sent with the query's values masked; fields and content are never logged.
+/// It is an observer, not a middleware, so that the last line shows the result of the call: a middleware does not see
+/// timeouts, superseded calls and decoding errors. Clients have no such observer by default. The path is logged as its
+/// template, or as sent with the query's values masked; fields and content are never logged.
 public struct RequestLogging: CallObserver {
   private let logger: Logger
   let level: Logger.Level

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A lock that may be held across suspension points: one task at a time, first come, first served.
+/// A mutex that may be held across suspension points, such as a request. Waiting tasks acquire it in order of arrival.
 ///
-/// A ``RefreshableCredentialSource`` uses one to refresh exclusively. Unlike a `Mutex` it may be held while a server is
-/// asked. It is not reentrant: a task that locks it twice deadlocks.
-public final class Turns: Sendable {
+/// A ``RefreshableCredentialsStore`` uses a mutex to refresh exclusively. It is not reentrant: a task that locks it
+/// twice deadlocks.
+public final class AsyncMutex: Sendable {
   private struct Shared {
     var state = AsyncMutexState()
     var waiters = WaiterTable<AsyncMutexState.Ticket, Void>()
@@ -17,10 +17,10 @@ public final class Turns: Sendable {
 
   /// Does work while no other task holds the mutex. The mutex is unlocked however the work ends.
   ///
-  /// - Returns: what `work` returns.
-  /// - Throws: what `work` throws; `CancellationError` when the task is cancelled while it waits. An unlocked mutex is
-  ///   given to a cancelled task as well: the work decides what cancellation means.
-  public func exclusively<Value>(_ work: () async throws -> Value) async throws -> Value {
+  /// - Returns: the result of `work`.
+  /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits. A cancelled task can
+  ///   still acquire an unlocked mutex: `work` decides how to handle the cancellation.
+  public func withLock<Value>(_ work: () async throws -> Value) async throws -> Value {
     let ticket = try await lock()
     defer { unlock(ticket) }
     return try await work()
@@ -57,7 +57,7 @@ public final class Turns: Sendable {
   }
 }
 
-/// The holder of an ``Turns`` mutex and the queue behind it. A pure state machine.
+/// The holder of an ``AsyncMutex`` and the queue behind it. A pure state machine.
 struct AsyncMutexState: Hashable {
   typealias Ticket = UInt64
 
@@ -65,7 +65,7 @@ struct AsyncMutexState: Hashable {
   enum Position: Hashable {
     case holds
     case waits
-    /// It was cancelled or has left.
+    /// The ticket was cancelled or has left.
     case gone
   }
 
@@ -79,7 +79,7 @@ struct AsyncMutexState: Hashable {
     return queue.contains(ticket) ? .waits : .gone
   }
 
-  /// Adds a task: it becomes the holder where there is none, and is queued otherwise.
+  /// Adds a task: it becomes the holder if there is none, and is queued otherwise.
   mutating func enter() -> Ticket {
     let ticket = nextTicket
     nextTicket += 1
@@ -87,7 +87,7 @@ struct AsyncMutexState: Hashable {
     return ticket
   }
 
-  /// Ends the holder's turn. Returns the next holder; `nil` when nobody waits or the ticket does not hold the mutex.
+  /// Unlocks the mutex. Returns the next holder; `nil` if no task waits or the ticket does not hold the mutex.
   mutating func leave(_ ticket: Ticket) -> Ticket? {
     guard holder == ticket else { return nil }
     holder = queue.isEmpty ? nil : queue.removeFirst()

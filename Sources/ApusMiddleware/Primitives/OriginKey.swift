@@ -1,9 +1,9 @@
 import ApusCore
 import HTTPTypes
 
-/// The origin of a message as it is written: comparing it costs no parsing.
+/// The origin of a message as it is written there, so that origins are compared without parsing.
 ///
-/// Core normalises base URLs to the form that `Origin` writes.
+/// Core normalises base URLs to the form that `Origin` uses.
 struct OriginKey: Hashable, Sendable {
   let scheme: String
   let authority: String
@@ -13,7 +13,7 @@ struct OriginKey: Hashable, Sendable {
     authority = origin.authority
   }
 
-  /// The origin of a request head; `nil`: it names none.
+  /// The origin of a request head; `nil`: the head has no scheme or no authority.
   init?(_ head: HTTPRequest) {
     guard let scheme = head.scheme, let authority = head.authority else { return nil }
     self.scheme = scheme

@@ -1,7 +1,7 @@
 /// A first-in, first-out queue whose elements can leave from the middle in constant time, amortised. A pure value.
 struct WaiterQueue<Waiter: Hashable>: Hashable {
   private var present: Set<Waiter> = []
-  /// In order from `start` on; elements that have left are still in it.
+  /// The elements in order, from `start` on. It may still contain elements that have left.
   private var line: [Waiter] = []
   private var start = 0
 

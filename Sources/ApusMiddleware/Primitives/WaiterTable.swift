@@ -1,9 +1,9 @@
 /// The tasks that wait for an outcome, by key. A pure value: its owner keeps it under a lock together with the state
 /// machine that decides, and resumes continuations after it has released the lock.
 ///
-/// A decision and the suspension of its task race: the outcome may be there before the task has suspended, and the task
+/// A decision and the suspension of its task race: the outcome may arrive before the task has suspended, and the task
 /// may be cancelled at any time. A key is therefore registered when its task is queued (``register(_:)``), keeps an
-/// outcome that comes early, and is unknown once the outcome was delivered or the wait was cancelled.
+/// early outcome, and is unknown once the outcome was delivered or the wait was cancelled.
 struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
   typealias Continuation = CheckedContinuation<Outcome, any Error>
 
@@ -15,13 +15,13 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
     func resume() { continuation.resume(returning: outcome) }
   }
 
-  /// What cancelling a wait found.
+  /// The state of a wait when it was cancelled.
   enum Cancelled: Sendable {
     /// The task was suspended. The caller resumes it with an error.
     case suspended(Continuation)
     /// The task had not suspended yet. It gets a `CancellationError` when it does.
     case registered
-    /// The outcome was there, and was not delivered yet.
+    /// The outcome had arrived, and was not delivered yet.
     case resolved(Outcome)
   }
 
@@ -35,7 +35,7 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// Whether a task waits that has no outcome yet.
+  /// Whether the task of a key still waits without an outcome.
   func isPending(_ key: Key) -> Bool {
     switch entries[key] {
     case .registered, .suspended: true
@@ -50,8 +50,8 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
 
   /// Suspends a task.
   ///
-  /// - Returns: `nil` when the continuation is kept; else the result to resume it with at once: the outcome that came
-  ///   early, or a `CancellationError` for a key that is unknown.
+  /// - Returns: `nil` when the continuation is kept; else the result to resume it with immediately: the early outcome,
+  ///   or a `CancellationError` for an unknown key.
   mutating func suspend(_ key: Key, _ continuation: Continuation) -> Result<Outcome, any Error>? {
     switch entries[key] {
     case .registered:
@@ -79,7 +79,7 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
     }
   }
 
-  /// Removes a task that waits no longer; `nil`: its key is unknown.
+  /// Removes a task that no longer waits. Returns `nil` if its key is unknown.
   mutating func cancel(_ key: Key) -> Cancelled? {
     switch entries.removeValue(forKey: key) {
     case .registered: .registered
@@ -95,7 +95,7 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
 /// - Parameters:
 ///   - suspend: passes the continuation to ``WaiterTable/suspend(_:_:)`` under the owner's lock.
 ///   - onCancel: called when the task is cancelled, before or while it is suspended.
-/// - Throws: `CancellationError`, or what `onCancel` resumes the continuation with.
+/// - Throws: `CancellationError`, or the error with which `onCancel` resumes the continuation.
 func withWaiter<Outcome: Sendable>(
   _ suspend: (CheckedContinuation<Outcome, any Error>) -> Result<Outcome, any Error>?,
   onCancel: @Sendable () -> Void

@@ -14,8 +14,9 @@ public struct RateLimit: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - count: the number of requests, at least 1.
-  ///   - time: the time in which that many requests are allowed; 1 nanosecond to 366 days for each.
-  ///   - burst: the number of requests that can be sent at once after a quiet time, at least 1. Default: `count`.
+  ///   - time: the time in which `count` requests are allowed; 1 nanosecond to 366 days per request.
+  ///   - burst: the number of requests that can be sent without waiting when the bucket is full, at least 1. Default:
+  ///     `count`.
   public init(_ count: Int, per time: Duration, burst: Int? = nil) {
     let count = max(1, count)
     // Bounded, so that instants stay within the range of a clock.
@@ -23,12 +24,12 @@ public struct RateLimit: Sendable, Hashable {
     self.burst = min(max(burst ?? count, 1), Self.maximum)
   }
 
-  /// A limit of a number of requests a second.
+  /// Makes a limit in requests per second.
   public static func perSecond(_ count: Int, burst: Int? = nil) -> RateLimit {
     RateLimit(count, per: .seconds(1), burst: burst)
   }
 
-  /// A limit of a number of requests a minute.
+  /// Makes a limit in requests per minute.
   public static func perMinute(_ count: Int, burst: Int? = nil) -> RateLimit {
     RateLimit(count, per: .seconds(60), burst: burst)
   }
@@ -36,21 +37,21 @@ public struct RateLimit: Sendable, Hashable {
 
 /// The reason why the ``RateLimiter`` refused a call.
 ///
-/// It is the cause of the ``CallError`` with code `declined` that such a call throws: `error.underlying as?
-/// RateLimitRejection`.
-public struct RateLimitRejection: Error, Sendable, Hashable, CustomStringConvertible {
+/// It is the cause of the ``CallError`` with code `refused` that such a call throws: `error.underlying as?
+/// RateLimitRefusal`.
+public struct RateLimitRefusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kinds of reasons.
   public enum Reason: String, Sendable, Hashable {
     /// Tokens would have been available only after the deadline of the call, or of the attempt (10 seconds by default):
     /// `attemptTimeout(_:)` of an endpoint, or the client's `attemptTimeout`, allows a longer wait.
-    case deadline
+    case deadlineTooNear
     /// The queue is full.
     case queueFull
   }
 
   /// The kind of reason.
   public let reason: Reason
-  /// How long the call would have had to wait.
+  /// The time that the call would have had to wait.
   public let retryAfter: Duration
 
   init(_ reason: Reason, retryAfter: Duration) {
@@ -58,18 +59,18 @@ public struct RateLimitRejection: Error, Sendable, Hashable, CustomStringConvert
     self.retryAfter = retryAfter
   }
 
-  /// The reason in half a sentence.
+  /// The reason as a clause, without a full stop.
   public var description: String {
     switch reason {
-    case .deadline: "the rate limit allows the call only after its deadline"
+    case .deadlineTooNear: "the rate limit allows the call only after its deadline"
     case .queueFull: "the rate limiter's queue is full"
     }
   }
 
   /// The error of the attempt, which was not sent.
   var error: TransportError {
-    var error = TransportError(.declined, requestState: .notSent, detail: description, underlying: self)
-    (error.retryAfter, error.subject) = (retryAfter, .control)
+    var error = TransportError(.refused, requestState: .notSent, detail: description, underlying: self)
+    (error.retryAfter, error.source) = (retryAfter, .trafficControl)
     return error
   }
 }

@@ -5,18 +5,18 @@ import Synchronization
 final class RateLimitLane: Sendable {
   typealias Waiter = RateLimiterState.Waiter
 
-  /// How the wait of a queued call ends.
+  /// The end of a queued call's wait behind other calls.
   private enum Outcome: Sendable {
-    /// It is first in the queue, and now watches the clock.
+    /// The call is first in the queue, and now watches the clock.
     case first
-    case refused(RateLimitRejection)
+    case refused(RateLimitRefusal)
   }
 
   private typealias Resumption = WaiterTable<Waiter, Outcome>.Resumption
 
   private struct Shared {
     var state: RateLimiterState
-    /// The queued calls. One that is first stays registered while it watches the clock, since it can be refused then.
+    /// The queued calls. The first call stays registered while it watches the clock, since it can still be refused.
     var waiters = WaiterTable<Waiter, Outcome>()
     var nextWaiter: Waiter = 0
 
@@ -56,12 +56,12 @@ final class RateLimitLane: Sendable {
     delay(at: now) { $0.pause(until: now.advanced(by: time), at: now) }
   }
 
-  /// Resumes the calls that are too late after a change, and the one that is first then.
+  /// Resumes the calls that are too late after a change, and the new first call.
   private func delay(at now: MonotonicInstant, _ change: (inout RateLimiterState) -> RateLimiterState.Delay) {
     let resumptions = shared.withLock { shared -> [Resumption] in
       let delay = change(&shared.state)
       var resumptions = delay.late.sorted { $0.key < $1.key }.compactMap { waiter, turn in
-        let rejection = RateLimitRejection(.deadline, retryAfter: now.duration(to: turn))
+        let rejection = RateLimitRefusal(.deadlineTooNear, retryAfter: now.duration(to: turn))
         return shared.resolve(waiter, with: .refused(rejection))
       }
       if let next = delay.next, let resumption = shared.resolve(next, with: .first) { resumptions.append(resumption) }
@@ -76,7 +76,7 @@ final class RateLimitLane: Sendable {
   ///   - deadline: the latest instant at which sending makes sense.
   ///   - onWait: called once if the call must wait.
   /// - Returns: whether the call had to wait.
-  /// - Throws: ``RateLimitRejection``; `CancellationError`.
+  /// - Throws: ``RateLimitRefusal``; `CancellationError`.
   func pass(
     cost: Int, deadline: MonotonicInstant?, clock: any MonotonicClock, onWait: () -> Void
   ) async throws -> Bool {
@@ -91,8 +91,8 @@ final class RateLimitLane: Sendable {
     }
     switch decision {
     case .pass: return false
-    case .late(let turn): throw RateLimitRejection(.deadline, retryAfter: now.duration(to: turn))
-    case .full(let turn): throw RateLimitRejection(.queueFull, retryAfter: now.duration(to: turn))
+    case .late(let turn): throw RateLimitRefusal(.deadlineTooNear, retryAfter: now.duration(to: turn))
+    case .full(let turn): throw RateLimitRefusal(.queueFull, retryAfter: now.duration(to: turn))
     case .first: onWait()
     case .queue:
       onWait()

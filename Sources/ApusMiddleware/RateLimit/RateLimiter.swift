@@ -5,13 +5,13 @@ import Synchronization
 /// A middleware with a token bucket for each origin. It also pauses an origin for the `Retry-After` of a 429 response
 /// (RFC 6585 §4, RFC 9110 §10.2.3), with or without a limit.
 ///
-/// It stands inside retry, so that every attempt takes its tokens. Calls to one origin are sent in order of arrival.
+/// It is inside retry, so that every attempt takes its tokens. Calls to one origin are sent in order of arrival.
 ///
-/// - A call that would have to wait beyond its deadline, or beyond that of its attempt (10 seconds by default), is
-///   refused at once; a queued call is refused as soon as a delay makes it too late. Use `attemptTimeout(_:)` of an
-///   endpoint, or another ``AttemptDeadline``, for calls that may wait for longer.
+/// - A call that would have to wait beyond its deadline, or beyond the deadline of its attempt (10 seconds by default),
+///   is refused immediately; a queued call is refused as soon as a delay makes it too late. Use `attemptTimeout(_:)` of
+///   an endpoint, or another ``AttemptTimeoutMiddleware``, for calls that may wait for longer.
 /// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), takes its tokens and never waits.
-/// - It starts no tasks: the first call in the queue watches the clock.
+/// - The limiter starts no tasks: the first call in the queue watches the clock.
 ///
 /// Several clients may use one limiter and then share its limits.
 public final class RateLimiter: Middleware {
@@ -28,32 +28,32 @@ public final class RateLimiter: Middleware {
   }
 
   let limit: RateLimit?
-  let capacity: Int
-  let longestPause: Duration
+  let queueCapacity: Int
+  let maximumServerDelay: Duration
   private let cost: Cost
   private let lanes = Mutex(Lanes())
 
   /// Makes a limiter.
   ///
   /// - Parameters:
-  ///   - limit: the limit of each origin. Default: `nil`, no limit but what servers ask for.
-  ///   - capacity: the maximum number of queued calls to one origin; further calls are refused. Default: 1,000.
-  ///   - longestPause: the upper bound of a pause that a server asks for. Default: 60 seconds.
+  ///   - limit: the limit of each origin. Default: `nil`, only the pauses that servers ask for.
+  ///   - queueCapacity: the maximum number of queued calls to one origin; further calls are refused. Default: 1,000.
+  ///   - maximumServerDelay: the upper bound of the delay that a server asks for. Default: 60 seconds.
   ///   - cost: the cost of a request in tokens, unless its endpoint sets one; a request with a cost of 0 or less never
   ///     waits. Default: 1.
   public init(
-    _ limit: RateLimit? = nil, capacity: Int = 1000, longestPause: Duration = .seconds(60),
+    _ limit: RateLimit? = nil, queueCapacity: Int = 1000, maximumServerDelay: Duration = .seconds(60),
     cost: @escaping Cost = { _, _ in 1 }
   ) {
     self.limit = limit
-    self.capacity = max(0, capacity)
-    self.longestPause = max(.zero, longestPause)
+    self.queueCapacity = max(0, queueCapacity)
+    self.maximumServerDelay = max(.zero, maximumServerDelay)
     self.cost = cost
   }
 
   /// Waits for tokens and passes the request on.
   ///
-  /// - Throws: ``TransportError`` with a ``RateLimitRejection`` as its cause; its code is `declined`, and nothing is
+  /// - Throws: ``TransportError`` with a ``RateLimitRefusal`` as its cause; its code is `refused`, and nothing is
   ///   sent. `CancellationError` when the task is cancelled while it waits.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard context.delivery != .described, let key = OriginKey(request.head) else {
@@ -76,7 +76,7 @@ public final class RateLimiter: Middleware {
       }
       guard hasWaited else { return }
       context.record(.note("waited for the rate limit, ms", begin.duration(to: context.now).milliseconds))
-    } catch let rejection as RateLimitRejection {
+    } catch let rejection as RateLimitRefusal {
       context.record(.note("refused by the rate limit, tokens available in ms", rejection.retryAfter.milliseconds))
       throw rejection.error
     }
@@ -85,7 +85,7 @@ public final class RateLimiter: Middleware {
   @inline(never)  // Rare.
   private func pause(_ key: OriginKey, _ response: ResponseMessage, _ context: CallContext) {
     guard let asked = response.retryAfter, asked > .zero else { return }
-    let time = min(asked, longestPause)
+    let time = min(asked, maximumServerDelay)
     context.record(.note("the server asked for a pause, ms", time.milliseconds))
     lane(of: key, isNeeded: true, context)?.pause(for: time, at: context.now)
   }
@@ -100,7 +100,7 @@ public final class RateLimiter: Middleware {
         lanes.all = lanes.all.filter { !$0.value.isIdle(at: now) }
         lanes.sweepCount = max(Lanes.fewest, lanes.all.count * 2)
       }
-      let lane = RateLimitLane(limit, capacity: capacity)
+      let lane = RateLimitLane(limit, capacity: queueCapacity)
       lanes.all[key] = lane
       return lane
     }
@@ -110,8 +110,9 @@ public final class RateLimiter: Middleware {
 extension RateLimiter: SelfDescribing {
   /// The limits, as `describe()` shows them.
   public var facts: [Fact] {
-    let pace = limit.map { Fact.rate(interval: $0.interval, burst: $0.burst) } ?? .setting("what servers ask for", "")
-    return [pace, .setting("queue", "\(capacity)"), .time("a server's pause up to", longestPause)]
+    let pace =
+      limit.map { Fact.rate(interval: $0.interval, burst: $0.burst) } ?? .setting("limits that servers ask for", "")
+    return [pace, .setting("queue", "\(queueCapacity)"), .time("Retry-After up to", maximumServerDelay)]
   }
 }
 

@@ -2,13 +2,13 @@ import ApusCore
 
 /// The token bucket of one origin and the queue behind it. A pure state machine, driven by ``RateLimitLane``.
 ///
-/// Calls are sent in order of arrival. The first in the queue watches the clock; when it is sent or leaves, the next
-/// one becomes first. A pause that the server asks for delays all calls. A call that would have to wait beyond its
-/// deadline is refused at once, also while it is queued.
+/// Calls are sent in order of arrival. The first call in the queue watches the clock; when it is sent or leaves, the
+/// next call becomes first. A pause that the server asks for delays all calls. A call that would have to wait beyond
+/// its deadline is refused immediately, also while it is queued.
 struct RateLimiterState: Hashable {
   typealias Waiter = UInt64
 
-  /// A call that wants to be sent.
+  /// A call that asks for tokens.
   struct Claim: Hashable {
     let waiter: Waiter
     var cost = 1
@@ -17,26 +17,26 @@ struct RateLimiterState: Hashable {
 
   enum Decision: Hashable {
     case pass
-    /// It is first in the queue.
+    /// The call is first in the queue.
     case first
-    /// It is queued behind others.
+    /// The call is queued behind others.
     case queue
-    /// It could be sent at this instant, which is too late.
+    /// The call could be sent at this instant, which is too late.
     case late(MonotonicInstant)
     /// The queue is full.
     case full(MonotonicInstant)
   }
 
-  /// What the first call in the queue does.
+  /// The next step of the first call in the queue.
   enum Turn: Hashable {
     case pass
-    /// It looks again at this instant.
+    /// The call looks again at this instant.
     case until(MonotonicInstant)
-    /// It was refused or has left.
+    /// The call was refused or has left.
     case gone
   }
 
-  /// What the first call does, and the next first call, if it changed.
+  /// The next step of the first call, and the new first call, if it changed.
   struct Look: Hashable {
     let turn: Turn
     var next: Waiter?
@@ -55,18 +55,18 @@ struct RateLimiterState: Hashable {
   /// The end of the pause that the server asked for.
   private var pausedUntil = MonotonicInstant(sinceStart: .zero)
   private var claims: [Waiter: Claim] = [:]
-  /// In order from `start` on; calls that have left are still in it.
+  /// The queued calls in order, from `start` on. It may still contain calls that have left.
   private var line: [Waiter] = []
   private var start = 0
-  /// The forecast behind the last call in the queue; `nil`: to be computed again.
+  /// The forecast after the last call in the queue; `nil`: it must be computed again.
   private var outlook: Outlook?
 
-  /// The bucket after a number of calls, and when the last of them is sent.
+  /// The bucket after a number of calls, and the instant at which the last of them is sent.
   private struct Outlook: Hashable {
     var bucket: TokenBucket?
     var last: MonotonicInstant
 
-    /// Adds a call at the end. Returns when it is sent.
+    /// Adds a call at the end. Returns the instant at which it is sent.
     mutating func add(_ claim: Claim, at now: MonotonicInstant) -> MonotonicInstant {
       let turn = max(last, bucket?.availability(of: claim.cost, at: now) ?? now)
       bucket?.take(claim.cost, at: turn)
@@ -78,7 +78,7 @@ struct RateLimiterState: Hashable {
   /// Makes a state with a full bucket and an empty queue.
   ///
   /// - Parameters:
-  ///   - limit: `nil`: only what the server asks for.
+  ///   - limit: `nil`: only the pauses that the server asks for.
   ///   - capacity: the maximum number of queued calls.
   init(_ limit: RateLimit?, capacity: Int) {
     bucket = limit.map(TokenBucket.init)
@@ -129,7 +129,7 @@ struct RateLimiterState: Hashable {
     guard let claim = claims[waiter], first == waiter else { return Look(turn: .gone) }
     let turn = earliest(claim, at: now)
     guard turn <= now else { return Look(turn: .until(turn)) }
-    // The forecast for the others holds unless this call is late.
+    // The forecast for the other calls stays valid unless this call is late.
     if claims.count == 1 || bucket.map({ $0.fullAt < now }) ?? false { outlook = nil }
     bucket?.take(claim.cost, at: now)
     return Look(turn: .pass, next: remove(waiter))
@@ -149,7 +149,7 @@ struct RateLimiterState: Hashable {
     return delayed(until: instant, at: now)
   }
 
-  /// Delays all calls, and removes those that are too late then.
+  /// Delays all calls, and removes the calls that become too late.
   private mutating func delayed(until instant: MonotonicInstant, at now: MonotonicInstant) -> Delay {
     let before = first
     var late: [Waiter: MonotonicInstant] = [:]
@@ -207,7 +207,7 @@ struct RateLimiterState: Hashable {
 /// passes. A cost above the burst needs a full bucket, and leaves it in debt.
 struct TokenBucket: Hashable {
   let limit: RateLimit
-  /// When the bucket is full again, or since when it is full.
+  /// The instant at which the bucket becomes full, or became full.
   private(set) var fullAt = MonotonicInstant(sinceStart: .zero)
 
   /// Makes a full bucket.
@@ -221,7 +221,7 @@ struct TokenBucket: Hashable {
     return max(now, fullAt.advanced(by: needed))
   }
 
-  /// Takes tokens, whether they are there or not.
+  /// Takes tokens, even if there are not enough.
   mutating func take(_ cost: Int, at now: MonotonicInstant) {
     fullAt = max(now, fullAt).advanced(by: limit.interval * min(max(cost, 0), RateLimit.maximum))
   }

@@ -1,7 +1,7 @@
 public import ApusCore
 import HTTPTypes
 
-/// The fields and parameters of a request that must not be sent to another origin than the one they are for.
+/// The fields and parameters of a request that must not be sent to another origin.
 struct CredentialFields {
   /// The fields that the environment's authentications use, in lower case.
   var keyFields: Set<String> = []
@@ -24,8 +24,8 @@ struct CredentialFields {
 
   /// Whether a field must be removed.
   ///
-  /// Beside fields that are marked as sensitive these are the standard ones, and those whose names suggest a secret, in
-  /// case an app forgot the mark.
+  /// This includes fields that are marked as sensitive, standard fields with credentials, and fields whose names
+  /// suggest a secret, in case an app did not mark them.
   func contain(_ field: HTTPField) -> Bool {
     if field.indexingStrategy == .disallow { return true }
     let name = field.name.canonicalName
@@ -85,7 +85,6 @@ extension UInt8 {
 
 /// The names of query parameters that carry secrets.
 enum SensitiveParameters: ContextKey {
-  /// None.
   static let defaultValue: Set<String> = []
 }
 

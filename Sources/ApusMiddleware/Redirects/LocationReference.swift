@@ -2,9 +2,9 @@ import ApusCore
 
 /// The target of a `Location` field, resolved against the URL of the request (RFC 9110 §10.2.2, RFC 3986 §5).
 ///
-/// Characters that a URL must escape, and that have one meaning only, are escaped: spaces, quotation marks, bytes
-/// beyond ASCII. What clients read in different ways is refused: control characters, backslashes in the path, a `%`
-/// without two hexadecimal digits, user information. A fragment is not sent; messages have none to inherit.
+/// Unambiguous characters that a URL must escape are escaped: spaces, quotation marks, bytes beyond ASCII. Text that
+/// clients interpret in different ways is refused: control characters, backslashes in the path, a `%` without two
+/// hexadecimal digits, user information. A fragment is not sent; messages have none to inherit.
 struct LocationReference: Hashable {
   let origin: Origin
   /// The path and the query as sent.
@@ -54,7 +54,7 @@ struct LocationReference: Hashable {
       return nil
     }
     let scheme = String(decoding: rest[..<end], as: UTF8.self).lowercased()
-    guard scheme == "http" || scheme == "https" else { throw .otherScheme }
+    guard scheme == "http" || scheme == "https" else { throw .unsupportedScheme }
     rest = rest[(end + 1)...]
     return scheme
   }
@@ -98,7 +98,7 @@ extension ArraySlice<UInt8> {
   /// The part before the query.
   fileprivate var path: ArraySlice { prefix { $0 != UInt8(ascii: "?") } }
 
-  /// The part behind the first question mark; `nil`: there is none.
+  /// The part after the first question mark; `nil`: there is none.
   fileprivate var query: ArraySlice? {
     firstIndex(of: UInt8(ascii: "?")).map { self[($0 + 1)...] }
   }
@@ -120,13 +120,13 @@ extension [UInt8] {
   }
 }
 
-/// The normalisation of a path that a server wrote.
+/// The normalisation of a path from a `Location` field.
 enum ReferencePath {
   private static let dot = UInt8(ascii: ".")
   private static let slash = UInt8(ascii: "/")
 
   /// Removes `.` and `..` segments (RFC 3986 §5.2.4), also with escaped dots: some servers, proxies and transports
-  /// decode those, and must not be led to another path.
+  /// decode the dots and would use another path.
   static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     guard path.contains(where: { $0 == dot || $0 == UInt8(ascii: "%") }) else { return path }
     var kept: [ArraySlice<UInt8>] = []
@@ -145,7 +145,7 @@ enum ReferencePath {
     return [slash] + kept.joined(separator: [slash])
   }
 
-  /// The number of dots of a segment that consists of one or two dots; `nil` for any other.
+  /// The number of dots of a segment that consists of one or two dots; `nil` for any other segment.
   private static func dots(in segment: ArraySlice<UInt8>) -> Int? {
     guard segment.count <= 6 else { return nil }
     var (rest, count) = (segment, 0)

@@ -1,12 +1,12 @@
 import ApusCore
 import HTTPTypes
 
-/// The redirects of one attempt. A pure state machine that decides what follows from a response.
+/// The redirects of one attempt. A pure state machine that decides the step after each response.
 struct RedirectChain {
-  /// What follows from a response.
+  /// The step after a response.
   enum Step {
     /// The response is final.
-    case answer
+    case finish
     /// The next request.
     case follow(Hop)
     /// The redirect must not be followed.
@@ -46,11 +46,11 @@ struct RedirectChain {
   /// - Parameters:
   ///   - head: the response.
   ///   - request: its request, before middlewares further in changed it.
-  ///   - credentials: what must not be sent to another origin.
+  ///   - credentials: the fields and parameters that must not be sent to another origin.
   mutating func step(
     after head: HTTPResponse, to request: RequestMessage, without credentials: CredentialFields
   ) -> Step {
-    guard ResponseMessage.isRedirect(head) else { return .answer }
+    guard ResponseMessage.isRedirect(head) else { return .finish }
     do throws(RedirectRefusal) {
       return .follow(try follow(head, request, credentials))
     } catch {
@@ -76,7 +76,7 @@ struct RedirectChain {
     var hop = Hop(request: next, from: from, to: location.origin)
     if from != location.origin { hop = Self.leaving(from, with: next, to: location.origin, credentials) }
     try visit(hop.request, after: request, head)
-    guard count < limits.hops else { throw .tooMany(limit: limits.hops) }
+    guard count < limits.hops else { throw .tooManyRedirects(limit: limits.hops) }
     count += 1
     return hop
   }
@@ -95,7 +95,7 @@ struct RedirectChain {
     return found
   }
 
-  /// A request to another origin, without what was meant for the first one only.
+  /// Removes the fields and parameters that must not be sent to another origin.
   private static func leaving(
     _ from: Origin, with request: RequestMessage, to: Origin, _ credentials: CredentialFields
   ) -> Hop {
@@ -117,8 +117,8 @@ struct RedirectChain {
 }
 
 extension RequestMessage {
-  /// Changes the method as a redirect's status says (RFC 9110 §15.4): 303 redirects to another resource; after 301 and
-  /// 302 all clients turn a POST into a GET. The content is removed with its method.
+  /// Changes the method according to a redirect's status (RFC 9110 §15.4): 303 redirects to another resource; after 301
+  /// and 302 all clients turn a POST into a GET. The content is removed with its method.
   mutating func adaptMethod(to status: HTTPResponse.Status) {
     switch status.code {
     case 303: if head.method != .head { head.method = .get }
@@ -135,9 +135,9 @@ extension RequestMessage {
   /// Fields that describe the content and do not begin with `content-`.
   private static let contentFields: Set<String> = ["digest", "repr-digest", "last-modified", "expect"]
 
-  /// Removes from a request to another origin what it says about its source.
+  /// Reduces `Referer` and `Origin` in a request to another origin.
   ///
-  /// `Referer` keeps only the origin of the page, and nothing from https to http. `Origin` becomes `null`, since the
+  /// `Referer` keeps only the origin of the page, and is removed from https to http. `Origin` becomes `null`, since the
   /// other server cannot trust it after a redirect (RFC 6454 §7.2).
   mutating func generaliseSource(to: Origin) {
     if let referer = head.headerFields[.referer] {

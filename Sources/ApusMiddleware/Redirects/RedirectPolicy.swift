@@ -8,20 +8,20 @@ public struct RedirectPolicy: Sendable, Hashable {
   struct Limits: Sendable, Hashable {
     var hops: Int
     var allowsInsecure: Bool
-    /// In the form in which hosts are compared; `nil`: any.
+    /// The allowed hosts, in the form in which hosts are compared; `nil`: any host.
     var hosts: Set<String>?
   }
 
   /// `nil`: redirects are not followed.
   let limits: Limits?
 
-  /// Redirects are not followed: the redirect is the call's response.
+  /// A policy that follows no redirects: the redirect is the call's response.
   public static let none = RedirectPolicy(limits: nil)
 
-  /// Up to 10 redirects in a row are followed, to any host, never from https to http.
+  /// A policy that follows up to 10 redirects in a row, to any host, never from https to http.
   public static let follow = RedirectPolicy.follow()
 
-  /// Redirects are followed within limits.
+  /// Makes a policy that follows redirects within limits.
   ///
   /// - Parameters:
   ///   - limit: the maximum number of redirects in a row. Default: 10.
@@ -38,7 +38,7 @@ public struct RedirectPolicy: Sendable, Hashable {
 }
 
 enum RedirectPolicyKey: ContextKey {
-  /// `nil`: the client's.
+  /// `nil`: the client's policy.
   static let defaultValue: RedirectPolicy? = nil
 }
 
@@ -54,29 +54,29 @@ extension Endpoint {
 /// It is the cause of the ``CallError`` that such a call throws: `error.underlying as? RedirectRefusal`.
 public enum RedirectRefusal: Error, Sendable, Hashable {
   /// The limit of redirects in a row was reached.
-  case tooMany(limit: Int)
+  case tooManyRedirects(limit: Int)
   /// The call has sent the same request before, and no cookie has been set since that could change the response.
   case loop
   /// The redirect leads from https to http.
   case insecure
   /// The redirect leads to a scheme other than http and https.
-  case otherScheme
+  case unsupportedScheme
   /// The redirect leads to a host that is not allowed.
   case hostNotAllowed
-  /// The content must be sent again, and can be sent only once.
+  /// The content must be resent, and can be sent only once.
   case contentNotReplayable
-  /// The `Location` is invalid; with the reason in half a sentence, without its text.
+  /// The `Location` is invalid; with the reason as a clause, without the field's text.
   case malformedLocation(String)
 }
 
 extension RedirectRefusal: CustomStringConvertible {
-  /// The reason in half a sentence, without anything that came from the server.
+  /// The reason as a clause, without any text from the server.
   public var description: String {
     switch self {
-    case .tooMany(let limit): "a redirect was not followed: the limit is \(limit)"
+    case .tooManyRedirects(let limit): "a redirect was not followed: the limit is \(limit)"
     case .loop: "a redirect was not followed: it leads in a circle"
     case .insecure: "a redirect was not followed: it leads from https to http"
-    case .otherScheme: "a redirect was not followed: its scheme is neither http nor https"
+    case .unsupportedScheme: "a redirect was not followed: its scheme is neither http nor https"
     case .hostNotAllowed: "a redirect was not followed: it leads to a host that is not allowed"
     case .contentNotReplayable: "a redirect was not followed: the content can be sent only once"
     case .malformedLocation(let reason): "a redirect was not followed: \(reason)"
@@ -85,7 +85,7 @@ extension RedirectRefusal: CustomStringConvertible {
 
   /// The error of the attempt.
   var error: TransportError {
-    let kind: TransportError.Kind = self == .contentNotReplayable ? .unsupported : .malformedResponse
-    return TransportError(kind, requestState: .answered, detail: description, underlying: self)
+    let kind: TransportError.Kind = self == .contentNotReplayable ? .invalidRequest : .malformedResponse
+    return TransportError(kind, requestState: .responded, detail: description, underlying: self)
   }
 }

@@ -1,18 +1,18 @@
 import ApusCore
 
-/// The refreshes of one source's credentials and the calls that wait for them. A pure state machine, driven by
+/// The refreshes of one store's credentials and the calls that wait for them. A pure state machine, driven by
 /// ``Refresher``.
 ///
 /// Credentials are identified by their generation. Rules:
 /// - Each generation has at most one refresh at a time. A call that was rejected with an older generation than the
-///   current one is only sent again.
+///   current one is resent without a refresh.
 /// - A waiter that leaves does not end the refresh.
 /// - An overdue refresh has no waiters, and is not started again while it runs: the server may have issued new tokens
 ///   already and invalidated the old ones.
 /// - A refresh that failed for good is not repeated.
 /// - A temporary failure starts a cool-down of the token endpoint, which doubles until a refresh succeeds.
-/// - A rejection of freshly refreshed credentials starts a cool-down as well, which doubles until a message with them
-///   or newer ones is accepted. Rejections of credentials that were replaced do not count.
+/// - A rejection of freshly refreshed credentials starts a cool-down as well, which doubles until a message with these
+///   or newer credentials is accepted. Rejections of credentials that were replaced do not count.
 /// - After a sign-out no call waits for an older generation, and the result of a refresh under way changes nothing.
 struct RefreshState: Hashable {
   typealias Waiter = UInt64
@@ -32,7 +32,7 @@ struct RefreshState: Hashable {
     case expired
   }
 
-  /// Why there are no fresh credentials.
+  /// The reason why there are no fresh credentials.
   enum Failure: Hashable {
     /// The token endpoint rejected the credentials: the user must sign in.
     case lasting
@@ -40,7 +40,7 @@ struct RefreshState: Hashable {
     case passing
   }
 
-  /// What a message does before it is sent, or after it was rejected.
+  /// The next step of a message, before it is sent or after it was rejected.
   enum Decision: Hashable {
     /// Goes on with the current credentials.
     case go
@@ -56,14 +56,14 @@ struct RefreshState: Hashable {
     case fail(Failure)
   }
 
-  /// How a refresh ended.
+  /// The end of a refresh.
   enum End: Hashable {
     /// The credentials were replaced, by the refresh or otherwise.
     case replaced
     case failed(Failure)
   }
 
-  /// How a wait ends.
+  /// The outcome of a wait.
   enum Outcome: Hashable {
     /// The waiter reads the credentials again.
     case look
@@ -79,7 +79,7 @@ struct RefreshState: Hashable {
     var waiters: Set<Waiter> = []
   }
 
-  /// A pause that grows with each failure.
+  /// A cool-down that grows with each failure.
   private struct CoolDown: Hashable {
     let generation: UInt64
     var count: Int
@@ -92,7 +92,7 @@ struct RefreshState: Hashable {
     }
   }
 
-  /// The refreshes under way, by generation: one of an old generation may still run.
+  /// The refreshes under way, by generation: the refresh of an old generation may still run.
   private var refreshes: [UInt64: Refresh] = [:]
   /// The latest generation whose refresh failed for good.
   private var lasting: UInt64?
@@ -113,7 +113,7 @@ struct RefreshState: Hashable {
   ) -> Decision {
     if let refresh = refreshes[generation] {
       if refresh.isOverdue { return freshness == .expired ? .fail(.passing) : .go }
-      // Once a server has rejected them they are unusable, however fresh they look.
+      // Credentials that a server has rejected are unusable, whatever their remaining lifetime.
       return freshness == .expired || refresh.isNeeded ? wait(waiter, for: generation) : .go
     }
     switch freshness {
@@ -134,8 +134,8 @@ struct RefreshState: Hashable {
     return obstacle(to: generation, now) ?? .waitFor(begin(generation, with: waiter))
   }
 
-  /// Notes that the server rejected freshly refreshed credentials: another refresh would not help soon. Several
-  /// rejections of one generation count once; one of an older generation than `current` does not count.
+  /// Notes that the server rejected freshly refreshed credentials: another refresh is unlikely to help soon. Several
+  /// rejections of one generation count once; a rejection of an older generation than `current` does not count.
   mutating func rejectedAfterRefresh(_ generation: UInt64, current: UInt64, now: MonotonicInstant) {
     guard generation == current, obstacle(to: generation, now) == nil else { return }
     // The cool-down of a server that keeps rejecting the tokens it issues grows.
@@ -146,8 +146,8 @@ struct RefreshState: Hashable {
   /// Whether ``accepted(_:)`` would change the state.
   var awaitsAcceptance: Bool { distrust.map { $0.count > 0 } ?? false }
 
-  /// Notes that the server accepted credentials of a generation. A running cool-down goes on; the next one starts small
-  /// again.
+  /// Notes that the server accepted credentials of a generation. A running cool-down goes on; the next cool-down starts
+  /// at 1 second again.
   mutating func accepted(_ generation: UInt64) {
     if let distrust, distrust.generation <= generation { self.distrust?.count = 0 }
   }
@@ -162,7 +162,7 @@ struct RefreshState: Hashable {
     for generation in refreshes.keys { refreshes[generation]?.waiters.remove(waiter) }
   }
 
-  /// Marks a refresh as overdue. Returns its waiters, which fail for now; the refresh goes on.
+  /// Marks a refresh as overdue. Returns its waiters, which fail; the refresh goes on.
   mutating func overdue(_ flight: Flight) -> Set<Waiter> {
     guard let refresh = refreshes[flight.generation], refresh.flight == flight else { return [] }
     refreshes[flight.generation]?.isOverdue = true
@@ -170,7 +170,7 @@ struct RefreshState: Hashable {
     return refresh.waiters
   }
 
-  /// Ends a refresh. Returns its waiters and their outcome; nothing follows from a refresh that is not under way.
+  /// Ends a refresh. Returns its waiters and their outcome. A refresh that is not under way is ignored.
   mutating func ended(_ flight: Flight, with end: End, now: MonotonicInstant) -> (Set<Waiter>, Outcome) {
     guard let refresh = refreshes[flight.generation], refresh.flight == flight else { return ([], .look) }
     refreshes[flight.generation] = nil
@@ -185,8 +185,8 @@ struct RefreshState: Hashable {
     return (refresh.waiters, .failed(failure))
   }
 
-  /// Notes that another account signed in or out; `generation` is the current one. Returns the waiters of older ones,
-  /// which read the credentials again.
+  /// Notes that another account signed in or out; `generation` is the current generation. Returns the waiters of older
+  /// generations, which read the credentials again.
   mutating func replaced(by generation: UInt64) -> Set<Waiter> {
     var waiters: Set<Waiter> = []
     for old in refreshes.keys where old < generation {
@@ -212,7 +212,7 @@ struct RefreshState: Hashable {
     return .wait
   }
 
-  /// Why a refresh of a generation cannot start now; `nil`: it can.
+  /// The reason why a refresh of a generation cannot start now; `nil`: it can.
   private func obstacle(to generation: UInt64, _ now: MonotonicInstant) -> Decision? {
     if lasting == generation { return .fail(.lasting) }
     if let until = rest(of: generation, now: now) { return .rest(until: until) }
@@ -221,24 +221,24 @@ struct RefreshState: Hashable {
   }
 
   private mutating func failed(_ generation: UInt64, _ now: MonotonicInstant) {
-    // The fate of old credentials does not concern newer ones.
+    // A failure with old credentials does not affect newer credentials.
     if let outage, outage.generation > generation { return }
     let count = outage?.generation == generation ? outage?.count ?? 0 : 0
     outage = CoolDown(generation, count: count + 1, at: now)
   }
 
-  /// The duration of a cool-down: 1 second after the first failure, doubled with each further one, up to a minute.
+  /// The duration of a cool-down: 1 second after the first failure, doubled with each further failure, up to 1 minute.
   static func pause(after count: Int) -> Duration {
     .seconds(min(60, 1 << min(max(count, 1) - 1, 6)))
   }
 }
 
-/// Decides when credentials are ageing: shortly before they expire, at a different moment in each process.
+/// A rule that decides when credentials are ageing: shortly before they expire, at a different moment in each process.
 struct RefreshWindow {
-  /// The jitter of a generation. With a new one for each message the earliest moment would always win.
+  /// The jitter of a generation. With new jitter for each message, the earliest moment would always win.
   private var jitter: (generation: UInt64, share: Double)?
 
-  /// The freshness of credentials, by their lifetime and what remains of it.
+  /// The freshness of credentials, by their lifetime and their remaining lifetime.
   ///
   /// They are ageing in the last tenth of their lifetime, at most a minute, extended by up to a half (jitter).
   mutating func freshness(of stored: StoredCredential, random: () -> UInt64) -> RefreshState.Freshness {

@@ -1,17 +1,17 @@
 import ApusCore
 import Synchronization
 
-/// The account whose credentials a ``Refresher`` replaces, as a call uses it.
+/// The account whose credentials a ``Refresher`` replaces, from the view of one call.
 protocol RefreshAccount: Sendable {
   /// The origins whose calls may refresh; `nil`: the origin where the credentials were used first.
   var origins: Set<Origin>? { get }
 
   /// Reads the credentials.
   ///
-  /// - Throws: if they belong to another principal by now, or cannot be read.
+  /// - Throws: if they now belong to another principal, or cannot be read.
   func read(as principal: UInt64) async throws -> StoredCredential
 
-  /// Tells the app of the call's client that the session is over.
+  /// Notifies the app of the call's client that the session is over.
   ///
   /// - Parameter next: the current generation.
   func sessionEnded(_ subject: RefreshSubject, next: UInt64)
@@ -34,7 +34,7 @@ struct RefreshSubject: Sendable {
   /// The maximum number of refreshes before a message is sent: new tokens may have expired on arrival.
   private static let limit = 2
 
-  /// The credentials to send. Waits while the current ones are unusable.
+  /// Returns the credentials to send. Waits while the current credentials are unusable.
   func current(_ refresher: Refresher) async throws -> StoredCredential {
     var (now, looks, rests) = (self, 0, 0)
     while looks < Self.limit, now.stored.credential != nil {
@@ -48,7 +48,7 @@ struct RefreshSubject: Sendable {
     return now.stored
   }
 
-  /// The credentials to send after a rejection; `nil`: there are no others.
+  /// Returns the credentials to send after a rejection; `nil`: there are no other credentials.
   func next(_ refresher: Refresher) async throws -> StoredCredential? {
     for rests in 0... {
       let current = try await account.read(as: stored.principal)
@@ -64,7 +64,7 @@ struct RefreshSubject: Sendable {
   }
 }
 
-/// A mark on the tasks that do the work of a refresh: a call that they make must not wait for the refresh.
+/// A mark on the tasks that do the work of a refresh. Calls made by these tasks must not wait for the refresh.
 ///
 /// The mark has no effect on a task that outlives the work.
 final class RefreshWork: Sendable {
@@ -77,8 +77,8 @@ final class RefreshWork: Sendable {
     self.refresher = refresher
   }
 
-  /// Whether the current task does the work of a refresher, or of another one with the same source, whose lease only
-  /// one of them can hold.
+  /// Whether the current task does the work of a refresher, or of another refresher with the same store: only one of
+  /// them can hold the store's lease.
   static func isDone(by refresher: Refresher) -> Bool {
     guard let current, !current.isOver.load(ordering: .acquiring) else { return false }
     return SourceIdentity(current.refresher.source, elseOf: current.refresher)

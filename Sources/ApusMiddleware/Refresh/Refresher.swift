@@ -3,16 +3,16 @@ import Synchronization
 
 /// The refreshes of one authentication's credentials, for all calls of all its clients: drives a ``RefreshState``.
 final class Refresher: Sendable {
-  typealias Work = @Sendable (Refresh) async throws -> Tokens
+  typealias Work = @Sendable (RefreshContext) async throws -> Tokens
   typealias Waiter = RefreshState.Waiter
 
-  /// How the wait for a refresh ends.
+  /// The outcome of a wait for a refresh.
   enum Outcome: Sendable {
     case look
     case failed(Failure)
   }
 
-  /// Why the credentials of a generation could not be replaced.
+  /// The reason why the credentials of a generation could not be replaced.
   struct Failure: Sendable {
     let generation: UInt64
     /// The principal of the credentials; `nil`: unknown.
@@ -22,7 +22,7 @@ final class Refresher: Sendable {
     var next: UInt64?
   }
 
-  /// What a call does next with its credentials.
+  /// The next step of a call with its credentials.
   enum Progress {
     /// Goes on: there is nothing to wait for.
     case go
@@ -32,7 +32,7 @@ final class Refresher: Sendable {
     case rested
   }
 
-  /// The error of the last refresh, and how often a call has waited for the next one.
+  /// The error of the last refresh, and the number of cool-downs that a call has waited for.
   private struct Patience {
     let failure: Failure?
     let rests: Int
@@ -43,25 +43,26 @@ final class Refresher: Sendable {
     var waiters = WaiterTable<Waiter, Outcome>()
     var nextWaiter: Waiter = 0
     var window = RefreshWindow()
-    /// The last refresh's failure; a rejection of freshly refreshed credentials is none.
+    /// The last refresh's failure. A rejection of freshly refreshed credentials is not a failure.
     var failure: Failure?
-    /// Tokens that were issued in place of this generation and are not stored yet, and when.
+    /// Tokens that were issued in place of this generation and are not stored yet, and the instant when they arrived.
     var unstored: (generation: UInt64, tokens: Tokens, since: MonotonicInstant)?
-    /// The origin where this principal's tokens were used first, in that generation. Only its calls refresh them.
+    /// The origin where this principal's tokens were first used, in that generation. Only calls to this origin refresh
+    /// them.
     var home: (principal: UInt64, generation: UInt64, origin: Origin)?
   }
 
-  /// How often a call waits for the end of a cool-down, and for how long at most each time.
+  /// The maximum number of cool-downs that a call waits for, and the maximum duration of each.
   private static let rests = (count: 3, longest: Duration.seconds(5))
 
-  let source: any RefreshableCredentialSource
+  let source: any RefreshableCredentialsStore
   let limit: Duration
   let work: Work
   let shared = Mutex(Shared())
   /// A copy of ``RefreshState/awaitsAcceptance`` that needs no lock.
   private let awaitsAcceptance = Atomic(false)
 
-  init(_ source: any RefreshableCredentialSource, limit: Duration, _ work: @escaping Work) {
+  init(_ source: any RefreshableCredentialsStore, limit: Duration, _ work: @escaping Work) {
     self.source = source
     self.limit = limit
     self.work = work
@@ -71,7 +72,7 @@ final class Refresher: Sendable {
 
   /// Waits, before a message is sent, until there are usable credentials.
   ///
-  /// - Parameter rests: how often the call has waited for a cool-down already.
+  /// - Parameter rests: the number of cool-downs that the call has waited for.
   /// - Throws: the error of the refresh; `CancellationError`.
   func prepare(_ subject: RefreshSubject, after rests: Int) async throws -> Progress {
     guard isAtHome(subject, isFirst: true) else { return .go }
@@ -91,8 +92,8 @@ final class Refresher: Sendable {
   ///
   /// - Parameters:
   ///   - current: the current generation.
-  ///   - rests: how often the call has waited for a cool-down already.
-  /// - Returns: ``Progress/go`` if there will be none soon.
+  ///   - rests: the number of cool-downs that the call has waited for.
+  /// - Returns: ``Progress/go`` if there will be no other credentials soon.
   /// - Throws: the error of the refresh; `CancellationError`.
   func rejected(_ subject: RefreshSubject, current: UInt64, after rests: Int) async throws -> Progress {
     guard isAtHome(subject, isFirst: false) else { return .go }
@@ -129,7 +130,7 @@ final class Refresher: Sendable {
     }
   }
 
-  /// Notes a sign-out; `generation` is the current one. No call waits for an older one any longer.
+  /// Notes a sign-out; `generation` is the current generation. Waits for older generations end.
   func replaced(by generation: UInt64) {
     resolve { shared in
       if let failure = shared.failure, failure.generation < generation { shared.failure = nil }
@@ -146,15 +147,15 @@ final class Refresher: Sendable {
     }
   }
 
-  /// Whether calls to the call's server may refresh the tokens: a server that the app has named, else the one where
-  /// they were used first. So a refresh token is not sent to a second server because the authentication is used in two
-  /// environments.
+  /// Whether calls in the call's environment may refresh the tokens: its server is one of the origins that the app has
+  /// set, or else the origin where the tokens were first used. So a refresh token is not sent to a second server
+  /// because the authentication is used in two environments.
   private func isAtHome(_ subject: RefreshSubject, isFirst: Bool) -> Bool {
     guard let origin = subject.context.environment.baseURL.origin else { return false }
     if let origins = subject.account.origins { return origins.contains(origin) }
     let stored = subject.stored
     return shared.withLock { shared in
-      // A late call with an old generation does not change it.
+      // A late call with an old generation does not change the origin.
       if isFirst, shared.home.map({ $0.principal != stored.principal && $0.generation < stored.generation }) ?? true {
         shared.home = (stored.principal, stored.generation, origin)
       }
@@ -164,7 +165,7 @@ final class Refresher: Sendable {
 
   // MARK: Waiting
 
-  /// - Returns: the decision, and why the last refresh failed.
+  /// - Returns: the decision, and the failure of the last refresh.
   private func decide(
     _ subject: RefreshSubject, _ decision: (inout Shared, Waiter) -> RefreshState.Decision
   ) -> (Waiter, RefreshState.Decision, Failure?) {
@@ -181,7 +182,7 @@ final class Refresher: Sendable {
     }
   }
 
-  /// The error of a call that a failure keeps from its credentials. Each client tells its own app of the session's end.
+  /// The error of a call whose credentials could not be refreshed. Each client reports the session's end to its app.
   private func failed(_ failure: Failure, _ subject: RefreshSubject) -> any Error {
     if let next = failure.next { subject.account.sessionEnded(subject, next: next) }
     return failure.error
@@ -211,7 +212,7 @@ final class Refresher: Sendable {
 
   /// Waits for the end of the token endpoint's cool-down, if it is soon and within the call's deadline.
   ///
-  /// - Throws: the error of the last refresh if it is not; `CancellationError`.
+  /// - Throws: the error of the last refresh if the cool-down ends later; `CancellationError`.
   private func rest(
     until instant: MonotonicInstant, _ subject: RefreshSubject, _ patience: Patience
   ) async throws -> Progress {
@@ -250,7 +251,7 @@ final class Refresher: Sendable {
     resumption?.resume()
   }
 
-  /// Takes a step of the state machine, and ends the waits that it resolves.
+  /// Performs a step of the state machine, and ends the waits that it resolves.
   func resolve(_ step: (inout Shared) -> (Set<Waiter>, Outcome)) {
     let resumptions = shared.withLock { shared in
       let (waiters, outcome) = step(&shared)
@@ -260,7 +261,7 @@ final class Refresher: Sendable {
   }
 }
 
-/// Ends a call's wait for a refresh when its attempt's limit passes.
+/// A deadline target that ends a call's wait for a refresh when its attempt's limit passes.
 private final class RefreshPatience: DeadlineTarget {
   private let waiter: Refresher.Waiter
   private let refresher: Refresher

@@ -2,12 +2,12 @@ import ApusCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
-/// The server's clock, by the latest response that had a `Date`.
+/// The server's clock, estimated from the latest response that had a `Date`.
 ///
 /// It advances with the client's monotonic clock, so the device's calendar does not matter once a server has responded.
 final class ServerClock: Sendable {
@@ -23,7 +23,8 @@ final class ServerClock: Sendable {
     self.clock = clock
   }
 
-  /// Sets the clock by a response's `Date`, which was made between `sent` and now, in whole seconds, rounded down.
+  /// Sets the clock by a response's `Date`. The server took that time between `sent` and now, and rounded it down to
+  /// whole seconds.
   func update(_ date: Date, sentAt sent: MonotonicInstant) {
     let now = clock.now
     let half = sent.duration(to: now) / 2
@@ -31,7 +32,7 @@ final class ServerClock: Sendable {
     self.reading.withLock { $0 = reading }
   }
 
-  /// The server's time; the device's before there was a response.
+  /// The server's time; the device's time before the first response with a `Date`.
   var now: Date {
     guard let reading = reading.withLock({ $0 }) else { return Date() }
     return reading.date.addingTimeInterval(reading.instant.duration(to: clock.now).seconds)

@@ -1,17 +1,17 @@
 import ApusCore
 import HTTPTypes
 
-/// How an attempt failed, as far as a retry depends on it.
+/// The failure of an attempt, reduced to the facts that decide about a retry.
 enum AttemptFailure: Hashable {
   /// A response with a status of 400 or more.
-  struct Answer: Hashable {
+  struct Response: Hashable {
     var status: Int
     /// The delay that the server or the policy's rule asks for.
     var delay: Duration?
-    /// Whether the server says, in a verdict field, that the call should be retried.
+    /// Whether the server asks for a retry, in one of the policy's ``RetryPolicy/retryHintFields``; `nil`: unknown.
     var verdict: Bool?
-    /// What the policy's rule decides.
-    var judgement = RetryRule.Judgement.byStatus
+    /// The decision of the policy's rule.
+    var judgement = RetryRule.Decision.byStatus
 
     /// Whether the server limits the rate of calls.
     var isThrottled: Bool {
@@ -25,7 +25,7 @@ enum AttemptFailure: Hashable {
   /// The server may have acted on the request; the response is missing or incomplete.
   case unknown(CallError.Code, RequestState)
   /// The server responded with an error status.
-  case answered(Answer)
+  case responded(Response)
   /// A retry would fail again, or the client refused the attempt.
   case lasting(CallError.Code, RequestState)
 
@@ -34,7 +34,7 @@ enum AttemptFailure: Hashable {
     switch self {
     case .notSent(let code): .failed(code, .notSent)
     case .unknown(let code, let state), .lasting(let code, let state): .failed(code, state)
-    case .answered(let answer): .answered(status: answer.status)
+    case .responded(let response): .status(response.status)
     }
   }
 
@@ -42,7 +42,7 @@ enum AttemptFailure: Hashable {
   var wasSent: Bool {
     switch self {
     case .notSent, .lasting(_, .notSent): false
-    case .unknown, .lasting, .answered: true
+    case .unknown, .lasting, .responded: true
     }
   }
 
@@ -54,7 +54,7 @@ extension AttemptFailure {
   /// The failure of an attempt without a complete response.
   init(_ error: TransportError) {
     // Content that cannot be made would fail again.
-    if !Self.isTemporary(error.kind) || error.subject == .content || error.underlying is OfflineRefusal {
+    if !Self.isTemporary(error.kind) || error.source == .content || error.underlying is OfflineRefusal {
       self = .lasting(error.code, error.requestState)
     } else if error.requestState == .notSent {
       self = .notSent(error.code)
@@ -66,13 +66,13 @@ extension AttemptFailure {
   /// The failure of an attempt whose response has a status of 400 or more.
   init(_ response: ResponseMessage, _ policy: RetryPolicy) {
     let fields = response.head.headerFields
-    let verdict = policy.verdictFields.compactMap { name in fields[name].flatMap { Self.verdict($0) } }.first
-    var answer = Answer(status: response.head.status.code, delay: response.retryAfter, verdict: verdict)
+    let verdict = policy.retryHintFields.compactMap { name in fields[name].flatMap { Self.verdict($0) } }.first
+    var summary = Response(status: response.head.status.code, delay: response.retryAfter, verdict: verdict)
     if let rule = policy.rule {
-      answer.judgement = rule.judge(response)
-      if case .temporary(let delay?) = answer.judgement { answer.delay = max(.zero, delay) }
+      summary.judgement = rule.decide(response)
+      if case .temporary(let delay?) = summary.judgement { summary.delay = max(.zero, delay) }
     }
-    self = .answered(answer)
+    self = .responded(summary)
   }
 
   private static func verdict(_ text: String) -> Bool? {
@@ -85,11 +85,11 @@ extension AttemptFailure {
 
   private static func isTemporary(_ kind: TransportError.Kind) -> Bool {
     switch kind {
-    case .offline, .hostNotFound, .connectionFailed, .broken: true
-    // A wait in the client would only take as long again.
+    case .offline, .hostNotFound, .connectionFailed, .connectionLost: true
+    // Another wait in the client would take as long again.
     case .timedOut(let phase): phase != .preparing && phase != .waiting
     // A certificate stays invalid; a breaker, a full queue or an unsupported request is refused for a reason.
-    case .tls, .malformedResponse, .contentTooLarge, .declined, .unsupported: false
+    case .tls, .malformedResponse, .contentTooLarge, .refused, .invalidRequest: false
     }
   }
 }

@@ -6,8 +6,8 @@ public import ApusCore
 /// a call after a restart. It is a secret like a credential: it is not sent to another origin on a redirect, and is
 /// masked in every text.
 public struct IdempotencyKey: Sendable, Hashable {
-  /// How the key is written into its field.
-  public enum Form: Sendable, Hashable {
+  /// The form in which the key is written into its field.
+  public enum Format: Sendable, Hashable {
     /// Without quotation marks.
     case bare
     /// In quotation marks, as a string of a structured field (RFC 9651 §3.3.3).
@@ -16,22 +16,22 @@ public struct IdempotencyKey: Sendable, Hashable {
 
   /// The app's own key; `nil`: a new key for each call.
   let value: String?
-  let form: Form
+  let form: Format
   let field: String
 
   /// A new key for each call: 122 random bits, written as a UUID (RFC 9562 §5.4) without quotation marks.
-  public static let minted = IdempotencyKey()
+  public static let generated = IdempotencyKey()
 
   /// Makes a key.
   ///
   /// - Parameters:
   ///   - value: the key; a value that is invalid in a field makes calls fail with `invalidRequest`. Default: `nil`, a
   ///     new key for each call.
-  ///   - form: how the key is written. Default: `bare`.
+  ///   - format: the form in which the key is written. Default: `bare`.
   ///   - field: the name of the field. Default: `Idempotency-Key`.
-  public init(_ value: String? = nil, form: Form = .bare, field: String = "Idempotency-Key") {
+  public init(_ value: String? = nil, format: Format = .bare, field: String = "Idempotency-Key") {
     self.value = value
-    self.form = form
+    self.form = format
     self.field = field
   }
 
@@ -47,7 +47,7 @@ public struct IdempotencyKey: Sendable, Hashable {
   private static func quoted(_ text: String) -> String {
     let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
     var bytes = [quote]
-    // By bytes: a quote with a combining mark is no character of its own, but ends the string all the same.
+    // By bytes: a quotation mark with a combining mark is one `Character`, but still ends the string.
     for byte in text.utf8 {
       if byte == quote || byte == backslash { bytes.append(backslash) }
       bytes.append(byte)
@@ -84,11 +84,11 @@ enum IdempotencyKeyKey: ContextKey {
 }
 
 extension Endpoint {
-  /// Adds an idempotency key to calls of this endpoint, so that they can be retried whatever their method. A key that
-  /// the request has as a field already is kept.
+  /// Adds an idempotency key to calls of this endpoint, so that they can be retried whatever their method. If the
+  /// request already has the field, its value is kept.
   ///
-  /// ``Retry`` sets it, also if its policy retries nothing.
-  public func idempotencyKey(_ key: IdempotencyKey = .minted) -> Request<Value> {
+  /// ``RetryMiddleware`` adds the field, even if its policy retries nothing.
+  public func idempotencyKey(_ key: IdempotencyKey = .generated) -> Request<Value> {
     let keyed = setting(IdempotencyKeyKey.self, key)
     return key.field == IdempotencyKey.standardField ? keyed : keyed.setting(IdempotencyFieldKey.self, key.field)
   }

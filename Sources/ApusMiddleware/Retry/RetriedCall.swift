@@ -6,11 +6,11 @@ import Synchronization
 struct RetriedCall {
   /// The outcome of an attempt.
   enum Outcome {
-    case answered(ResponseMessage)
+    case responded(ResponseMessage)
     case failed(TransportError)
   }
 
-  /// What follows from an attempt.
+  /// The step after an attempt.
   enum Step {
     case end(ResponseMessage)
     case again(after: Duration)
@@ -24,7 +24,7 @@ struct RetriedCall {
   var context: CallContext
   var state: RetryState
 
-  /// Makes attempts until one is the last.
+  /// Makes attempts until the call ends.
   mutating func goOn(with first: Step) async throws -> ResponseMessage {
     var step = first
     while true {
@@ -42,17 +42,17 @@ struct RetriedCall {
   /// - Throws: the error of the last attempt.
   mutating func step(after outcome: Outcome, since start: MonotonicInstant) throws -> Step {
     switch outcome {
-    case .answered(let response):
+    case .responded(let response):
       if response.head.status.code < 400 {
         budgets.succeeded(message, lastCost: state.lastCost)
         return .end(response)
       }
       let failure = AttemptFailure(response, state.policy)
-      guard case .again(let pause, _)? = decide(on: failure, since: start) else { return .end(response) }
+      guard case .retry(let pause, _)? = decide(on: failure, since: start) else { return .end(response) }
       response.discard()
       return .again(after: pause)
     case .failed(var error):
-      guard case .again(let pause, _)? = decide(on: AttemptFailure(error), since: start) else {
+      guard case .retry(let pause, _)? = decide(on: AttemptFailure(error), since: start) else {
         // An earlier attempt was sent, and the server may have acted on it.
         if error.requestState == .notSent, state.wasSent { error.requestState = .maybeSent }
         throw OfflineRefusal.unmarked(error)
@@ -75,7 +75,7 @@ struct RetriedCall {
     let outcome: Outcome
     do {
       let response = try await next(message, context: context)
-      outcome = .answered(response)
+      outcome = .responded(response)
     } catch let error as TransportError {
       outcome = .failed(error)
     }

@@ -4,25 +4,24 @@ import Synchronization
 /// A budget that limits the retries to each origin, over all calls of a client, so that retries do not multiply the
 /// load of an overloaded server.
 ///
-/// A retry spends a part of the origin's budget. A success of a retryable call gives something back: the cost of its
-/// last retry, or ``refund`` if it succeeded at once. When the budget is exhausted, calls fail with their first error
+/// A retry spends a part of the origin's budget. The success of a retryable call refunds the cost of its last retry, or
+/// ``refund`` if its first attempt succeeded. When the budget is exhausted, calls fail with their first error
 /// (`isRetryBudgetExhausted`).
 public struct RetryBudget: Sendable, Hashable {
   /// The budget of an origin. Default: 500.
   public var capacity = 500
   /// The cost of a retry. A retry after an attempt without a network is free. Default: 14.
   public var cost = 14
-  /// The cost of a retry after status 429, which shows that the server is alive.
-  /// Default: 5.
+  /// The cost of a retry after status 429, which shows that the server is alive. Default: 5.
   public var throttledCost = 5
-  /// What a retryable call gives back when it succeeds at once. Default: 1.
+  /// The refund for a retryable call whose first attempt succeeds. Default: 1.
   public var refund = 1
 
   /// Makes a budget with the defaults.
   public init() {}
 
   /// The default budget.
-  public static let standard = RetryBudget()
+  public static let `default` = RetryBudget()
   /// A budget that limits nothing: retries are free.
   public static let unlimited: RetryBudget = {
     var budget = RetryBudget()
@@ -47,7 +46,7 @@ final class RetryBudgets: Sendable {
     return state.withLock { $0.withdraw(cost, at: origin) }
   }
 
-  /// Gives back what the success of a call is worth.
+  /// Refunds the budget for the success of a call.
   func succeeded(_ request: RequestMessage, lastCost: Int? = nil) {
     // While nothing is spent, the origin is not needed.
     guard !state.withLock({ $0.isUntouched }), let origin = request.origin else { return }
@@ -55,13 +54,13 @@ final class RetryBudgets: Sendable {
   }
 }
 
-/// What is spent of the retry budget of each origin. A pure state machine.
+/// The spent part of the retry budget of each origin. A pure state machine.
 struct RetryBudgetState: Hashable {
-  /// The maximum number of origins that are kept. Beyond it, the one that has spent least is dropped.
+  /// The maximum number of origins that are kept. Beyond it, the origin that has spent least is dropped.
   static let limit = 1024
 
   let capacity: Int
-  /// By origin; only those that have spent something.
+  /// The spent amounts, for origins that have spent anything.
   private(set) var spent: [Origin: Int] = [:]
 
   init(capacity: Int) {
@@ -85,7 +84,7 @@ struct RetryBudgetState: Hashable {
     return true
   }
 
-  /// Gives back an amount, up to the capacity.
+  /// Refunds an amount, up to the capacity.
   mutating func deposit(_ amount: Int, at origin: Origin) {
     guard amount > 0, let debt = spent[origin] else { return }
     spent[origin] = amount < debt ? debt - amount : nil

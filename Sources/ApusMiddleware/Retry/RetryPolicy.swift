@@ -2,9 +2,9 @@ public import ApusCore
 public import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A policy that decides which failures are retried, how often and after which delay.
@@ -15,57 +15,57 @@ public import HTTPTypes
 /// endpoint declares it (`.idempotent()`), or with an ``IdempotencyKey``. For a redirected call this holds for each
 /// message that was sent.
 public struct RetryPolicy: Sendable, Hashable {
-  /// How the delay that a server asks for (`Retry-After`, RFC 9110 §10.2.3) is treated.
+  /// The treatment of the delay that a server asks for (`Retry-After`, RFC 9110 §10.2.3).
   public enum ServerDelay: Sendable, Hashable {
-    /// The call waits for it. If it is longer than this limit, the call fails at once; its error's `retryAfter` says
-    /// why.
-    case honoured(upTo: Duration)
-    /// The call waits for it, but no longer than this limit.
+    /// The call waits for the delay. If the delay is longer than this limit, the call fails immediately, and
+    /// `retryAfter` of its error is the delay.
+    case honored(upTo: Duration)
+    /// The call waits for the delay, but no longer than this limit.
     case clamped(to: Duration)
   }
 
   /// The maximum number of attempts, the first included; less than 2: no retries. One immediate retry of a request that
   /// was not sent does not count. Default: 3.
-  public var attempts: Int
+  public var maximumAttempts: Int
   /// The upper bound of the first delay. It doubles with every retry; the actual delay is random between zero and the
   /// bound (full jitter). Default: 200 ms.
-  public var base: Duration
+  public var baseDelay: Duration
   /// The upper bound of the first delay after status 429. Default: 1 s.
-  public var throttledBase: Duration = .seconds(1)
-  /// The limit of the upper bound. Default: 20 s.
-  public var longestPause: Duration = .seconds(20)
-  /// How the delay that a server asks for is treated. Up to a tenth is added as jitter. Default: honoured up to 60 s.
-  public var serverDelay = ServerDelay.honoured(upTo: .seconds(60))
+  public var throttledBaseDelay: Duration = .seconds(1)
+  /// The maximum to which the upper bound grows. Default: 20 s.
+  public var maximumDelay: Duration = .seconds(20)
+  /// The treatment of the delay that a server asks for. Up to a tenth is added as jitter. Default: honoured up to 60 s.
+  public var serverDelay = ServerDelay.honored(upTo: .seconds(60))
   /// The statuses that are retried. In addition, 413 is retried with `Retry-After`, 409 with an idempotency key (the
-  /// first attempt is still in progress), and 421 once at once. Default: ``standardStatuses``.
-  public var statuses: Set<Int> = RetryPolicy.standardStatuses
+  /// first attempt is still in progress), and 421 once immediately. Default: ``defaultStatuses``.
+  public var statuses: Set<Int> = RetryPolicy.defaultStatuses
   /// A rule for responses whose status does not tell whether a retry helps, for example a 403 that enforces a rate
   /// limit (``RetryRule/rateLimitedForbidden``). Default: `nil`.
   public var rule: RetryRule?
-  /// Whether calls that are not idempotent are retried after 429 and 503 with `Retry-After`, by which the server says
-  /// that it did nothing. Default: `false`.
-  public var repeatsUnsafe = false
-  /// The fields in which a server says with `true` or `false` whether a rejected call should be retried. They take
-  /// precedence over the status and the method. Default: ``standardVerdictFields``.
-  public var verdictFields: [HTTPField.Name] = RetryPolicy.standardVerdictFields
+  /// Whether calls that are not idempotent are retried after 429 and 503 with `Retry-After`, with which the server
+  /// indicates that it did not process the request. Default: `false`.
+  public var retriesNonIdempotent = false
+  /// The fields in which a server indicates with `true` or `false` whether a rejected call should be retried. They take
+  /// precedence over the status and the method. Default: ``defaultRetryHintFields``.
+  public var retryHintFields: [HTTPField.Name] = RetryPolicy.defaultRetryHintFields
 
   /// Makes a policy; the other properties have their defaults.
-  public init(attempts: Int = 3, base: Duration = .milliseconds(200)) {
-    self.attempts = attempts
-    self.base = base
+  public init(maximumAttempts: Int = 3, baseDelay: Duration = .milliseconds(200)) {
+    self.maximumAttempts = maximumAttempts
+    self.baseDelay = baseDelay
   }
 
-  /// For calls that a user waits for: 3 attempts, delays of up to 200 and 400 ms.
-  public static let interactive = RetryPolicy()
-  /// For calls between nearby servers: 3 attempts, delays of up to 50 and 100 ms.
-  public static let server = RetryPolicy(base: .milliseconds(50))
+  /// The policy for calls that a user waits for: 3 attempts, delays of up to 200 and 400 ms.
+  public static let app = RetryPolicy()
+  /// The policy for calls between nearby servers: 3 attempts, delays of up to 50 and 100 ms.
+  public static let server = RetryPolicy(baseDelay: .milliseconds(50))
   /// No retries.
-  public static let none = RetryPolicy(attempts: 1)
+  public static let none = RetryPolicy(maximumAttempts: 1)
 
   /// 408, 425, 429, 500, 502, 503 and 504.
-  public static let standardStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+  public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
   /// `x-should-retry` and `stripe-should-retry`.
-  public static let standardVerdictFields = ["x-should-retry", "stripe-should-retry"].compactMap {
+  public static let defaultRetryHintFields = ["x-should-retry", "stripe-should-retry"].compactMap {
     HTTPField.Name($0)
   }
 }
@@ -76,46 +76,47 @@ public struct RetryPolicy: Sendable, Hashable {
 /// let quota = RetryRule("quota of the billing API") { response in
 ///   response.head.status.code == 402 && response.retryAfter != nil ? .temporary() : .byStatus
 /// }
-/// var policy = RetryPolicy.interactive
+/// var policy = RetryPolicy.app
 /// policy.rule = quota
 /// ```
 ///
 /// A rule extends or narrows ``RetryPolicy/statuses`` and nothing else: a call is not retried if that is not safe, if
-/// no attempts, time or budget are left, or if its server says `false` in a verdict field.
+/// no attempts, time or budget are left, or if its server sends `false` in one of the policy's
+/// ``RetryPolicy/retryHintFields``.
 public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
   /// The decision of a rule.
-  public enum Judgement: Sendable, Hashable {
+  public enum Decision: Sendable, Hashable {
     /// The rule does not apply: the status decides.
     case byStatus
-    /// The rejection is temporary. With the delay; `nil`, the default: that of `Retry-After`, else the backoff. The
-    /// backoff and the cost of a retry after a status from 400 to 499 are those after 429.
+    /// The rejection is temporary. With the delay; `nil`, the default: the delay of `Retry-After`, else the backoff.
+    /// After a status from 400 to 499, the backoff and the cost of a retry are the same as after 429.
     case temporary(after: Duration? = nil)
     /// The rejection is final.
-    case lasting
+    case permanent
   }
 
-  /// The name, for `describe()`. Rules with the same name are equal: calls whose policies differ in nothing else may be
-  /// coalesced.
+  /// The name, for `describe()`. Rules with the same name are equal: calls whose policies differ only in such rules may
+  /// be coalesced.
   public let name: String
-  let judge: @Sendable (ResponseMessage) -> Judgement
+  let decide: @Sendable (ResponseMessage) -> Decision
 
   /// Makes a rule.
   ///
   /// - Parameters:
   ///   - name: the name. Give different rules different names.
-  ///   - judge: decides about a response with a status of 400 or more, by its head, and by its content if that is in
+  ///   - decide: decides about a response with a status of 400 or more, by its head, and by its content if that is in
   ///     memory (`response.content.bytes`; `nil` for a streamed call). Called for each such response of an attempt, on
   ///     any thread; it must not block.
-  public init(_ name: String, judge: @escaping @Sendable (ResponseMessage) -> Judgement) {
+  public init(_ name: String, decide: @escaping @Sendable (ResponseMessage) -> Decision) {
     self.name = name
-    self.judge = judge
+    self.decide = decide
   }
 
   /// A rule for servers that enforce a rate limit with 403, as GitHub does with its primary and secondary limits: a 403
   /// with `Retry-After`, or with `x-ratelimit-remaining: 0`, is temporary.
   ///
   /// The delay is that of `Retry-After`, else the time from the response's `Date` to `x-ratelimit-reset`, in seconds
-  /// since 1970. Without either it is the backoff.
+  /// since 1970, else the backoff.
   public static let rateLimitedForbidden = RetryRule("403 with a rate limit") { response in
     guard response.head.status == .forbidden else { return .byStatus }
     if response.retryAfter != nil { return .temporary() }

@@ -6,12 +6,14 @@ typealias RetryDecision = FailedAttempt.Decision
 /// The attempts of one call. A pure state machine, driven by ``RetriedCall``: it decides whether a failed attempt is
 /// retried, and after which delay.
 ///
-/// - A request that was not sent is retried once at once, whatever its method; that counts as no attempt and is free.
-/// - An attempt without a network is retried after a delay, which counts and is free: it cost no server anything.
+/// - A request that was not sent is retried once immediately, whatever its method; this retry does not count as an
+///   attempt and is free.
+/// - An attempt without a network is retried after a delay; this retry counts as an attempt and is free, since it loads
+///   no server.
 /// - If the server may have acted, the request is retried only if it may be sent twice.
 /// - A rejection is retried by its status, unless the server says otherwise.
 ///
-/// The budget is asked last, so that nothing is spent on a retry that does not happen.
+/// The budget is checked last, so that nothing is spent on a retry that does not happen.
 struct RetryState: Hashable {
   /// The properties of a call that matter to retries.
   struct Subject: Hashable {
@@ -27,16 +29,16 @@ struct RetryState: Hashable {
     var remaining: Duration?
     /// A random number from 0 to less than 1.
     var jitter: Double
-    /// Whether the content can be sent again.
+    /// Whether the content can be resent.
     var isReplayable: Bool
-    /// What the attempt has sent, redirects included.
+    /// The messages that the attempt has sent, redirects included.
     var sent = SentMessages.repeatable
   }
 
   private enum Proposal {
     case atOnce
     case later(isThrottled: Bool, serverDelay: Duration?, isFree: Bool = false)
-    case end(FailedAttempt.EndReason)
+    case end(FailedAttempt.GiveUpReason)
   }
 
   let policy: RetryPolicy
@@ -57,12 +59,12 @@ struct RetryState: Hashable {
     (self.policy, self.budget, self.subject) = (policy, budget, subject)
   }
 
-  /// Whether the next attempt reserves time for another one, in case it gets no response.
+  /// Whether the next attempt reserves time for a further retry, in case it gets no response.
   ///
-  /// After an attempt that timed out waiting for its response the server may just be slow. Another attempt that ends as
-  /// early would fail the same way, so the next one gets all the remaining time.
+  /// After an attempt that timed out waiting for its response, the server may just be slow. Another attempt that ends
+  /// as early would fail the same way, so the next attempt gets all the remaining time.
   func reservesTime(isReplayable: Bool) -> Bool {
-    isReplayable && !hasTimedOut && count < policy.attempts && (subject.isIdempotent || subject.isKeyed)
+    isReplayable && !hasTimedOut && count < policy.maximumAttempts && (subject.isIdempotent || subject.isKeyed)
   }
 
   /// Decides about a failed attempt.
@@ -72,61 +74,61 @@ struct RetryState: Hashable {
     wasSent = wasSent || failure.wasSent
     hasTimedOut = hasTimedOut || failure.isUnanswered
     switch proposal(after: failure, moment.sent) {
-    case .end(let reason): return .end(reason)
+    case .end(let reason): return .giveUp(reason)
     case .atOnce:
-      guard moment.isReplayable else { return .end(.contentNotReplayable) }
-      if let remaining = moment.remaining, remaining <= .zero { return .end(.deadlineTooNear) }
+      guard moment.isReplayable else { return .giveUp(.contentNotReplayable) }
+      if let remaining = moment.remaining, remaining <= .zero { return .giveUp(.deadlineTooNear) }
       hasGoneAtOnce = true
-      return .again(after: .zero, .notSent)
+      return .retry(after: .zero, .notSent)
     case .later(let isThrottled, let serverDelay, let isFree):
       let decision = later(isThrottled, serverDelay, moment)
-      guard case .again = decision else { return decision }
+      guard case .retry = decision else { return decision }
       let cost = isFree ? 0 : isThrottled ? budget.throttledCost : budget.cost
-      guard spend(cost) else { return .end(.budgetExhausted) }
+      guard spend(cost) else { return .giveUp(.budgetExhausted) }
       (count, lastCost) = (count + 1, cost)
       return decision
     }
   }
 
-  // MARK: Whether
+  // MARK: Whether to retry
 
   private func proposal(after failure: AttemptFailure, _ sent: SentMessages) -> Proposal {
     switch failure {
     case .lasting: .end(.notTemporary)
-    // An earlier hop was sent all the same.
+    // An earlier hop of the redirected attempt was sent.
     case .notSent where sent != .repeatable: .end(.notIdempotent)
-    // An immediate retry would find no network either, and the retry costs no server anything.
+    // An immediate retry would find no network either, and a later one loads no server.
     case .notSent(.offline): .later(isThrottled: false, serverDelay: nil, isFree: true)
     case .notSent: hasGoneAtOnce ? .later(isThrottled: false, serverDelay: nil) : .atOnce
     case .unknown: isRepeatable(sent) ? .later(isThrottled: false, serverDelay: nil) : .end(.notIdempotent)
-    case .answered(let answer): proposal(after: answer, sent)
+    case .responded(let response): proposal(after: response, sent)
     }
   }
 
-  private func proposal(after answer: AttemptFailure.Answer, _ sent: SentMessages) -> Proposal {
-    if let verdict = answer.verdict, !verdict { return .end(.refusedByServer) }
+  private func proposal(after response: AttemptFailure.Response, _ sent: SentMessages) -> Proposal {
+    if let verdict = response.verdict, !verdict { return .end(.forbiddenByServer) }
     // 421: the server did not process the misdirected request (RFC 9110 §15.5.20).
-    let isAtOnce = answer.status == 421 && !hasGoneAtOnce
-    guard isAtOnce || answer.verdict == true || isTemporary(answer) else { return .end(.notTemporary) }
+    let isAtOnce = response.status == 421 && !hasGoneAtOnce
+    guard isAtOnce || response.verdict == true || isTemporary(response) else { return .end(.notTemporary) }
     // The response to the last message says nothing about an earlier hop.
     guard sent != .unrepeatable else { return .end(.notIdempotent) }
     if isAtOnce { return .atOnce }
-    let later = Proposal.later(isThrottled: answer.isThrottled, serverDelay: answer.delay)
-    if answer.verdict == true { return later }
-    let didNothing = answer.delay != nil && (answer.status == 429 || answer.status == 503)
-    return isRepeatable(sent) || (policy.repeatsUnsafe && didNothing) ? later : .end(.notIdempotent)
+    let later = Proposal.later(isThrottled: response.isThrottled, serverDelay: response.delay)
+    if response.verdict == true { return later }
+    let didNothing = response.delay != nil && (response.status == 429 || response.status == 503)
+    return isRepeatable(sent) || (policy.retriesNonIdempotent && didNothing) ? later : .end(.notIdempotent)
   }
 
-  private func isTemporary(_ answer: AttemptFailure.Answer) -> Bool {
-    switch answer.judgement {
+  private func isTemporary(_ response: AttemptFailure.Response) -> Bool {
+    switch response.judgement {
     case .temporary: return true
-    case .lasting: return false
+    case .permanent: return false
     case .byStatus: break
     }
-    return switch answer.status {
+    return switch response.status {
     case 409 where subject.isKeyed: true
-    case 413 where answer.delay != nil: true
-    default: policy.statuses.contains(answer.status)
+    case 413 where response.delay != nil: true
+    default: policy.statuses.contains(response.status)
     }
   }
 
@@ -134,29 +136,29 @@ struct RetryState: Hashable {
     sent == .repeatable && (subject.isIdempotent || subject.isKeyed)
   }
 
-  // MARK: When
+  // MARK: When to retry
 
   private func later(_ isThrottled: Bool, _ serverDelay: Duration?, _ moment: Moment) -> RetryDecision {
-    guard count < policy.attempts else { return .end(.attemptsUsedUp) }
-    guard moment.isReplayable else { return .end(.contentNotReplayable) }
-    var pause = longestPause(isThrottled) * moment.jitter
-    var reason = isThrottled ? FailedAttempt.PauseReason.throttled : .backOff
+    guard count < policy.maximumAttempts else { return .giveUp(.attemptsExhausted) }
+    guard moment.isReplayable else { return .giveUp(.contentNotReplayable) }
+    var pause = delayBound(isThrottled) * moment.jitter
+    var reason = isThrottled ? FailedAttempt.DelayReason.throttled : .backoff
     if var delay = serverDelay {
       switch policy.serverDelay {
-      case .honoured(let limit): if delay > limit { return .end(.serverDelayTooLong) }
+      case .honored(let limit): if delay > limit { return .giveUp(.serverDelayTooLong) }
       case .clamped(let limit): delay = min(delay, max(.zero, limit))
       }
-      // The full delay at least; the jitter spreads the clients.
+      // At least the full delay; the jitter spreads the retries of many clients.
       delay += delay / 10 * moment.jitter
       if delay >= pause { (pause, reason) = (delay, .serverDelay) }
     }
-    if let remaining = moment.remaining, pause >= remaining { return .end(.deadlineTooNear) }
-    return .again(after: pause, reason)
+    if let remaining = moment.remaining, pause >= remaining { return .giveUp(.deadlineTooNear) }
+    return .retry(after: pause, reason)
   }
 
-  private func longestPause(_ isThrottled: Bool) -> Duration {
-    let limit = max(.zero, policy.longestPause)
-    var pause = min(max(.zero, isThrottled ? policy.throttledBase : policy.base), limit)
+  private func delayBound(_ isThrottled: Bool) -> Duration {
+    let limit = max(.zero, policy.maximumDelay)
+    var pause = min(max(.zero, isThrottled ? policy.throttledBaseDelay : policy.baseDelay), limit)
     for _ in 1..<count where pause < limit { pause = min(limit, pause * 2) }
     return pause
   }

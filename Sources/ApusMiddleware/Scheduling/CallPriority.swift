@@ -1,8 +1,8 @@
 public import ApusCore
 
-/// The priority of a call. It decides which queued call is admitted first, see ``SchedulingLimits/ageing``.
+/// The priority of a call. It decides which queued call is admitted first, see ``ConcurrencyLimits/ageing``.
 ///
-/// A call without one has the priority of the task that makes it (``init(_:)``).
+/// A call without an explicit priority has that of the task that makes it (``init(_:)``).
 public enum CallPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// Nothing waits for the result: a prefetch, statistics.
   case background
@@ -12,7 +12,7 @@ public enum CallPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   case normal
   /// The user looks at the place where the result will be shown.
   case high
-  /// The user can do nothing else before the result is there. No task priority maps to it.
+  /// The user can do nothing else before the result arrives. No task priority maps to it.
   case immediate
 
   /// Maps the priority of the task that makes a call: `background`, `low` for utility tasks, `normal` for medium ones
@@ -37,7 +37,7 @@ enum CallPriorityKey: ContextKey {
   /// `nil`: the task's priority.
   static let defaultValue: CallPriority? = nil
   /// A shared exchange has the highest priority of its calls.
-  static var tellsCallsApart: Bool { false }
+  static var affectsCoalescing: Bool { false }
 }
 
 extension Endpoint {

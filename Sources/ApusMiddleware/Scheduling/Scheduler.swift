@@ -7,13 +7,13 @@ import Synchronization
 /// default.
 ///
 /// ```swift
-/// let scheduler = Scheduler(.apps)
+/// let scheduler = Scheduler(.app)
 /// let api = Client(baseURL: "https://api.example.com/v1") {
 ///   $0.scheduler = scheduler
 /// }
-/// scheduler.hold("images")       // on a weak network
+/// scheduler.pause("images")       // on a weak network
 /// _ = try await api.send(.users)
-/// scheduler.release("images")
+/// scheduler.resume("images")
 /// ```
 public final class Scheduler: Sendable {
   typealias Ticket = SchedulerState.Ticket
@@ -21,7 +21,7 @@ public final class Scheduler: Sendable {
 
   struct Shared: Sendable {
     var state: SchedulerState
-    /// By the slot of the ticket, which stays taken until its attempt has left.
+    /// By the slot of the ticket, which is in use until its attempt leaves.
     var waiters = WaiterTable<Int, Verdict>()
     /// The clients' clock; `nil` before the first attempt.
     var clock: (any MonotonicClock)?
@@ -31,78 +31,78 @@ public final class Scheduler: Sendable {
 
   /// Makes a scheduler.
   ///
-  /// - Parameter limits: the concurrency limits. Default: ``SchedulingLimits/apps``.
-  public init(_ limits: SchedulingLimits = .apps) {
+  /// - Parameter limits: the concurrency limits. Default: ``ConcurrencyLimits/app``.
+  public init(_ limits: ConcurrencyLimits = .app) {
     shared = Mutex(Shared(state: SchedulerState(limits)))
   }
 
   /// The concurrency limits.
-  public var limits: SchedulingLimits { shared.withLock { $0.state.limits } }
+  public var limits: ConcurrencyLimits { shared.withLock { $0.state.limits } }
 
   /// The number of calls that have a permit.
-  public var running: Int { shared.withLock { $0.state.running } }
+  public var runningCount: Int { shared.withLock { $0.state.running } }
 
   /// The number of queued calls, held ones included.
-  public var waiting: Int { shared.withLock { $0.state.waiting } }
+  public var queuedCount: Int { shared.withLock { $0.state.waiting } }
 
   // MARK: Holding
 
   /// Whether calls with a tag are held.
-  public func isHolding(_ tag: Tag) -> Bool { shared.withLock { $0.state.isHolding(tag) } }
+  public func isPaused(_ tag: Tag) -> Bool { shared.withLock { $0.state.isPaused(tag) } }
 
   /// Whether all calls are held.
-  public var isHoldingEverything: Bool { shared.withLock { $0.state.isHoldingEverything } }
+  public var isAllPaused: Bool { shared.withLock { $0.state.isAllPaused } }
 
-  /// Holds calls with a tag until ``release(_:)``: running calls go on, queued and new ones wait. Calls do not nest:
-  /// one `release(_:)` undoes any number of them.
+  /// Holds calls with a tag until ``resume(_:)``: running calls go on, queued and new calls wait. Pausing does not
+  /// nest: one `resume(_:)` undoes any number of `pause(_:)`.
   ///
-  /// Deadlines and the limit of the queue apply to held calls as well: a call that is held for longer than its
-  /// `timeout`, 30 seconds by default, fails with the code `timeout`. Set a longer timeout for calls that may be held
-  /// for longer.
-  public func hold(_ tag: Tag) {
-    shared.withLock { $0.state.hold(tag) }
+  /// Deadlines and the queue's capacity apply to held calls as well: a call that is held for longer than its `timeout`,
+  /// 30 seconds by default, fails with the code `timeout`. Set a longer timeout for calls that may be held for longer.
+  public func pause(_ tag: Tag) {
+    shared.withLock { $0.state.pause(tag) }
   }
 
   /// Stops holding calls with a tag.
-  public func release(_ tag: Tag) {
-    admitNext(nil) { $0.release(tag) }
+  public func resume(_ tag: Tag) {
+    admitNext(nil) { $0.resume(tag) }
   }
 
   /// Holds all calls, for example while the device is offline. Work that other calls depend on, such as fetching a
-  /// token (``SharedWorkKey``), goes on. Deadlines apply as with ``hold(_:)``.
-  public func holdEverything() {
-    shared.withLock { $0.state.holdEverything() }
+  /// token (``SharedWorkKey``), goes on. Deadlines apply as with ``pause(_:)``.
+  public func pauseAll() {
+    shared.withLock { $0.state.pauseAll() }
   }
 
   /// Stops holding all calls. Calls with a tag that is held stay held.
-  public func releaseEverything() {
-    admitNext(nil) { $0.releaseEverything() }
+  public func resumeAll() {
+    admitNext(nil) { $0.resumeAll() }
   }
 }
 
 // MARK: - Attempts
 
 extension Scheduler {
-  /// Asks for the permit of one attempt, which must be given back.
+  /// Requests a permit for an attempt. The permit must be given back.
   ///
-  /// - Returns: the permit, and why the attempt must wait for it (``AttemptPermit/wait(_:_:)``); `nil`: it need not.
+  /// - Returns: the permit, and the reason why the attempt must wait for it (``AttemptPermit/wait(_:_:)``); `nil`: the
+  ///   attempt is admitted.
   /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause.
   func permit(
     for attempt: SchedulerState.Attempt, _ context: CallContext
-  ) throws -> (permit: AttemptPermit, cause: WaitingCause?) {
+  ) throws -> (permit: AttemptPermit, cause: QueueReason?) {
     switch enter(attempt, context) {
     case .runs(let ticket): return (AttemptPermit(scheduler: self, ticket: ticket), nil)
     case .waits(let ticket, let cause): return (AttemptPermit(scheduler: self, ticket: ticket), cause)
     case .refused(let refusal):
-      context.record(.note("refused by the scheduler, calls queued", Int64(waiting)))
+      context.record(.note("refused by the scheduler, calls queued", Int64(queuedCount)))
       throw refusal.error
     }
   }
 
   /// Waits for the permit of a ticket. If this throws, the caller leaves.
-  func wait(_ ticket: Ticket, _ cause: WaitingCause, _ context: CallContext) async throws {
+  func wait(_ ticket: Ticket, _ cause: QueueReason, _ context: CallContext) async throws {
     let start = context.now
-    // A call that joins the exchange later may be more urgent than those that wait for it now.
+    // A call that joins the exchange later may be more urgent than the calls that wait for it now.
     let listening = context.sharers?.listen { [clock = context.clock] member in
       self.raise(ticket, to: CallPriority(of: member), at: clock.now)
     }
@@ -112,7 +112,7 @@ extension Scheduler {
     let waited = start.duration(to: context.now)
     guard verdict == .runs else {
       context.record(.note("too late for a permit, after ms", waited.milliseconds))
-      throw SchedulingRefusal.late.error
+      throw SchedulingRefusal.deadlineTooNear.error
     }
     context.record(.admitted(after: waited))
   }
@@ -141,7 +141,7 @@ extension Scheduler {
     if case .waits(_, let cause) = admission { try await wait(ticket, cause, context) }
   }
 
-  /// Takes a step of the state machine that can make room, and resumes the attempts that are admitted.
+  /// Performs a step of the state machine that can make room, and resumes the attempts that are admitted.
   ///
   /// - Parameter now: `nil`: read the clients' clock.
   private func admitNext(_ now: MonotonicInstant?, after step: (inout SchedulerState) -> Void = { _ in }) {
@@ -153,10 +153,10 @@ extension Scheduler {
   }
 
   // The lock is released before each continuation is resumed. An attempt that arrives in between is queued, and found
-  // by a later round.
-  @inline(never)  // Keeps what only this needs out of the frame of every call.
+  // by a later iteration.
+  @inline(never)  // Keeps its temporaries out of the frame of every call.
   private func resumeAdmitted(_ now: MonotonicInstant?) {
-    // A waiting attempt has left its clock.
+    // Every attempt that waits has stored its clock.
     let now = now ?? shared.withLock { $0.clock }?.now ?? MonotonicInstant(sinceStart: .zero)
     while let resumption = shared.withLock({ $0.next(now: now) }) { resumption.resume() }
   }
@@ -178,7 +178,7 @@ extension Scheduler {
 
   /// Suspends until there is a decision on the ticket.
   ///
-  /// - Throws: `CancellationError` when the task is cancelled before that. Afterwards the decision stands.
+  /// - Throws: `CancellationError` when the task is cancelled before the decision. A later cancellation has no effect.
   func verdict(on ticket: Ticket) async throws -> Verdict {
     try await withWaiter { continuation in
       shared.withLock { $0.waiters.suspend(ticket.slot, continuation) }
@@ -246,10 +246,10 @@ struct AttemptPermit: Sendable {
   let scheduler: Scheduler
   let ticket: Scheduler.Ticket
 
-  /// Waits until the attempt is admitted. If this throws, there is nothing to give back.
+  /// Waits until the attempt is admitted. If this throws, the permit has been given back.
   ///
   /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause; `CancellationError`.
-  func wait(_ cause: WaitingCause, _ context: CallContext) async throws {
+  func wait(_ cause: QueueReason, _ context: CallContext) async throws {
     do {
       try await scheduler.wait(ticket, cause, context)
     } catch {
@@ -262,8 +262,8 @@ struct AttemptPermit: Sendable {
     scheduler.leave(ticket, at: now)
   }
 
-  /// Returns the permit once the content has ended or was discarded; for a streamed response at once, except for its
-  /// limited tags.
+  /// Returns the permit once the content has ended or was discarded; for a streamed response immediately, except for
+  /// its limited tags.
   func giveBack(after content: ResponseContent, _ context: CallContext) {
     // Content in memory has ended: no closure need be allocated.
     guard content.bytes == nil else { return giveBack(at: context.now) }
@@ -279,11 +279,11 @@ enum AttemptPermitKey: ContextKey {
 }
 
 extension CallContext {
-  /// Does work that is no exchange of this attempt, such as waiting for fresh credentials, without the attempt's
-  /// permit, and waits for the permit again afterwards. When the work throws, the attempt is expected to fail and gets
-  /// no permit.
+  /// Does work that is not an exchange of this attempt, such as waiting for fresh credentials, without the attempt's
+  /// permit, and waits for the permit again afterwards. If the work throws, the attempt is expected to fail and gets no
+  /// permit.
   ///
-  /// - Throws: what `work` throws; ``TransportError`` and `CancellationError` while it waits for its permit.
+  /// - Throws: the error of `work`; ``TransportError`` and `CancellationError` while the attempt waits for its permit.
   func withoutPermit<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
     guard let permit = values[AttemptPermitKey.self] else { return try await work() }
     permit.scheduler.pause(permit.ticket, at: now)

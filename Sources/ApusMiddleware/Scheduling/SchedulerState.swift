@@ -2,14 +2,15 @@ import ApusCore
 
 /// The attempts that run and the attempts that wait. A pure state machine, driven by ``Scheduler``.
 ///
-/// An attempt runs as soon as the total, its origin and its limited tags have room and it is not held. Of the attempts
-/// that could run the one with the lowest rank does: its arrival, plus ``SchedulingLimits/ageing`` for each step of
-/// priority below the most urgent. So ageing costs nothing. An attempt that cannot run is passed by those that can.
+/// An attempt is admitted as soon as the global limit, its origin and its limited tags have room and the attempt is not
+/// held. Of the attempts that could run, the one with the lowest rank is admitted first. The rank is the arrival, plus
+/// ``ConcurrencyLimits/ageing`` for each step of priority below the most urgent, so ageing needs no updates. Attempts
+/// that can run overtake attempts that cannot.
 ///
 /// Attempts with the same origin and the same limited or held tags wait in one line. Each combination of such tags (a
-/// group) keeps the lines whose origins have room in a heap. So a step takes time in the number of groups in use, a
-/// handful, and in the logarithm of the number of origins and of waiting attempts; a steady load allocates nothing.
-/// Holding a tag that has no limit visits all waiting attempts once.
+/// group) keeps the lines whose origins have room in a heap. So the time of a step is linear in the number of groups in
+/// use, a handful, and logarithmic in the number of origins and of waiting attempts; a steady load allocates nothing.
+/// Pausing a tag that has no limit visits all waiting attempts once.
 ///
 /// After each step that can admit attempts, call ``next(now:)`` until it returns `nil`.
 struct SchedulerState: Sendable {
@@ -19,8 +20,8 @@ struct SchedulerState: Sendable {
     var tags: [Tag] = []
     var priority = CallPriority.normal
     var deadline: MonotonicInstant?
-    /// Whether its duration counts for its origin's typical time. That of a stream does not: the app reads at its own
-    /// pace.
+    /// Whether its duration counts for its origin's typical time. The duration of a stream does not, since the app
+    /// reads at its own pace.
     var isTypical = true
   }
 
@@ -34,11 +35,11 @@ struct SchedulerState: Sendable {
   /// The result of asking for a permit.
   enum Admission: Hashable, Sendable {
     case runs(Ticket)
-    case waits(Ticket, WaitingCause)
+    case waits(Ticket, QueueReason)
     case refused(SchedulingRefusal)
   }
 
-  /// How a wait ends.
+  /// The end of a wait.
   enum Verdict: Hashable, Sendable {
     /// The attempt has a permit.
     case runs
@@ -51,20 +52,20 @@ struct SchedulerState: Sendable {
     let verdict: Verdict
   }
 
-  let limits: SchedulingLimits
+  let limits: ConcurrencyLimits
   /// The number of attempts with a permit.
   private(set) var running = 0
   private(set) var waiting = 0
   /// Whether all attempts are held.
-  private(set) var isHoldingEverything = false
+  private(set) var isAllPaused = false
 
   private var entries = Slots<Entry>()
   private var lines = Slots<Line>()
   private var groups = Slots<Group>()
   private var origins = Slots<OriginRecord>()
   private var originSlots: [OriginKey: Int] = [:]
-  /// The origin of the latest attempt, most often the next one's as well: it needs no lookup, and is the only one that
-  /// is kept while unused. -1 before the first attempt.
+  /// The origin of the latest attempt; -1 before the first attempt. The next attempt usually has the same origin and
+  /// then needs no lookup, so this origin alone is kept while unused.
   private var lastOrigin = -1
   private var tags = Slots<TagRecord>()
   /// The tags that have a limit or are held. A waiting attempt with such a tag is in a group that has it.
@@ -77,7 +78,7 @@ struct SchedulerState: Sendable {
   private var latestNow = MonotonicInstant(sinceStart: .zero)
   private var nextNumber: UInt64 = 0
 
-  init(_ limits: SchedulingLimits) {
+  init(_ limits: ConcurrencyLimits) {
     self.limits = limits
     originLimits = limits.origins.reduce(into: [:]) { $0[OriginKey($1.key)] = max(1, $1.value) }
     _ = groups.take(orMake: Group())
@@ -92,7 +93,7 @@ struct SchedulerState: Sendable {
   /// The number of tags that have a limit or are held.
   var trackedTagCount: Int { tagSlots.count }
 
-  /// Whether there are no tickets, and nothing is kept of former ones but the last origin.
+  /// Whether there are no tickets, and no records of former tickets except the last origin.
   var isIdle: Bool {
     running == 0 && waiting == 0 && entries.count == 0 && lines.count == 0 && deadlines.count == 0 && groups.count == 1
       && origins.count == (lastOrigin < 0 ? 0 : 1) && originSlots.count == origins.count
@@ -102,7 +103,7 @@ struct SchedulerState: Sendable {
     isValid(ticket) && entries.items[ticket.slot].phase == .waiting
   }
 
-  func isHolding(_ tag: Tag) -> Bool {
+  func isPaused(_ tag: Tag) -> Bool {
     tagSlots[tag].map { tags.items[$0].isHeld } ?? false
   }
 
@@ -126,7 +127,7 @@ struct SchedulerState: Sendable {
   }
 
   /// Makes a waiting attempt more urgent: its rank becomes that of an attempt that arrives now with this priority,
-  /// unless its own is lower. Admits no attempt.
+  /// unless its own rank is lower. Admits no attempt.
   mutating func raise(_ ticket: Ticket, to priority: CallPriority, now: MonotonicInstant) {
     guard isWaiting(ticket) else { return }
     let instant = monotonic(now).advanced(by: max(.zero, limits.ageing) * priority.steps)
@@ -138,7 +139,7 @@ struct SchedulerState: Sendable {
     lineUp(ticket.slot, in: priority.steps)
   }
 
-  /// Admits the next attempt, or ends the wait of one that is too late. `nil`: the others go on waiting.
+  /// Admits the next attempt, or ends the wait of an attempt that is too late. Returns `nil` if there is neither.
   mutating func next(now: MonotonicInstant) -> Decision? {
     let now = monotonic(now)
     guard waiting > 0 else { return nil }
@@ -148,14 +149,14 @@ struct SchedulerState: Sendable {
       deadlines.set(first.id, to: latest)
     }
     guard let line = bestLine(), let slot = first(of: line) else { return nil }
-    // Or slower.
+    // The server may have become slower, too.
     if let latest = latestStart(of: slot), latest <= now { return endLate(slot) }
     stopWaiting(slot)
     run(slot, now)
     return Decision(ticket: ticket(slot), verdict: .runs)
   }
 
-  /// Ends a wait that was cancelled. Returns whether the attempt waited: a decision that was made before stands.
+  /// Ends a wait that was cancelled. Returns whether the attempt waited: an earlier decision remains valid.
   mutating func cancelWaiting(_ ticket: Ticket) -> Bool {
     guard isWaiting(ticket) else { return false }
     stopWaiting(ticket.slot)
@@ -184,7 +185,7 @@ struct SchedulerState: Sendable {
   /// Returns the permit of an attempt whose response is streamed, at its head: from now on it counts for its limited
   /// tags only.
   ///
-  /// - Returns: whether it has any. If not, its ticket is invalid afterwards.
+  /// - Returns: whether it has limited tags. If not, its ticket is invalid afterwards.
   mutating func startStreaming(_ ticket: Ticket, now: MonotonicInstant) -> Bool {
     guard isValid(ticket), entries.items[ticket.slot].phase == .running else { return false }
     let group = groups.items[entries.items[ticket.slot].group]
@@ -205,8 +206,8 @@ struct SchedulerState: Sendable {
     entries.items[ticket.slot].phase = .paused
   }
 
-  /// Asks for the permit of a paused attempt again. It has waited before, so it counts as one that arrives now with the
-  /// highest priority, and is queued however many wait.
+  /// Asks for the permit of a paused attempt again. The attempt has waited before, so it is treated as if it arrived
+  /// now with the highest priority, and is queued even if the queue is full.
   mutating func resume(_ ticket: Ticket, now: MonotonicInstant) -> Admission {
     guard isValid(ticket), entries.items[ticket.slot].phase == .paused else { return .runs(ticket) }
     let now = monotonic(now)
@@ -221,29 +222,30 @@ struct SchedulerState: Sendable {
 
   // MARK: Holding
 
-  mutating func holdEverything() {
-    isHoldingEverything = true
+  mutating func pauseAll() {
+    isAllPaused = true
   }
 
-  mutating func releaseEverything() {
-    isHoldingEverything = false
+  mutating func resumeAll() {
+    isAllPaused = false
   }
 
-  /// Admits no further attempt with a tag; those that run go on.
-  mutating func hold(_ tag: Tag) {
+  /// Holds attempts with a tag; running attempts go on.
+  mutating func pause(_ tag: Tag) {
     if let slot = tagSlots[tag] {
       tags.items[slot].isHeld = true
       return
     }
     let slot = addTag(tag, limit: nil)
     tags.items[slot].isHeld = true
-    // Until now attempts with this tag stood in the lines of others. Visiting each queue in order keeps their order.
+    // Until now attempts with this tag shared lines with attempts without it. Visiting each queue in order keeps their
+    // order.
     for line in lines.items.indices {
       for queue in lines.items[line].queues.indices { moveAll(with: tag, in: line, queue) }
     }
   }
 
-  mutating func release(_ tag: Tag) {
+  mutating func resume(_ tag: Tag) {
     guard let slot = tagSlots[tag] else { return }
     tags.items[slot].isHeld = false
     forgetTag(slot)
@@ -259,24 +261,24 @@ struct SchedulerState: Sendable {
     Ticket(slot: slot, turn: entries.items[slot].turn)
   }
 
-  /// Concurrent callers may have read the clock in another order than they arrive in.
+  /// The latest instant so far. Concurrent callers may have read the clock in another order than they arrive in.
   private mutating func monotonic(_ now: MonotonicInstant) -> MonotonicInstant {
     latestNow = max(latestNow, now)
     return latestNow
   }
 
-  /// Why an attempt cannot run now.
-  private func cause(for slot: Int) -> WaitingCause? {
-    if isHoldingEverything { return .held }
+  /// The reason why an attempt cannot run now; `nil`: it can.
+  private func cause(for slot: Int) -> QueueReason? {
+    if isAllPaused { return .held }
     if let cause = cause(inGroup: entries.items[slot].group) { return cause }
     let origin = entries.items[slot].origin
     if isFull(origin) { return .origin(limit: origins.items[origin].limit) }
-    if running >= max(1, limits.total) { return .total(limit: max(1, limits.total)) }
-    return waiting > 0 && bestLine() != nil ? .others : nil
+    if running >= max(1, limits.global) { return .global(limit: max(1, limits.global)) }
+    return waiting > 0 && bestLine() != nil ? .behindOthers : nil
   }
 
-  /// Why no attempt of a group can run, as far as its tags are concerned.
-  private func cause(inGroup group: Int) -> WaitingCause? {
+  /// The reason why the tags of a group let none of its attempts run now; `nil`: there is none.
+  private func cause(inGroup group: Int) -> QueueReason? {
     for slot in groups.items[group].tags {
       if tags.items[slot].isHeld { return .held }
       if let limit = tags.items[slot].limit, tags.items[slot].running >= limit { return .tag(limit: limit) }
@@ -285,16 +287,16 @@ struct SchedulerState: Sendable {
   }
 
   private func refusal(of slot: Int, _ now: MonotonicInstant) -> SchedulingRefusal? {
-    if let latest = latestStart(of: slot), latest <= now { return .late }
-    return waiting >= limits.queue ? .queueFull(limit: max(0, limits.queue)) : nil
+    if let latest = latestStart(of: slot), latest <= now { return .deadlineTooNear }
+    return waiting >= limits.queueCapacity ? .queueFull(limit: max(0, limits.queueCapacity)) : nil
   }
 
   /// The latest instant at which starting an attempt makes sense; `nil`: it has no deadline.
   private func latestStart(of slot: Int) -> MonotonicInstant? {
     guard let deadline = entries.items[slot].deadline else { return nil }
     let origin = entries.items[slot].origin
-    guard limits.refusesHopeless, let needed = origins.items[origin].typical.known else { return deadline }
-    // A measurement is outdated once nothing has run there for as long as a typical attempt takes.
+    guard limits.refusesLateCalls, let needed = origins.items[origin].typical.known else { return deadline }
+    // A measurement is outdated once no attempt to the origin has run for as long as a typical attempt takes.
     let isRecent = origins.items[origin].running > 0 || origins.items[origin].lastEnd.advanced(by: needed) >= latestNow
     return isRecent ? deadline.advanced(by: .zero - needed) : deadline
   }
@@ -305,7 +307,7 @@ struct SchedulerState: Sendable {
 
   /// The line whose first attempt runs next.
   private func bestLine() -> Int? {
-    guard !isHoldingEverything, running < max(1, limits.total) else { return nil }
+    guard !isAllPaused, running < max(1, limits.global) else { return nil }
     var best: IndexedHeap<Rank>.Entry?
     for group in groups.items.indices {
       guard let first = groups.items[group].lines.first, cause(inGroup: group) == nil else { continue }
@@ -410,7 +412,7 @@ struct SchedulerState: Sendable {
     if lines.items[line].count == 0 { drop(line) }
   }
 
-  /// Ranks the lines of an origin that has room again, or no longer.
+  /// Ranks the lines of an origin that became full or has room again.
   private mutating func rankLines(of origin: Int) {
     for line in origins.items[origin].lines { rank(line) }
   }
@@ -449,7 +451,7 @@ struct SchedulerState: Sendable {
     }
   }
 
-  /// Moves a waiting attempt to the line that its tags call for now; its rank stays.
+  /// Moves a waiting attempt to the line for its currently limited or held tags; its rank stays the same.
   private mutating func move(_ slot: Int) {
     guard groupSlot(for: entries.items[slot].tags) != entries.items[slot].group else { return }
     let queue = entries.items[slot].queue
@@ -490,7 +492,7 @@ struct SchedulerState: Sendable {
   private mutating func originSlot(_ key: OriginKey) -> Int {
     let last = lastOrigin
     if last >= 0, origins.items[last].key == key {
-      // What is known of an unused origin is outdated.
+      // The measurement of an unused origin is outdated.
       if origins.items[last].uses == 0 { origins.items[last].typical = TypicalTime() }
       return last
     }
@@ -534,7 +536,7 @@ struct SchedulerState: Sendable {
     return group
   }
 
-  /// Puts an attempt that is in no line into the group that its tags call for now.
+  /// Moves an attempt that is in no line to the group for its currently limited or held tags.
   private mutating func regroup(_ slot: Int) {
     let old = entries.items[slot].group
     let new = groupSlot(for: entries.items[slot].tags)
@@ -577,7 +579,7 @@ struct SchedulerState: Sendable {
 extension SchedulerState {
   /// The order in which waiting attempts run, lowest first.
   private struct Rank: Comparable, Hashable, Sendable {
-    /// The arrival, plus what the priority adds.
+    /// The arrival, plus the ageing for each step of priority.
     let instant: MonotonicInstant
     /// The order of arrival, for attempts with equal instants.
     let number: UInt64
@@ -610,7 +612,7 @@ extension SchedulerState {
     var tags: [Tag] = []
     var deadline: MonotonicInstant?
     var isTypical = true
-    /// When it got its permit.
+    /// The instant at which it got its permit.
     var started = MonotonicInstant(sinceStart: .zero)
 
     // While it waits: its line, and its neighbours in that line's queue for its priority.
@@ -654,7 +656,7 @@ extension SchedulerState {
     var uses = 0
     var lines: [Int] = []
     var typical = TypicalTime()
-    /// When an attempt last ended.
+    /// The instant at which an attempt last ended.
     var lastEnd = MonotonicInstant(sinceStart: .zero)
   }
 
@@ -687,7 +689,7 @@ struct TypicalTime: Sendable, Hashable {
       median = time
       return
     }
-    // A shift: division of durations would cost more than all the rest.
+    // A shift: division of durations would cost more than the rest of the function.
     let step = max(Duration(attoseconds: median.attoseconds >> 3), .microseconds(100))
     median = time > median ? min(time, median + step) : max(time, median - step)
   }

@@ -1,175 +1,177 @@
 #if NIO
-  import HTTPTypes
-  import NIOCore
+import HTTPTypes
+import NIOCore
 
-  /// Decodes a response's content codings as the content arrives, within limits (RFC 9110 §8.4).
+/// Decodes a response's content codings as the content arrives, within limits (RFC 9110 §8.4).
+///
+/// Call ``next(from:)`` for each piece of content until it returns `nil`, and ``finish()`` at the end. The output of
+/// each step is bounded, so that a slow reader gets at most one more piece. A class because zlib's state cannot be
+/// copied; belongs to one event loop.
+final class ContentDecoder {
+  /// The maximum number of bytes in one piece: 64 KiB.
+  static let pieceLength = 64 << 10
+
+  private struct Stage {
+    let inflater: Inflater
+    /// Unread output of the previous stage; for the first stage, the caller's bytes.
+    var input = ByteBuffer()
+  }
+
+  private let limits: CodingLimits
+  /// The stages in the order of decoding: the coding applied last comes first.
+  private var stages: [Stage]
+
+  /// - Parameter chain: the codings in the order in which they were applied. The initializer returns `nil` for an
+  ///   empty chain.
+  init?(_ chain: [ContentCoding], limits: CodingLimits = CodingLimits()) {
+    guard !chain.isEmpty else { return nil }
+    self.limits = limits
+    stages = chain.reversed().map { Stage(inflater: Inflater($0)) }
+  }
+
+  /// Returns the decoder for a response with these fields; `nil` if its content is passed on unchanged.
   ///
-  /// Call ``next(from:)`` for each piece of content until it returns `nil`, and ``finish()`` at the end. The output of
-  /// each step is bounded, so that a slow reader gets at most one more piece. A class because zlib's state cannot be
-  /// copied; belongs to one event loop.
-  final class ContentDecoder {
-    /// The most bytes in one piece: 64 KiB.
-    static let pieceLength = 64 << 10
-
-    private struct Stage {
-      let inflater: Inflater
-      /// Output of the stage before that is not read yet; for the first stage, the caller's bytes.
-      var input = ByteBuffer()
-    }
-
-    private let limits: CodingLimits
-    /// The stages in the order of decoding: the coding applied last comes first.
-    private var stages: [Stage]
-
-    /// - Parameter chain: the codings in the order in which they were applied. An empty chain makes `nil`.
-    init?(_ chain: [ContentCoding], limits: CodingLimits = CodingLimits()) {
-      guard !chain.isEmpty else { return nil }
-      self.limits = limits
-      stages = chain.reversed().map { Stage(inflater: Inflater($0)) }
-    }
-
-    /// Returns the decoder for a response with these fields; `nil` if its content is passed on unchanged.
-    ///
-    /// - Throws: ``CodingError/Kind/tooManyCodings``.
-    static func decoder(
-      for fields: HTTPFields, limits: CodingLimits = CodingLimits()
-    ) throws(CodingError) -> ContentDecoder? {
-      ContentDecoder(try ContentCoding.chain(of: fields, limits: limits), limits: limits)
-    }
-
-    /// Returns the next piece of content, never empty; `nil` if more coded bytes are needed. Consumes what it has read.
-    func next(from bytes: inout ByteBuffer) throws(CodingError) -> ByteBuffer? {
-      stages[0].input.take(&bytes)
-      return try piece(of: stages.count - 1)
-    }
-
-    /// Returns all the content that these bytes decode to, bounded by the limits alone. For short content.
-    func decode(_ bytes: ByteBuffer) throws(CodingError) -> ByteBuffer {
-      var bytes = bytes
-      var all = try next(from: &bytes) ?? ByteBuffer()
-      while var piece = try next(from: &bytes) { all.writeBuffer(&piece) }
-      return all
-    }
-
-    /// Ends the content.
-    ///
-    /// - Throws: ``CodingError/Kind/truncated`` if a coding is incomplete.
-    func finish() throws(CodingError) {
-      for stage in stages { try stage.inflater.finish() }
-    }
-
-    private func piece(of index: Int) throws(CodingError) -> ByteBuffer? {
-      let inflater = stages[index].inflater
-      while true {
-        let piece = try inflater.inflate(&stages[index].input, capacity: Self.pieceLength)
-        if piece.readableBytes > 0 {
-          try check(inflater)
-          return piece
-        }
-        guard index > 0, var more = try self.piece(of: index - 1) else { return nil }
-        stages[index].input.take(&more)
-      }
-    }
-
-    private func check(_ inflater: Inflater) throws(CodingError) {
-      guard inflater.produced <= limits.length else {
-        throw CodingError(.tooLarge, "the decoded content exceeds \(limits.length) bytes")
-      }
-      guard inflater.produced > limits.ratioAllowance else { return }
-      let (most, isUnlimited) = max(1, stages[0].inflater.consumed).multipliedReportingOverflow(by: limits.ratio)
-      guard isUnlimited || inflater.produced <= most else {
-        throw CodingError(.ratioTooHigh, "the content grew more than \(limits.ratio) times")
-      }
-    }
+  /// - Throws: ``CodingError/Kind/tooManyCodings``.
+  static func decoder(
+    for fields: HTTPFields, limits: CodingLimits = CodingLimits()
+  ) throws(CodingError) -> ContentDecoder? {
+    ContentDecoder(try ContentCoding.chain(of: fields, limits: limits), limits: limits)
   }
 
-  /// A content coding that Apus decodes (RFC 9110 §8.4.1).
-  enum ContentCoding: Sendable, Hashable {
-    /// RFC 1952, one or more members.
-    case gzip
-    /// RFC 1950; also bare RFC 1951, which some servers send under this name.
-    case deflate
-
-    /// The value of `Accept-Encoding` (RFC 9110 §12.5.3).
-    static let acceptable = "gzip, deflate"
-
-    /// Returns the codings of a response's content in the order in which they were applied. Empty if there are none, or
-    /// if one of them is unknown: such content is passed on unchanged.
-    ///
-    /// - Throws: ``CodingError/Kind/tooManyCodings``; the limit covers all fields together.
-    static func chain(of fields: HTTPFields, limits: CodingLimits) throws(CodingError) -> [ContentCoding] {
-      guard fields.contains(.contentEncoding) else { return [] }
-      var chain: [ContentCoding] = []
-      var count = 0
-      var isKnown = true
-      for value in fields[values: .contentEncoding] {
-        for element in value.split(separator: ",") {
-          let name = element.drop { $0 == " " || $0 == "\t" }.lowercased()
-          guard let name = name.split(whereSeparator: { $0 == " " || $0 == "\t" }).first else { continue }
-          count += 1
-          guard count <= limits.chainLength else {
-            throw CodingError(.tooManyCodings, "the content has more than \(limits.chainLength) codings")
-          }
-          switch name {
-          case "gzip", "x-gzip": chain.append(.gzip)
-          case "deflate": chain.append(.deflate)
-          case "identity": break
-          default: isKnown = false
-          }
-        }
-      }
-      return isKnown ? chain : []
-    }
+  /// Returns the next piece of content, never empty; `nil` if more coded bytes are needed. Consumes the bytes it
+  /// has read.
+  func next(from bytes: inout ByteBuffer) throws(CodingError) -> ByteBuffer? {
+    stages[0].input.take(&bytes)
+    return try piece(of: stages.count - 1)
   }
 
-  /// The limits on how much coded content may grow before it is refused.
+  /// Returns all the content that these bytes decode to, bounded by the limits alone. For short content.
+  func decode(_ bytes: ByteBuffer) throws(CodingError) -> ByteBuffer {
+    var bytes = bytes
+    var all = try next(from: &bytes) ?? ByteBuffer()
+    while var piece = try next(from: &bytes) { all.writeBuffer(&piece) }
+    return all
+  }
+
+  /// Ends the content.
   ///
-  /// A few bytes can decode to very many, so decoding without a bound lets the server choose how much memory and time is
-  /// spent. Codings can be nested, so their number is bounded as well.
-  struct CodingLimits: Sendable, Hashable {
-    /// The most bytes that one coding may decode to: 1 GiB.
-    var length: Int64 = 1 << 30
-    /// The most that content may grow, as a multiple of what arrived, beyond ``ratioAllowance``: 200.
-    ///
-    /// One layer of deflate reaches 1,032; ordinary text 5 to 20, repetitive logs 100.
-    var ratio: Int64 = 200
-    /// The bytes that content may reach at any ratio, because short responses can be very repetitive: 8 MiB.
-    var ratioAllowance: Int64 = 8 << 20
-    /// The most codings in all `Content-Encoding` fields of a response: 5.
-    var chainLength = 5
+  /// - Throws: ``CodingError/Kind/truncated`` if a coding is incomplete.
+  func finish() throws(CodingError) {
+    for stage in stages { try stage.inflater.finish() }
   }
 
-  /// An error in decoding a response's content coding (RFC 9110 §8.4).
-  struct CodingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of fault.
-    enum Kind: String, Sendable, Hashable, CaseIterable {
-      /// More codings than ``NIOTransport/Limits/codings``.
-      case tooManyCodings
-      /// The bytes do not follow the coding's format, or their checksum is wrong.
-      case malformed
-      /// The content ended before its coding did.
-      case truncated
-      /// Bytes follow the end of the coding.
-      case trailingBytes
-      /// More content than ``NIOTransport/Limits/decodedBytes``.
-      case tooLarge
-      /// The content grew more than ``NIOTransport/Limits/decodedRatio`` allows.
-      case ratioTooHigh
-      /// zlib could not allocate its memory.
-      case outOfMemory
+  private func piece(of index: Int) throws(CodingError) -> ByteBuffer? {
+    let inflater = stages[index].inflater
+    while true {
+      let piece = try inflater.inflate(&stages[index].input, capacity: Self.pieceLength)
+      if piece.readableBytes > 0 {
+        try check(inflater)
+        return piece
+      }
+      guard index > 0, var more = try self.piece(of: index - 1) else { return nil }
+      stages[index].input.take(&more)
     }
-
-    /// The kind of fault.
-    let kind: Kind
-    /// A description for logs. Contains no content.
-    let detail: String
-
-    init(_ kind: Kind, _ detail: String) {
-      self.kind = kind
-      self.detail = detail
-    }
-
-    /// The kind and the detail.
-    var description: String { "\(kind.rawValue): \(detail)" }
   }
+
+  private func check(_ inflater: Inflater) throws(CodingError) {
+    guard inflater.produced <= limits.length else {
+      throw CodingError(.tooLarge, "the decoded content exceeds \(limits.length) bytes")
+    }
+    guard inflater.produced > limits.ratioAllowance else { return }
+    let (most, isUnlimited) = max(1, stages[0].inflater.consumed).multipliedReportingOverflow(by: limits.ratio)
+    guard isUnlimited || inflater.produced <= most else {
+      throw CodingError(.ratioTooHigh, "the content grew more than \(limits.ratio) times")
+    }
+  }
+}
+
+/// A content coding that Apus decodes (RFC 9110 §8.4.1).
+enum ContentCoding: Sendable, Hashable {
+  /// RFC 1952, one or more members.
+  case gzip
+  /// RFC 1950; also bare RFC 1951, which some servers send under this name.
+  case deflate
+
+  /// The value of `Accept-Encoding` (RFC 9110 §12.5.3).
+  static let acceptable = "gzip, deflate"
+
+  /// Returns the codings of a response's content in the order in which they were applied. Empty if there are none, or
+  /// if one of them is unknown: such content is passed on unchanged.
+  ///
+  /// - Throws: ``CodingError/Kind/tooManyCodings``; the limit covers all fields together.
+  static func chain(of fields: HTTPFields, limits: CodingLimits) throws(CodingError) -> [ContentCoding] {
+    guard fields.contains(.contentEncoding) else { return [] }
+    var chain: [ContentCoding] = []
+    var count = 0
+    var isKnown = true
+    for value in fields[values: .contentEncoding] {
+      for element in value.split(separator: ",") {
+        let name = element.drop { $0 == " " || $0 == "\t" }.lowercased()
+        guard let name = name.split(whereSeparator: { $0 == " " || $0 == "\t" }).first else { continue }
+        count += 1
+        guard count <= limits.chainLength else {
+          throw CodingError(.tooManyCodings, "the content has more than \(limits.chainLength) codings")
+        }
+        switch name {
+        case "gzip", "x-gzip": chain.append(.gzip)
+        case "deflate": chain.append(.deflate)
+        case "identity": break
+        default: isKnown = false
+        }
+      }
+    }
+    return isKnown ? chain : []
+  }
+}
+
+/// The limits on the growth of content by decoding. Content that exceeds them is refused.
+///
+/// A few bytes can decode to very many, so decoding without a bound lets the server choose how much memory and time
+/// is spent. Codings can be nested, so their number is bounded as well.
+struct CodingLimits: Sendable, Hashable {
+  /// The maximum number of decoded bytes of one coding: 1 GiB.
+  var length: Int64 = 1 << 30
+  /// The maximum ratio of decoded bytes to received bytes, beyond ``ratioAllowance``: 200.
+  ///
+  /// One layer of deflate reaches 1,032; ordinary text 5 to 20, repetitive logs 100.
+  var ratio: Int64 = 200
+  /// The number of decoded bytes permitted at any ratio, because short responses can be very repetitive: 8 MiB.
+  var ratioAllowance: Int64 = 8 << 20
+  /// The maximum number of codings in all `Content-Encoding` fields of a response: 5.
+  var chainLength = 5
+}
+
+/// An error in decoding a response's content coding (RFC 9110 §8.4).
+struct CodingError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of fault.
+  enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// More codings than ``NIOTransport/ResponseLimits/contentCodings``.
+    case tooManyCodings
+    /// The bytes do not follow the coding's format, or their checksum is wrong.
+    case malformed
+    /// The content ended before its coding did.
+    case truncated
+    /// Bytes follow the end of the coding.
+    case trailingBytes
+    /// More content than ``NIOTransport/ResponseLimits/decodedBytes``.
+    case tooLarge
+    /// The content grew more than ``NIOTransport/ResponseLimits/decodedRatio`` allows.
+    case ratioTooHigh
+    /// zlib could not allocate its memory.
+    case outOfMemory
+  }
+
+  /// The kind of fault.
+  let kind: Kind
+  /// A description for logs. Contains no content.
+  let detail: String
+
+  init(_ kind: Kind, _ detail: String) {
+    self.kind = kind
+    self.detail = detail
+  }
+
+  /// The kind and the detail.
+  var description: String { "\(kind.rawValue): \(detail)" }
+}
 #endif

@@ -1,138 +1,138 @@
 #if NIO
-  import CApusZlib
-  import NIOCore
+import CApusZlib
+import NIOCore
 
-  /// A decoder for one content coding, on the system's zlib.
-  ///
-  /// A class because zlib keeps pointers into its state. Belongs to one event loop.
-  final class Inflater {
-    private enum Stage {
-      /// Too few bytes have come to detect the format.
-      case unknown
-      case inflating
-      /// A gzip member has ended; another may follow.
-      case betweenMembers
-      case ended
-    }
+/// A decoder for one content coding, on the system's zlib.
+///
+/// A class because zlib keeps pointers into its state. Belongs to one event loop.
+final class Inflater {
+  private enum Stage {
+    /// Too few bytes have arrived to detect the format.
+    case unknown
+    case inflating
+    /// A gzip member has ended; another may follow.
+    case betweenMembers
+    case ended
+  }
 
-    private static let gzipWindow: Int32 = 15 + 16
-    private static let zlibWindow: Int32 = 15
-    private static let rawWindow: Int32 = -15
+  private static let gzipWindow: Int32 = 15 + 16
+  private static let zlibWindow: Int32 = 15
+  private static let rawWindow: Int32 = -15
 
-    private let coding: ContentCoding
-    private let stream: UnsafeMutablePointer<z_stream>
-    private var stage = Stage.unknown
-    private var isInitialised = false
-    /// The number of bytes read.
-    private(set) var consumed: Int64 = 0
-    /// The number of bytes produced.
-    private(set) var produced: Int64 = 0
-    /// Whether zlib may produce more without new input.
-    private(set) var hasMore = false
+  private let coding: ContentCoding
+  private let stream: UnsafeMutablePointer<z_stream>
+  private var stage = Stage.unknown
+  private var isInitialised = false
+  /// The number of bytes read.
+  private(set) var consumed: Int64 = 0
+  /// The number of bytes produced.
+  private(set) var produced: Int64 = 0
+  /// Whether zlib may produce more without new input.
+  private(set) var hasMore = false
 
-    init(_ coding: ContentCoding) {
-      self.coding = coding
-      stream = .allocate(capacity: 1)
-      stream.initialize(to: z_stream())
-    }
+  init(_ coding: ContentCoding) {
+    self.coding = coding
+    stream = .allocate(capacity: 1)
+    stream.initialize(to: z_stream())
+  }
 
-    deinit {
-      if isInitialised { inflateEnd(stream) }
-      stream.deinitialize(count: 1)
-      stream.deallocate()
-    }
+  deinit {
+    if isInitialised { inflateEnd(stream) }
+    stream.deinitialize(count: 1)
+    stream.deallocate()
+  }
 
-    /// Decodes some of `input` into at most `capacity` bytes. Returns an empty buffer if more input is needed.
-    func inflate(_ input: inout ByteBuffer, capacity: Int) throws(CodingError) -> ByteBuffer {
-      var output = ByteBuffer()
-      while output.readableBytes == 0 {
-        switch stage {
-        case .unknown:
-          guard try begin(with: input) else { return output }
-        case .inflating:
-          guard input.readableBytes > 0 || hasMore else { return output }
-          try inflateOnce(&input, &output, capacity)
-        case .betweenMembers:
-          guard input.readableBytes > 0 else { return output }
-          // RFC 1952 §2.2: members follow each other. Anything else after a member is an error.
-          guard input.getInteger(at: input.readerIndex, as: UInt8.self) == 0x1F, inflateReset(stream) == Z_OK else {
-            throw CodingError(.trailingBytes, "bytes follow the end of the coded content")
-          }
-          stage = .inflating
-        case .ended:
-          guard input.readableBytes == 0 else {
-            throw CodingError(.trailingBytes, "bytes follow the end of the coded content")
-          }
-          return output
-        }
-      }
-      return output
-    }
-
-    /// Ends the content and checks that the coding ended too. Empty content needs no coding.
-    func finish() throws(CodingError) {
+  /// Decodes some of `input` into at most `capacity` bytes. Returns an empty buffer if more input is needed.
+  func inflate(_ input: inout ByteBuffer, capacity: Int) throws(CodingError) -> ByteBuffer {
+    var output = ByteBuffer()
+    while output.readableBytes == 0 {
       switch stage {
-      case .unknown where consumed == 0, .betweenMembers, .ended: return
-      case .unknown, .inflating: throw CodingError(.truncated, "the content ended inside its coding")
+      case .unknown:
+        guard try begin(with: input) else { return output }
+      case .inflating:
+        guard input.readableBytes > 0 || hasMore else { return output }
+        try inflateOnce(&input, &output, capacity)
+      case .betweenMembers:
+        guard input.readableBytes > 0 else { return output }
+        // RFC 1952 §2.2: members follow each other. Anything else after a member is an error.
+        guard input.getInteger(at: input.readerIndex, as: UInt8.self) == 0x1F, inflateReset(stream) == Z_OK else {
+          throw CodingError(.trailingBytes, "bytes follow the end of the coded content")
+        }
+        stage = .inflating
+      case .ended:
+        guard input.readableBytes == 0 else {
+          throw CodingError(.trailingBytes, "bytes follow the end of the coded content")
+        }
+        return output
       }
     }
+    return output
+  }
 
-    /// Detects the format and prepares zlib. Returns whether enough input has come for that.
-    private func begin(with input: ByteBuffer) throws(CodingError) -> Bool {
-      var window = Self.gzipWindow
-      if coding == .deflate {
-        guard let header = input.getInteger(at: input.readerIndex, as: UInt16.self) else {
-          // A single byte stays in the input; it counts as read in case nothing follows.
-          if input.readableBytes > 0 { consumed = 1 }
-          return false
-        }
-        // RFC 1950 §2.2: method 8, a window of at most 32 KiB, and a check that makes the two bytes a multiple of 31.
-        let isZlib = header >> 8 & 0x0F == 8 && header >> 12 <= 7 && header % 31 == 0
-        window = isZlib ? Self.zlibWindow : Self.rawWindow
-      } else if input.readableBytes == 0 {
-        return false
-      }
-      consumed = 0
-      guard inflateInit2_(stream, window, zlibVersion(), Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
-        throw CodingError(.outOfMemory, "there is no memory to decode with")
-      }
-      isInitialised = true
-      stage = .inflating
-      return true
-    }
-
-    private func inflateOnce(
-      _ input: inout ByteBuffer, _ output: inout ByteBuffer, _ capacity: Int
-    ) throws(CodingError) {
-      let available = input.readableBytes
-      var status = Z_OK
-      let written = output.writeWithUnsafeMutableBytes(minimumWritableBytes: capacity) { target in
-        input.withUnsafeReadableBytes { source in
-          // zlib only reads from this pointer, although its type is mutable.
-          stream.pointee.next_in = UnsafeMutableRawPointer(mutating: source.baseAddress)?.assumingMemoryBound(
-            to: Bytef.self)
-          stream.pointee.avail_in = UInt32(clamping: source.count)
-          stream.pointee.next_out = target.baseAddress?.assumingMemoryBound(to: Bytef.self)
-          stream.pointee.avail_out = UInt32(clamping: min(capacity, target.count))
-          status = CApusZlib.inflate(stream, Z_NO_FLUSH)
-        }
-        return min(capacity, target.count) - Int(stream.pointee.avail_out)
-      }
-      hasMore = stream.pointee.avail_out == 0
-      let read = available - Int(stream.pointee.avail_in)
-      input.moveReaderIndex(forwardBy: read)
-      stream.pointee.next_in = nil
-      stream.pointee.next_out = nil
-      consumed += Int64(read)
-      produced += Int64(written)
-      switch status {
-      case Z_OK, Z_BUF_ERROR: break
-      case Z_STREAM_END:
-        hasMore = false
-        stage = coding == .gzip ? .betweenMembers : .ended
-      case Z_MEM_ERROR: throw CodingError(.outOfMemory, "there is no memory to decode with")
-      default: throw CodingError(.malformed, "the content is not in the format of its coding")
-      }
+  /// Ends the content and checks that the coding ended too. Empty content needs no coding.
+  func finish() throws(CodingError) {
+    switch stage {
+    case .unknown where consumed == 0, .betweenMembers, .ended: return
+    case .unknown, .inflating: throw CodingError(.truncated, "the content ended inside its coding")
     }
   }
+
+  /// Detects the format and prepares zlib. Returns whether enough input has arrived for that.
+  private func begin(with input: ByteBuffer) throws(CodingError) -> Bool {
+    var window = Self.gzipWindow
+    if coding == .deflate {
+      guard let header = input.getInteger(at: input.readerIndex, as: UInt16.self) else {
+        // A single byte stays in the input; it counts as read in case nothing follows.
+        if input.readableBytes > 0 { consumed = 1 }
+        return false
+      }
+      // RFC 1950 §2.2: method 8, a window of at most 32 KiB, and a check that makes the two bytes a multiple of 31.
+      let isZlib = header >> 8 & 0x0F == 8 && header >> 12 <= 7 && header % 31 == 0
+      window = isZlib ? Self.zlibWindow : Self.rawWindow
+    } else if input.readableBytes == 0 {
+      return false
+    }
+    consumed = 0
+    guard inflateInit2_(stream, window, zlibVersion(), Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+      throw CodingError(.outOfMemory, "there is no memory to decode with")
+    }
+    isInitialised = true
+    stage = .inflating
+    return true
+  }
+
+  private func inflateOnce(
+    _ input: inout ByteBuffer, _ output: inout ByteBuffer, _ capacity: Int
+  ) throws(CodingError) {
+    let available = input.readableBytes
+    var status = Z_OK
+    let written = output.writeWithUnsafeMutableBytes(minimumWritableBytes: capacity) { target in
+      input.withUnsafeReadableBytes { source in
+        // zlib only reads from this pointer, although its type is mutable.
+        stream.pointee.next_in = UnsafeMutableRawPointer(mutating: source.baseAddress)?.assumingMemoryBound(
+          to: Bytef.self)
+        stream.pointee.avail_in = UInt32(clamping: source.count)
+        stream.pointee.next_out = target.baseAddress?.assumingMemoryBound(to: Bytef.self)
+        stream.pointee.avail_out = UInt32(clamping: min(capacity, target.count))
+        status = CApusZlib.inflate(stream, Z_NO_FLUSH)
+      }
+      return min(capacity, target.count) - Int(stream.pointee.avail_out)
+    }
+    hasMore = stream.pointee.avail_out == 0
+    let read = available - Int(stream.pointee.avail_in)
+    input.moveReaderIndex(forwardBy: read)
+    stream.pointee.next_in = nil
+    stream.pointee.next_out = nil
+    consumed += Int64(read)
+    produced += Int64(written)
+    switch status {
+    case Z_OK, Z_BUF_ERROR: break
+    case Z_STREAM_END:
+      hasMore = false
+      stage = coding == .gzip ? .betweenMembers : .ended
+    case Z_MEM_ERROR: throw CodingError(.outOfMemory, "there is no memory to decode with")
+    default: throw CodingError(.malformed, "the content is not in the format of its coding")
+    }
+  }
+}
 #endif

@@ -1,118 +1,118 @@
 #if NIO
-  import ApusCore
-  import NIOCore
-  import Synchronization
+import ApusCore
+import NIOCore
+import Synchronization
 
-  /// The owner of connections and exchanges, which decides what becomes of them: the transport, as its connections see it.
-  protocol ConnectionOwner: AnyObject, Sendable {
-    /// Takes back a connection that is free for the next exchange.
-    func connectionBecameFree(_ connection: Connection)
-    /// Notes that a connection streams content for as long as its reader takes.
-    func connectionStartedStreaming(_ connection: Connection)
-    /// Forgets a connection that is closed.
-    func connectionClosed(_ connection: Connection)
+/// The owner of connections and exchanges: the transport, as its connections see it.
+protocol ConnectionOwner: AnyObject, Sendable {
+  /// Takes back a connection that is free for the next exchange.
+  func connectionBecameFree(_ connection: Connection)
+  /// Notes that a connection streams content, for as long as its reader needs.
+  func connectionStartedStreaming(_ connection: Connection)
+  /// Forgets a connection that is closed.
+  func connectionClosed(_ connection: Connection)
 
-    /// Sends an exchange again on a new connection, because its reused one closed before any byte of the response.
-    /// Returns `false` if it was sent again before, may not be, or has ended.
-    ///
-    /// - Parameter wasWritten: whether any of the request was written.
-    func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool
-    /// Fails an exchange wherever it is.
-    func fail(_ exchange: Exchange, _ error: TransportError)
-    /// Cancels an exchange wherever it is.
-    func cancel(_ exchange: Exchange)
-    /// Ends an exchange whose attempt's deadline has passed, unless the head of its response has arrived.
-    func attemptDeadlinePassed(for exchange: Exchange)
+  /// Retries an exchange on a new connection, because its reused connection closed before any byte of the response.
+  /// Returns `false` if the exchange was retried before, may not be retried, or has ended.
+  ///
+  /// - Parameter wasWritten: whether any of the request was written.
+  func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool
+  /// Fails an exchange in any state.
+  func fail(_ exchange: Exchange, _ error: TransportError)
+  /// Cancels an exchange in any state.
+  func cancel(_ exchange: Exchange)
+  /// Ends an exchange whose attempt's deadline has passed, unless the head of its response has arrived.
+  func attemptDeadlinePassed(for exchange: Exchange)
+}
+
+/// A connection as seen from any thread. Its methods run on the channel's event loop, in ``ConnectionHandler``.
+final class Connection: Sendable {
+  let origin: Origin
+  let channel: any Channel
+  let timings: DialTimings
+  private let handler: NIOLoopBound<ConnectionHandler>
+  private let served = Atomic(false)
+
+  /// Creates a connection on a channel. Call it on the channel's loop.
+  init(to origin: Origin, on dialed: DialedChannel, handler: ConnectionHandler) throws {
+    self.origin = origin
+    channel = dialed.channel
+    timings = dialed.timings
+    self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+    try channel.pipeline.syncOperations.addHandler(handler)
+    handler.connection = self
   }
 
-  /// A connection as seen from any thread. Its methods run on the channel's event loop, in ``ConnectionHandler``.
-  final class Connection: Sendable {
-    let origin: Origin
-    let channel: any Channel
-    let timings: DialTimings
-    private let handler: NIOLoopBound<ConnectionHandler>
-    private let served = Atomic(false)
+  /// Whether the connection has completed an exchange. A copy of ``ConnectionState/hasServed`` for other threads.
+  var hasServed: Bool { served.load(ordering: .relaxed) }
 
-    /// Makes a connection of a channel. Call it on the channel's loop.
-    init(to origin: Origin, on dialed: DialedChannel, handler: ConnectionHandler) throws {
-      self.origin = origin
-      channel = dialed.channel
-      timings = dialed.timings
-      self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-      try channel.pipeline.syncOperations.addHandler(handler)
-      handler.connection = self
-    }
+  func markServed() { served.store(true, ordering: .relaxed) }
 
-    /// Whether the connection has completed an exchange. A copy of what its state knows, for other threads.
-    var hasServed: Bool { served.load(ordering: .relaxed) }
+  // MARK: Exchanges
 
-    func markServed() { served.store(true, ordering: .relaxed) }
+  /// Carries an exchange; without a hop if the caller is on the loop.
+  func carry(_ exchange: Exchange) {
+    // Not through `onLoop`: every exchange passes here, and its closure would be allocated.
+    if channel.eventLoop.inEventLoop { return handler.value.beginExchange(exchange) }
+    channel.eventLoop.execute { self.handler.value.beginExchange(exchange) }
+  }
 
-    // MARK: Exchanges
+  /// Closes the connection if the exchange is still on it, because its caller no longer waits for the response.
+  func abandon(_ exchange: Exchange) {
+    onLoop { $0.abandon(exchange) }
+  }
 
-    /// Carries an exchange; without a hop if the caller is on the loop.
-    func carry(_ exchange: Exchange) {
-      // Not through `onLoop`: every exchange passes here, and its closure would be allocated.
-      if channel.eventLoop.inEventLoop { return handler.value.beginExchange(exchange) }
-      channel.eventLoop.execute { self.handler.value.beginExchange(exchange) }
-    }
+  /// Ends the exchange, unless the head of its response has arrived.
+  func endAttempt(of exchange: Exchange) {
+    onLoop { $0.endAttempt(of: exchange) }
+  }
 
-    /// Closes the connection if the exchange is still on it, because nobody waits for its response.
-    func abandon(_ exchange: Exchange) {
-      onLoop { $0.abandon(exchange) }
-    }
+  /// Closes the connection if it is idle.
+  func closeIfIdle() {
+    onLoop { $0.closeIfIdle() }
+  }
 
-    /// Ends the exchange, unless the head of its response has arrived.
-    func endAttempt(of exchange: Exchange) {
-      onLoop { $0.endAttempt(of: exchange) }
-    }
+  /// Closes the connection; an exchange on it fails with the error.
+  func terminate(_ error: TransportError) {
+    onLoop { $0.terminate(error) }
+  }
 
-    /// Closes the connection if it is idle.
-    func closeIfIdle() {
-      onLoop { $0.closeIfIdle() }
-    }
+  /// Continues to read the response, because its reader has room again.
+  func resumeReading(_ exchange: Exchange) {
+    // Never immediately: the caller may be inside a read.
+    channel.eventLoop.execute { self.handler.value.resumeReading(exchange) }
+  }
 
-    /// Closes the connection; an exchange on it fails with the error.
-    func terminate(_ error: TransportError) {
-      onLoop { $0.terminate(error) }
-    }
+  // MARK: Request content
 
-    /// Continues to read the response, because its reader has room again.
-    func resumeReading(_ exchange: Exchange) {
-      // Never at once: the caller may be inside a read.
-      channel.eventLoop.execute { self.handler.value.resumeReading(exchange) }
-    }
-
-    // MARK: Request content
-
-    /// Writes a piece of content, and returns when there is room for the next.
-    ///
-    /// - Returns: `false` if the exchange has ended and no more content is needed.
-    func writePiece(_ piece: ContentPiece, of exchange: Exchange) async -> Bool {
-      await withCheckedContinuation { waiter in
-        onLoop { $0.writePiece(piece, of: exchange, waiter) }
-      }
-    }
-
-    /// Ends the content.
-    func finishContent(of exchange: Exchange) {
-      onLoop { $0.finishContent(of: exchange) }
-    }
-
-    /// Ends the exchange because its content could not be produced.
-    func failContent(of exchange: Exchange, _ error: any Error) {
-      onLoop { $0.failContent(of: exchange, error) }
-    }
-
-    private func onLoop(_ body: @escaping @Sendable (ConnectionHandler) -> Void) {
-      if channel.eventLoop.inEventLoop { return body(handler.value) }
-      channel.eventLoop.execute { body(self.handler.value) }
+  /// Writes a piece of content, and returns when there is room for the next.
+  ///
+  /// - Returns: `false` if the exchange has ended and no more content is needed.
+  func writePiece(_ piece: ContentPiece, of exchange: Exchange) async -> Bool {
+    await withCheckedContinuation { waiter in
+      onLoop { $0.writePiece(piece, of: exchange, waiter) }
     }
   }
 
-  extension Connection: Hashable {
-    static func == (lhs: Connection, rhs: Connection) -> Bool { lhs === rhs }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  /// Ends the content.
+  func finishContent(of exchange: Exchange) {
+    onLoop { $0.finishContent(of: exchange) }
   }
+
+  /// Ends the exchange because its content could not be produced.
+  func failContent(of exchange: Exchange, _ error: any Error) {
+    onLoop { $0.failContent(of: exchange, error) }
+  }
+
+  private func onLoop(_ body: @escaping @Sendable (ConnectionHandler) -> Void) {
+    if channel.eventLoop.inEventLoop { return body(handler.value) }
+    channel.eventLoop.execute { body(self.handler.value) }
+  }
+}
+
+extension Connection: Hashable {
+  static func == (lhs: Connection, rhs: Connection) -> Bool { lhs === rhs }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
 #endif

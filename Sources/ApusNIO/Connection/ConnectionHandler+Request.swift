@@ -1,236 +1,241 @@
 #if NIO
-  import ApusCore
-  import HTTPTypes
-  import NIOCore
+import ApusCore
+import HTTPTypes
+import NIOCore
 
-  /// The request side of a connection.
-  struct Outgoing {
-    /// The task that produces the content.
-    var upload: Task<Void, Never>?
-    /// The upload's wait for room; resumed with whether the next piece is still wanted.
-    var sender: CheckedContinuation<Bool, Never>?
-    /// The next measurement of how much has left, scheduled while some has not.
-    var measurement: Scheduled<Void>?
-    /// The bytes of content written to the socket, and those of them reported as sent.
-    var written: Int64 = 0
-    var reported: Int64 = 0
+/// The request side of a connection.
+struct Outgoing {
+  /// The task that produces the content.
+  var upload: Task<Void, Never>?
+  /// The upload's wait for room; resumed with `false` if no more content is needed.
+  var sender: CheckedContinuation<Bool, Never>?
+  /// The next measurement of unsent bytes, scheduled while there are any.
+  var measurement: Scheduled<Void>?
+  /// The number of content bytes written to the socket, and the number reported as sent.
+  var written: Int64 = 0
+  var reported: Int64 = 0
 
-    /// Stops the upload.
-    mutating func stop() {
-      upload?.cancel()
-      measurement?.cancel()
-      sender?.resume(returning: false)
-      sender = nil
+  /// Stops the upload.
+  mutating func stop() {
+    upload?.cancel()
+    measurement?.cancel()
+    sender?.resume(returning: false)
+    sender = nil
+  }
+}
+
+extension ConnectionHandler {
+  // MARK: Beginning
+
+  /// Begins an exchange: writes the head, and starts to send the content.
+  func beginExchange(_ exchange: Exchange) {
+    switch state.offered(isOpen: context?.channel.isActive == true, hasUnread: { isStale }) {
+    case .enter: break
+    case .giveBack: return giveBack(exchange)
+    case .giveBackAndClose:
+      abort()
+      return giveBack(exchange)
+    }
+    guard let connection else { return giveBack(exchange) }
+    guard exchange.enter(connection) else { return owner.connectionBecameFree(connection) }
+    state.entered(exchange)
+    recordConnection(connection, exchange)
+    // If the caller ended the exchange before the connection was recorded, its error says "not sent".
+    guard self.exchange === exchange, exchange.place == .on(connection) else { return }
+    let request = exchange.request
+    outbound.clear()
+    do {
+      try request.encoder.encodeHead(request.head, into: &outbound)
+    } catch {
+      return rejectRequest(of: exchange, error)
+    }
+    decoder.expectResponse(to: request.head.method)
+    state.requestBegun()
+    if let upload = request.content.upload(of: exchange, on: connection) {
+      flushOutbound()
+      if self.exchange === exchange { outgoing.upload = exchange.context.spawn { await upload.sendPieces() } }
+    } else {
+      sendAtOnce(request.content, of: exchange)
     }
   }
 
-  extension ConnectionHandler {
-    // MARK: Beginning
-
-    /// Begins an exchange: writes the head, and starts to send the content.
-    func beginExchange(_ exchange: Exchange) {
-      switch state.offered(isOpen: context?.channel.isActive == true, hasUnread: { isStale }) {
-      case .enter: break
-      case .giveBack: return giveBack(exchange)
-      case .giveBackAndClose:
-        abort()
-        return giveBack(exchange)
-      }
-      guard let connection else { return giveBack(exchange) }
-      guard exchange.enter(connection) else { return owner.connectionBecameFree(connection) }
-      state.entered(exchange)
-      recordConnection(connection, exchange)
-      // A caller that ended the exchange before the connection was recorded was told "not sent".
-      guard self.exchange === exchange, exchange.place == .on(connection) else { return }
-      let request = exchange.request
-      outbound.clear()
-      do {
-        try request.encoder.encodeHead(request.head, into: &outbound)
-      } catch {
-        return rejectRequest(of: exchange, error)
-      }
-      decoder.expectResponse(to: request.head.method)
-      state.requestBegun()
-      if let upload = request.content.upload(of: exchange, on: connection) {
-        flushOutbound()
-        if self.exchange === exchange { outgoing.upload = exchange.context.spawn { await upload.sendPieces() } }
-      } else {
-        sendAtOnce(request.content, of: exchange)
-      }
-    }
-
-    /// Sends the exchange elsewhere: the connection closed before anything was written to it.
-    private func giveBack(_ exchange: Exchange) {
-      if owner.resend(exchange, wasWritten: false) { return }
-      owner.fail(
-        exchange,
-        TransportError(.broken, requestState: .notSent, detail: "the connection was closed before it could be reused"))
-    }
-
-    /// Whether something has arrived that was not read: the end of the connection, or unsolicited bytes. Checked before
-    /// anything is written, so that nothing is lost.
-    ///
-    /// Under TLS these may be TLS's own bytes, such as a close notification; then a connection is lost that might have
-    /// served, and with it an exchange that may not be sent again. Bytes that TLS has read in part are not seen here.
-    private var isStale: Bool { context?.pipeline.syncOperations.hasUnread ?? true }
-
-    /// Records how the exchange got its connection.
-    private func recordConnection(_ connection: Connection, _ exchange: Exchange) {
-      let waited = exchange.waitingTime
-      if state.hasServed {
-        if let waited { exchange.context.record(.phase(.queued, waited)) }
-      } else {
-        let timings = connection.timings
-        if let waited, waited > timings.total { exchange.context.record(.phase(.queued, waited - timings.total)) }
-        if let time = timings.lookup { exchange.context.record(.phase(.nameLookup, time)) }
-        exchange.context.record(.phase(.connecting, timings.connect))
-        if let time = timings.handshake { exchange.context.record(.phase(.securing, time)) }
-      }
-      exchange.context.record(.connected(reused: state.hasServed))
-    }
-
-    /// Sends head and content in one write.
-    private func sendAtOnce(_ content: MessageContent, of exchange: Exchange) {
-      if case .bytes(let data) = content { outbound.writeBytes(data) }
-      flushOutbound()
-      guard self.exchange === exchange else { return }
-      if let length = content.length, length > 0 { exchange.context.sent(total: length, expected: length) }
-      completeRequest()
-    }
-
-    /// Fails an exchange whose request cannot be encoded. The connection is as good as before.
-    private func rejectRequest(of exchange: Exchange, _ error: FramingError) {
-      state.requestRefused()
-      discardExchange()
-      // Returned before the caller is resumed, because it may need the connection.
-      if let connection { owner.connectionBecameFree(connection) }
-      owner.fail(
-        exchange,
-        TransportError(.unsupported, requestState: .notSent, detail: error.detail, underlying: error))
-    }
-
-    private func completeRequest() {
-      guard let exchange else { return }
-      state.requestCompleted()
-      exchange.context.record(.requestSent)
-      restartTimeout()
-    }
-
-    private func flushOutbound() {
-      context?.writeAndFlush(wrapOutboundOut(outbound), promise: nil)
-      if outbound.capacity > Self.keptCapacity { outbound = ByteBuffer() }
-    }
-
-    /// The most memory that a connection keeps for its next request.
-    private static let keptCapacity = 16 << 10
-
-    // MARK: Content in pieces
-
-    /// Writes a piece; `waiter` is resumed when there is room for the next.
-    func writePiece(_ piece: ContentPiece, of exchange: Exchange, _ waiter: CheckedContinuation<Bool, Never>) {
-      guard self.exchange === exchange, let context else {
-        return waiter.resume(returning: false)
-      }
-      outbound.clear()
-      if exchange.request.encoder.framing == .chunked {
-        RequestEncoder.beginChunk(piece.count, into: &outbound)
-        piece.write(to: &outbound)
-        RequestEncoder.endChunk(into: &outbound)
-      } else {
-        piece.write(to: &outbound)
-      }
-      let wasEmpty = state.unsent == 0
-      state.wrote(outbound.readableBytes)
-      outgoing.written += Int64(piece.count)
-      flushOutbound()
-      guard self.exchange === exchange else { return waiter.resume(returning: false) }
-      // A piece behind others does not restart their time limit.
-      if wasEmpty { restartTimeout() }
-      measureLater()
-      guard !context.channel.isWritable else { return waiter.resume(returning: true) }
-      outgoing.sender = waiter
-    }
-
-    /// Resumes the upload, because the socket has taken enough of what was written.
-    func resumeUpload() {
-      guard let sender = outgoing.sender else { return }
-      outgoing.sender = nil
-      measureProgress()
-      sender.resume(returning: true)
-    }
-
-    /// Ends the content.
-    func finishContent(of exchange: Exchange) {
-      guard self.exchange === exchange, let context else { return }
-      outgoing.upload = nil
-      outbound.clear()
-      if exchange.request.encoder.framing == .chunked { RequestEncoder.endChunks(into: &outbound) }
-      let sent = context.eventLoop.makePromise(of: Void.self)
-      state.wrote(outbound.readableBytes)
-      // Written even if it is empty: the promise succeeds when the socket has taken everything before it.
-      context.writeAndFlush(wrapOutboundOut(outbound), promise: sent)
-      measureLater()
-      sent.futureResult.assumeIsolated().whenSuccess {
-        guard self.exchange === exchange else { return }
-        self.measureProgress()
-        self.completeRequest()
-      }
-    }
-
-    /// Fails the exchange because its content could not be produced. The server must not take what it has for complete.
-    func failContent(of exchange: Exchange, _ error: any Error) {
-      guard self.exchange === exchange else { return }
-      let detail =
-        switch error {
-        case is Upload.LengthMismatch: "the content is longer or shorter than announced"
-        case is FileUnreadable: "the file to send cannot be read"
-        default: "the content to send could not be produced"
-        }
-      fail(
-        TransportError(.broken, requestState: state.requestState, detail: detail, underlying: error).about(.content))
-    }
-
-    // MARK: Progress
-
-    /// Measures how much of the request has left and reports it: the socket takes much more than the server has.
-    ///
-    /// - Returns: whether some has left since the last measurement.
-    @discardableResult
-    func measureProgress() -> Bool {
-      guard let exchange, let context, state.request != .unsent else { return false }
-      let hasMoved = state.measured(unsent: state.unsent > 0 ? context.channel.unsentBytes : 0)
-      // Framing and TLS overhead counts as content while it waits to leave, so that too much is never reported.
-      report(outgoing.written - Int64(state.unsent), of: exchange)
-      if hasMoved { restartTimeout() }
-      return hasMoved
-    }
-
-    /// Reports all of the content as sent, which the server's response proves.
-    func reportAllSent() {
-      guard let exchange, state.request == .complete else { return }
-      report(outgoing.written, of: exchange)
-    }
-
-    private func report(_ total: Int64, of exchange: Exchange) {
-      guard total > outgoing.reported else { return }
-      outgoing.reported = total
-      exchange.context.sent(total: total, expected: exchange.request.content.length)
-    }
-
-    /// Measures after a while, and again as long as bytes wait to leave.
-    private func measureLater() {
-      guard outgoing.measurement == nil, let exchange, let context else { return }
-      let interval = min(
-        Self.longestInterval, exchange.timeouts.stall.map { TimeAmount.nanoseconds($0.nanoseconds / 4) } ?? .hours(1))
-      outgoing.measurement = context.eventLoop.assumeIsolated().scheduleTask(in: max(interval, .milliseconds(1))) {
-        guard self.exchange === exchange else { return }
-        self.outgoing.measurement = nil
-        self.measureProgress()
-        if self.state.unsent > 0 { self.measureLater() }
-      }
-    }
-
-    /// Reports come at least this often, for callers that judge the rate by them.
-    private static let longestInterval = TimeAmount.seconds(1)
+  /// Returns the exchange to the owner, because the connection closed before anything was written to it.
+  private func giveBack(_ exchange: Exchange) {
+    if owner.resend(exchange, wasWritten: false) { return }
+    owner.fail(
+      exchange,
+      TransportError(
+        .connectionLost, requestState: .notSent, detail: "the connection was closed before it could be reused"))
   }
+
+  /// Whether unread input has arrived: the end of the connection, or unsolicited bytes. Checked before anything is
+  /// written, so that nothing is lost.
+  ///
+  /// Under TLS the input may be TLS's own bytes, such as a close notification. A usable connection may then be
+  /// discarded, and an exchange that may not be retried fails with it. Bytes that TLS has partly read are not
+  /// detected.
+  private var isStale: Bool { context?.pipeline.syncOperations.hasUnread ?? true }
+
+  /// Records how the exchange got its connection.
+  private func recordConnection(_ connection: Connection, _ exchange: Exchange) {
+    let waited = exchange.waitingTime
+    if state.hasServed {
+      if let waited { exchange.context.record(.phase(.queued, waited)) }
+    } else {
+      let timings = connection.timings
+      if let waited, waited > timings.total { exchange.context.record(.phase(.queued, waited - timings.total)) }
+      if let time = timings.lookup { exchange.context.record(.phase(.nameLookup, time)) }
+      exchange.context.record(.phase(.connecting, timings.connect))
+      if let time = timings.handshake { exchange.context.record(.phase(.tlsHandshake, time)) }
+    }
+    exchange.context.record(.connected(reused: state.hasServed))
+  }
+
+  /// Sends head and content in one write.
+  private func sendAtOnce(_ content: MessageContent, of exchange: Exchange) {
+    if case .bytes(let data) = content { outbound.writeBytes(data) }
+    flushOutbound()
+    guard self.exchange === exchange else { return }
+    if let length = content.length, length > 0 { exchange.context.reportSent(total: length, expected: length) }
+    completeRequest()
+  }
+
+  /// Fails an exchange whose request cannot be encoded. The connection stays usable.
+  private func rejectRequest(of exchange: Exchange, _ error: FramingError) {
+    state.requestRefused()
+    discardExchange()
+    // Returned before the caller is resumed, because the caller may need the connection.
+    if let connection { owner.connectionBecameFree(connection) }
+    owner.fail(
+      exchange,
+      TransportError(.invalidRequest, requestState: .notSent, detail: error.detail, underlying: error))
+  }
+
+  private func completeRequest() {
+    guard let exchange else { return }
+    state.requestCompleted()
+    exchange.context.record(.requestSent)
+    restartTimeout()
+  }
+
+  private func flushOutbound() {
+    context?.writeAndFlush(wrapOutboundOut(outbound), promise: nil)
+    if outbound.capacity > Self.keptCapacity { outbound = ByteBuffer() }
+  }
+
+  /// The maximum memory that a connection keeps for its next request.
+  private static let keptCapacity = 16 << 10
+
+  // MARK: Content in pieces
+
+  /// Writes a piece; `waiter` is resumed when there is room for the next.
+  func writePiece(_ piece: ContentPiece, of exchange: Exchange, _ waiter: CheckedContinuation<Bool, Never>) {
+    guard self.exchange === exchange, let context else {
+      return waiter.resume(returning: false)
+    }
+    outbound.clear()
+    if exchange.request.encoder.framing == .chunked {
+      RequestEncoder.beginChunk(piece.count, into: &outbound)
+      piece.write(to: &outbound)
+      RequestEncoder.endChunk(into: &outbound)
+    } else {
+      piece.write(to: &outbound)
+    }
+    let wasEmpty = state.unsent == 0
+    state.wrote(outbound.readableBytes)
+    outgoing.written += Int64(piece.count)
+    flushOutbound()
+    guard self.exchange === exchange else { return waiter.resume(returning: false) }
+    // A piece queued behind others does not restart their time limit.
+    if wasEmpty { restartTimeout() }
+    measureLater()
+    guard !context.channel.isWritable else { return waiter.resume(returning: true) }
+    outgoing.sender = waiter
+  }
+
+  /// Resumes the upload, because the socket has accepted enough of the written bytes.
+  func resumeUpload() {
+    guard let sender = outgoing.sender else { return }
+    outgoing.sender = nil
+    measureProgress()
+    sender.resume(returning: true)
+  }
+
+  /// Ends the content.
+  func finishContent(of exchange: Exchange) {
+    guard self.exchange === exchange, let context else { return }
+    outgoing.upload = nil
+    outbound.clear()
+    if exchange.request.encoder.framing == .chunked { RequestEncoder.endChunks(into: &outbound) }
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    state.wrote(outbound.readableBytes)
+    // Written even if it is empty: the promise succeeds when the socket has taken everything before it.
+    context.writeAndFlush(wrapOutboundOut(outbound), promise: sent)
+    measureLater()
+    sent.futureResult.assumeIsolated().whenSuccess {
+      guard self.exchange === exchange else { return }
+      self.measureProgress()
+      self.completeRequest()
+    }
+  }
+
+  /// Fails the exchange because its content could not be produced. Closes the connection, so that the server does
+  /// not take partial content for complete.
+  func failContent(of exchange: Exchange, _ error: any Error) {
+    guard self.exchange === exchange else { return }
+    let detail =
+      switch error {
+      case is Upload.LengthMismatch: "the content is longer or shorter than announced"
+      case is FileUnreadable: "the file to send cannot be read"
+      default: "the content to send could not be produced"
+      }
+    fail(
+      TransportError(.connectionLost, requestState: state.requestState, detail: detail, underlying: error).attributed(
+        to: .content))
+  }
+
+  // MARK: Progress
+
+  /// Measures how much of the request has been sent and reports it: the socket accepts far more than the server has
+  /// received.
+  ///
+  /// - Returns: whether any bytes have left since the last measurement.
+  @discardableResult
+  func measureProgress() -> Bool {
+    guard let exchange, let context, state.request != .unsent else { return false }
+    let hasMoved = state.measured(unsent: state.unsent > 0 ? context.channel.unsentBytes : 0)
+    // Framing and TLS overhead counts as content while it waits to leave, so that too much is never reported.
+    report(outgoing.written - Int64(state.unsent), of: exchange)
+    if hasMoved { restartTimeout() }
+    return hasMoved
+  }
+
+  /// Reports all of the content as sent, which the server's response proves.
+  func reportAllSent() {
+    guard let exchange, state.request == .complete else { return }
+    report(outgoing.written, of: exchange)
+  }
+
+  private func report(_ total: Int64, of exchange: Exchange) {
+    guard total > outgoing.reported else { return }
+    outgoing.reported = total
+    exchange.context.reportSent(total: total, expected: exchange.request.content.length)
+  }
+
+  /// Schedules a measurement, and further ones while unsent bytes remain.
+  private func measureLater() {
+    guard outgoing.measurement == nil, let exchange, let context else { return }
+    let interval = min(
+      Self.longestInterval, exchange.timeouts.stall.map { TimeAmount.nanoseconds($0.nanoseconds / 4) } ?? .hours(1))
+    outgoing.measurement = context.eventLoop.assumeIsolated().scheduleTask(in: max(interval, .milliseconds(1))) {
+      guard self.exchange === exchange else { return }
+      self.outgoing.measurement = nil
+      self.measureProgress()
+      if self.state.unsent > 0 { self.measureLater() }
+    }
+  }
+
+  /// The maximum interval between reports, for callers that compute the rate from them.
+  private static let longestInterval = TimeAmount.seconds(1)
+}
 #endif

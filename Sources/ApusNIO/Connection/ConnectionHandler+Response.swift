@@ -1,246 +1,247 @@
 #if NIO
-  import ApusCore
-  import HTTPTypes
-  import NIOCore
+import ApusCore
+import HTTPTypes
+import NIOCore
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// The response side of a connection.
-  struct Incoming {
-    /// Whether the first byte was recorded in the trace.
-    var isFirstByteRecorded = false
-    /// Whether the owner knows that content is streamed.
-    var isStreaming = false
-    /// The head of the final response.
-    var head: HTTPResponse?
-    /// The channel to the reader of streamed content.
-    var content: ContentChannel?
-    /// The decoder of the content's codings; `nil` if there are none.
-    var coding: ContentDecoder?
-    /// Coded content that waits to be decoded.
-    var coded = ByteBuffer()
-    /// Collected content.
-    var collected = Data()
-    /// The most bytes to collect.
-    var limit = Int.max
+/// The response side of a connection.
+struct Incoming {
+  /// Whether the first byte was recorded in the trace.
+  var isFirstByteRecorded = false
+  /// Whether the owner knows that content is streamed.
+  var isStreaming = false
+  /// The head of the final response.
+  var head: HTTPResponse?
+  /// The channel to the reader of streamed content.
+  var content: ContentChannel?
+  /// The decoder of the content's codings; `nil` if there are none.
+  var coding: ContentDecoder?
+  /// Coded content that waits to be decoded.
+  var coded = ByteBuffer()
+  /// Collected content.
+  var collected = Data()
+  /// The maximum number of bytes to collect.
+  var limit = Int.max
+}
+
+extension ConnectionHandler {
+  // MARK: Decoding
+
+  /// Decodes what has arrived, as far as it is complete.
+  func decode() {
+    guard let exchange else { return }
+    do {
+      // While the reader pauses, bytes stay coded: a few can decode to very many.
+      while self.exchange === exchange, !state.isPaused,
+        let part = try decoder.next(from: &inbound)
+      {
+        handle(part)
+      }
+    } catch {
+      return fail(.malformedResponse, error.detail, error)
+    }
+    guard self.exchange === exchange else { return }
+    // Releases the buffer to the channel, which uses it for the next read.
+    if inbound.readableBytes == 0 { inbound = ByteBuffer() }
+    guard state.response == .head else {
+      // The time limit for the head keeps running: single bytes do not extend it.
+      if !incoming.isFirstByteRecorded { exchange.context.record(.firstByteArrived) }
+      incoming.isFirstByteRecorded = true
+      if state.awaited == .progress { restartTimeout() }
+      return
+    }
+    restartTimeout()
+    // A response that is already complete needs no other connection in its place.
+    if incoming.content != nil, !incoming.isStreaming, let connection {
+      incoming.isStreaming = true
+      owner.connectionStartedStreaming(connection)
+    }
   }
 
-  extension ConnectionHandler {
-    // MARK: Decoding
+  /// Restarts the time limit of the progress that is awaited now.
+  func restartTimeout() {
+    guard let exchange else { return }
+    switch state.awaited {
+    case nil: watchdog?.clear()
+    case .head: watchdog?.allow(exchange.timeouts.firstByte, in: .awaitingHead)
+    case .content: watchdog?.allow(exchange.timeouts.stall, in: .receiving)
+    case .progress:
+      watchdog?.allow(exchange.timeouts.stall, in: state.response == .head ? .receiving : .connecting)
+    }
+  }
 
-    /// Decodes what has arrived, as far as it is complete.
-    func decode() {
-      guard let exchange else { return }
+  func handle(_ part: DecodedPart) {
+    switch part {
+    case .interim(let response): receiveInterim(response)
+    case .head(let head, let framing): receiveHead(head, framing)
+    case .content(let bytes): receiveContent(bytes)
+    case .end(let trailers, let canReuse): completeResponse(trailers, canReuse: canReuse)
+    }
+  }
+
+  private func receiveInterim(_ response: HTTPResponse) {
+    guard let context = exchange?.context else { return }
+    context.reportInterim(response)
+  }
+
+  // MARK: Head
+
+  private func receiveHead(_ head: HTTPResponse, _ framing: ResponseFraming) {
+    guard let exchange else { return }
+    var (head, length) = (head, framing.length)
+    // The content of a redirect that is followed is not read, so its codings do not matter.
+    if exchange.request.decodesContent, length != 0, !exchange.context.followsRedirect(head) {
       do {
-        // While the reader pauses, bytes stay coded: few can decode to very many.
-        while self.exchange === exchange, !state.isPaused,
-          let part = try decoder.next(from: &inbound)
-        {
-          handle(part)
-        }
+        incoming.coding = try ContentDecoder.decoder(for: head.headerFields, limits: codingLimits)
       } catch {
-        return fail(.malformedResponse, error.detail, error)
-      }
-      guard self.exchange === exchange else { return }
-      // Releases the buffer to the channel, which uses it for the next read.
-      if inbound.readableBytes == 0 { inbound = ByteBuffer() }
-      guard state.response == .head else {
-        // The limit for the head goes on: single bytes do not extend it.
-        if !incoming.isFirstByteRecorded { exchange.context.record(.firstByteArrived) }
-        incoming.isFirstByteRecorded = true
-        if state.awaited == .progress { restartTimeout() }
-        return
-      }
-      restartTimeout()
-      // A response that was complete at once needs no other connection in its place.
-      if incoming.content != nil, !incoming.isStreaming, let connection {
-        incoming.isStreaming = true
-        owner.connectionStartedStreaming(connection)
-      }
-    }
-
-    /// Starts the time limit of what is awaited now.
-    func restartTimeout() {
-      guard let exchange else { return }
-      switch state.awaited {
-      case nil: watchdog?.clear()
-      case .head: watchdog?.allow(exchange.timeouts.firstByte, in: .awaitingHead)
-      case .content: watchdog?.allow(exchange.timeouts.stall, in: .receiving)
-      case .progress:
-        watchdog?.allow(exchange.timeouts.stall, in: state.response == .head ? .receiving : .connecting)
-      }
-    }
-
-    func handle(_ part: DecodedPart) {
-      switch part {
-      case .interim(let response): receiveInterim(response)
-      case .head(let head, let framing): receiveHead(head, framing)
-      case .content(let bytes): receiveContent(bytes)
-      case .end(let trailers, let canReuse): completeResponse(trailers, canReuse: canReuse)
-      }
-    }
-
-    private func receiveInterim(_ response: HTTPResponse) {
-      guard let context = exchange?.context else { return }
-      context.interim(response)
-    }
-
-    // MARK: Head
-
-    private func receiveHead(_ head: HTTPResponse, _ framing: ResponseFraming) {
-      guard let exchange else { return }
-      var (head, length) = (head, framing.length)
-      // The content of a redirect that is followed is not read, so its codings do not matter.
-      if exchange.request.decodesContent, length != 0, !exchange.context.follows(head) {
-        do {
-          incoming.coding = try ContentDecoder.decoder(for: head.headerFields, limits: codingLimits)
-        } catch {
-          state.headArrived()
-          return fail(error)
-        }
-        if incoming.coding != nil {
-          // The head describes the content as the caller gets it.
-          head.headerFields[.contentEncoding] = nil
-          head.headerFields[.contentLength] = nil
-          length = nil
-        }
-      }
-      state.headArrived()
-      reportAllSent()
-      incoming.head = head
-      if exchange.context.collects(head) {
-        exchange.context.headArrived(head)
-        incoming.limit = exchange.context.contentLimit
-        guard let length else { return }
-        if length > Int64(incoming.limit) { return tooLarge() }
-        incoming.collected.reserveCapacity(min(Int(length), Self.reservedCapacity))
-      } else {
-        stream(head, length, to: exchange)
-      }
-    }
-
-    /// Delivers the head, and content as it arrives.
-    private func stream(_ head: HTTPResponse, _ length: Int64?, to exchange: Exchange) {
-      guard let connection else { return }
-      let content = ContentChannel(
-        onDemand: { connection.resumeReading(exchange) }, onCancel: { exchange.cancel() })
-      incoming.content = content
-      exchange.deliverHead(
-        ResponseMessage(head: head, content: ResponseContent(source: content, expectedLength: length)))
-    }
-
-    /// The most memory reserved for an announced length before the bytes arrive.
-    private static let reservedCapacity = 1 << 20
-
-    // MARK: Content
-
-    private func receiveContent(_ bytes: ByteBuffer) {
-      guard incoming.coding != nil else { return deliverContent(bytes) }
-      var bytes = bytes
-      incoming.coded.take(&bytes)
-      inflate()
-    }
-
-    /// Decodes as much coded content as the reader takes.
-    private func inflate() {
-      let exchange = exchange
-      do {
-        while self.exchange === exchange, !state.isPaused,
-          let piece = try incoming.coding?.next(from: &incoming.coded)
-        {
-          deliverContent(piece)
-        }
-      } catch {
-        fail(error)
-      }
-    }
-
-    private func deliverContent(_ bytes: ByteBuffer) {
-      if let content = incoming.content {
-        let mayGoOn = content.push(bytes.withUnsafeReadableBytes { Data($0) })
-        if !mayGoOn { pauseReading() }
-      } else {
-        guard incoming.collected.count + bytes.readableBytes <= incoming.limit else { return tooLarge() }
-        exchange?.context.received(bytes.readableBytes)
-        bytes.withUnsafeReadableBytes { incoming.collected.append($0.bindMemory(to: UInt8.self)) }
-      }
-    }
-
-    private func fail(_ error: CodingError) {
-      switch error.kind {
-      case .tooLarge, .ratioTooHigh: fail(.contentTooLarge, error.detail, error)
-      default: fail(.malformedResponse, error.detail, error)
-      }
-    }
-
-    private func tooLarge() {
-      fail(.contentTooLarge, "the content exceeds \(incoming.limit) bytes")
-    }
-
-    /// Completes the response. The connection is returned before the caller is resumed, because it may need one.
-    private func completeResponse(_ trailers: HTTPFields, canReuse: Bool) {
-      guard let exchange, let head = incoming.head else { return }
-      do {
-        try incoming.coding?.finish()
-      } catch {
+        state.headArrived()
         return fail(error)
       }
-      reportAllSent()
-      let isReusable = state.responseCompleted(
-        canReuse: canReuse, isExact: inbound.readableBytes == 0, isOpen: context?.channel.isActive == true)
-      let (content, collected) = (incoming.content, incoming.collected)
-      discardExchange()
-      if isReusable, let connection {
-        connection.markServed()
-        owner.connectionBecameFree(connection)
-      } else {
-        context?.close(promise: nil)
-      }
-      if let content {
-        content.finish(trailers: trailers)
-        exchange.complete(nil)
-      } else {
-        let content = ResponseContent(collected: collected, trailers: trailers)
-        exchange.complete(ResponseMessage(head: head, content: content))
+      if incoming.coding != nil {
+        // The head describes the content as delivered to the caller.
+        head.headerFields[.contentEncoding] = nil
+        head.headerFields[.contentLength] = nil
+        length = nil
       }
     }
-
-    // MARK: Back-pressure
-
-    private func pauseReading() {
-      guard state.paused() else { return }
-      watchdog?.clear()
-      setReading(false)
-    }
-
-    /// Resumes reading, beginning with what was read already.
-    func resumeReading(_ exchange: Exchange) {
-      guard self.exchange === exchange, state.resumed() else { return }
-      inflate()
-      if self.exchange === exchange { decode() }
-      guard !state.isPaused else { return }
-      if self.exchange === exchange, state.isCutShort { return endInput() }
-      // Even after a response that had been read to its end, to notice the end of the connection.
-      setReading(true)
-    }
-
-    private func setReading(_ isReading: Bool) {
-      try? context?.channel.syncOptions?.setOption(.autoRead, value: isReading)
+    state.headArrived()
+    reportAllSent()
+    incoming.head = head
+    if exchange.context.collectsContent(of: head) {
+      exchange.context.reportHead(head)
+      incoming.limit = exchange.context.contentLimit
+      guard let length else { return }
+      if length > Int64(incoming.limit) { return tooLarge() }
+      incoming.collected.reserveCapacity(min(Int(length), Self.reservedCapacity))
+    } else {
+      stream(head, length, to: exchange)
     }
   }
 
-  extension ResponseFraming {
-    /// The length of the content, if it is known.
-    fileprivate var length: Int64? {
-      switch self {
-      case .none: 0
-      case .length(let length): length
-      case .chunked, .untilClose: nil
+  /// Delivers the head, and content as it arrives.
+  private func stream(_ head: HTTPResponse, _ length: Int64?, to exchange: Exchange) {
+    guard let connection else { return }
+    let content = ContentChannel(
+      onDemand: { connection.resumeReading(exchange) }, onCancel: { exchange.cancel() })
+    incoming.content = content
+    exchange.deliverHead(
+      ResponseMessage(head: head, content: ResponseContent(source: content, expectedLength: length)))
+  }
+
+  /// The maximum memory reserved for an announced length before the bytes arrive.
+  private static let reservedCapacity = 1 << 20
+
+  // MARK: Content
+
+  private func receiveContent(_ bytes: ByteBuffer) {
+    guard incoming.coding != nil else { return deliverContent(bytes) }
+    var bytes = bytes
+    incoming.coded.take(&bytes)
+    inflate()
+  }
+
+  /// Decodes as much coded content as the reader accepts.
+  private func inflate() {
+    let exchange = exchange
+    do {
+      while self.exchange === exchange, !state.isPaused,
+        let piece = try incoming.coding?.next(from: &incoming.coded)
+      {
+        deliverContent(piece)
       }
+    } catch {
+      fail(error)
     }
   }
+
+  private func deliverContent(_ bytes: ByteBuffer) {
+    if let content = incoming.content {
+      let mayGoOn = content.push(bytes.withUnsafeReadableBytes { Data($0) })
+      if !mayGoOn { pauseReading() }
+    } else {
+      guard incoming.collected.count + bytes.readableBytes <= incoming.limit else { return tooLarge() }
+      exchange?.context.reportReceived(bytes.readableBytes)
+      bytes.withUnsafeReadableBytes { incoming.collected.append($0.bindMemory(to: UInt8.self)) }
+    }
+  }
+
+  private func fail(_ error: CodingError) {
+    switch error.kind {
+    case .tooLarge, .ratioTooHigh: fail(.contentTooLarge, error.detail, error)
+    default: fail(.malformedResponse, error.detail, error)
+    }
+  }
+
+  private func tooLarge() {
+    fail(.contentTooLarge, "the content exceeds \(incoming.limit) bytes")
+  }
+
+  /// Completes the response. The connection is returned before the caller is resumed, because the caller may need
+  /// it.
+  private func completeResponse(_ trailers: HTTPFields, canReuse: Bool) {
+    guard let exchange, let head = incoming.head else { return }
+    do {
+      try incoming.coding?.finish()
+    } catch {
+      return fail(error)
+    }
+    reportAllSent()
+    let isReusable = state.responseCompleted(
+      canReuse: canReuse, isExact: inbound.readableBytes == 0, isOpen: context?.channel.isActive == true)
+    let (content, collected) = (incoming.content, incoming.collected)
+    discardExchange()
+    if isReusable, let connection {
+      connection.markServed()
+      owner.connectionBecameFree(connection)
+    } else {
+      context?.close(promise: nil)
+    }
+    if let content {
+      content.finish(trailers: trailers)
+      exchange.complete(nil)
+    } else {
+      let content = ResponseContent(collected: collected, trailers: trailers)
+      exchange.complete(ResponseMessage(head: head, content: content))
+    }
+  }
+
+  // MARK: Back-pressure
+
+  private func pauseReading() {
+    guard state.paused() else { return }
+    watchdog?.clear()
+    setReading(false)
+  }
+
+  /// Resumes reading, beginning with the bytes that were read already.
+  func resumeReading(_ exchange: Exchange) {
+    guard self.exchange === exchange, state.resumed() else { return }
+    inflate()
+    if self.exchange === exchange { decode() }
+    guard !state.isPaused else { return }
+    if self.exchange === exchange, state.isCutShort { return endInput() }
+    // Even after a response that had been read to its end, to notice the end of the connection.
+    setReading(true)
+  }
+
+  private func setReading(_ isReading: Bool) {
+    try? context?.channel.syncOptions?.setOption(.autoRead, value: isReading)
+  }
+}
+
+extension ResponseFraming {
+  /// The length of the content, if it is known.
+  fileprivate var length: Int64? {
+    switch self {
+    case .none: 0
+    case .length(let length): length
+    case .chunked, .untilClose: nil
+    }
+  }
+}
 #endif

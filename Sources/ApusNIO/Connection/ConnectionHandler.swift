@@ -1,213 +1,213 @@
 #if NIO
-  import ApusCore
-  import HTTPTypes
-  import NIOCore
-  import NIOSSL
+import ApusCore
+import HTTPTypes
+import NIOCore
+import NIOSSL
 
-  /// The channel handler of one connection: writes requests and reads responses, one exchange after the other. Everything
-  /// happens on its event loop.
-  ///
-  /// It encodes and decodes by itself, so that a small exchange costs one write, one read and no allocations for message
-  /// parts in a pipeline. This file has the channel's events and the endings; the request is in
-  /// `ConnectionHandler+Request.swift`, the response in `ConnectionHandler+Response.swift`.
-  final class ConnectionHandler: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+/// The channel handler of one connection: writes requests and reads responses, one exchange after the other.
+/// Everything happens on its event loop.
+///
+/// It encodes and decodes by itself, so that a small exchange costs one write, one read and no allocations for
+/// message parts in a pipeline. This file has the channel's events and the endings; the request is in
+/// `ConnectionHandler+Request.swift`, the response in `ConnectionHandler+Response.swift`.
+final class ConnectionHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
 
-    let owner: any ConnectionOwner
-    let codingLimits: CodingLimits
-    /// The connection that others know. It holds this handler in turn, until it is closed.
-    var connection: Connection?
-    var context: ChannelHandlerContext?
-    var state = ConnectionState<Exchange>()
+  let owner: any ConnectionOwner
+  let codingLimits: CodingLimits
+  /// The connection that other types use. It retains this handler until it is closed.
+  var connection: Connection?
+  var context: ChannelHandlerContext?
+  var state = ConnectionState<Exchange>()
 
-    // State of the current exchange.
-    var outgoing = Outgoing()
-    var incoming = Incoming()
-    var decoder: ResponseDecoder
-    var watchdog: Watchdog?
+  // State of the current exchange.
+  var outgoing = Outgoing()
+  var incoming = Incoming()
+  var decoder: ResponseDecoder
+  var watchdog: Watchdog?
 
-    /// Bytes that are not decoded yet.
-    var inbound = ByteBuffer()
-    /// The buffer for writing, reused for one request after the other.
-    var outbound = ByteBuffer()
-    private var endedCleanly = true
-    private var cause: (any Error)?
+  /// The bytes not decoded yet.
+  var inbound = ByteBuffer()
+  /// The buffer for writing, reused for one request after the other.
+  var outbound = ByteBuffer()
+  private var endedCleanly = true
+  private var cause: (any Error)?
 
-    /// The current exchange.
-    var exchange: Exchange? { state.exchange }
+  /// The current exchange.
+  var exchange: Exchange? { state.exchange }
 
-    init(owner: any ConnectionOwner, framingLimits: FramingLimits, codingLimits: CodingLimits) {
-      self.owner = owner
-      self.codingLimits = codingLimits
-      decoder = ResponseDecoder(limits: framingLimits)
-    }
+  init(owner: any ConnectionOwner, framingLimits: FramingLimits, codingLimits: CodingLimits) {
+    self.owner = owner
+    self.codingLimits = codingLimits
+    decoder = ResponseDecoder(limits: framingLimits)
+  }
 
-    // MARK: Events of the channel
+  // MARK: Events of the channel
 
-    func handlerAdded(context: ChannelHandlerContext) {
-      self.context = context
-      watchdog = Watchdog(loop: context.eventLoop) { [weak self] in self?.timedOut(in: $0) }
-    }
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    watchdog = Watchdog(loop: context.eventLoop) { [weak self] in self?.timedOut(in: $0) }
+  }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-      // A channel that was never active does not report that it became inactive.
-      socketClosed()
-    }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    // A channel that was never active does not report that it became inactive.
+    socketClosed()
+  }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      var bytes = unwrapInboundIn(data)
-      switch state.bytesArrived() {
-      case .decode:
-        inbound.take(&bytes)
-        decode()
-      case .close: abort()
-      case .ignore: break
-      }
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-      if context.channel.isWritable { resumeUpload() }
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      if case .uncleanShutdown = error as? NIOSSLError {
-        endedCleanly = false
-        return
-      }
-      cause = cause ?? error
-      endedCleanly = false
-      context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-      socketClosed()
-    }
-
-    // MARK: Ending from outside
-
-    /// Closes the connection if it is idle.
-    func closeIfIdle() {
-      if state.closedUnused() { context?.close(promise: nil) }
-    }
-
-    /// Closes the connection; an exchange on it fails.
-    func terminate(_ error: TransportError) {
-      guard exchange != nil else { return closeIfIdle() }
-      fail(.broken, error.detail)
-    }
-
-    /// Closes the connection at once if the exchange is on it.
-    func abandon(_ exchange: Exchange) {
-      guard self.exchange === exchange else { return }
-      state.broken()
-      discardExchange()
-      abort()
-    }
-
-    /// Ends the exchange, unless the head of its response has arrived.
-    func endAttempt(of exchange: Exchange) {
-      // It may have moved to another connection meanwhile.
-      guard self.exchange === exchange else { return exchange.deadlinePassed() }
-      guard state.response != .head else { return }
-      let phase: CallPhase = state.request == .complete ? .awaitingHead : .connecting
-      let error = TransportError.attemptTimedOut(in: phase, requestState: state.requestState)
-      fail(error.kind, error.detail)
-    }
-
-    // MARK: Ending
-
-    /// Closes the socket without TLS's close notification, which would wait for the peer's.
-    func abort() {
-      guard let context else { return }
-      if let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
-        tls.close(promise: nil)
-      } else {
-        context.close(promise: nil)
-      }
-    }
-
-    /// Discards what belongs to the exchange.
-    func discardExchange() {
-      outgoing.stop()
-      outgoing = Outgoing()
-      incoming = Incoming()
-      inbound = ByteBuffer()
-      watchdog?.clear()
-    }
-
-    // MARK: Failing
-
-    /// Fails the exchange and closes the connection.
-    func fail(_ kind: TransportError.Kind, _ detail: String, _ underlying: (any Error)? = nil) {
-      fail(TransportError(kind, requestState: state.requestState, detail: detail, underlying: underlying))
-    }
-
-    func fail(_ error: TransportError) {
-      guard let exchange else { return }
-      let content = incoming.content
-      state.broken()
-      discardExchange()
-      abort()
-      content?.finish(throwing: error)
-      owner.fail(exchange, error)
-    }
-
-    private func timedOut(in phase: CallPhase) {
-      guard let exchange else { return }
-      // Bytes that have left since the last look restart the time limit.
-      if state.awaited == .progress, measureProgress() { return }
-      let isHead = phase == .awaitingHead
-      let limit =
-        (isHead ? exchange.timeouts.firstByte : exchange.timeouts.stall).map { "\(Duration($0))" } ?? "too long"
-      fail(
-        .timedOut(phase),
-        isHead
-          ? "no response head arrived within \(limit), the limit of firstByte"
-          : "no byte moved in either direction for \(limit), the limit of stall")
-    }
-
-    /// Handles the end of the socket, whichever side has closed it.
-    private func socketClosed() {
-      guard let connection else { return }
-      self.connection = nil
-      context = nil
-      // Reported before the exchange ends, so that there is room for another connection.
-      owner.connectionClosed(connection)
-      switch state.closed(isRepeatable: exchange?.isRepeatable ?? false) {
-      case .end: watchdog?.stop()
-      case .wait: break
-      case .resend: if !resend() { endInput() }
-      case .judge: endInput()
-      }
-    }
-
-    /// Decodes what has arrived as all that comes.
-    func endInput() {
-      do {
-        while exchange != nil, let part = try decoder.endOfInput(cleanly: endedCleanly) { handle(part) }
-        if exchange != nil { fail(.broken, Self.brokenOff(cause), cause) }
-      } catch {
-        // A server may reject the client's certificate only after the handshake.
-        let isRefused = state.response != .head && (cause is BoringSSLError || cause is NIOSSLError)
-        let detail = isRefused ? TransportError.text(ofBreak: cause) : cause.map { Self.brokenOff($0) }
-        fail(isRefused ? .tls : .broken, detail ?? error.detail, cause ?? error)
-      }
-      watchdog?.stop()
-    }
-
-    private static func brokenOff(_ cause: (any Error)?) -> String {
-      let what = TransportError.text(ofBreak: cause) ?? "the connection closed"
-      return "\(what) before the response was complete"
-    }
-
-    /// Sends the exchange again on a new connection. Returns `false` if it may not be.
-    private func resend() -> Bool {
-      guard let exchange, owner.resend(exchange, wasWritten: state.request != .unsent) else { return false }
-      state.broken()
-      discardExchange()
-      watchdog?.stop()
-      return true
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var bytes = unwrapInboundIn(data)
+    switch state.bytesArrived() {
+    case .decode:
+      inbound.take(&bytes)
+      decode()
+    case .close: abort()
+    case .ignore: break
     }
   }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { resumeUpload() }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if case .uncleanShutdown = error as? NIOSSLError {
+      endedCleanly = false
+      return
+    }
+    cause = cause ?? error
+    endedCleanly = false
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    socketClosed()
+  }
+
+  // MARK: Ending from outside
+
+  /// Closes the connection if it is idle.
+  func closeIfIdle() {
+    if state.closedUnused() { context?.close(promise: nil) }
+  }
+
+  /// Closes the connection; an exchange on it fails.
+  func terminate(_ error: TransportError) {
+    guard exchange != nil else { return closeIfIdle() }
+    fail(.connectionLost, error.detail)
+  }
+
+  /// Closes the connection immediately if the exchange is on it.
+  func abandon(_ exchange: Exchange) {
+    guard self.exchange === exchange else { return }
+    state.broken()
+    discardExchange()
+    abort()
+  }
+
+  /// Ends the exchange, unless the head of its response has arrived.
+  func endAttempt(of exchange: Exchange) {
+    // The exchange may have moved to another connection meanwhile.
+    guard self.exchange === exchange else { return exchange.deadlinePassed() }
+    guard state.response != .head else { return }
+    let phase: CallPhase = state.request == .complete ? .awaitingHead : .connecting
+    let error = TransportError.attemptTimedOut(in: phase, requestState: state.requestState)
+    fail(error.kind, error.detail)
+  }
+
+  // MARK: Ending
+
+  /// Closes the socket without TLS's close notification, which would wait for the peer's.
+  func abort() {
+    guard let context else { return }
+    if let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
+      tls.close(promise: nil)
+    } else {
+      context.close(promise: nil)
+    }
+  }
+
+  /// Discards the state of the exchange.
+  func discardExchange() {
+    outgoing.stop()
+    outgoing = Outgoing()
+    incoming = Incoming()
+    inbound = ByteBuffer()
+    watchdog?.clear()
+  }
+
+  // MARK: Failing
+
+  /// Fails the exchange and closes the connection.
+  func fail(_ kind: TransportError.Kind, _ detail: String, _ underlying: (any Error)? = nil) {
+    fail(TransportError(kind, requestState: state.requestState, detail: detail, underlying: underlying))
+  }
+
+  func fail(_ error: TransportError) {
+    guard let exchange else { return }
+    let content = incoming.content
+    state.broken()
+    discardExchange()
+    abort()
+    content?.finish(throwing: error)
+    owner.fail(exchange, error)
+  }
+
+  private func timedOut(in phase: CallPhase) {
+    guard let exchange else { return }
+    // Bytes that have left since the last measurement restart the time limit.
+    if state.awaited == .progress, measureProgress() { return }
+    let isHead = phase == .awaitingHead
+    let limit =
+      (isHead ? exchange.timeouts.firstByte : exchange.timeouts.stall).map { "\(Duration($0))" } ?? "too long"
+    fail(
+      .timedOut(phase),
+      isHead
+        ? "no response head arrived within \(limit), the limit of firstByte"
+        : "no byte moved in either direction for \(limit), the limit of stall")
+  }
+
+  /// Handles the end of the socket, whichever side has closed it.
+  private func socketClosed() {
+    guard let connection else { return }
+    self.connection = nil
+    context = nil
+    // Reported before the exchange ends, so that there is room for another connection.
+    owner.connectionClosed(connection)
+    switch state.closed(isRepeatable: exchange?.isRepeatable ?? false) {
+    case .end: watchdog?.stop()
+    case .wait: break
+    case .resend: if !resend() { endInput() }
+    case .judge: endInput()
+    }
+  }
+
+  /// Decodes the remaining bytes, after which no more arrive.
+  func endInput() {
+    do {
+      while exchange != nil, let part = try decoder.endOfInput(cleanly: endedCleanly) { handle(part) }
+      if exchange != nil { fail(.connectionLost, Self.brokenOff(cause), cause) }
+    } catch {
+      // A server may reject the client's certificate only after the handshake.
+      let isRefused = state.response != .head && (cause is BoringSSLError || cause is NIOSSLError)
+      let detail = isRefused ? TransportError.text(ofBreak: cause) : cause.map { Self.brokenOff($0) }
+      fail(isRefused ? .tls : .connectionLost, detail ?? error.detail, cause ?? error)
+    }
+    watchdog?.stop()
+  }
+
+  private static func brokenOff(_ cause: (any Error)?) -> String {
+    let what = TransportError.text(ofBreak: cause) ?? "the connection closed"
+    return "\(what) before the response was complete"
+  }
+
+  /// Retries the exchange on a new connection. Returns `false` if it may not be retried.
+  private func resend() -> Bool {
+    guard let exchange, owner.resend(exchange, wasWritten: state.request != .unsent) else { return false }
+    state.broken()
+    discardExchange()
+    watchdog?.stop()
+    return true
+  }
+}
 #endif

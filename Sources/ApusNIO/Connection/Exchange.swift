@@ -1,167 +1,170 @@
 #if NIO
-  import ApusCore
-  import NIOCore
-  import Synchronization
+import ApusCore
+import NIOCore
+import Synchronization
 
-  /// One exchange: the meeting point of the caller's task, which may be cancelled at any time, and a connection's event
-  /// loop. The first of them to end the exchange wins.
+/// One exchange, shared by the caller's task, which may be cancelled at any time, and a connection's event loop.
+/// The first of the two to end the exchange wins.
+///
+/// A message goes one way: the transport finds a ``Connection`` for the exchange, the connection's
+/// ``ConnectionHandler`` writes the request and reads the response, and the exchange resumes the caller with it. The
+/// exchange itself calls neither of them; it passes cancellation and the deadline to its ``ConnectionOwner``.
+final class Exchange: DeadlineTarget {
+  typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
+  typealias State = ExchangeState<Connection>
+
+  private struct Shared {
+    var state = State()
+    var waiter: Waiter?
+    /// The start of the wait for a connection; `nil` if there was no wait.
+    var queuedSince: NIODeadline?
+    /// Whether the pool's limits delay the exchange: no connection was being made for it when it began to wait.
+    var isHeldUp = false
+    /// The alarm that ends the wait for a connection.
+    var alarm: Scheduled<Void>?
+
+    mutating func takeWaiter(_ isTold: Bool) -> Waiter? {
+      guard isTold else { return nil }
+      defer { waiter = nil }
+      return waiter
+    }
+
+    mutating func takeAlarm() -> Scheduled<Void>? {
+      defer { alarm = nil }
+      return alarm
+    }
+  }
+
+  let request: PreparedRequest
+  let context: ExchangeContext
+  let timeouts: Timeouts
+  private let owner: any ConnectionOwner
+  private let shared = Mutex(Shared())
+
+  init(_ request: PreparedRequest, context: ExchangeContext, timeouts: Timeouts, owner: any ConnectionOwner) {
+    self.request = request
+    self.context = context
+    self.timeouts = timeouts.with(context.values[ExchangeTimeouts.self], of: context.call.timeout)
+    self.owner = owner
+  }
+
+  // MARK: Queries
+
+  /// Whether the call asks for a connection that was never used.
+  var wantsNewConnection: Bool { context.values[NewConnectionKey.self] }
+
+  /// Whether the exchange needs a connection that was never used: the call asks for one, or a reused connection was
+  /// closed.
+  var needsNewConnection: Bool { wantsNewConnection || shared.withLock { $0.state.needsNewConnection } }
+
+  /// Whether the pool's limits delay the exchange.
+  var isHeldUp: Bool { shared.withLock { $0.isHeldUp } }
+
+  /// The time spent waiting for a connection; `nil` if there was no wait.
+  var waitingTime: Duration? { shared.withLock { $0.queuedSince }.map { Duration(.now() - $0) } }
+
+  /// Whether the request may be sent twice without harm.
+  var isRepeatable: Bool { request.content.isReplayable && context.isRepeatable(request.head) }
+
+  /// The current position.
+  var place: State.Position { shared.withLock { $0.state.place } }
+
+  // MARK: From the caller
+
+  /// Cancels the exchange in any state.
+  func cancel() {
+    owner.cancel(self)
+  }
+
+  /// Ends the attempt, unless the head of the response has arrived.
+  func deadlinePassed() {
+    owner.attemptDeadlinePassed(for: self)
+  }
+
+  // MARK: From the owner
+
+  /// Begins the exchange; the waiter is resumed exactly once. Returns `false` if the exchange has ended already.
+  func begin(_ waiter: Waiter) -> Bool {
+    shared.withLock { shared in
+      guard shared.state.begun() else { return false }
+      shared.waiter = waiter
+      return true
+    }
+  }
+
+  /// Notes that there is no connection for the exchange yet.
   ///
-  /// A message goes one way: the transport finds a ``Connection`` for the exchange, the connection's
-  /// ``ConnectionHandler`` writes the request and reads the response, and the exchange resumes the caller with it. The
-  /// exchange itself calls neither of them; it passes cancellation and the deadline to its ``ConnectionOwner``.
-  final class Exchange: DeadlineTarget {
-    typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
-    typealias State = ExchangeState<Connection>
-
-    private struct Shared {
-      var state = State()
-      var waiter: Waiter?
-      /// The time since which it has waited for a connection; `nil` if it did not have to.
-      var queuedSince: NIODeadline?
-      /// Whether the pool's limits hold it up: no connection was being made for it when it began to wait.
-      var isHeldUp = false
-      /// The alarm that ends the wait for a connection.
-      var alarm: Scheduled<Void>?
-
-      mutating func takeWaiter(_ isTold: Bool) -> Waiter? {
-        guard isTold else { return nil }
-        defer { waiter = nil }
-        return waiter
-      }
-
-      mutating func takeAlarm() -> Scheduled<Void>? {
-        defer { alarm = nil }
-        return alarm
-      }
-    }
-
-    let request: PreparedRequest
-    let context: ExchangeContext
-    let timeouts: Timeouts
-    private let owner: any ConnectionOwner
-    private let shared = Mutex(Shared())
-
-    init(_ request: PreparedRequest, context: ExchangeContext, timeouts: Timeouts, owner: any ConnectionOwner) {
-      self.request = request
-      self.context = context
-      self.timeouts = timeouts.with(context.values[ExchangeTimeouts.self], of: context.call.timeout)
-      self.owner = owner
-    }
-
-    // MARK: Queries
-
-    /// Whether its call asks for a connection that was never used.
-    var wantsNewConnection: Bool { context.values[NewConnectionKey.self] }
-
-    /// Whether it needs a connection that was never used: its call asks for that, or it found a connection closed.
-    var needsNewConnection: Bool { wantsNewConnection || shared.withLock { $0.state.needsNewConnection } }
-
-    /// Whether the pool's limits hold it up.
-    var isHeldUp: Bool { shared.withLock { $0.isHeldUp } }
-
-    /// The time it has waited for its connection; `nil` if it did not have to.
-    var waitingTime: Duration? { shared.withLock { $0.queuedSince }.map { Duration(.now() - $0) } }
-
-    /// Whether its request may be sent twice without harm.
-    var isRepeatable: Bool { request.content.isReplayable && context.isRepeatable(request.head) }
-
-    /// Where it is.
-    var place: State.Place { shared.withLock { $0.state.place } }
-
-    // MARK: From the caller
-
-    /// Cancels it wherever it is.
-    func cancel() {
-      owner.cancel(self)
-    }
-
-    /// Ends its attempt, unless the head of the response has arrived.
-    func deadlinePassed() {
-      owner.attemptDeadlinePassed(for: self)
-    }
-
-    // MARK: From the owner
-
-    /// Begins; the waiter is resumed exactly once. Returns `false` if the exchange has ended already.
-    func begin(_ waiter: Waiter) -> Bool {
-      shared.withLock { shared in
-        guard shared.state.begun() else { return false }
-        shared.waiter = waiter
-        return true
-      }
-    }
-
-    /// Notes that there is no connection for it yet.
-    ///
-    /// - Parameter isHeldUp: whether none is being made for it, because the pool has reached a limit.
-    func hasToWait(isHeldUp: Bool) {
-      shared.withLock { shared in
-        shared.queuedSince = shared.queuedSince ?? .now()
-        shared.isHeldUp = isHeldUp
-      }
-    }
-
-    /// Keeps the alarm that ends its wait for a connection. Returns `false` if the alarm is not needed.
-    func keep(_ alarm: Scheduled<Void>?) -> Bool {
-      shared.withLock { shared in
-        // It may have got and lost a connection meanwhile; then the alarm of that wait is the right one.
-        guard case .queued = shared.state.place, shared.alarm == nil else { return false }
-        shared.alarm = alarm
-        return true
-      }
-    }
-
-    /// Leaves a reused connection that closed before any byte of the response. Returns `false` if it did that before or
-    /// has ended.
-    ///
-    /// - Parameter wasWritten: whether any of the request was written.
-    func requeue(wasWritten: Bool) -> Bool {
-      shared.withLock { $0.state.requeued(wasWritten: wasWritten) }
-    }
-
-    /// Ends it. Returns the place to remove it from, and the waiter to resume afterwards; `nil` if it is left alone.
-    ///
-    /// - Parameter onlyWhileWaiting: whether to leave it alone unless it waits for a connection.
-    func end(onlyWhileWaiting: Bool = false) -> (State.Ending, Waiter?)? {
-      let ended = shared.withLock { shared -> (State.Ending, Waiter?, Scheduled<Void>?)? in
-        guard let ending = shared.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return nil }
-        return (ending, shared.takeWaiter(ending.tells), shared.takeAlarm())
-      }
-      guard let (ending, waiter, alarm) = ended else { return nil }
-      alarm?.cancel()
-      return (ending, waiter)
-    }
-
-    // MARK: From the connection
-
-    /// Enters a connection. Returns `false` if it has ended.
-    func enter(_ connection: Connection) -> Bool {
-      let (isWanted, alarm) = shared.withLock { shared -> (Bool, Scheduled<Void>?) in
-        shared.state.entered(connection) ? (true, shared.takeAlarm()) : (false, nil)
-      }
-      alarm?.cancel()
-      return isWanted
-    }
-
-    /// Hands the head to the caller, while the content still arrives.
-    func deliverHead(_ response: ResponseMessage) {
-      let waiter = shared.withLock { shared in
-        let isTold = shared.state.headDelivered()
-        return shared.takeWaiter(isTold)
-      }
-      waiter?.resume(returning: response)
-    }
-
-    /// Ends it with a complete response; `nil` if the head was delivered before.
-    func complete(_ response: ResponseMessage?) {
-      let waiter = end()?.1
-      if let response { waiter?.resume(returning: response) }
+  /// - Parameter isHeldUp: whether no connection is being made for the exchange, because the pool has reached a
+  ///   limit.
+  func hasToWait(isHeldUp: Bool) {
+    shared.withLock { shared in
+      shared.queuedSince = shared.queuedSince ?? .now()
+      shared.isHeldUp = isHeldUp
     }
   }
 
-  extension Exchange: Hashable {
-    static func == (lhs: Exchange, rhs: Exchange) -> Bool { lhs === rhs }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  /// Keeps the alarm that ends the wait for a connection. Returns `false` if the alarm is not needed.
+  func keep(_ alarm: Scheduled<Void>?) -> Bool {
+    shared.withLock { shared in
+      // The exchange may have got and lost a connection meanwhile; then the alarm of the later wait counts.
+      guard case .queued = shared.state.place, shared.alarm == nil else { return false }
+      shared.alarm = alarm
+      return true
+    }
   }
+
+  /// Leaves a reused connection that closed before any byte of the response. Returns `false` if the exchange did
+  /// that before or has ended.
+  ///
+  /// - Parameter wasWritten: whether any of the request was written.
+  func requeue(wasWritten: Bool) -> Bool {
+    shared.withLock { $0.state.requeued(wasWritten: wasWritten) }
+  }
+
+  /// Ends the exchange. Returns the place to remove it from, and the waiter to resume afterwards; `nil` if nothing
+  /// changes.
+  ///
+  /// - Parameter onlyWhileWaiting: whether to change nothing unless the exchange waits for a connection.
+  func end(onlyWhileWaiting: Bool = false) -> (State.Ending, Waiter?)? {
+    let ended = shared.withLock { shared -> (State.Ending, Waiter?, Scheduled<Void>?)? in
+      guard let ending = shared.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return nil }
+      return (ending, shared.takeWaiter(ending.tells), shared.takeAlarm())
+    }
+    guard let (ending, waiter, alarm) = ended else { return nil }
+    alarm?.cancel()
+    return (ending, waiter)
+  }
+
+  // MARK: From the connection
+
+  /// Enters a connection. Returns `false` if the exchange has ended.
+  func enter(_ connection: Connection) -> Bool {
+    let (isWanted, alarm) = shared.withLock { shared -> (Bool, Scheduled<Void>?) in
+      shared.state.entered(connection) ? (true, shared.takeAlarm()) : (false, nil)
+    }
+    alarm?.cancel()
+    return isWanted
+  }
+
+  /// Hands the head to the caller, while the content still arrives.
+  func deliverHead(_ response: ResponseMessage) {
+    let waiter = shared.withLock { shared in
+      let isTold = shared.state.headDelivered()
+      return shared.takeWaiter(isTold)
+    }
+    waiter?.resume(returning: response)
+  }
+
+  /// Ends the exchange with a complete response; `nil` if the head was delivered before.
+  func complete(_ response: ResponseMessage?) {
+    let waiter = end()?.1
+    if let response { waiter?.resume(returning: response) }
+  }
+}
+
+extension Exchange: Hashable {
+  static func == (lhs: Exchange, rhs: Exchange) -> Bool { lhs === rhs }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
 #endif

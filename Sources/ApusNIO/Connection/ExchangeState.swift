@@ -1,86 +1,88 @@
 #if NIO
-  import ApusCore
+import ApusCore
 
-  /// The position of an exchange between its caller and the connections. A pure state machine; ``Exchange`` keeps it under
-  /// a lock.
-  ///
-  /// The caller's task and a connection's event loop both change it, and the first to end the exchange wins. The caller is
-  /// resumed exactly once, by the first of ``headDelivered()`` and ``ended(onlyWhileWaiting:)`` that says so.
-  struct ExchangeState<ConnectionID: Equatable> {
-    enum Place: Equatable {
-      /// Not begun.
-      case nowhere
-      /// Waiting for a connection.
-      case queued
-      case on(ConnectionID)
-      case over
-    }
+/// The position of an exchange between its caller and the connections. A pure state machine; ``Exchange`` keeps it
+/// under a lock.
+///
+/// The caller's task and a connection's event loop both change it, and the first to end the exchange wins. The
+/// caller is resumed exactly once, by the first of ``headDelivered()`` and ``ended(onlyWhileWaiting:)`` whose
+/// result says so.
+struct ExchangeState<ConnectionID: Equatable> {
+  enum Position: Equatable {
+    /// Not begun.
+    case nowhere
+    /// Waiting for a connection.
+    case queued
+    case on(ConnectionID)
+    case over
+  }
 
-    /// The consequences of an exchange's end.
-    struct Ending: Equatable {
-      /// The place from which the exchange has to be removed.
-      let place: Place
-      /// Whether the caller is to be resumed.
-      let tells: Bool
-      /// Whether an earlier connection may have delivered the request, so that "not sent" would be wrong.
-      let wasWritten: Bool
+  /// The consequences of an exchange's end.
+  struct Ending: Equatable {
+    /// The place from which the exchange has to be removed.
+    let place: Position
+    /// Whether the caller is to be resumed.
+    let tells: Bool
+    /// Whether an earlier connection may have delivered the request, so that "not sent" would be wrong.
+    let wasWritten: Bool
 
-      /// Corrects a request state that considers the last connection only.
-      func requestState(_ state: RequestState) -> RequestState {
-        state == .notSent && wasWritten ? .maybeSent : state
-      }
-    }
-
-    private(set) var place = Place.nowhere
-    /// Whether the caller waits for the head.
-    private var isAwaited = false
-    /// Whether the exchange found a connection closed, and so needs one that was never used.
-    private(set) var needsNewConnection = false
-    /// Whether the request was written to the connection that was closed.
-    private var wasWritten = false
-
-    /// Starts to wait for a connection. Returns `false` if the exchange has ended already.
-    mutating func begun() -> Bool {
-      guard case .nowhere = place else { return false }
-      place = .queued
-      isAwaited = true
-      return true
-    }
-
-    /// Enters a connection. Returns `false` if the exchange does not wait for one.
-    mutating func entered(_ connection: ConnectionID) -> Bool {
-      guard case .queued = place else { return false }
-      place = .on(connection)
-      return true
-    }
-
-    /// Leaves a reused connection that closed before any byte of the response, to wait for a new one. Returns `false` if it
-    /// did that before or has ended.
-    ///
-    /// - Parameter wasWritten: whether any of the request was written.
-    mutating func requeued(wasWritten: Bool) -> Bool {
-      guard !needsNewConnection else { return false }
-      switch place {
-      case .nowhere, .over: return false
-      case .queued, .on:
-        (needsNewConnection, self.wasWritten, place) = (true, wasWritten, .queued)
-        return true
-      }
-    }
-
-    /// Delivers the head while content still arrives. Returns `false` if nobody waits for it.
-    mutating func headDelivered() -> Bool {
-      defer { isAwaited = false }
-      return isAwaited
-    }
-
-    /// Ends the exchange, for whatever reason.
-    ///
-    /// - Parameter onlyWhileWaiting: whether to return `nil` and change nothing unless it waits for a connection.
-    mutating func ended(onlyWhileWaiting: Bool = false) -> Ending? {
-      if onlyWhileWaiting { guard case .queued = place else { return nil } }
-      defer { (place, isAwaited) = (.over, false) }
-      return Ending(place: place, tells: isAwaited, wasWritten: wasWritten)
+    /// Corrects a request state that considers the last connection only.
+    func requestState(_ state: RequestState) -> RequestState {
+      state == .notSent && wasWritten ? .maybeSent : state
     }
   }
+
+  private(set) var place = Position.nowhere
+  /// Whether the caller waits for the head.
+  private var isAwaited = false
+  /// Whether the exchange found a connection closed, and so needs one that was never used.
+  private(set) var needsNewConnection = false
+  /// Whether the request was written to the connection that was closed.
+  private var wasWritten = false
+
+  /// Starts to wait for a connection. Returns `false` if the exchange has ended already.
+  mutating func begun() -> Bool {
+    guard case .nowhere = place else { return false }
+    place = .queued
+    isAwaited = true
+    return true
+  }
+
+  /// Enters a connection. Returns `false` if the exchange does not wait for one.
+  mutating func entered(_ connection: ConnectionID) -> Bool {
+    guard case .queued = place else { return false }
+    place = .on(connection)
+    return true
+  }
+
+  /// Leaves a reused connection that closed before any byte of the response, to wait for a new one. Returns `false`
+  /// if the exchange did that before or has ended.
+  ///
+  /// - Parameter wasWritten: whether any of the request was written.
+  mutating func requeued(wasWritten: Bool) -> Bool {
+    guard !needsNewConnection else { return false }
+    switch place {
+    case .nowhere, .over: return false
+    case .queued, .on:
+      (needsNewConnection, self.wasWritten, place) = (true, wasWritten, .queued)
+      return true
+    }
+  }
+
+  /// Delivers the head while content still arrives. Returns `false` if the caller does not wait for it.
+  mutating func headDelivered() -> Bool {
+    defer { isAwaited = false }
+    return isAwaited
+  }
+
+  /// Ends the exchange, for any reason.
+  ///
+  /// - Parameter onlyWhileWaiting: whether to return `nil` and change nothing unless the exchange waits for a
+  ///   connection.
+  mutating func ended(onlyWhileWaiting: Bool = false) -> Ending? {
+    if onlyWhileWaiting { guard case .queued = place else { return nil } }
+    defer { (place, isAwaited) = (.over, false) }
+    return Ending(place: place, tells: isAwaited, wasWritten: wasWritten)
+  }
+}
 #endif

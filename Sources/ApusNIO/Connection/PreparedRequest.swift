@@ -1,79 +1,79 @@
 #if NIO
-  import ApusCore
-  import HTTPTypes
+import ApusCore
+import HTTPTypes
 
-  /// The settings of a transport that shape its requests.
-  struct RequestSettings: Sendable {
-    let proxyRules: ProxyRules
-    /// Whether content codings are offered and decoded.
-    let decodesContent: Bool
-    /// `User-Agent`.
-    let userAgent: HTTPFields
-    /// `Accept-Encoding`.
-    let codings: HTTPFields
-    /// Both fields.
-    let allFields: HTTPFields
+/// The settings of a transport that shape its requests.
+struct RequestSettings: Sendable {
+  let proxyRules: ProxyRules
+  /// Whether content codings are offered and decoded.
+  let decodesContent: Bool
+  /// `User-Agent`.
+  let userAgent: HTTPFields
+  /// `Accept-Encoding`.
+  let codings: HTTPFields
+  /// Both fields.
+  let allFields: HTTPFields
 
-    init(proxyRules: ProxyRules, decodesContent: Bool, userAgent: String) {
-      self.proxyRules = proxyRules
-      self.decodesContent = decodesContent
-      self.userAgent = [.userAgent: userAgent]
-      codings = [.acceptEncoding: ContentCoding.acceptable]
-      allFields = [.userAgent: userAgent, .acceptEncoding: ContentCoding.acceptable]
+  init(proxyRules: ProxyRules, decodesContent: Bool, userAgent: String) {
+    self.proxyRules = proxyRules
+    self.decodesContent = decodesContent
+    self.userAgent = [.userAgent: userAgent]
+    codings = [.acceptEncoding: ContentCoding.acceptable]
+    allFields = [.userAgent: userAgent, .acceptEncoding: ContentCoding.acceptable]
+  }
+}
+
+/// A request message that can be sent, with its origin and its encoder.
+struct PreparedRequest: Sendable {
+  let head: HTTPRequest
+  let content: MessageContent
+  let origin: Origin
+  let encoder: RequestEncoder
+  /// Whether the response's content codings are decoded; `false` if the message itself asked for codings.
+  let decodesContent: Bool
+
+  /// - Throws: `TransportError` of the kind `invalidRequest` if the message cannot be sent.
+  init(_ message: RequestMessage, settings: RequestSettings) throws(TransportError) {
+    guard let origin = message.origin else {
+      throw Self.unsupported("the message has no http or https origin")
     }
+    self.origin = origin
+    head = message.head
+    content = message.content
+    decodesContent = settings.decodesContent && message.head.headerFields[.acceptEncoding] == nil
+    encoder = try Self.encoder(of: message, to: origin, settings)
   }
 
-  /// A request message that can be sent: its origin, and how it is written.
-  struct PreparedRequest: Sendable {
-    let head: HTTPRequest
-    let content: MessageContent
-    let origin: Origin
-    let encoder: RequestEncoder
-    /// Whether the response's content codings are decoded: not if the message itself asked for codings.
-    let decodesContent: Bool
+  /// The methods whose requests usually have content, and therefore announce it even if it is empty (RFC 9110 §8.6).
+  private static let contentful: Set<String> = ["POST", "PUT", "PATCH", "QUERY"]
 
-    /// - Throws: ``TransportError`` of the kind `unsupported` if the message cannot be sent.
-    init(_ message: RequestMessage, settings: RequestSettings) throws(TransportError) {
-      guard let origin = message.origin else {
-        throw Self.unsupported("the message has no http or https origin")
-      }
-      self.origin = origin
-      head = message.head
-      content = message.content
-      decodesContent = settings.decodesContent && message.head.headerFields[.acceptEncoding] == nil
-      encoder = try Self.encoder(of: message, to: origin, settings)
+  private static func encoder(
+    of message: RequestMessage, to origin: Origin, _ settings: RequestSettings
+  ) throws(TransportError) -> RequestEncoder {
+    var encoder = RequestEncoder(framing: framing(of: message))
+    let fields = message.head.headerFields
+    // A range of coded content cannot be decoded alone (RFC 9110 §14.2).
+    let offersCodings = settings.decodesContent && fields[.acceptEncoding] == nil && fields[.range] == nil
+    if fields[.userAgent] == nil {
+      encoder.adding = offersCodings ? settings.allFields : settings.userAgent
+    } else if offersCodings {
+      encoder.adding = settings.codings
     }
-
-    /// The methods whose requests usually have content, and therefore announce it even if it is empty (RFC 9110 §8.6).
-    private static let contentful: Set<String> = ["POST", "PUT", "PATCH", "QUERY"]
-
-    private static func encoder(
-      of message: RequestMessage, to origin: Origin, _ settings: RequestSettings
-    ) throws(TransportError) -> RequestEncoder {
-      var encoder = RequestEncoder(framing: framing(of: message))
-      let fields = message.head.headerFields
-      // A part of something that is coded as a whole cannot be decoded (RFC 9110 §14.2).
-      let offersCodings = settings.decodesContent && fields[.acceptEncoding] == nil && fields[.range] == nil
-      if fields[.userAgent] == nil {
-        encoder.adding = offersCodings ? settings.allFields : settings.userAgent
-      } else if offersCodings {
-        encoder.adding = settings.codings
-      }
-      // The credentials for a proxy that tunnels are sent with CONNECT only.
-      if origin.scheme == "http", let proxy = try settings.proxyRules.proxy(to: origin) {
-        encoder.form = .absolute
-        encoder.adding.append(contentsOf: proxy.fields)
-      }
-      return encoder
+    // The credentials for a proxy that tunnels are sent with CONNECT only.
+    if origin.scheme == "http", let proxy = try settings.proxyRules.proxy(to: origin) {
+      encoder.form = .absolute
+      encoder.adding.append(contentsOf: proxy.fields)
     }
-
-    private static func framing(of message: RequestMessage) -> RequestFraming {
-      if message.content.isEmpty { return contentful.contains(message.head.method.rawValue) ? .length(0) : .none }
-      return message.content.length.map { .length($0) } ?? .chunked
-    }
-
-    private static func unsupported(_ detail: String) -> TransportError {
-      TransportError(.unsupported, requestState: .notSent, detail: detail)
-    }
+    return encoder
   }
+
+  private static func framing(of message: RequestMessage) -> RequestFraming {
+    if message.content.isEmpty { return contentful.contains(message.head.method.rawValue) ? .length(0) : .none }
+    return message.content.length.map { .length($0) } ?? .chunked
+  }
+
+  private static func unsupported(_ detail: String) -> TransportError {
+    TransportError(.invalidRequest, requestState: .notSent, detail: detail)
+  }
+}
 #endif

@@ -1,47 +1,47 @@
 #if NIO
-  import NIOCore
-  import NIOPosix
+import NIOCore
+import NIOPosix
 
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #elseif canImport(Darwin)
-    import Darwin
-  #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
-  extension Channel {
-    /// The number of written bytes that are still on this side: those that the channel keeps, and those in the system's
-    /// buffer that the peer has not confirmed. A socket accepts megabytes at once, however slowly they leave. Call it on
-    /// the channel's loop.
-    var unsentBytes: Int {
-      let kept = (try? syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-      let unconfirmed = try? pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
-        socket in
-        var count: CInt = 0
-        #if canImport(Darwin)
-          var size = socklen_t(MemoryLayout<CInt>.size)
-          return getsockopt(socket, SOL_SOCKET, SO_NWRITE, &count, &size) == 0 ? Int(count) : 0
-        #else
-          // The other name of SIOCOUTQ.
-          return ioctl(socket, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
-        #endif
-      }
-      return kept + (unconfirmed ?? 0)
+extension Channel {
+  /// The number of written bytes that the peer has not acknowledged: bytes kept by the channel, and bytes in the
+  /// system's buffer. A socket accepts megabytes immediately, however slowly they leave. Call it on the channel's
+  /// loop.
+  var unsentBytes: Int {
+    let kept = (try? syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    let unconfirmed = try? pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+      socket in
+      var count: CInt = 0
+      #if canImport(Darwin)
+      var size = socklen_t(MemoryLayout<CInt>.size)
+      return getsockopt(socket, SOL_SOCKET, SO_NWRITE, &count, &size) == 0 ? Int(count) : 0
+      #else
+      // The other name of SIOCOUTQ.
+      return ioctl(socket, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
+      #endif
     }
+    return kept + (unconfirmed ?? 0)
   }
+}
 
-  extension ChannelPipeline.SynchronousOperations {
-    /// Whether something has arrived at the socket that was not read, bytes or the end of the connection. Neither waits nor
-    /// consumes anything.
-    var hasUnread: Bool {
-      let isThere = try? withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
-        var byte: UInt8 = 0
-        if recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) >= 0 { return true }
-        // A reset is reported as an error.
-        return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR
-      }
-      return isThere ?? false
+extension ChannelPipeline.SynchronousOperations {
+  /// Whether unread input has arrived at the socket: bytes or the end of the connection. Neither blocks nor
+  /// consumes input.
+  var hasUnread: Bool {
+    let isThere = try? withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+      var byte: UInt8 = 0
+      if recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) >= 0 { return true }
+      // A reset is reported as an error.
+      return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR
     }
+    return isThere ?? false
   }
+}
 #endif

@@ -1,88 +1,88 @@
 #if NIO
-  import ApusCore
-  import NIOCore
+import ApusCore
+import NIOCore
 
-  /// The time limits of one exchange, in SwiftNIO's units.
-  struct Timeouts: Sendable {
-    /// The limit for each wait for a connection, dialing included. Only a call can set it.
-    private(set) var connection: TimeAmount?
-    private(set) var firstByte: TimeAmount?
-    private(set) var stall: TimeAmount?
+/// The time limits of one exchange, in SwiftNIO's units.
+struct Timeouts: Sendable {
+  /// The limit for each wait for a connection, dialing included. Only a call can set it.
+  private(set) var connection: TimeAmount?
+  private(set) var firstByte: TimeAmount?
+  private(set) var stall: TimeAmount?
 
-    /// Makes a transport's limits; `nil` for none.
-    init(firstByte: Duration?, stall: Duration?) {
-      self.firstByte = firstByte.map { TimeAmount($0) }
-      self.stall = stall.map { TimeAmount($0) }
-    }
-
-    /// Returns the limits with those of a call in place of the transport's.
-    ///
-    /// - Parameters:
-    ///   - own: the call's limits for the parts of an exchange.
-    ///   - call: the call's own total limit; `nil` if it sets none. It replaces a shorter ``firstByte``: such a call
-    ///     expects a slow response, as a long poll does.
-    func with(_ own: ExchangeTimeouts, of call: Duration?) -> Timeouts {
-      var timeouts = self
-      if let limit = own.connection { timeouts.connection = TimeAmount(limit) }
-      if let limit = own.firstByte {
-        timeouts.firstByte = TimeAmount(limit)
-      } else if let limit = firstByte, let call {
-        timeouts.firstByte = max(limit, TimeAmount(call))
-      }
-      if let limit = own.stall { timeouts.stall = TimeAmount(limit) }
-      return timeouts
-    }
+  /// Creates a transport's limits; `nil` for none.
+  init(firstByte: Duration?, stall: Duration?) {
+    self.firstByte = firstByte.map { TimeAmount($0) }
+    self.stall = stall.map { TimeAmount($0) }
   }
 
-  /// A timer that fires when a connection waits for too long.
+  /// Returns the limits, with those of a call in place of the transport's.
   ///
-  /// Setting a limit only reads the clock. The scheduled task stays, and checks when it runs whether the time has come.
-  final class Watchdog {
-    private let loop: any EventLoop
-    private let onExpiry: (CallPhase) -> Void
-    private var deadline: NIODeadline?
-    private var phase = CallPhase.connecting
-    private var alarm: (task: Scheduled<Void>, instant: NIODeadline)?
-
-    init(loop: any EventLoop, onExpiry: @escaping (CallPhase) -> Void) {
-      self.loop = loop
-      self.onExpiry = onExpiry
+  /// - Parameters:
+  ///   - own: the call's limits for the parts of an exchange.
+  ///   - call: the call's own total limit; `nil` if it sets none. It replaces a shorter ``firstByte``: such a call
+  ///     expects a slow response, as a long poll does.
+  func with(_ own: ExchangeTimeouts, of call: Duration?) -> Timeouts {
+    var timeouts = self
+    if let limit = own.connection { timeouts.connection = TimeAmount(limit) }
+    if let limit = own.firstByte {
+      timeouts.firstByte = TimeAmount(limit)
+    } else if let limit = firstByte, let call {
+      timeouts.firstByte = max(limit, TimeAmount(call))
     }
-
-    /// Allows a duration from now on; `nil` for no limit.
-    func allow(_ time: TimeAmount?, in phase: CallPhase) {
-      guard let time else { return clear() }
-      let deadline = loop.now + time
-      self.deadline = deadline
-      self.phase = phase
-      if let alarm, alarm.instant <= deadline { return }
-      schedule(at: deadline)
-    }
-
-    /// Removes the limit.
-    func clear() {
-      deadline = nil
-    }
-
-    /// Cancels the timer for good.
-    func stop() {
-      deadline = nil
-      alarm?.task.cancel()
-      alarm = nil
-    }
-
-    private func schedule(at instant: NIODeadline) {
-      alarm?.task.cancel()
-      let task = loop.assumeIsolated().scheduleTask(deadline: instant) { self.ring() }
-      alarm = (task, instant)
-    }
-
-    private func ring() {
-      alarm = nil
-      guard let deadline else { return }
-      guard deadline <= loop.now else { return schedule(at: deadline) }
-      self.deadline = nil
-      onExpiry(phase)
-    }
+    if let limit = own.stall { timeouts.stall = TimeAmount(limit) }
+    return timeouts
   }
+}
+
+/// A timer that fires when a connection waits for too long.
+///
+/// Setting a limit only reads the clock. The scheduled task stays, and checks the limit when it runs.
+final class Watchdog {
+  private let loop: any EventLoop
+  private let onExpiry: (CallPhase) -> Void
+  private var deadline: NIODeadline?
+  private var phase = CallPhase.connecting
+  private var alarm: (task: Scheduled<Void>, instant: NIODeadline)?
+
+  init(loop: any EventLoop, onExpiry: @escaping (CallPhase) -> Void) {
+    self.loop = loop
+    self.onExpiry = onExpiry
+  }
+
+  /// Sets the limit, counted from now; `nil` for none.
+  func allow(_ time: TimeAmount?, in phase: CallPhase) {
+    guard let time else { return clear() }
+    let deadline = loop.now + time
+    self.deadline = deadline
+    self.phase = phase
+    if let alarm, alarm.instant <= deadline { return }
+    schedule(at: deadline)
+  }
+
+  /// Removes the limit.
+  func clear() {
+    deadline = nil
+  }
+
+  /// Cancels the timer for good.
+  func stop() {
+    deadline = nil
+    alarm?.task.cancel()
+    alarm = nil
+  }
+
+  private func schedule(at instant: NIODeadline) {
+    alarm?.task.cancel()
+    let task = loop.assumeIsolated().scheduleTask(deadline: instant) { self.ring() }
+    alarm = (task, instant)
+  }
+
+  private func ring() {
+    alarm = nil
+    guard let deadline else { return }
+    guard deadline <= loop.now else { return schedule(at: deadline) }
+    self.deadline = nil
+    onExpiry(phase)
+  }
+}
 #endif

@@ -1,181 +1,182 @@
 #if NIO
-  import ApusCore
-  import NIOCore
-  import NIOPosix
-  import Synchronization
+import ApusCore
+import NIOCore
+import NIOPosix
+import Synchronization
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #elseif canImport(Darwin)
-    import Darwin
-  #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
-  /// Content on its way to a connection. Requests one piece at a time, when there is room for it.
-  struct Upload: Sendable {
-    typealias Pieces = @Sendable () async throws -> ContentPiece?
+/// Content on its way to a connection. Requests one piece at a time, when there is room for it.
+struct Upload: Sendable {
+  typealias Pieces = @Sendable () async throws -> ContentPiece?
 
-    let exchange: Exchange
-    let connection: Connection
-    let length: Int64?
-    /// Starts a pass over the content.
-    let makePieces: @Sendable () async throws -> Pieces
+  let exchange: Exchange
+  let connection: Connection
+  let length: Int64?
+  /// Starts a pass over the content.
+  let makePieces: @Sendable () async throws -> Pieces
 
-    /// Sends all pieces. Returns early if the exchange ends.
-    func sendPieces() async {
-      do {
-        let pieces = try await makePieces()
-        var total: Int64 = 0
-        while let piece = try await pieces() {
-          guard piece.count > 0 else { continue }
-          total += Int64(piece.count)
-          if let length, total > length { throw LengthMismatch() }
-          guard await connection.writePiece(piece, of: exchange) else { return }
-        }
-        if let length, total < length { throw LengthMismatch() }
-        connection.finishContent(of: exchange)
-      } catch {
-        connection.failContent(of: exchange, error)
+  /// Sends all pieces. Returns early if the exchange ends.
+  func sendPieces() async {
+    do {
+      let pieces = try await makePieces()
+      var total: Int64 = 0
+      while let piece = try await pieces() {
+        guard piece.count > 0 else { continue }
+        total += Int64(piece.count)
+        if let length, total > length { throw LengthMismatch() }
+        guard await connection.writePiece(piece, of: exchange) else { return }
       }
-    }
-
-    /// The content is longer or shorter than announced.
-    struct LengthMismatch: Error {}
-  }
-
-  extension MessageContent {
-    /// The most bytes that are sent together with the head. More are sent in pieces.
-    static let singleWriteLimit = 64 << 10
-
-    /// Returns how to send the content in pieces; `nil` if there is none, or little enough for one write.
-    func upload(of exchange: Exchange, on connection: Connection) -> Upload? {
-      switch self {
-      case .empty: return nil
-      case .bytes(let data):
-        guard data.count > Self.singleWriteLimit else { return nil }
-        return Upload(exchange: exchange, connection: connection, length: length) { data.pieces(of: 256 << 10) }
-      case .file(let file):
-        return Upload(exchange: exchange, connection: connection, length: length) {
-          let reader = try await FileReader.open(file)
-          return { try await reader.next().map { .buffer($0) } }
-        }
-      case .stream(let stream):
-        return Upload(exchange: exchange, connection: connection, length: length) {
-          let pieces = try stream.makePieces()
-          return { try await pieces().map { .data($0) } }
-        }
-      }
+      if let length, total < length { throw LengthMismatch() }
+      connection.finishContent(of: exchange)
+    } catch {
+      connection.failContent(of: exchange, error)
     }
   }
 
-  extension Data {
-    fileprivate func pieces(of size: Int) -> Upload.Pieces {
-      let rest = Remaining(self)
-      return { rest.next(size).map { .data($0) } }
-    }
-  }
+  /// The content is longer or shorter than announced.
+  struct LengthMismatch: Error {}
+}
 
-  /// A piece of content, in the form in which its source has it.
-  enum ContentPiece: Sendable {
-    case data(Data)
-    case buffer(ByteBuffer)
+extension MessageContent {
+  /// The maximum number of content bytes sent together with the head. Longer content is sent in pieces.
+  static let singleWriteLimit = 64 << 10
 
-    var count: Int {
-      switch self {
-      case .data(let data): data.count
-      case .buffer(let buffer): buffer.readableBytes
+  /// Returns an upload that sends the content in pieces; `nil` if there is no content, or little enough for one
+  /// write.
+  func upload(of exchange: Exchange, on connection: Connection) -> Upload? {
+    switch self {
+    case .empty: return nil
+    case .bytes(let data):
+      guard data.count > Self.singleWriteLimit else { return nil }
+      return Upload(exchange: exchange, connection: connection, length: length) { data.pieces(of: 256 << 10) }
+    case .file(let file):
+      return Upload(exchange: exchange, connection: connection, length: length) {
+        let reader = try await FileReader.open(file)
+        return { try await reader.next().map { .buffer($0) } }
       }
-    }
-
-    func write(to target: inout ByteBuffer) {
-      switch self {
-      case .data(let data): target.writeBytes(data)
-      case .buffer(let buffer): target.writeImmutableBuffer(buffer)
+    case .stream(let stream):
+      return Upload(exchange: exchange, connection: connection, length: length) {
+        let pieces = try stream.makePieces()
+        return { try await pieces().map { .data($0) } }
       }
     }
   }
+}
 
-  /// Bytes that are handed out piece by piece.
-  private final class Remaining: Sendable {
-    private let rest: Mutex<Data>
+extension Data {
+  fileprivate func pieces(of size: Int) -> Upload.Pieces {
+    let rest = Remaining(self)
+    return { rest.next(size).map { .data($0) } }
+  }
+}
 
-    init(_ data: Data) {
-      rest = Mutex(data)
-    }
+/// A piece of content, in the form that its source provides.
+enum ContentPiece: Sendable {
+  case data(Data)
+  case buffer(ByteBuffer)
 
-    func next(_ count: Int) -> Data? {
-      rest.withLock { rest in
-        guard !rest.isEmpty else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
-      }
+  var count: Int {
+    switch self {
+    case .data(let data): data.count
+    case .buffer(let buffer): buffer.readableBytes
     }
   }
 
-  /// A file that is read in pieces, on threads that may block.
-  final class FileReader: Sendable {
-    private static let pieceLength = 256 << 10
-
-    private let descriptor: CInt
-    private let rest: Mutex<Int64>
-
-    private init(descriptor: CInt, length: Int64) {
-      self.descriptor = descriptor
-      rest = Mutex(length)
-    }
-
-    deinit {
-      close(descriptor)
-    }
-
-    /// Opens a file.
-    ///
-    /// - Throws: `FileUnreadable` if the file cannot be opened any more.
-    static func open(_ file: ContentFile) async throws -> FileReader {
-      let descriptor = try await NIOThreadPool.singleton.runIfActive { systemOpen(file.path) }
-      guard descriptor >= 0 else { throw FileUnreadable(path: file.path) }
-      return FileReader(descriptor: descriptor, length: file.length)
-    }
-
-    /// Returns the next piece; `nil` at the end, or after as many bytes as the file had when it was measured.
-    func next() async throws -> ByteBuffer? {
-      let count = rest.withLock { Int(min($0, Int64(Self.pieceLength))) }
-      guard count > 0 else { return nil }
-      let buffer = try await NIOThreadPool.singleton.runIfActive { try self.read(count) }
-      rest.withLock { $0 -= Int64(buffer.readableBytes) }
-      return buffer.readableBytes > 0 ? buffer : nil
-    }
-
-    private func read(_ count: Int) throws -> ByteBuffer {
-      var buffer = ByteBufferAllocator().buffer(capacity: count)
-      let descriptor = descriptor
-      try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { target in
-        var got: Int
-        repeat { got = systemRead(descriptor, target.baseAddress, count) } while got < 0 && errno == EINTR
-        guard got >= 0 else { throw IOError(errnoCode: errno, reason: "read") }
-        return got
-      }
-      return buffer
+  func write(to target: inout ByteBuffer) {
+    switch self {
+    case .data(let data): target.writeBytes(data)
+    case .buffer(let buffer): target.writeImmutableBuffer(buffer)
     }
   }
+}
 
-  /// A file that existed when the request was made and cannot be read now.
-  struct FileUnreadable: Error {
-    let path: String
+/// Bytes that are handed out piece by piece.
+private final class Remaining: Sendable {
+  private let rest: Mutex<Data>
+
+  init(_ data: Data) {
+    rest = Mutex(data)
   }
 
-  private func systemOpen(_ path: String) -> CInt {
-    open(path, O_RDONLY | O_CLOEXEC)
+  func next(_ count: Int) -> Data? {
+    rest.withLock { rest in
+      guard !rest.isEmpty else { return nil }
+      defer { rest = rest.dropFirst(count) }
+      return rest.prefix(count)
+    }
+  }
+}
+
+/// A file that is read in pieces, on threads that may block.
+final class FileReader: Sendable {
+  private static let pieceLength = 256 << 10
+
+  private let descriptor: CInt
+  private let rest: Mutex<Int64>
+
+  private init(descriptor: CInt, length: Int64) {
+    self.descriptor = descriptor
+    rest = Mutex(length)
   }
 
-  private func systemRead(_ descriptor: CInt, _ target: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(descriptor, target, count)
+  deinit {
+    close(descriptor)
   }
+
+  /// Opens a file.
+  ///
+  /// - Throws: `FileUnreadable` if the file cannot be opened any more.
+  static func open(_ file: ContentFile) async throws -> FileReader {
+    let descriptor = try await NIOThreadPool.singleton.runIfActive { systemOpen(file.path) }
+    guard descriptor >= 0 else { throw FileUnreadable(path: file.path) }
+    return FileReader(descriptor: descriptor, length: file.length)
+  }
+
+  /// Returns the next piece; `nil` at the end, or after as many bytes as the file had when it was measured.
+  func next() async throws -> ByteBuffer? {
+    let count = rest.withLock { Int(min($0, Int64(Self.pieceLength))) }
+    guard count > 0 else { return nil }
+    let buffer = try await NIOThreadPool.singleton.runIfActive { try self.read(count) }
+    rest.withLock { $0 -= Int64(buffer.readableBytes) }
+    return buffer.readableBytes > 0 ? buffer : nil
+  }
+
+  private func read(_ count: Int) throws -> ByteBuffer {
+    var buffer = ByteBufferAllocator().buffer(capacity: count)
+    let descriptor = descriptor
+    try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { target in
+      var got: Int
+      repeat { got = systemRead(descriptor, target.baseAddress, count) } while got < 0 && errno == EINTR
+      guard got >= 0 else { throw IOError(errnoCode: errno, reason: "read") }
+      return got
+    }
+    return buffer
+  }
+}
+
+/// A file that existed when the request was made and cannot be read now.
+struct FileUnreadable: Error {
+  let path: String
+}
+
+private func systemOpen(_ path: String) -> CInt {
+  open(path, O_RDONLY | O_CLOEXEC)
+}
+
+private func systemRead(_ descriptor: CInt, _ target: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(descriptor, target, count)
+}
 #endif

@@ -1,250 +1,250 @@
 #if NIO
-  import ApusCore
-  import NIOCore
-  import NIOPosix
-  import Synchronization
+import ApusCore
+import NIOCore
+import NIOPosix
+import Synchronization
 
-  /// The settings that all dials of a transport share.
-  struct DialSettings: Sendable {
-    /// The limit for the whole dial; `nil` for none.
-    let timeout: Duration?
-    let proxyRules: ProxyRules
-    let secureContext: SecureContext
-    let pins: [PinnedHost]
-    let framingLimits: FramingLimits
-    let resolver: NameResolver
+/// The settings that all dials of a transport share.
+struct DialSettings: Sendable {
+  /// The limit for the whole dial; `nil` for none.
+  let timeout: Duration?
+  let proxyRules: ProxyRules
+  let secureContext: SecureContext
+  let pins: [PinnedHost]
+  let framingLimits: FramingLimits
+  let resolver: NameResolver
+}
+
+/// A channel on which requests can be sent, and the durations of the dial that made it.
+struct DialedChannel {
+  let channel: any Channel
+  let timings: DialTimings
+}
+
+/// The durations of a dial's phases.
+struct DialTimings: Sendable {
+  /// Name resolution; `nil` if the host was an address.
+  var lookup: Duration?
+  /// From the first attempt to connect to the first success, a proxy's tunnel included.
+  var connect = Duration.zero
+  /// The TLS handshake; `nil` without TLS.
+  var handshake: Duration?
+
+  /// The sum of the phases.
+  var total: Duration { (lookup ?? .zero) + connect + (handshake ?? .zero) }
+}
+
+/// One attempt to make a connection: name resolution, TCP, a proxy's tunnel, TLS, within one time limit. Belongs to
+/// its event loop.
+final class Dial {
+  typealias Completion = (Result<DialedChannel, TransportError>) -> Void
+
+  private enum Stage: String {
+    case lookup = "looking up"
+    case connect = "connecting to"
+    case tunnel = "waiting for the response to CONNECT of"
+    case handshake = "the TLS handshake with"
   }
 
-  /// A channel on which requests can be sent, and the times it took to make it.
-  struct DialedChannel {
-    let channel: any Channel
-    let timings: DialTimings
+  private let origin: Origin
+  private let loop: any EventLoop
+  private let settings: DialSettings
+  private var completion: Completion?
+  private var proxy: ProxyServer?
+  private var timings = DialTimings()
+  private var phaseStart = NIODeadline.now()
+  /// The current stage, for the text of a timeout.
+  private var stage = Stage.lookup
+  private var limit: Scheduled<Void>?
+  /// The channel to close if the dial fails.
+  private var channel: (any Channel)?
+  private var race: AddressRace?
+  private var lookup: NameResolver.Lookup?
+  /// Whether the dial was given up because no exchange waits for the connection.
+  private(set) var isGivenUp = false
+
+  init(to origin: Origin, on loop: any EventLoop, settings: DialSettings) {
+    self.origin = origin
+    self.loop = loop
+    self.settings = settings
   }
 
-  /// The durations of a dial's phases.
-  struct DialTimings: Sendable {
-    /// Name resolution; `nil` if the host was an address.
-    var lookup: Duration?
-    /// From the first attempt to connect to the first success, a proxy's tunnel included.
-    var connect = Duration.zero
-    /// The TLS handshake; `nil` without TLS.
-    var handshake: Duration?
-
-    /// The sum.
-    var total: Duration { (lookup ?? .zero) + connect + (handshake ?? .zero) }
+  /// Starts the dial. `completion` is called once.
+  func start(_ completion: @escaping Completion) {
+    self.completion = completion
+    if let timeout = settings.timeout {
+      limit = loop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) { self.timedOut() }
+    }
+    do {
+      proxy = try settings.proxyRules.proxy(to: origin)
+    } catch {
+      return fail(error)
+    }
+    resolve(proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
   }
 
-  /// One attempt to make a connection: name resolution, TCP, a proxy's tunnel, TLS, within one time limit. Belongs to its
-  /// event loop.
-  final class Dial {
-    typealias Completion = (Result<DialedChannel, TransportError>) -> Void
-
-    private enum Stage: String {
-      case lookup = "looking up"
-      case connect = "connecting to"
-      case tunnel = "waiting for the response to CONNECT of"
-      case handshake = "the TLS handshake with"
+  /// The peer that bytes go to: the proxy, if there is one, until its tunnel is open.
+  var peer: DialPeer {
+    guard let proxy, stage != .handshake else {
+      return DialPeer(host: origin.host, port: origin.port, isProxy: false)
     }
+    return DialPeer(host: proxy.host, port: proxy.port, isProxy: true)
+  }
 
-    private let origin: Origin
-    private let loop: any EventLoop
-    private let settings: DialSettings
-    private var completion: Completion?
-    private var proxy: ProxyServer?
-    private var timings = DialTimings()
-    private var phaseStart = NIODeadline.now()
-    /// The current stage, for the text of a timeout.
-    private var stage = Stage.lookup
-    private var limit: Scheduled<Void>?
-    /// The channel to close if the dial fails.
-    private var channel: (any Channel)?
-    private var race: AddressRace?
-    private var lookup: NameResolver.Lookup?
-    /// Whether the dial was given up because no exchange waits for the connection.
-    private(set) var isGivenUp = false
-
-    init(to origin: Origin, on loop: any EventLoop, settings: DialSettings) {
-      self.origin = origin
-      self.loop = loop
-      self.settings = settings
-    }
-
-    /// Starts the dial. `completion` is called once.
-    func start(_ completion: @escaping Completion) {
-      self.completion = completion
-      if let timeout = settings.timeout {
-        limit = loop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) { self.timedOut() }
+  private func resolve(_ host: String, port: Int) {
+    if let address = AddressLookup.literal(host, port: port) { return connect(to: [address]) }
+    let lookup = settings.resolver.lookUp(host, on: loop)
+    self.lookup = lookup
+    lookup.addresses.assumeIsolated().whenComplete { result in
+      self.lookup = nil
+      switch result {
+      case .success(var addresses):
+        self.timings.lookup = self.endPhase()
+        for index in addresses.indices { addresses[index].port = port }
+        self.connect(to: addresses)
+      case .failure(let error): self.fail(error)
       }
-      do {
-        proxy = try settings.proxyRules.proxy(to: origin)
-      } catch {
-        return fail(error)
-      }
-      resolve(proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
     }
+  }
 
-    /// The peer that bytes go to: the proxy, if there is one, until its tunnel is open.
-    var peer: DialPeer {
-      guard let proxy, stage != .handshake else {
-        return DialPeer(host: origin.host, port: origin.port, isProxy: false)
+  private func connect(to addresses: [SocketAddress]) {
+    guard completion != nil else { return }
+    stage = .connect
+    let race = AddressRace(addresses, on: loop) { result in
+      self.race = nil
+      switch result {
+      case .success(let channel): self.connected(channel)
+      case .failure(let error): self.fail(error)
       }
-      return DialPeer(host: proxy.host, port: proxy.port, isProxy: true)
     }
+    self.race = race
+    race.start()
+  }
 
-    private func resolve(_ host: String, port: Int) {
-      if let address = AddressLookup.literal(host, port: port) { return connect(to: [address]) }
-      let lookup = settings.resolver.lookUp(host, on: loop)
-      self.lookup = lookup
-      lookup.addresses.assumeIsolated().whenComplete { result in
-        self.lookup = nil
+  private func connected(_ channel: any Channel) {
+    guard completion != nil else { return channel.close(promise: nil) }
+    self.channel = channel
+    guard let proxy, origin.scheme == "https" else { return reached(channel) }
+    stage = .tunnel
+    Tunnel.open(to: origin, through: proxy, on: channel, limits: settings.framingLimits).assumeIsolated()
+      .whenComplete { result in
         switch result {
-        case .success(var addresses):
-          self.timings.lookup = self.endPhase()
-          for index in addresses.indices { addresses[index].port = port }
-          self.connect(to: addresses)
+        case .success: self.reached(channel)
         case .failure(let error): self.fail(error)
         }
       }
-    }
+  }
 
-    private func connect(to addresses: [SocketAddress]) {
-      guard completion != nil else { return }
-      stage = .connect
-      let race = AddressRace(addresses, on: loop) { result in
-        self.race = nil
+  /// Continues with a channel whose bytes reach the origin, or a proxy that forwards requests to it.
+  private func reached(_ channel: any Channel) {
+    // Bytes read before the TLS handler is added would be lost, so reading waits for it.
+    if origin.scheme == "https" { try? channel.syncOptions?.setOption(.autoRead, value: false) }
+    timings.connect = endPhase()
+    guard origin.scheme == "https" else { return finish(channel) }
+    stage = .handshake
+    let isForeignAddress = proxy != nil && AddressLookup.literal(origin.host, port: origin.port) != nil
+    settings.secureContext.context(identifiedBy: isForeignAddress ? .ours : .library, on: loop)
+      .flatMap { [origin, pins = settings.pins] context in
+        Handshake.perform(with: origin.host, on: channel, context: context, pins: pins)
+      }
+      .assumeIsolated()
+      .whenComplete { result in
         switch result {
-        case .success(let channel): self.connected(channel)
+        case .success:
+          self.timings.handshake = self.endPhase()
+          self.finish(channel)
         case .failure(let error): self.fail(error)
         }
       }
-      self.race = race
-      race.start()
-    }
+  }
 
-    private func connected(_ channel: any Channel) {
-      guard completion != nil else { return channel.close(promise: nil) }
-      self.channel = channel
-      guard let proxy, origin.scheme == "https" else { return reached(channel) }
-      stage = .tunnel
-      Tunnel.open(to: origin, through: proxy, on: channel, limits: settings.framingLimits).assumeIsolated()
-        .whenComplete { result in
-          switch result {
-          case .success: self.reached(channel)
-          case .failure(let error): self.fail(error)
-          }
-        }
-    }
+  /// Completes the dial with a channel that is ready.
+  private func finish(_ channel: any Channel) {
+    guard let completion else { return channel.close(promise: nil) }
+    // A channel that is closed already would not report its end to a handler added later.
+    guard channel.isActive else { return fail(ChannelError.eof) }
+    limit?.cancel()
+    self.channel = nil
+    self.completion = nil
+    completion(.success(DialedChannel(channel: channel, timings: timings)))
+  }
 
-    /// Goes on with a channel whose bytes reach the origin, or a proxy that forwards requests to it.
-    private func reached(_ channel: any Channel) {
-      // Bytes that come before TLS listens must wait for it; read now, they would be lost.
-      if origin.scheme == "https" { try? channel.syncOptions?.setOption(.autoRead, value: false) }
-      timings.connect = endPhase()
-      guard origin.scheme == "https" else { return finish(channel) }
-      stage = .handshake
-      let isForeignAddress = proxy != nil && AddressLookup.literal(origin.host, port: origin.port) != nil
-      settings.secureContext.context(identifiedBy: isForeignAddress ? .ours : .library, on: loop)
-        .flatMap { [origin, pins = settings.pins] context in
-          Handshake.perform(with: origin.host, on: channel, context: context, pins: pins)
-        }
-        .assumeIsolated()
-        .whenComplete { result in
-          switch result {
-          case .success:
-            self.timings.handshake = self.endPhase()
-            self.finish(channel)
-          case .failure(let error): self.fail(error)
-          }
-        }
-    }
+  private func endPhase() -> Duration {
+    let now = NIODeadline.now()
+    defer { phaseStart = now }
+    return Duration(now - phaseStart)
+  }
 
-    /// Completes the dial with a channel that is ready.
-    private func finish(_ channel: any Channel) {
-      guard let completion else { return channel.close(promise: nil) }
-      // A channel that is closed already would never report it to a handler added later.
-      guard channel.isActive else { return fail(ChannelError.eof) }
-      limit?.cancel()
-      self.channel = nil
-      self.completion = nil
-      completion(.success(DialedChannel(channel: channel, timings: timings)))
-    }
+  // MARK: Ending
 
-    private func endPhase() -> Duration {
-      let now = NIODeadline.now()
-      defer { phaseStart = now }
-      return Duration(now - phaseStart)
-    }
+  /// Cancels the dial because the transport shuts down.
+  func cancel() {
+    fail(TransportError.shutDown)
+  }
 
-    // MARK: Ending
+  /// Gives up the dial while it resolves the name, because no call waits for the connection and the lookup would
+  /// delay others. A dial that is past the lookup continues, for the next caller.
+  func giveUpLookup() {
+    guard lookup != nil else { return }
+    isGivenUp = true
+    fail(CancellationError())
+  }
 
-    /// Cancels the dial because the transport shuts down.
-    func cancel() {
-      fail(TransportError.shutDown)
-    }
+  private func timedOut() {
+    let limit = settings.timeout.map { " longer than \($0), the connectTimeout" } ?? " too long"
+    fail(
+      TransportError(
+        .timedOut(.connecting), requestState: .notSent, detail: "\(stage.rawValue) \(peer) took\(limit)"))
+  }
 
-    /// Gives up the dial while it resolves the name, because nobody waits for the connection and the lookup would delay
-    /// others. A connection attempt goes on instead, for the next caller.
-    func giveUpLookup() {
-      guard lookup != nil else { return }
-      isGivenUp = true
-      fail(CancellationError())
-    }
+  private func fail(_ error: any Error) {
+    limit?.cancel()
+    // Taken first: closing the channel reports further failures, which are consequences of this one.
+    let completion = completion
+    self.completion = nil
+    if let lookup { settings.resolver.cancel(lookup) }
+    lookup = nil
+    race?.cancel()
+    race = nil
+    channel?.close(promise: nil)
+    channel = nil
+    completion?(.failure(TransportError(connecting: error, to: peer)))
+  }
+}
 
-    private func timedOut() {
-      let limit = settings.timeout.map { " longer than \($0), the connectTimeout" } ?? " too long"
-      fail(
-        TransportError(
-          .timedOut(.connecting), requestState: .notSent, detail: "\(stage.rawValue) \(peer) took\(limit)"))
-    }
+/// The dials of a transport that are under way.
+final class OpenDials: Sendable {
+  private struct Entry: Sendable {
+    let origin: Origin
+    let loop: any EventLoop
+    let dial: NIOLoopBound<Dial>
+  }
 
-    private func fail(_ error: any Error) {
-      limit?.cancel()
-      // Taken first: closing the channel reports failures of its own, which are consequences of this one.
-      let completion = completion
-      self.completion = nil
-      if let lookup { settings.resolver.cancel(lookup) }
-      lookup = nil
-      race?.cancel()
-      race = nil
-      channel?.close(promise: nil)
-      channel = nil
-      completion?(.failure(TransportError(connecting: error, to: peer)))
+  private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+  /// Adds a dial. Call it on the dial's loop.
+  func add(_ dial: Dial, to origin: Origin, on loop: any EventLoop) {
+    let entry = Entry(origin: origin, loop: loop, dial: NIOLoopBound(dial, eventLoop: loop))
+    entries.withLock { $0[ObjectIdentifier(dial)] = entry }
+  }
+
+  func remove(_ dial: Dial) {
+    // Released outside of the lock.
+    let entry = entries.withLock { $0.removeValue(forKey: ObjectIdentifier(dial)) }
+    withExtendedLifetime(entry) {}
+  }
+
+  /// Gives up the dials to an origin that still resolve its name.
+  func giveUpLookups(of origin: Origin) {
+    for entry in entries.withLock({ $0.values.filter { $0.origin == origin } }) {
+      entry.loop.execute { entry.dial.value.giveUpLookup() }
     }
   }
 
-  /// The dials of a transport that are under way.
-  final class OpenDials: Sendable {
-    private struct Entry: Sendable {
-      let origin: Origin
-      let loop: any EventLoop
-      let dial: NIOLoopBound<Dial>
-    }
-
-    private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
-
-    /// Adds a dial. Call it on the dial's loop.
-    func add(_ dial: Dial, to origin: Origin, on loop: any EventLoop) {
-      let entry = Entry(origin: origin, loop: loop, dial: NIOLoopBound(dial, eventLoop: loop))
-      entries.withLock { $0[ObjectIdentifier(dial)] = entry }
-    }
-
-    func remove(_ dial: Dial) {
-      // Released outside of the lock.
-      let entry = entries.withLock { $0.removeValue(forKey: ObjectIdentifier(dial)) }
-      withExtendedLifetime(entry) {}
-    }
-
-    /// Gives up the dials to an origin that still resolve its name.
-    func giveUpLookups(of origin: Origin) {
-      for entry in entries.withLock({ $0.values.filter { $0.origin == origin } }) {
-        entry.loop.execute { entry.dial.value.giveUpLookup() }
-      }
-    }
-
-    func cancelAll() {
-      for entry in entries.withLock({ Array($0.values) }) {
-        entry.loop.execute { entry.dial.value.cancel() }
-      }
+  func cancelAll() {
+    for entry in entries.withLock({ Array($0.values) }) {
+      entry.loop.execute { entry.dial.value.cancel() }
     }
   }
+}
 #endif

@@ -1,19 +1,19 @@
 #if NIO
-  import NIOCore
+import NIOCore
 
-  extension ByteBuffer {
-    /// Moves all of `bytes` behind the unread bytes of this buffer, and frees the bytes already read.
-    ///
-    /// A buffer that is only written to would keep everything that ever passed through it. Copies only unread bytes.
-    mutating func take(_ bytes: inout ByteBuffer) {
-      guard bytes.readableBytes > 0 else { return }
-      if readableBytes == 0 {
-        self = bytes
-        bytes = ByteBuffer()
-      } else {
-        discardReadBytes()
-        writeBuffer(&bytes)
-      }
+extension ByteBuffer {
+  /// Moves all of `bytes` behind the unread bytes of this buffer, and frees the bytes already read.
+  ///
+  /// A buffer that is only appended to would keep all bytes that ever passed through it. Copies only unread bytes.
+  mutating func take(_ bytes: inout ByteBuffer) {
+    guard bytes.readableBytes > 0 else { return }
+    if readableBytes == 0 {
+      self = bytes
+      bytes = ByteBuffer()
+    } else {
+      discardReadBytes()
+      writeBuffer(&bytes)
     }
   }
+}
 #endif

@@ -1,65 +1,65 @@
 #if NIO
-  /// The limits on the framing of one response.
+/// The limits on the framing of one response.
+///
+/// Content is limited by its reader instead, which knows its purpose. These limits bound the memory of a decoder,
+/// and the work that a server can cause without sending any content.
+struct FramingLimits: Sendable, Hashable {
+  /// The maximum number of bytes of status lines and field lines in one response: interim responses, head and
+  /// trailers together. Default: 256 KiB.
+  var fieldBytes = 256 << 10
+  /// The maximum number of field lines in one response: interim responses, head and trailers together. Default:
+  /// 1,000. `HTTPFields` traps at 65,535.
+  var fieldCount = 1000
+  /// The maximum number of interim responses before the final one (RFC 9110 §15.2). Default: 64.
+  var interimCount = 64
+  /// The maximum number of bytes of a chunk's first line, extensions included (RFC 9112 §7.1.1). Default: 4 KiB.
+  var chunkLineBytes = 4 << 10
+  /// The bytes by which the chunks' first lines may exceed twice the content they announce. Default: 16 KiB.
   ///
-  /// Content is limited by its reader instead, which knows its purpose. These limits bound what a decoder keeps, and the
-  /// work that a server can cause without sending any content.
-  struct FramingLimits: Sendable, Hashable {
-    /// The most bytes of status lines and field lines in one response: interim responses, head and trailers together.
-    /// Default: 256 KiB.
-    var fieldBytes = 256 << 10
-    /// The most field lines in one response: interim responses, head and trailers together. Default: 1,000. `HTTPFields`
-    /// traps at 65,535.
-    var fieldCount = 1000
-    /// The most interim responses before the final one (RFC 9110 §15.2). Default: 64.
-    var interimCount = 64
-    /// The most bytes of a chunk's first line, extensions included (RFC 9112 §7.1.1). Default: 4 KiB.
-    var chunkLineBytes = 4 << 10
-    /// The bytes by which the chunks' first lines may exceed twice the content they announce. Default: 16 KiB.
-    ///
-    /// A bound on their sum alone would refuse long streams that sign every chunk.
-    var chunkOverhead = 16 << 10
+  /// A bound on their sum alone would refuse long streams that sign every chunk.
+  var chunkOverhead = 16 << 10
+}
+
+/// The remaining budget while one response is read.
+struct FramingBudget: Sendable {
+  private var bytes: Int
+  private var fields: Int
+  private var interimResponses: Int
+
+  init(_ limits: FramingLimits) {
+    bytes = limits.fieldBytes
+    fields = limits.fieldCount
+    interimResponses = limits.interimCount
   }
 
-  /// The rest of the limits while one response is read.
-  struct FramingBudget: Sendable {
-    private var bytes: Int
-    private var fields: Int
-    private var interimResponses: Int
-
-    init(_ limits: FramingLimits) {
-      bytes = limits.fieldBytes
-      fields = limits.fieldCount
-      interimResponses = limits.interimCount
-    }
-
-    /// Throws if an incomplete line is already longer than the bytes that may still come.
-    @inline(__always)
-    func check(pending count: Int) throws(FramingError) {
-      if count > bytes { throw Self.tooLarge }
-    }
-
-    /// Takes the bytes of a line from the budget.
-    @inline(__always)
-    mutating func takeLine(_ count: Int) throws(FramingError) {
-      bytes -= count
-      if bytes < 0 { throw Self.tooLarge }
-    }
-
-    /// Takes a field from the budget.
-    @inline(__always)
-    mutating func takeField() throws(FramingError) {
-      fields -= 1
-      if fields < 0 { throw FramingError(.tooManyFields, "the response has too many fields") }
-    }
-
-    /// Takes an interim response from the budget.
-    mutating func takeInterimResponse() throws(FramingError) {
-      interimResponses -= 1
-      if interimResponses < 0 {
-        throw FramingError(.tooManyInterimResponses, "the response has too many interim responses")
-      }
-    }
-
-    private static let tooLarge = FramingError(.fieldsTooLarge, "the response's fields are too large")
+  /// Throws if an incomplete line is already longer than the remaining budget.
+  @inline(__always)
+  func check(pending count: Int) throws(FramingError) {
+    if count > bytes { throw Self.tooLarge }
   }
+
+  /// Takes the bytes of a line from the budget.
+  @inline(__always)
+  mutating func takeLine(_ count: Int) throws(FramingError) {
+    bytes -= count
+    if bytes < 0 { throw Self.tooLarge }
+  }
+
+  /// Takes a field from the budget.
+  @inline(__always)
+  mutating func takeField() throws(FramingError) {
+    fields -= 1
+    if fields < 0 { throw FramingError(.tooManyFields, "the response has too many fields") }
+  }
+
+  /// Takes an interim response from the budget.
+  mutating func takeInterimResponse() throws(FramingError) {
+    interimResponses -= 1
+    if interimResponses < 0 {
+      throw FramingError(.tooManyInterimResponses, "the response has too many interim responses")
+    }
+  }
+
+  private static let tooLarge = FramingError(.fieldsTooLarge, "the response's fields are too large")
+}
 #endif

@@ -1,150 +1,150 @@
 #if NIO
-  import ApusCore
-  import NIOCore
-  import NIOSSL
-  import NIOTLS
+import ApusCore
+import NIOCore
+import NIOSSL
+import NIOTLS
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// The TLS handshake of a connection. Nothing of a request is written before it has succeeded.
-  enum Handshake {
-    /// Performs the handshake on the channel's loop. The future fails with the cause; the channel stays open then.
-    static func perform(
-      with host: String, on channel: any Channel, context: NIOSSLContext, pins: [PinnedHost]
-    ) -> EventLoopFuture<Void> {
-      let done = channel.eventLoop.makePromise(of: Void.self)
-      do {
-        let name = serverName(host)
-        let chain = pins.cover(host, at: Date()) ? VerifiedChain() : nil
-        let tls =
-          try chain?.handler(context: context, serverName: name)
-          ?? NIOSSLClientHandler(context: context, serverHostname: name)
-        let waiting = HandshakeHandler(done: done) {
-          guard HostIdentity.covers(host, names: tls.peerCertificate.map(names(in:)) ?? []) else {
-            return TLSFailure(reason: TLSFailure.wrongHost)
-          }
-          guard let chain, !pins.accept(chain.keys, from: host, at: Date()) else { return nil }
-          return TLSFailure(reason: "the host presents none of the keys pinned for it")
-        } explain: { error in
-          TLSFailure(error) { TLSFailure.fault(of: tls.peerCertificate, at: Date()) }
+/// The TLS handshake of a connection. Nothing of a request is written before it has succeeded.
+enum Handshake {
+  /// Performs the handshake on the channel's loop. The future fails with the cause; the channel then stays open.
+  static func perform(
+    with host: String, on channel: any Channel, context: NIOSSLContext, pins: [PinnedHost]
+  ) -> EventLoopFuture<Void> {
+    let done = channel.eventLoop.makePromise(of: Void.self)
+    do {
+      let name = serverName(host)
+      let chain = pins.covers(host, at: Date()) ? VerifiedChain() : nil
+      let tls =
+        try chain?.handler(context: context, serverName: name)
+        ?? NIOSSLClientHandler(context: context, serverHostname: name)
+      let waiting = HandshakeHandler(done: done) {
+        guard HostIdentity.covers(host, names: tls.peerCertificate.map(names(in:)) ?? []) else {
+          return TLSFailure(reason: TLSFailure.wrongHost)
         }
-        try channel.pipeline.syncOperations.addHandlers([tls, waiting])
-        try channel.syncOptions?.setOption(.autoRead, value: true)
-      } catch {
-        done.fail(error)
+        guard let chain, !pins.accepts(chain.keys, from: host, at: Date()) else { return nil }
+        return TLSFailure(reason: "the host presents none of the keys pinned for it")
+      } explain: { error in
+        TLSFailure(error) { TLSFailure.fault(of: tls.peerCertificate, at: Date()) }
       }
-      return done.futureResult
+      try channel.pipeline.syncOperations.addHandlers([tls, waiting])
+      try channel.syncOptions?.setOption(.autoRead, value: true)
+    } catch {
+      done.fail(error)
     }
+    return done.futureResult
+  }
 
-    private static func names(in certificate: NIOSSLCertificate) -> [HostIdentity.Name] {
-      certificate._subjectAlternativeNames().compactMap { name in
-        switch name.nameType {
-        case .dnsName: .dns(Array(name.contents))
-        case .ipAddress: .address(Array(name.contents))
-        default: nil
-        }
+  private static func names(in certificate: NIOSSLCertificate) -> [HostIdentity.Name] {
+    certificate._subjectAlternativeNames().compactMap { name in
+      switch name.nameType {
+      case .dnsName: .dns(Array(name.contents))
+      case .ipAddress: .address(Array(name.contents))
+      default: nil
       }
-    }
-
-    /// Returns the name to request and to verify; `nil` for an address, which the library compares with the peer's.
-    private static func serverName(_ host: String) -> String? {
-      guard AddressLookup.literal(host, port: 443) == nil else { return nil }
-      let bytes = host.utf8
-      return bytes.last == UInt8(ascii: ".") ? String(decoding: bytes.dropLast(), as: UTF8.self) : host
     }
   }
 
-  /// Waits for the end of the handshake, then leaves the pipeline.
-  private final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
+  /// Returns the name to request and to verify; `nil` for an address, which the library compares with the peer's.
+  private static func serverName(_ host: String) -> String? {
+    guard AddressLookup.literal(host, port: 443) == nil else { return nil }
+    let bytes = host.utf8
+    return bytes.last == UInt8(ascii: ".") ? String(decoding: bytes.dropLast(), as: UTF8.self) : host
+  }
+}
 
-    private var done: EventLoopPromise<Void>?
-    private let check: () -> TLSFailure?
-    private let explain: (any Error) -> TLSFailure?
+/// A handler that waits for the end of the handshake, then leaves the pipeline.
+private final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
 
-    /// - Parameters:
-    ///   - check: inspects the server's certificates after the handshake; `nil` if nothing is wrong.
-    ///   - explain: describes an error of the handshake if it is about TLS.
-    init(
-      done: EventLoopPromise<Void>, check: @escaping () -> TLSFailure?,
-      explain: @escaping (any Error) -> TLSFailure?
-    ) {
-      self.done = done
-      self.check = check
-      self.explain = explain
+  private var done: EventLoopPromise<Void>?
+  private let check: () -> TLSFailure?
+  private let explain: (any Error) -> TLSFailure?
+
+  /// - Parameters:
+  ///   - check: returns the fault of the server's certificates after the handshake; `nil` if there is none.
+  ///   - explain: describes an error of the handshake if it is about TLS.
+  init(
+    done: EventLoopPromise<Void>, check: @escaping () -> TLSFailure?,
+    explain: @escaping (any Error) -> TLSFailure?
+  ) {
+    self.done = done
+    self.check = check
+    self.explain = explain
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .handshakeCompleted = event as? TLSUserEvent {
+      let error = check()
+      finish(error.map { .failure($0) } ?? .success(()))
+      context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
+    context.fireUserInboundEventTriggered(event)
+  }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-      if case .handshakeCompleted = event as? TLSUserEvent {
-        let error = check()
-        finish(error.map { .failure($0) } ?? .success(()))
-        context.pipeline.syncOperations.removeHandler(self, promise: nil)
-      }
-      context.fireUserInboundEventTriggered(event)
-    }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    finish(.failure(explain(error) ?? error))
+    context.fireErrorCaught(error)
+  }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      finish(.failure(explain(error) ?? error))
-      context.fireErrorCaught(error)
-    }
+  func channelInactive(context: ChannelHandlerContext) {
+    finish(.failure(ChannelError.eof))
+    context.fireChannelInactive()
+  }
 
-    func channelInactive(context: ChannelHandlerContext) {
-      finish(.failure(ChannelError.eof))
-      context.fireChannelInactive()
-    }
+  private func finish(_ result: Result<Void, any Error>) {
+    done?.completeWith(result)
+    done = nil
+  }
+}
 
-    private func finish(_ result: Result<Void, any Error>) {
-      done?.completeWith(result)
-      done = nil
+/// The check that a certificate is valid for the requested host (RFC 9525 §6).
+///
+/// Done in addition to the TLS library's check, which accepts a certificate for the peer's address where a name was
+/// requested, even if the peer is a proxy.
+enum HostIdentity {
+  /// A name in a certificate. Only subject alternative names count.
+  enum Name: Sendable, Hashable {
+    case dns([UInt8])
+    case address([UInt8])
+  }
+
+  /// - Parameters:
+  ///   - host: a name, or an address with IPv6 in brackets.
+  ///   - names: the names in the certificate.
+  static func covers(_ host: String, names: [Name]) -> Bool {
+    if let address = AddressBytes.of(host) { return names.contains(.address(address)) }
+    var wanted = Array(host.utf8)
+    if wanted.last == UInt8(ascii: ".") { wanted.removeLast() }
+    return names.contains { name in
+      guard case .dns(let pattern) = name else { return false }
+      return matches(pattern, wanted)
     }
   }
 
-  /// Checks whether a certificate is valid for the requested host (RFC 9525 §6).
-  ///
-  /// Done in addition to the TLS library's check, which accepts a certificate for the peer's address where a name was
-  /// requested, even if the peer is a proxy.
-  enum HostIdentity {
-    /// A name in a certificate. Only subject alternative names count.
-    enum Name: Sendable, Hashable {
-      case dns([UInt8])
-      case address([UInt8])
+  private static func matches(_ pattern: [UInt8], _ host: [UInt8]) -> Bool {
+    let wanted = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    let given = pattern.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard given.count == wanted.count, let first = given.first, let label = wanted.first, !label.isEmpty else {
+      return false
     }
-
-    /// - Parameters:
-    ///   - host: a name, or an address with IPv6 in brackets.
-    ///   - names: the names in the certificate.
-    static func covers(_ host: String, names: [Name]) -> Bool {
-      if let address = AddressBytes.of(host) { return names.contains(.address(address)) }
-      var wanted = Array(host.utf8)
-      if wanted.last == UInt8(ascii: ".") { wanted.removeLast() }
-      return names.contains { name in
-        guard case .dns(let pattern) = name else { return false }
-        return matches(pattern, wanted)
-      }
-    }
-
-    private static func matches(_ pattern: [UInt8], _ host: [UInt8]) -> Bool {
-      let wanted = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-      let given = pattern.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-      guard given.count == wanted.count, let first = given.first, let label = wanted.first, !label.isEmpty else {
-        return false
-      }
-      guard zip(given.dropFirst(), wanted.dropFirst()).allSatisfy({ isSame($0, $1) }) else { return false }
-      // A wildcard replaces one whole label, the first, and at least two labels follow it.
-      return first.elementsEqual("*".utf8) ? given.count > 2 : isSame(first, label)
-    }
-
-    /// Whether two labels are equal, ignoring case.
-    private static func isSame(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
-      !one.isEmpty && one.elementsEqual(other) { lowercased($0) == lowercased($1) }
-    }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-      (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-    }
+    guard zip(given.dropFirst(), wanted.dropFirst()).allSatisfy({ isSame($0, $1) }) else { return false }
+    // A wildcard replaces one whole label, the first, and at least two labels follow it.
+    return first.elementsEqual("*".utf8) ? given.count > 2 : isSame(first, label)
   }
+
+  /// Whether two labels are equal, ignoring case.
+  private static func isSame(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
+    !one.isEmpty && one.elementsEqual(other) { lowercased($0) == lowercased($1) }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+}
 #endif

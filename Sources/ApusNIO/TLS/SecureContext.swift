@@ -1,51 +1,52 @@
 #if NIO
-  import ApusCore
-  import NIOCore
-  import NIOPosix
-  import NIOSSL
-  import Synchronization
+import ApusCore
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
 
-  /// The TLS contexts that all connections of a transport share. Each is made when first needed, which takes a while.
-  final class SecureContext: Sendable {
-    /// The party that checks whether a certificate is valid for the host.
-    enum Identification: Sendable, Hashable {
-      /// The TLS library, which compares an address with the peer's, and ``HostIdentity`` as well.
-      case library
-      /// ``HostIdentity`` alone: the host is an address and the peer is a proxy with another one.
-      case ours
-    }
+/// The TLS contexts that all connections of a transport share. Each is created when first needed, because creation
+/// is slow.
+final class SecureContext: Sendable {
+  /// The party that checks whether a certificate is valid for the host.
+  enum Identification: Sendable, Hashable {
+    /// The TLS library, which compares an address with the peer's, and ``HostIdentity`` as well.
+    case library
+    /// ``HostIdentity`` alone: the host is an address and the peer is a proxy with another address.
+    case ours
+  }
 
-    private let configure: @Sendable () throws -> TLSConfiguration
-    private let made = Mutex<[Identification: NIOSSLContext]>([:])
+  private let configure: @Sendable () throws -> TLSConfiguration
+  private let made = Mutex<[Identification: NIOSSLContext]>([:])
 
-    /// - Parameter configure: makes the configuration with full verification, perhaps from files; may block.
-    init(configure: @escaping @Sendable () throws -> TLSConfiguration) {
-      self.configure = configure
-    }
+  /// - Parameter configure: returns the configuration with full verification, perhaps from files; may block.
+  init(configure: @escaping @Sendable () throws -> TLSConfiguration) {
+    self.configure = configure
+  }
 
-    /// Returns the context, made on a thread that may block. Fails with a ``TransportError``.
-    func context(identifiedBy way: Identification, on loop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
-      if let context = made.withLock({ $0[way] }) { return loop.makeSucceededFuture(context) }
-      return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
-        let context = try self.make(way)
-        return self.made.withLock { made in
-          let first = made[way] ?? context
-          made[way] = first
-          return first
-        }
-      }
-    }
-
-    private func make(_ way: Identification) throws(TransportError) -> NIOSSLContext {
-      do {
-        var configuration = try configure()
-        if way == .ours { configuration.certificateVerification = .noHostnameVerification }
-        return try NIOSSLContext(configuration: configuration)
-      } catch {
-        throw TransportError(
-          .tls, requestState: .notSent, detail: "the certificates or the key cannot be read", underlying: error
-        )
+  /// Returns the context, made on a thread that may block. Fails with a `TransportError`.
+  func context(identifiedBy way: Identification, on loop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
+    if let context = made.withLock({ $0[way] }) { return loop.makeSucceededFuture(context) }
+    return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
+      let context = try self.make(way)
+      return self.made.withLock { made in
+        let first = made[way] ?? context
+        made[way] = first
+        return first
       }
     }
   }
+
+  private func make(_ way: Identification) throws(TransportError) -> NIOSSLContext {
+    do {
+      var configuration = try configure()
+      if way == .ours { configuration.certificateVerification = .noHostnameVerification }
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw TransportError(
+        .tls, requestState: .notSent, detail: "the certificates or the key cannot be read", underlying: error
+      )
+    }
+  }
+}
 #endif

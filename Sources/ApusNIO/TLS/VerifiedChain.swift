@@ -1,109 +1,109 @@
 #if NIO
-  import NIOSSL
+import NIOSSL
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// The public keys of the certificate chain that was verified for one connection. Belongs to its event loop.
-  final class VerifiedChain {
-    /// The SHA-256 hashes of each certificate's subject public key info, the authority's included.
-    private(set) var keys: [Data] = []
+/// The public keys of the certificate chain that was verified for one connection. Belongs to its event loop.
+final class VerifiedChain {
+  /// The SHA-256 hashes of each certificate's subject public key info, the authority's included.
+  private(set) var keys: [Data] = []
 
-    /// Makes a handler that verifies as usual and records every certificate of the verified chain here.
-    func handler(context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
-      let make: any PinnedHandlerMaking.Type = PinnedHandler.self
-      return try make.handler(context: context, serverName: serverName) { result, certificate in
-        // The verdict stays as it is: this callback only listens.
-        guard case .certificateVerified = result else { return .failed }
-        guard let key = try? certificate.extractPublicKey().toSPKIBytes() else { return .failed }
-        self.keys.append(Data(SHA256.hash(key)))
-        return .certificateVerified
-      }
+  /// Returns a handler that verifies as usual and records every certificate of the verified chain here.
+  func handler(context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
+    let make: any PinnedHandlerMaking.Type = PinnedHandler.self
+    return try make.handler(context: context, serverName: serverName) { result, certificate in
+      // The result stays unchanged: this callback only observes.
+      guard case .certificateVerified = result else { return .failed }
+      guard let key = try? certificate.extractPublicKey().toSPKIBytes() else { return .failed }
+      self.keys.append(Data(SHA256.hash(key)))
+      return .certificateVerified
+    }
+  }
+}
+
+/// NIOSSL's only callback that sees the verified chain without replacing the verification is deprecated. A protocol
+/// requirement carries no deprecation mark, so calling through it does not warn.
+private protocol PinnedHandlerMaking {
+  static func handler(
+    context: NIOSSLContext, serverName: String?, callback: @escaping NIOSSLVerificationCallback
+  ) throws -> NIOSSLClientHandler
+}
+
+private enum PinnedHandler: PinnedHandlerMaking {
+  @available(*, deprecated, message: "only to call what is deprecated itself")
+  static func handler(
+    context: NIOSSLContext, serverName: String?, callback: @escaping NIOSSLVerificationCallback
+  ) throws -> NIOSSLClientHandler {
+    try NIOSSLClientHandler(context: context, serverHostname: serverName, verificationCallback: callback)
+  }
+}
+
+/// SHA-256 (FIPS 180-4), for comparing keys with pins: a few hundred bytes for each handshake with a pinned host.
+enum SHA256 {
+  /// Returns the 32-byte digest of `bytes`.
+  static func hash(_ bytes: [UInt8]) -> [UInt8] {
+    var message = bytes
+    message.append(0x80)
+    while message.count % 64 != 56 { message.append(0) }
+    let bitCount = UInt64(bytes.count) * 8
+    for shift in stride(from: 56, through: 0, by: -8) { message.append(UInt8(truncatingIfNeeded: bitCount >> shift)) }
+    var state = start
+    for block in stride(from: 0, to: message.count, by: 64) { mix(message[block..<block + 64], into: &state) }
+    return state.flatMap { word in
+      stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
     }
   }
 
-  /// NIOSSL's only callback that sees the verified chain without replacing the verification is deprecated. A protocol
-  /// requirement carries no deprecation mark, so calling through it does not warn.
-  private protocol PinnedHandlerMaking {
-    static func handler(
-      context: NIOSSLContext, serverName: String?, callback: @escaping NIOSSLVerificationCallback
-    ) throws -> NIOSSLClientHandler
+  private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
+    let words = schedule(of: block)
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+    for round in 0..<64 {
+      let s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
+      let choice = (e & f) ^ (~e & g)
+      let first = h &+ s1 &+ choice &+ constants[round] &+ words[round]
+      let s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
+      let majority = (a & b) ^ (a & c) ^ (b & c)
+      (h, g, f, e) = (g, f, e, d &+ first)
+      (d, c, b, a) = (c, b, a, first &+ s0 &+ majority)
+    }
+    for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
   }
 
-  private enum PinnedHandler: PinnedHandlerMaking {
-    @available(*, deprecated, message: "only to call what is deprecated itself")
-    static func handler(
-      context: NIOSSLContext, serverName: String?, callback: @escaping NIOSSLVerificationCallback
-    ) throws -> NIOSSLClientHandler {
-      try NIOSSLClientHandler(context: context, serverHostname: serverName, verificationCallback: callback)
+  private static func schedule(of block: ArraySlice<UInt8>) -> [UInt32] {
+    var words: [UInt32] = []
+    words.reserveCapacity(64)
+    for start in stride(from: block.startIndex, to: block.endIndex, by: 4) {
+      words.append(block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) })
     }
+    for index in 16..<64 {
+      let (old, recent) = (words[index - 15], words[index - 2])
+      let s0 = rotate(old, 7) ^ rotate(old, 18) ^ (old >> 3)
+      let s1 = rotate(recent, 17) ^ rotate(recent, 19) ^ (recent >> 10)
+      words.append(words[index - 16] &+ s0 &+ words[index - 7] &+ s1)
+    }
+    return words
   }
 
-  /// SHA-256 (FIPS 180-4), for comparing keys with pins: a few hundred bytes for each handshake with a pinned host.
-  enum SHA256 {
-    /// Returns the 32-byte digest of `bytes`.
-    static func hash(_ bytes: [UInt8]) -> [UInt8] {
-      var message = bytes
-      message.append(0x80)
-      while message.count % 64 != 56 { message.append(0) }
-      let bitCount = UInt64(bytes.count) * 8
-      for shift in stride(from: 56, through: 0, by: -8) { message.append(UInt8(truncatingIfNeeded: bitCount >> shift)) }
-      var state = start
-      for block in stride(from: 0, to: message.count, by: 64) { mix(message[block..<block + 64], into: &state) }
-      return state.flatMap { word in
-        stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
-      }
-    }
+  private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
 
-    private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-      let words = schedule(of: block)
-      var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-      var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-      for round in 0..<64 {
-        let s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
-        let choice = (e & f) ^ (~e & g)
-        let first = h &+ s1 &+ choice &+ constants[round] &+ words[round]
-        let s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
-        let majority = (a & b) ^ (a & c) ^ (b & c)
-        (h, g, f, e) = (g, f, e, d &+ first)
-        (d, c, b, a) = (c, b, a, first &+ s0 &+ majority)
-      }
-      for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
-    }
+  private static let start: [UInt32] = [
+    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+  ]
 
-    private static func schedule(of block: ArraySlice<UInt8>) -> [UInt32] {
-      var words: [UInt32] = []
-      words.reserveCapacity(64)
-      for start in stride(from: block.startIndex, to: block.endIndex, by: 4) {
-        words.append(block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) })
-      }
-      for index in 16..<64 {
-        let (old, recent) = (words[index - 15], words[index - 2])
-        let s0 = rotate(old, 7) ^ rotate(old, 18) ^ (old >> 3)
-        let s1 = rotate(recent, 17) ^ rotate(recent, 19) ^ (recent >> 10)
-        words.append(words[index - 16] &+ s0 &+ words[index - 7] &+ s1)
-      }
-      return words
-    }
-
-    private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
-
-    private static let start: [UInt32] = [
-      0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-    ]
-
-    private static let constants: [UInt32] = [
-      0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
-      0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
-      0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
-      0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7, 0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967,
-      0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
-      0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070,
-      0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
-      0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
-    ]
-  }
+  private static let constants: [UInt32] = [
+    0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
+    0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
+    0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
+    0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7, 0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967,
+    0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
+    0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070,
+    0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
+    0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
+  ]
+}
 #endif

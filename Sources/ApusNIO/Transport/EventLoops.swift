@@ -1,108 +1,110 @@
 #if NIO
-  import NIOCore
-  public import NIOPosix
-  import Synchronization
+import NIOCore
+public import NIOPosix
+import Synchronization
 
-  extension NIOTransport {
-    /// The threads that serve a transport's connections.
-    public enum EventLoops: Sendable {
-      /// The process's shared event loops, one for each core, started when first needed. Other users of SwiftNIO share
-      /// them.
-      case shared
-      /// This number of event loops of the transport's own, at least one. They end with
-      /// ``NIOTransport/shutDown(within:)``.
-      case own(Int)
-      /// The event loops of this group. Its owner shuts it down, after the transport.
-      case group(MultiThreadedEventLoopGroup)
-    }
+extension NIOTransport {
+  /// The threads that serve a transport's connections.
+  public enum EventLoops: Sendable {
+    /// The process's shared event loops, one for each core, started when first needed. Other users of SwiftNIO share
+    /// them.
+    case shared
+    /// This number of event loops, at least one, that belong to the transport. They end with
+    /// ``NIOTransport/shutDown(within:)``.
+    case dedicated(Int)
+    /// The event loops of this group. Its owner shuts it down, after the transport.
+    case group(MultiThreadedEventLoopGroup)
+  }
+}
+
+/// The source of the event loops of a transport. Dedicated loops start when first needed.
+final class EventLoopSource: Sendable {
+  private struct State {
+    var group: MultiThreadedEventLoopGroup?
+    var isOver = false
   }
 
-  /// The source of the event loops of a transport. Loops of its own start when first needed.
-  final class EventLoopSource: Sendable {
-    private struct State {
-      var group: MultiThreadedEventLoopGroup?
-      var isOver = false
-    }
+  private let choice: NIOTransport.EventLoops
+  private let state = Mutex(State())
 
-    private let choice: NIOTransport.EventLoops
-    private let state = Mutex(State())
+  init(_ choice: NIOTransport.EventLoops) {
+    self.choice = choice
+  }
 
-    init(_ choice: NIOTransport.EventLoops) {
-      self.choice = choice
-    }
-
-    /// Returns the caller's own loop if it is one of these, else the next one; `nil` after shutdown.
-    func next() -> (any EventLoop)? {
-      state.withLock { state in
-        guard !state.isOver else { return nil }
-        switch choice {
-        case .shared: return MultiThreadedEventLoopGroup.singleton.any()
-        case .own(let count):
-          let group = state.group ?? MultiThreadedEventLoopGroup(numberOfThreads: max(1, count))
-          state.group = group
-          return group.any()
-        case .group(let group): return group.any()
-        }
-      }
-    }
-
-    /// Shuts the transport's own loops down, and waits for their end.
-    func shutDown() async {
-      try? await end()?.shutdownGracefully()
-    }
-
-    /// Shuts the transport's own loops down without waiting.
-    func abandon() {
-      end()?.shutdownGracefully { _ in }
-    }
-
-    private func end() -> MultiThreadedEventLoopGroup? {
-      state.withLock { state in
-        defer { state = State(isOver: true) }
-        return state.group
+  /// Returns the current event loop if it belongs to the source, else the source's next loop; `nil` after shutdown.
+  func next() -> (any EventLoop)? {
+    state.withLock { state in
+      guard !state.isOver else { return nil }
+      switch choice {
+      case .shared: return MultiThreadedEventLoopGroup.singleton.any()
+      case .dedicated(let count):
+        let group = state.group ?? MultiThreadedEventLoopGroup(numberOfThreads: max(1, count))
+        state.group = group
+        return group.any()
+      case .group(let group): return group.any()
       }
     }
   }
 
-  /// A task executor on an event loop, where responses arrive: a task on it continues without a change of threads.
+  /// Shuts the dedicated loops down, and waits for their end.
+  func shutDown() async {
+    try? await end()?.shutdownGracefully()
+  }
+
+  /// Shuts the dedicated loops down without waiting.
+  func abandon() {
+    end()?.shutdownGracefully { _ in }
+  }
+
+  private func end() -> MultiThreadedEventLoopGroup? {
+    state.withLock { state in
+      defer { state = State(isOver: true) }
+      return state.group
+    }
+  }
+}
+
+/// A task executor on an event loop, where responses arrive: a task on it continues without a change of threads.
+///
+/// For tasks that do little between calls. A task that computes or blocks delays every connection of its loop.
+public final class EventLoopExecutor: TaskExecutor {
+  private let loop: any EventLoop
+
+  init(_ loop: any EventLoop) {
+    self.loop = loop
+  }
+
+  /// Enqueues a job on the loop.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+extension NIOTransport {
+  /// Returns a task executor on one of the transport's event loops, the next loop at each call; `nil` after
+  /// shutdown.
   ///
-  /// For tasks that do little between calls. A task that computes or blocks delays every connection of its loop.
-  public final class EventLoopExecutor: TaskExecutor {
-    private let loop: any EventLoop
-
-    init(_ loop: any EventLoop) {
-      self.loop = loop
-    }
-
-    /// Enqueues a job on the loop.
-    public func enqueue(_ job: consuming ExecutorJob) {
-      let job = UnownedJob(job)
-      loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
+  /// A call whose task runs on this executor, from a client whose runtime uses it too, completes without a change
+  /// of threads; other calls need two. This pays off in services with thousands of small calls a second, not in
+  /// apps.
+  ///
+  /// ```swift
+  /// let transport = NIOTransport()
+  /// let executor = transport.executor()
+  /// let client = Client(baseURL: "https://api.example.com/v1", transport: transport) {
+  ///   $0.settings.runtime.executor = executor
+  /// }
+  /// let friends = try await withTaskExecutorPreference(executor) {
+  ///   try await client.send(Request<[User]>.get("/users/7/friends"))
+  /// }
+  /// ```
+  ///
+  /// A client uses one executor; for more, make several clients with the same transport. Small responses are
+  /// decoded on the executor too, content of more than 16 KiB on the global pool. Dedicated loops
+  /// (``EventLoops/dedicated(_:)``) end with the transport: run nothing on them afterwards.
+  public func executor() -> EventLoopExecutor? {
+    core.loops.next().map { EventLoopExecutor($0) }
   }
-
-  extension NIOTransport {
-    /// Returns a task executor on one of the transport's event loops, the next one at each call; `nil` after shutdown.
-    ///
-    /// A call whose task runs on it, from a client whose runtime uses it too, completes without a change of threads; a
-    /// usual call needs two. Worth it for services with thousands of small calls a second, not for apps.
-    ///
-    /// ```swift
-    /// let transport = NIOTransport()
-    /// let executor = transport.executor()
-    /// let client = Client(baseURL: "https://api.example.com/v1", transport: transport) {
-    ///   $0.settings.runtime.executor = executor
-    /// }
-    /// let friends = try await withTaskExecutorPreference(executor) {
-    ///   try await client.send(Request<[User]>.get("/users/7/friends"))
-    /// }
-    /// ```
-    ///
-    /// A client uses one executor; for more, make several clients with the same transport. Small responses are decoded on
-    /// the executor too, large ones on the global pool (`Runtime.decodedOnExecutor`). The transport's own loops
-    /// (``EventLoops/own(_:)``) end with the transport: run nothing on them afterwards.
-    public func executor() -> EventLoopExecutor? {
-      core.loops.next().map { EventLoopExecutor($0) }
-    }
-  }
+}
 #endif

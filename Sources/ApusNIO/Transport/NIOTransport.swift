@@ -1,114 +1,114 @@
 #if NIO
-  public import ApusCore
-  import NIOCore
-  import NIOPosix
+public import ApusCore
+import NIOCore
+import NIOPosix
 
-  /// The transport over SwiftNIO's sockets, for HTTP/1.1; the default on Linux.
+/// The transport over SwiftNIO's sockets, for HTTP/1.1; the default on Linux.
+///
+/// The transport has no cookies, cache or credentials and follows no redirects. It does not judge a response's
+/// status, but refuses responses whose framing breaks RFC 9112. Connections are pooled per origin. Cancelling the
+/// task closes the exchange's connection immediately.
+///
+/// Content coded with gzip or deflate is decoded, and `Content-Encoding` and `Content-Length` are then removed from
+/// the head, so that the head always describes the content as it is delivered.
+///
+/// A transport closes its connections when it is released; ``shutDown(within:)`` does so gracefully.
+public final class NIOTransport: Transport {
+  let core: TransportCore
+
+  /// `true`: a call that ends while it waits for a connection is known not to be sent.
+  public var reportsConnections: Bool { true }
+
+  /// Creates a transport. No connection is opened before the first message.
+  public init(options: Options = Options()) {
+    core = TransportCore(options: options)
+  }
+
+  init(options: Options, resolver: NameResolver) {
+    core = TransportCore(options: options, resolver: resolver)
+  }
+
+  /// Sends a message. Returns at the head of the response, or with all of it if the call collects the content.
   ///
-  /// It has no cookies, cache or credentials and follows no redirects. It does not judge a response's status, but it
-  /// refuses responses whose framing breaks RFC 9112. Connections are pooled per origin. Cancelling the task closes the
-  /// exchange's connection at once.
-  ///
-  /// Content coded with gzip or deflate is decoded, and `Content-Encoding` and `Content-Length` are then removed from the
-  /// head, so that the head always describes the content as it is delivered.
-  ///
-  /// A transport closes its connections when it is released; ``shutDown(within:)`` does so in good order.
-  public final class NIOTransport: Transport {
-    let core: TransportCore
-
-    /// `true`: a call that ends while it waits for a connection is known not to be sent.
-    public var reportsConnections: Bool { true }
-
-    /// Creates a transport. It opens nothing until the first message.
-    public init(options: Options = Options()) {
-      core = TransportCore(options: options)
-    }
-
-    init(options: Options, resolver: NameResolver) {
-      core = TransportCore(options: options, resolver: resolver)
-    }
-
-    /// Sends a message. Returns at the head of the response, or with all of it if the call collects the content.
-    ///
-    /// - Throws: ``TransportError``; `CancellationError` as soon as the task is cancelled, which closes the exchange's
-    ///   connection. If the exchange had not begun, nothing is sent.
-    public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
-      try Task.checkCancellation()
-      let exchange = try core.exchange(for: request, context: context)
-      var alarm: DeadlineAlarm?
-      defer { alarm?.cancel() }
-      return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation {
-          core.begin(exchange, $0)
-          // Not earlier: before, there is nothing to end.
-          alarm = context.alarm(for: exchange)
-        }
-      } onCancel: {
-        exchange.cancel()
+  /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled, which closes the exchange's
+  ///   connection. If the exchange had not begun, nothing is sent.
+  public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
+    try Task.checkCancellation()
+    let exchange = try core.makeExchange(for: request, context: context)
+    var alarm: DeadlineAlarm?
+    defer { alarm?.cancel() }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation {
+        core.begin(exchange, $0)
+        // Set only now: before, there is nothing to end.
+        alarm = context.alarm(for: exchange)
       }
-    }
-
-    /// Shuts the transport down: refuses new messages, and lets current exchanges end.
-    ///
-    /// When it returns, every connection is closed. A second call only waits. In a cancelled task it completes as well,
-    /// without the grace.
-    ///
-    /// - Parameter grace: the time that current exchanges have to end; then they fail with a ``TransportError`` of the
-    ///   kind `broken`. Default: zero.
-    public func shutDown(within grace: Duration = .zero) async {
-      await core.shutDown(within: grace)
-    }
-
-    deinit {
-      core.close()
+    } onCancel: {
+      exchange.cancel()
     }
   }
 
-  // MARK: - Usage
-
-  extension NIOTransport {
-    /// The connections and waiting messages of a transport at one moment, for gauges and for tests that look for leaks.
-    public struct Usage: Sendable, Hashable {
-      /// The connections that carry an exchange, or are being closed after one.
-      public var active = 0
-      /// The idle connections.
-      public var idle = 0
-      /// The connections being made.
-      public var connecting = 0
-      /// The messages that wait for a connection.
-      public var waiting = 0
-
-      /// Creates a usage of zero.
-      public init() {}
-    }
-
-    /// The current usage, over all origins.
-    public var usage: Usage {
-      let counts = core.counts
-      var usage = Usage()
-      (usage.active, usage.idle, usage.connecting, usage.waiting) =
-        (counts.active, counts.idle, counts.dialing, counts.waiting)
-      return usage
-    }
+  /// Shuts the transport down: refuses new messages, and lets current exchanges end.
+  ///
+  /// When the function returns, every connection is closed. A second call only waits for the first. In a cancelled
+  /// task the shutdown completes as well, without the grace period.
+  ///
+  /// - Parameter grace: the time in which current exchanges may finish; then they fail with a
+  ///   `TransportError` of the kind `connectionLost`. Default: zero.
+  public func shutDown(within grace: Duration = .zero) async {
+    await core.shutDown(within: grace)
   }
 
-  extension NIOTransport: SelfDescribing {
-    /// The transport's limits and its proxy, without the proxy's credentials and the trusted authorities.
-    public var facts: [Fact] {
-      let options = core.options
-      var facts: [Fact] = [
-        .connections(perOrigin: options.connectionsPerOrigin, total: options.connections),
-        .time("connect limit", options.connectTimeout), .time("first byte limit", options.firstByteTimeout),
-        .time("stall limit", options.stallTimeout), .time("idle limit", options.idleTimeout),
-      ]
-      if let waiting = options.waiting { facts.append(.setting("waiting up to", "\(waiting)")) }
-      if let age = options.maximumAge { facts.append(.time("age limit", age)) }
-      switch options.proxy {
-      case .none: break
-      case .proxy(let proxy): facts.append(.setting("proxy", "\(proxy)"))
-      case .environment: facts.append(.setting("proxy", "from the environment"))
-      }
-      return facts
-    }
+  deinit {
+    core.close()
   }
+}
+
+// MARK: - Usage
+
+extension NIOTransport {
+  /// The connections and waiting messages of a transport at one moment, for gauges and for tests that look for leaks.
+  public struct Usage: Sendable, Hashable {
+    /// The connections that carry an exchange, or are being closed after one.
+    public var inUse = 0
+    /// The idle connections.
+    public var idle = 0
+    /// The connections being made.
+    public var connecting = 0
+    /// The messages that wait for a connection.
+    public var waiting = 0
+
+    /// Creates a usage of zero.
+    public init() {}
+  }
+
+  /// The current usage, over all origins.
+  public var usage: Usage {
+    let counts = core.counts
+    var usage = Usage()
+    (usage.inUse, usage.idle, usage.connecting, usage.waiting) =
+      (counts.active, counts.idle, counts.dialing, counts.waiting)
+    return usage
+  }
+}
+
+extension NIOTransport: SelfDescribing {
+  /// The transport's limits and its proxy, without the proxy's credentials and the trusted authorities.
+  public var facts: [Fact] {
+    let options = core.options
+    var facts: [Fact] = [
+      .connections(perOrigin: options.maximumConnectionsPerOrigin, total: options.maximumConnections),
+      .time("connect limit", options.connectTimeout), .time("first byte limit", options.firstByteTimeout),
+      .time("stall limit", options.stallTimeout), .time("idle limit", options.idleTimeout),
+    ]
+    if let waiting = options.maximumWaiting { facts.append(.setting("queue", "\(waiting)")) }
+    if let age = options.maximumConnectionAge { facts.append(.time("age limit", age)) }
+    switch options.proxy {
+    case .none: break
+    case .proxy(let proxy): facts.append(.setting("proxy", "\(proxy)"))
+    case .environment: facts.append(.setting("proxy", "from the environment"))
+    }
+    return facts
+  }
+}
 #endif

@@ -1,92 +1,93 @@
 #if NIO
-  import ApusCore
-  import NIOCore
+import ApusCore
+import NIOCore
 
-  /// The way of an exchange: it begins, gets a connection, and ends wherever it is.
-  extension TransportCore: ConnectionOwner {
-    /// Makes an exchange for a message.
-    ///
-    /// - Throws: ``TransportError`` if the transport's options are invalid or the message cannot be sent.
-    func exchange(for request: RequestMessage, context: ExchangeContext) throws(TransportError) -> Exchange {
-      if let fault { throw fault }
-      let request = try PreparedRequest(request, settings: requestSettings)
-      return Exchange(request, context: context, timeouts: timeouts, owner: self)
-    }
+/// The path of an exchange: its start, its wait for a connection, and its end.
+extension TransportCore: ConnectionOwner {
+  /// Creates an exchange for a message.
+  ///
+  /// - Throws: `TransportError` if the transport's options are invalid or the message cannot be sent.
+  func makeExchange(for request: RequestMessage, context: ExchangeContext) throws(TransportError) -> Exchange {
+    if let fault { throw fault }
+    let request = try PreparedRequest(request, settings: requestSettings)
+    return Exchange(request, context: context, timeouts: timeouts, owner: self)
+  }
 
-    /// Begins an exchange. The waiter is resumed exactly once.
-    func begin(_ exchange: Exchange, _ waiter: Exchange.Waiter) {
-      guard exchange.begin(waiter) else { return waiter.resume(throwing: CancellationError()) }
-      findConnection(for: exchange, again: false)
-    }
+  /// Begins an exchange. The waiter is resumed exactly once.
+  func begin(_ exchange: Exchange, _ waiter: Exchange.Waiter) {
+    guard exchange.begin(waiter) else { return waiter.resume(throwing: CancellationError()) }
+    findConnection(for: exchange, again: false)
+  }
 
-    func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool {
-      guard options.retriesOnStaleConnection, exchange.requeue(wasWritten: wasWritten) else { return false }
-      exchange.context.record(.resent)
-      findConnection(for: exchange, again: true)
-      return true
-    }
+  func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool {
+    guard options.retriesOnStaleConnection, exchange.requeue(wasWritten: wasWritten) else { return false }
+    exchange.context.record(.resent)
+    findConnection(for: exchange, again: true)
+    return true
+  }
 
-    private func findConnection(for exchange: Exchange, again: Bool) {
-      acquireConnection(for: exchange, again: again)
-      guard let limit = exchange.timeouts.connection else { return }
-      let alarm = loops.next()?.scheduleTask(in: limit) { self.waitedTooLong(exchange) }
-      if !exchange.keep(alarm) { alarm?.cancel() }
-    }
+  private func findConnection(for exchange: Exchange, again: Bool) {
+    acquireConnection(for: exchange, again: again)
+    guard let limit = exchange.timeouts.connection else { return }
+    let alarm = loops.next()?.scheduleTask(in: limit) { self.waitedTooLong(exchange) }
+    if !exchange.keep(alarm) { alarm?.cancel() }
+  }
 
-    // MARK: Ending
+  // MARK: Ending
 
-    private func waitedTooLong(_ exchange: Exchange) {
-      let limit = exchange.timeouts.connection.map { "\(Duration($0))" } ?? ""
-      let error = TransportError(
-        .timedOut(.connecting), requestState: .notSent,
-        detail: "no connection to \(exchange.request.origin.authority) within \(limit), the limit of connection")
-      fail(exchange, error, onlyWhileWaiting: true)
-    }
+  private func waitedTooLong(_ exchange: Exchange) {
+    let limit = exchange.timeouts.connection.map { "\(Duration($0))" } ?? ""
+    let error = TransportError(
+      .timedOut(.connecting), requestState: .notSent,
+      detail: "no connection to \(exchange.request.origin.authority) within \(limit), the limit of connection")
+    fail(exchange, error, onlyWhileWaiting: true)
+  }
 
-    func attemptDeadlinePassed(for exchange: Exchange) {
-      fail(exchange, .attemptTimedOut(in: .connecting, requestState: .notSent), onlyWhileWaiting: true)
-      switch exchange.place {
-      // It may have got a connection a moment ago. Only the connection knows how far it is.
-      case .on(let connection): connection.endAttempt(of: exchange)
-      // It has lost its connection meanwhile, and waits for another.
-      case .queued: attemptDeadlinePassed(for: exchange)
-      case .nowhere, .over: break
-      }
-    }
-
-    func cancel(_ exchange: Exchange) {
-      end(exchange) { _ in CancellationError() }
-    }
-
-    func fail(_ exchange: Exchange, _ error: TransportError) {
-      fail(exchange, error, onlyWhileWaiting: false)
-    }
-
-    private func fail(_ exchange: Exchange, _ error: TransportError, onlyWhileWaiting: Bool) {
-      end(exchange, onlyWhileWaiting: onlyWhileWaiting) { ending in
-        var error = error
-        error.requestState = ending.requestState(error.requestState)
-        guard case .timedOut = error.kind, ending.place == .queued, exchange.isHeldUp else { return error }
-        error.detail += ": all connections that the limits permit are in use"
-        return error.about(.control)
-      }
-    }
-
-    /// Ends an exchange. It leaves its place before the caller is resumed, because the caller may need the room.
-    private func end(
-      _ exchange: Exchange, onlyWhileWaiting: Bool = false, throwing error: (Exchange.State.Ending) -> any Error
-    ) {
-      guard let (ending, waiter) = exchange.end(onlyWhileWaiting: onlyWhileWaiting) else { return }
-      // Shows in the trace that the call waited on this side.
-      if ending.place == .queued, exchange.isHeldUp, let waitingTime = exchange.waitingTime {
-        exchange.context.record(.phase(.queued, waitingTime))
-      }
-      switch ending.place {
-      case .nowhere, .over: break
-      case .queued: withdraw(exchange)
-      case .on(let connection): connection.abandon(exchange)
-      }
-      waiter?.resume(throwing: error(ending))
+  func attemptDeadlinePassed(for exchange: Exchange) {
+    fail(exchange, .attemptTimedOut(in: .connecting, requestState: .notSent), onlyWhileWaiting: true)
+    switch exchange.place {
+    // The exchange may just have got a connection. Only the connection knows its progress.
+    case .on(let connection): connection.endAttempt(of: exchange)
+    // The exchange has lost its connection meanwhile, and waits for another.
+    case .queued: attemptDeadlinePassed(for: exchange)
+    case .nowhere, .over: break
     }
   }
+
+  func cancel(_ exchange: Exchange) {
+    end(exchange) { _ in CancellationError() }
+  }
+
+  func fail(_ exchange: Exchange, _ error: TransportError) {
+    fail(exchange, error, onlyWhileWaiting: false)
+  }
+
+  private func fail(_ exchange: Exchange, _ error: TransportError, onlyWhileWaiting: Bool) {
+    end(exchange, onlyWhileWaiting: onlyWhileWaiting) { ending in
+      var error = error
+      error.requestState = ending.requestState(error.requestState)
+      guard case .timedOut = error.kind, ending.place == .queued, exchange.isHeldUp else { return error }
+      error.detail += ": all connections that the limits permit are in use"
+      return error.attributed(to: .trafficControl)
+    }
+  }
+
+  /// Ends an exchange. The exchange leaves its connection or the queue before the caller is resumed, because the
+  /// caller may need the connection.
+  private func end(
+    _ exchange: Exchange, onlyWhileWaiting: Bool = false, throwing error: (Exchange.State.Ending) -> any Error
+  ) {
+    guard let (ending, waiter) = exchange.end(onlyWhileWaiting: onlyWhileWaiting) else { return }
+    // Shows in the trace that the call waited for a connection, not for the server.
+    if ending.place == .queued, exchange.isHeldUp, let waitingTime = exchange.waitingTime {
+      exchange.context.record(.phase(.queued, waitingTime))
+    }
+    switch ending.place {
+    case .nowhere, .over: break
+    case .queued: withdraw(exchange)
+    case .on(let connection): connection.abandon(exchange)
+    }
+    waiter?.resume(throwing: error(ending))
+  }
+}
 #endif

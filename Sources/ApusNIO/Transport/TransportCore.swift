@@ -1,219 +1,220 @@
 #if NIO
-  import ApusCore
-  import HTTPTypes
-  import NIOCore
-  import NIOPosix
-  import Synchronization
+import ApusCore
+import HTTPTypes
+import NIOCore
+import NIOPosix
+import Synchronization
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// The inside of a transport: its settings, event loops, connections and dials. Performs what ``PoolState`` decides.
+/// The core of a transport: its settings, event loops, connections and dials. Performs what ``PoolState`` decides.
+///
+/// The path of an exchange is in `TransportCore+Exchanges.swift`.
+final class TransportCore: Sendable {
+  typealias Pool = PoolState<Origin, Connection, Exchange>
+
+  let options: NIOTransport.Options
+  /// The fault in the options, thrown by every call.
+  let fault: TransportError?
+  let timeouts: Timeouts
+  let requestSettings: RequestSettings
+  let loops: EventLoopSource
+  let resolver: NameResolver
+  private let dialSettings: DialSettings
+  private let codingLimits: CodingLimits
+  private let clock = SystemClock()
+  private let pool: Mutex<Pool>
+  private let dials = OpenDials()
+  private let drained = Latch()
+
+  /// - Parameter resolver: resolves host names. Default: the system's.
+  init(options: NIOTransport.Options, resolver: NameResolver = .system) {
+    self.options = options
+    self.resolver = resolver
+    fault = options.fault
+    timeouts = Timeouts(firstByte: options.firstByteTimeout, stall: options.stallTimeout)
+    codingLimits = CodingLimits(options.limits)
+    let proxyRules = ProxyRules(options.proxy) { ProcessInfo.processInfo.environment }
+    requestSettings = RequestSettings(
+      proxyRules: proxyRules, decodesContent: options.decompressesContent, userAgent: options.userAgent)
+    dialSettings = DialSettings(
+      timeout: options.connectTimeout, proxyRules: proxyRules,
+      secureContext: SecureContext { [trust = options.trust] in try trust.configuration() },
+      pins: options.trust.pins, framingLimits: FramingLimits(options.limits), resolver: resolver)
+    pool = Mutex(Pool(limits: PoolLimits(options)))
+    loops = EventLoopSource(options.eventLoops)
+  }
+
+  /// The numbers of connections and waiting exchanges.
+  var counts: Pool.Counts { pool.withLock { $0.counts } }
+
+  // MARK: Acquiring and releasing connections
+
+  /// Acquires a connection for an exchange, now or later.
   ///
-  /// The way of an exchange through it is in `TransportCore+Exchanges.swift`.
-  final class TransportCore: Sendable {
-    typealias Pool = PoolState<Origin, Connection, Exchange>
-
-    let options: NIOTransport.Options
-    /// What is wrong with the options; every call throws it.
-    let fault: TransportError?
-    let timeouts: Timeouts
-    let requestSettings: RequestSettings
-    let loops: EventLoopSource
-    let resolver: NameResolver
-    private let dialSettings: DialSettings
-    private let codingLimits: CodingLimits
-    private let clock = SystemClock()
-    private let pool: Mutex<Pool>
-    private let dials = OpenDials()
-    private let drained = Latch()
-
-    /// - Parameter resolver: resolves host names. Default: the system's.
-    init(options: NIOTransport.Options, resolver: NameResolver = .system) {
-      self.options = options
-      self.resolver = resolver
-      fault = options.fault
-      timeouts = Timeouts(firstByte: options.firstByteTimeout, stall: options.stallTimeout)
-      codingLimits = CodingLimits(options.limits)
-      let proxyRules = ProxyRules(options.proxy) { ProcessInfo.processInfo.environment }
-      requestSettings = RequestSettings(
-        proxyRules: proxyRules, decodesContent: options.undoesCodings, userAgent: options.userAgent)
-      dialSettings = DialSettings(
-        timeout: options.connectTimeout, proxyRules: proxyRules,
-        secureContext: SecureContext { [trust = options.trust] in try trust.configuration() },
-        pins: options.trust.pins, framingLimits: FramingLimits(options.limits), resolver: resolver)
-      pool = Mutex(Pool(limits: PoolLimits(options)))
-      loops = EventLoopSource(options.eventLoops)
-    }
-
-    /// The numbers of connections and waiting exchanges.
-    var counts: Pool.Counts { pool.withLock { $0.counts } }
-
-    // MARK: Acquiring and releasing connections
-
-    /// Acquires a connection for an exchange, now or later.
-    ///
-    /// - Parameter again: whether the exchange was on a connection before.
-    func acquireConnection(for exchange: Exchange, again: Bool) {
-      perform { pool in
-        let origin = exchange.request.origin
-        let actions =
-          exchange.wantsNewConnection
-          ? pool.acquireNew(exchange, for: origin, isAdmitted: again)
-          : pool.acquire(exchange, for: origin, isAdmitted: again, now: clock.now)
-        if case .use = actions.last { return actions }
-        exchange.hasToWait(isHeldUp: !pool.isDialing(forLastOf: exchange.request.origin))
-        return actions
-      }
-    }
-
-    /// Removes an exchange that waits for a connection.
-    func withdraw(_ exchange: Exchange) {
-      perform { $0.cancelled(exchange) }
+  /// - Parameter again: whether the exchange was on a connection before.
+  func acquireConnection(for exchange: Exchange, again: Bool) {
+    perform { pool in
       let origin = exchange.request.origin
-      if hasUnwantedDials(to: origin) { dials.giveUpLookups(of: origin) }
-    }
-
-    private func hasUnwantedDials(to origin: Origin) -> Bool {
-      pool.withLock { $0.hasUnwantedDials(to: origin) }
-    }
-
-    func connectionBecameFree(_ connection: Connection) {
-      perform { $0.released(connection, canReuse: true, now: clock.now) }
-    }
-
-    func connectionStartedStreaming(_ connection: Connection) {
-      perform { $0.streamingStarted(on: connection) }
-    }
-
-    func connectionClosed(_ connection: Connection) {
-      perform { $0.closed(connection, now: clock.now) }
-    }
-
-    // MARK: Performing the pool's actions
-
-    /// Passes an event to the pool under its lock, and performs the resulting actions outside of it.
-    private func perform(after error: TransportError? = nil, _ event: (inout Pool) -> [Pool.Action]) {
-      for action in pool.withLock({ event(&$0) }) {
-        switch action {
-        case .use(let connection, let exchange): use(connection, for: exchange)
-        case .dial(let origin): dial(origin)
-        case .refuse(let exchange, let refusal): fail(exchange, refusal.error(after: error))
-        case .close(let connection): connection.closeIfIdle()
-        case .wake(let instant): wake(at: instant)
-        case .drained: drained.open()
-        }
-      }
-    }
-
-    private func use(_ connection: Connection, for exchange: Exchange) {
-      guard exchange.needsNewConnection, connection.hasServed else { return connection.carry(exchange) }
-      // The exchange found one connection closed, and this one has been idle as long.
-      perform { $0.released(connection, canReuse: false, now: clock.now) }
-      acquireConnection(for: exchange, again: true)
-    }
-
-    private func dial(_ origin: Origin) {
-      guard let loop = loops.next() else {
-        return perform(after: .shutDown) { $0.dialFailed(for: origin, now: clock.now) }
-      }
-      // Never at once: the caller may be inside a read.
-      loop.execute {
-        let dial = Dial(to: origin, on: loop, settings: self.dialSettings)
-        self.dials.add(dial, to: origin, on: loop)
-        dial.start { result in
-          self.dials.remove(dial)
-          self.dialEnded(dial, to: origin, result)
-        }
-        // An exchange that left before the dial was added did not find it.
-        if self.hasUnwantedDials(to: origin) { dial.giveUpLookup() }
-      }
-    }
-
-    private func dialEnded(_ dial: Dial, to origin: Origin, _ result: Result<DialedChannel, TransportError>) {
-      switch result {
-      case .success(let dialed):
-        do {
-          let handler = ConnectionHandler(
-            owner: self, framingLimits: dialSettings.framingLimits, codingLimits: codingLimits)
-          let connection = try Connection(to: origin, on: dialed, handler: handler)
-          perform { $0.dialed(connection, for: origin, now: clock.now) }
-        } catch {
-          dialed.channel.close(promise: nil)
-          let error = TransportError(connecting: error, to: dial.peer)
-          perform(after: error) { $0.dialFailed(for: origin, now: clock.now) }
-        }
-      case .failure where dial.isGivenUp: perform { $0.dialGivenUp(for: origin) }
-      case .failure(let error): perform(after: error) { $0.dialFailed(for: origin, now: clock.now) }
-      }
-    }
-
-    private func wake(at instant: MonotonicInstant) {
-      let delay = max(.zero, clock.now.duration(to: instant))
-      loops.next()?.scheduleTask(in: TimeAmount(delay)) { [weak self] in
-        guard let self else { return }
-        self.perform { $0.tick(now: self.clock.now) }
-      }
-    }
-
-    // MARK: Shutting down
-
-    /// Refuses new exchanges, lets current ones run for the grace, then ends everything and waits for it.
-    func shutDown(within grace: Duration) async {
-      perform { $0.shutDown() }
-      if grace > .zero { await waitUntilDrained(atMost: grace) }
-      for channel in terminateConnections() { try? await channel.closeFuture.get() }
-      // The dials were cancelled; should a loop be stuck, the shutdown still returns.
-      await waitUntilDrained(atMost: .seconds(1))
-      await loops.shutDown()
-    }
-
-    private func waitUntilDrained(atMost limit: Duration) async {
-      // An empty pool starts no event loop for the wait.
-      guard !drained.isOpen, let loop = loops.next() else { return }
-      await drained.wait(atMost: TimeAmount(limit), on: loop)
-    }
-
-    /// Ends everything without waiting.
-    func close() {
-      perform { $0.shutDown() }
-      _ = terminateConnections()
-      loops.abandon()
-    }
-
-    private func terminateConnections() -> [any Channel] {
-      let connections = pool.withLock { $0.openConnections }
-      for connection in connections { connection.terminate(.shutDown) }
-      dials.cancelAll()
-      return connections.map(\.channel)
+      let actions =
+        exchange.wantsNewConnection
+        ? pool.acquireNew(exchange, for: origin, isAdmitted: again)
+        : pool.acquire(exchange, for: origin, isAdmitted: again, now: clock.now)
+      if case .use = actions.last { return actions }
+      exchange.hasToWait(isHeldUp: !pool.isDialing(forLastOf: exchange.request.origin))
+      return actions
     }
   }
 
-  extension NIOTransport.Options {
-    /// The error that ``check()`` throws.
-    fileprivate var fault: TransportError? {
+  /// Removes an exchange that waits for a connection.
+  func withdraw(_ exchange: Exchange) {
+    perform { $0.cancelled(exchange) }
+    let origin = exchange.request.origin
+    if hasUnwantedDials(to: origin) { dials.giveUpLookups(of: origin) }
+  }
+
+  private func hasUnwantedDials(to origin: Origin) -> Bool {
+    pool.withLock { $0.hasUnwantedDials(to: origin) }
+  }
+
+  func connectionBecameFree(_ connection: Connection) {
+    perform { $0.released(connection, canReuse: true, now: clock.now) }
+  }
+
+  func connectionStartedStreaming(_ connection: Connection) {
+    perform { $0.streamingStarted(on: connection) }
+  }
+
+  func connectionClosed(_ connection: Connection) {
+    perform { $0.closed(connection, now: clock.now) }
+  }
+
+  // MARK: Performing the pool's actions
+
+  /// Passes an event to the pool under its lock, and performs the resulting actions outside of it.
+  private func perform(after error: TransportError? = nil, _ event: (inout Pool) -> [Pool.Action]) {
+    for action in pool.withLock({ event(&$0) }) {
+      switch action {
+      case .use(let connection, let exchange): use(connection, for: exchange)
+      case .dial(let origin): dial(origin)
+      case .refuse(let exchange, let refusal): fail(exchange, refusal.error(after: error))
+      case .close(let connection): connection.closeIfIdle()
+      case .wake(let instant): wake(at: instant)
+      case .drained: drained.open()
+      }
+    }
+  }
+
+  private func use(_ connection: Connection, for exchange: Exchange) {
+    guard exchange.needsNewConnection, connection.hasServed else { return connection.carry(exchange) }
+    // The exchange needs a connection that was never used: after a stale connection, this one may be stale too.
+    perform { $0.released(connection, canReuse: false, now: clock.now) }
+    acquireConnection(for: exchange, again: true)
+  }
+
+  private func dial(_ origin: Origin) {
+    guard let loop = loops.next() else {
+      return perform(after: .shutDown) { $0.dialFailed(for: origin, now: clock.now) }
+    }
+    // Never immediately: the caller may be inside a read.
+    loop.execute {
+      let dial = Dial(to: origin, on: loop, settings: self.dialSettings)
+      self.dials.add(dial, to: origin, on: loop)
+      dial.start { result in
+        self.dials.remove(dial)
+        self.dialEnded(dial, to: origin, result)
+      }
+      // An exchange that left before the dial was added did not find it.
+      if self.hasUnwantedDials(to: origin) { dial.giveUpLookup() }
+    }
+  }
+
+  private func dialEnded(_ dial: Dial, to origin: Origin, _ result: Result<DialedChannel, TransportError>) {
+    switch result {
+    case .success(let dialed):
       do {
-        try check()
-        return nil
+        let handler = ConnectionHandler(
+          owner: self, framingLimits: dialSettings.framingLimits, codingLimits: codingLimits)
+        let connection = try Connection(to: origin, on: dialed, handler: handler)
+        perform { $0.dialed(connection, for: origin, now: clock.now) }
       } catch {
-        return error
+        dialed.channel.close(promise: nil)
+        let error = TransportError(connecting: error, to: dial.peer)
+        perform(after: error) { $0.dialFailed(for: origin, now: clock.now) }
       }
+    case .failure where dial.isGivenUp: perform { $0.dialGivenUp(for: origin) }
+    case .failure(let error): perform(after: error) { $0.dialFailed(for: origin, now: clock.now) }
     }
   }
 
-  extension TransportCore.Pool.Refusal {
-    /// The error for the waiter.
-    fileprivate func error(after failure: TransportError?) -> TransportError {
-      switch self {
-      case .dialFailed: failure ?? TransportError(.connectionFailed, requestState: .notSent)
-      case .queueFull:
-        TransportError(.declined, requestState: .notSent, detail: "too many calls wait for a connection").about(
-          .control)
-      case .shutDown: .shutDown
-      }
+  private func wake(at instant: MonotonicInstant) {
+    let delay = max(.zero, clock.now.duration(to: instant))
+    loops.next()?.scheduleTask(in: TimeAmount(delay)) { [weak self] in
+      guard let self else { return }
+      self.perform { $0.tick(now: self.clock.now) }
     }
   }
+
+  // MARK: Shutting down
+
+  /// Refuses new exchanges, lets current exchanges run for the grace period, then ends everything and waits for the
+  /// end.
+  func shutDown(within grace: Duration) async {
+    perform { $0.shutDown() }
+    if grace > .zero { await waitUntilDrained(atMost: grace) }
+    for channel in terminateConnections() { try? await channel.closeFuture.get() }
+    // The dials were cancelled; should a loop be stuck, the shutdown still returns.
+    await waitUntilDrained(atMost: .seconds(1))
+    await loops.shutDown()
+  }
+
+  private func waitUntilDrained(atMost limit: Duration) async {
+    // An empty pool starts no event loop for the wait.
+    guard !drained.isOpen, let loop = loops.next() else { return }
+    await drained.wait(atMost: TimeAmount(limit), on: loop)
+  }
+
+  /// Ends everything without waiting.
+  func close() {
+    perform { $0.shutDown() }
+    _ = terminateConnections()
+    loops.abandon()
+  }
+
+  private func terminateConnections() -> [any Channel] {
+    let connections = pool.withLock { $0.openConnections }
+    for connection in connections { connection.terminate(.shutDown) }
+    dials.cancelAll()
+    return connections.map(\.channel)
+  }
+}
+
+extension NIOTransport.Options {
+  /// The error that ``validate()`` throws.
+  fileprivate var fault: TransportError? {
+    do {
+      try validate()
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+extension TransportCore.Pool.Refusal {
+  /// The error for the waiter.
+  fileprivate func error(after failure: TransportError?) -> TransportError {
+    switch self {
+    case .dialFailed: failure ?? TransportError(.connectionFailed, requestState: .notSent)
+    case .queueFull:
+      TransportError(.refused, requestState: .notSent, detail: "too many calls wait for a connection").attributed(
+        to: .trafficControl)
+    case .shutDown: .shutDown
+    }
+  }
+}
 #endif

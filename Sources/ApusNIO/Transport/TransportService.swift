@@ -1,37 +1,37 @@
 #if NIO && ServiceLifecycle
-  public import ServiceLifecycle
+public import ServiceLifecycle
 
-  /// A service that shuts a transport down in good order together with its service group.
-  ///
-  /// Put it before the services that send calls: a group ends its services in reverse order, so that the transport outlives
-  /// them. Needs the trait `ServiceLifecycle`.
-  ///
-  /// - Cancellation: ends current exchanges at once, as does the group when its own patience ends.
-  public struct TransportService: Service {
-    private let transport: NIOTransport
-    private let grace: Duration
+/// A service that shuts a transport down gracefully together with its service group.
+///
+/// Put the service before the services that send calls: a group ends its services in reverse order, so that the
+/// transport outlives them. Needs the trait `ServiceLifecycle`.
+///
+/// - Cancellation: ends current exchanges immediately, as does the group when its own grace period ends.
+public struct TransportService: Service {
+  private let transport: NIOTransport
+  private let grace: Duration
 
-    init(_ transport: NIOTransport, grace: Duration) {
-      self.transport = transport
-      self.grace = grace
-    }
-
-    /// Waits for the group's shutdown, then shuts the transport down.
-    public func run() async {
-      // Cancellation and graceful shutdown both end the service; only the second leaves time.
-      try? await gracefulShutdown()
-      await transport.shutDown(within: grace)
-    }
+  init(_ transport: NIOTransport, grace: Duration) {
+    self.transport = transport
+    self.grace = grace
   }
 
-  extension NIOTransport {
-    /// Returns a service that shuts the transport down with its group: new messages fail with the code `declined`, and
-    /// current exchanges may end.
-    ///
-    /// - Parameter grace: the time that current exchanges have to end; then they fail with the code `broken`. Default: 30
-    ///   seconds.
-    public func service(grace: Duration = .seconds(30)) -> TransportService {
-      TransportService(self, grace: grace)
-    }
+  /// Waits for the group's shutdown, then shuts the transport down.
+  public func run() async {
+    // Cancellation and graceful shutdown both end the service; only the second leaves time.
+    try? await gracefulShutdown()
+    await transport.shutDown(within: grace)
   }
+}
+
+extension NIOTransport {
+  /// Returns a service that shuts the transport down with its group: new messages fail with the code `refused`, and
+  /// current exchanges may finish.
+  ///
+  /// - Parameter grace: the time in which current exchanges may finish; then they fail with the code
+  ///   `connectionLost`. Default: 30 seconds.
+  public func service(grace: Duration = .seconds(30)) -> TransportService {
+    TransportService(self, grace: grace)
+  }
+}
 #endif

@@ -1,86 +1,86 @@
 #if NIO
-  /// One field line of a message (one line of its headers or trailers) as sent on the wire (RFC 9110 section 5).
-  public struct FieldLine: Sendable, Hashable, CustomStringConvertible {
-    /// The name, in the case it was sent in.
-    public var name: String
-    /// The value, without leading and trailing white space.
-    public var value: String
+/// One field line of a message (one line of its headers or trailers) as sent on the wire (RFC 9110 section 5).
+public struct FieldLine: Sendable, Hashable, CustomStringConvertible {
+  /// The name, in the case it was sent in.
+  public var name: String
+  /// The value, without leading and trailing white space.
+  public var value: String
 
-    /// Creates a line. Neither part is validated: a test may want to send an invalid one.
-    public init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
-
-    /// The line as sent on the wire, without CRLF.
-    public var description: String { "\(name): \(value)" }
+  /// Creates a line. Neither part is validated: a test may want to send an invalid one.
+  public init(name: String, value: String) {
+    self.name = name
+    self.value = value
   }
 
-  /// The field lines of a head or of trailers, in order, neither merged nor normalized.
+  /// The line as sent on the wire, without CRLF.
+  public var description: String { "\(name): \(value)" }
+}
+
+/// The field lines of a head or of trailers, in order, neither merged nor normalized.
+///
+/// HTTPTypes' `HTTPFields` cleans up invalid values. A test needs to see, and to send, exactly what is on the wire.
+public struct FieldLines: Sendable, Hashable, RandomAccessCollection {
+  private var lines: [FieldLine]
+
+  /// Creates a list of lines in the given order.
+  public init(_ lines: [FieldLine] = []) {
+    self.lines = lines
+  }
+
+  /// The position of the first line.
+  public var startIndex: Int { lines.startIndex }
+
+  /// The position after the last line.
+  public var endIndex: Int { lines.endIndex }
+
+  /// The line at a position.
+  public subscript(position: Int) -> FieldLine { lines[position] }
+
+  /// The value of a field, or `nil` if there is none. Several lines are joined by ", " (RFC 9110 section 5.3).
   ///
-  /// HTTPTypes' `HTTPFields` cleans up invalid values. A test needs to see, and to send, exactly what is on the wire.
-  public struct FieldLines: Sendable, Hashable, RandomAccessCollection {
-    private var lines: [FieldLine]
-
-    /// Creates a list of lines in the given order.
-    public init(_ lines: [FieldLine] = []) {
-      self.lines = lines
+  /// Setting a value replaces all lines of that name with one; setting `nil` removes them. Names are compared
+  /// case-insensitively.
+  public subscript(name: String) -> String? {
+    get {
+      let values = values(of: name)
+      return values.isEmpty ? nil : values.joined(separator: ", ")
     }
-
-    /// The position of the first line.
-    public var startIndex: Int { lines.startIndex }
-
-    /// The position after the last line.
-    public var endIndex: Int { lines.endIndex }
-
-    /// The line at a position.
-    public subscript(position: Int) -> FieldLine { lines[position] }
-
-    /// The value of a field, or `nil` if there is none. Several lines are joined by ", " (RFC 9110 section 5.3).
-    ///
-    /// Setting a value replaces all lines of that name with one; setting `nil` removes them. Names are compared
-    /// case-insensitively.
-    public subscript(name: String) -> String? {
-      get {
-        let values = values(of: name)
-        return values.isEmpty ? nil : values.joined(separator: ", ")
-      }
-      set {
-        let position = lines.firstIndex { Self.isSame($0.name, name) }
-        lines.removeAll { Self.isSame($0.name, name) }
-        if let newValue { lines.insert(FieldLine(name: name, value: newValue), at: position ?? lines.endIndex) }
-      }
-    }
-
-    /// Returns the values of all lines with a name (compared case-insensitively), in order.
-    public func values(of name: String) -> [String] {
-      lines.filter { Self.isSame($0.name, name) }.map(\.value)
-    }
-
-    /// Appends a line, even if there already is one with its name.
-    public mutating func append(_ line: FieldLine) {
-      lines.append(line)
-    }
-
-    /// Whether a comma-separated field has `token` among its members, compared case-insensitively.
-    func contains(_ token: String, in name: String) -> Bool {
-      values(of: name).contains { value in
-        value.split(separator: ",").contains { Self.isSame(String($0.trimmingPrefix(while: \.isWhitespace)), token) }
-      }
-    }
-
-    /// The lines as sent on the wire, not validated.
-    var wireFormat: String { map { "\($0)\r\n" }.joined() }
-
-    private static func isSame(_ one: String, _ other: String) -> Bool {
-      one == other || one.lowercased() == other.lowercased()
+    set {
+      let position = lines.firstIndex { Self.isSame($0.name, name) }
+      lines.removeAll { Self.isSame($0.name, name) }
+      if let newValue { lines.insert(FieldLine(name: name, value: newValue), at: position ?? lines.endIndex) }
     }
   }
 
-  extension FieldLines: ExpressibleByDictionaryLiteral {
-    /// Creates lines in the order written; a name may be repeated.
-    public init(dictionaryLiteral elements: (String, String)...) {
-      self.init(elements.map(FieldLine.init(name:value:)))
+  /// Returns the values of all lines with a name (compared case-insensitively), in order.
+  public func values(of name: String) -> [String] {
+    lines.filter { Self.isSame($0.name, name) }.map(\.value)
+  }
+
+  /// Appends a line, even if there already is one with its name.
+  public mutating func append(_ line: FieldLine) {
+    lines.append(line)
+  }
+
+  /// Whether a comma-separated field has `token` among its members, compared case-insensitively.
+  func contains(_ token: String, in name: String) -> Bool {
+    values(of: name).contains { value in
+      value.split(separator: ",").contains { Self.isSame(String($0.trimmingPrefix(while: \.isWhitespace)), token) }
     }
   }
+
+  /// The lines as sent on the wire, not validated.
+  var wireFormat: String { map { "\($0)\r\n" }.joined() }
+
+  private static func isSame(_ one: String, _ other: String) -> Bool {
+    one == other || one.lowercased() == other.lowercased()
+  }
+}
+
+extension FieldLines: ExpressibleByDictionaryLiteral {
+  /// Creates lines in the order written; a name may be repeated.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    self.init(elements.map(FieldLine.init(name:value:)))
+  }
+}
 #endif

@@ -1,116 +1,117 @@
 #if NIO
-  public import ApusWaiting
+public import ApusWaiting
 
-  extension Reply {
-    /// One thing the server does while it replies.
-    ///
-    /// Bytes are buffered until a step waits or closes the connection, so what belongs together is sent together.
-    public enum Step: Sendable {
-      /// Sends everything before it, then waits for a gate.
-      case wait(Gate)
-      /// Sends everything before it, then waits for a time. Prefer a gate where the test can open one.
-      case pause(Duration)
-      /// Sends everything before it, then waits until the client closes the connection or the server is shut down.
-      case stall
-      /// Sends an interim response: a 1xx status and field lines.
-      case interim(Int, fields: FieldLines)
-      /// Sends the head of the response: a status and field lines, unchanged.
-      case head(Int, fields: FieldLines)
-      /// Sends bytes of the content. Skipped for HEAD requests.
-      case content([UInt8])
-      /// Sends the bytes of a pattern at a range of offsets as content. They are generated while they are sent, no
-      /// faster than the client reads. Skipped for HEAD requests.
-      case generated(ContentPattern, Range<Int>)
-      /// Sends bytes that frame content, such as a chunk's size. Skipped for HEAD requests.
-      case framing([UInt8])
-      /// Sends the last chunk and the trailers. Skipped for HEAD requests.
-      case lastChunk(trailers: FieldLines)
-      /// Sends any bytes, whatever the request was.
-      case raw([UInt8])
-      /// Stops (`false`) or resumes (`true`) reading from the connection. While reading is stopped, a client that sends
-      /// a lot of content is blocked; a client that disconnects is still noticed.
-      case reading(Bool)
-      /// From here on reads and sends at most `bytes` in each interval. Once TLS is set up, the bytes inside it count.
-      case throttle(bytes: Int, every: Duration)
-      /// Cuts the connection, like ``cut``, after the given number of further bytes, or at the end of the response if
-      /// it has fewer.
-      case truncate(after: Int)
-      /// Sends everything before it, then closes the connection. Ends the reply.
-      case close
-      /// Sends everything before it, closes the sending side of the connection, and reads until the client closes the
-      /// other. Ends the reply.
-      case halfClose
-      /// Sends everything before it, then closes the connection; over TLS without close_notify, which would tell the
-      /// end of the content from a cut connection. Ends the reply.
-      case cut
-      /// Sends everything before it, then resets the connection (RST). Ends the reply.
-      case reset
-    }
+extension Reply {
+  /// A step of a reply.
+  ///
+  /// Bytes are buffered until a step waits or closes the connection, so the bytes of adjacent steps are sent
+  /// together.
+  public enum Step: Sendable {
+    /// Sends everything before it, then waits for a gate.
+    case wait(Gate)
+    /// Sends everything before it, then waits for a time. Prefer a gate where the test can open one.
+    case pause(Duration)
+    /// Sends everything before it, then waits until the client closes the connection or the server is shut down.
+    case stall
+    /// Sends an interim response: a 1xx status and field lines.
+    case interim(Int, fields: FieldLines)
+    /// Sends the head of the response: a status and field lines, unchanged.
+    case head(Int, fields: FieldLines)
+    /// Sends bytes of the content. Skipped for HEAD requests.
+    case content([UInt8])
+    /// Sends the bytes of a pattern at a range of offsets as content. They are generated while they are sent, no
+    /// faster than the client reads. Skipped for HEAD requests.
+    case generated(ContentPattern, Range<Int>)
+    /// Sends bytes that frame content, such as a chunk's size. Skipped for HEAD requests.
+    case framing([UInt8])
+    /// Sends the last chunk and the trailers. Skipped for HEAD requests.
+    case lastChunk(trailers: FieldLines)
+    /// Sends any bytes, whatever the request was.
+    case raw([UInt8])
+    /// Stops (`false`) or resumes (`true`) reading from the connection. While reading is stopped, a client that sends
+    /// a lot of content is blocked; a client that disconnects is still noticed.
+    case reading(Bool)
+    /// From here on reads and sends at most `bytes` in each interval. Once TLS is set up, the bytes inside it count.
+    case throttle(bytes: Int, every: Duration)
+    /// Cuts the connection, like ``cut``, after the given number of further bytes, or at the end of the response if
+    /// it has fewer.
+    case truncate(after: Int)
+    /// Sends everything before it, then closes the connection. Ends the reply.
+    case close
+    /// Sends everything before it, closes the sending side of the connection, and reads until the client closes the
+    /// other. Ends the reply.
+    case halfClose
+    /// Sends everything before it, then closes the connection; over TLS without close_notify, which would
+    /// distinguish the end of the content from a cut connection. Ends the reply.
+    case cut
+    /// Sends everything before it, then resets the connection (RST). Ends the reply.
+    case reset
+  }
 
-    /// A point in a reply at which something can be changed.
-    public enum Point: Sendable, Hashable {
-      /// Before everything.
-      case start
-      /// After the head, before the content.
-      case head
-      /// After the given number of content bytes (without framing), inside a chunk if they end there.
-      case content(Int)
-      /// After everything.
-      case end
-    }
+  /// A point in a reply at which steps can be inserted or replaced.
+  public enum Point: Sendable, Hashable {
+    /// Before everything.
+    case start
+    /// After the head, before the content.
+    case head
+    /// After the given number of content bytes (without framing), inside a chunk if they end there.
+    case content(Int)
+    /// After everything.
+    case end
+  }
 
-    /// Returns the steps before and after a point. A step that contains the point is split in two.
-    func split(at point: Point) -> (before: [Step], after: [Step]) {
-      switch point {
-      case .start:
-        return ([], steps)
-      case .end:
-        return (steps, [])
-      case .head:
-        let isHead = { (step: Step) in if case .head = step { true } else { false } }
-        let next = steps.firstIndex(where: isHead).map { $0 + 1 } ?? steps.endIndex
-        return (Array(steps[..<next]), Array(steps[next...]))
-      case .content(let length):
-        return split(afterContent: length)
-      }
-    }
-
-    private func split(afterContent length: Int) -> (before: [Step], after: [Step]) {
-      var rest = length
-      for (position, step) in steps.enumerated() {
-        guard let size = step.contentLength else { continue }
-        if size < rest {
-          rest -= size
-          continue
-        }
-        let (first, second) = step.split(after: rest)
-        return (steps[..<position] + [first], [second] + steps[(position + 1)...])
-      }
+  /// Returns the steps before and after a point. A step that contains the point is split in two.
+  func split(at point: Point) -> (before: [Step], after: [Step]) {
+    switch point {
+    case .start:
+      return ([], steps)
+    case .end:
       return (steps, [])
+    case .head:
+      let isHead = { (step: Step) in if case .head = step { true } else { false } }
+      let next = steps.firstIndex(where: isHead).map { $0 + 1 } ?? steps.endIndex
+      return (Array(steps[..<next]), Array(steps[next...]))
+    case .content(let length):
+      return split(afterContent: length)
     }
   }
 
-  extension Reply.Step {
-    /// The number of content bytes the step sends, or `nil` if it sends none.
-    var contentLength: Int? {
-      switch self {
-      case .content(let bytes): bytes.count
-      case .generated(_, let range): range.count
-      default: nil
+  private func split(afterContent length: Int) -> (before: [Step], after: [Step]) {
+    var rest = length
+    for (position, step) in steps.enumerated() {
+      guard let size = step.contentLength else { continue }
+      if size < rest {
+        rest -= size
+        continue
       }
+      let (first, second) = step.split(after: rest)
+      return (steps[..<position] + [first], [second] + steps[(position + 1)...])
     }
+    return (steps, [])
+  }
+}
 
-    /// Splits a content step in two, the first with `length` bytes.
-    func split(after length: Int) -> (Self, Self) {
-      switch self {
-      case .content(let bytes):
-        return (.content(Array(bytes.prefix(length))), .content(Array(bytes.dropFirst(length))))
-      case .generated(let pattern, let range):
-        let middle = range.lowerBound + length
-        return (.generated(pattern, range.lowerBound..<middle), .generated(pattern, middle..<range.upperBound))
-      default:
-        return (self, .content([]))
-      }
+extension Reply.Step {
+  /// The number of content bytes the step sends, or `nil` if it sends none.
+  var contentLength: Int? {
+    switch self {
+    case .content(let bytes): bytes.count
+    case .generated(_, let range): range.count
+    default: nil
     }
   }
+
+  /// Splits a content step in two, the first with `length` bytes.
+  func split(after length: Int) -> (Self, Self) {
+    switch self {
+    case .content(let bytes):
+      return (.content(Array(bytes.prefix(length))), .content(Array(bytes.dropFirst(length))))
+    case .generated(let pattern, let range):
+      let middle = range.lowerBound + length
+      return (.generated(pattern, range.lowerBound..<middle), .generated(pattern, middle..<range.upperBound))
+    default:
+      return (self, .content([]))
+    }
+  }
+}
 #endif

@@ -1,88 +1,89 @@
 #if NIO
-  import NIOCore
-  import NIOSSL
+import NIOCore
+import NIOSSL
 
-  extension TestServer {
-    /// How a server listens, replies and records.
-    public struct Options: Sendable {
-      /// When the handler is asked for a reply.
-      public enum Moment: Sendable, Hashable {
-        /// As soon as the request's head has arrived. Its content is received meanwhile, and the reply decides how
-        /// `Expect: 100-continue` is answered.
-        case head
-        /// When the request is complete. `Expect: 100-continue` is answered with 100 immediately.
-        case end
-      }
-
-      /// The maximum number of content bytes kept of a request; the rest is only counted and digested. Default: 1 MiB.
-      public var contentCap = 1 << 20
-      /// When the handler is asked for a reply. Default: when the request is complete.
-      public var answersAt = Moment.end
-      /// The port to listen on. Default: 0, which selects a free port; any other port may be taken.
-      public var port = 0
-      /// The TLS configuration. Default: `nil`, which disables TLS.
-      public var tls: TLS?
-      /// The faults. At each trigger, the first one that covers the connection or request takes effect. Default: none.
-      package var faults: [Fault] = []
-
-      /// Creates options with the given values, and defaults for the rest.
-      public init(contentCap: Int = 1 << 20, answersAt: Moment = .end, port: Int = 0, tls: TLS? = nil) {
-        self.contentCap = contentCap
-        self.answersAt = answersAt
-        self.port = port
-        self.tls = tls
-      }
-
-      package init(
-        contentCap: Int = 1 << 20, answersAt: Moment = .end, port: Int = 0, tls: TLS? = nil, faults: [Fault]
-      ) {
-        self.init(contentCap: contentCap, answersAt: answersAt, port: port, tls: tls)
-        self.faults = faults
-      }
+extension TestServer {
+  /// The options of a server: listening, TLS, replies and records.
+  public struct Options: Sendable {
+    /// The moment at which the handler is asked for a reply.
+    public enum ReplyMoment: Sendable, Hashable {
+      /// As soon as the request's head has arrived. Its content is received meanwhile, and the reply decides about
+      /// `Expect: 100-continue`.
+      case head
+      /// After the request is complete. A request with `Expect: 100-continue` gets a 100 immediately.
+      case end
     }
 
-    /// The TLS configuration of a server.
-    public struct TLS: Sendable {
-      /// The server's certificate chain, in PEM.
-      public var certificates: String
-      /// The server's unencrypted private key, in PEM.
-      public var key: String
-      /// The certificates of authorities, in PEM; every client must present a certificate of one of them. Default:
-      /// `nil`, which requests no client certificate.
-      public var clientAuthorities: String?
-      /// The newest TLS version offered. Default: `nil`, which offers all.
-      public var newestVersion: Version?
+    /// The maximum number of content bytes kept of a request; the rest is only counted and digested. Default: 1 MiB.
+    public var contentLimit = 1 << 20
+    /// The moment at which the handler is asked for a reply. Default: when the request is complete.
+    public var repliesAt = ReplyMoment.end
+    /// The port to listen on. Default: 0, which selects a free port; any other port may be taken.
+    public var port = 0
+    /// The TLS configuration. Default: `nil`, which disables TLS.
+    public var tls: TLS?
+    /// The faults. At each trigger, the first fault that covers the connection or request takes effect. Default:
+    /// none.
+    package var faults: [Fault] = []
 
-      /// A version of TLS.
-      public enum Version: Sendable, Hashable {
-        /// TLS 1.1, which no client should accept.
-        case tls11
-        /// TLS 1.2.
-        case tls12
-      }
+    /// Creates options with the given values, and defaults for the rest.
+    public init(contentLimit: Int = 1 << 20, repliesAt: ReplyMoment = .end, port: Int = 0, tls: TLS? = nil) {
+      self.contentLimit = contentLimit
+      self.repliesAt = repliesAt
+      self.port = port
+      self.tls = tls
+    }
 
-      /// Creates a configuration with a certificate and its key.
-      public init(certificates: String, key: String) {
-        self.certificates = certificates
-        self.key = key
-      }
-
-      func context() throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-          certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificates.utf8)).map { .certificate($0) },
-          privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-        configuration.minimumTLSVersion = .tlsv1
-        switch newestVersion {
-        case .tls11: configuration.maximumTLSVersion = .tlsv11
-        case .tls12: configuration.maximumTLSVersion = .tlsv12
-        case nil: break
-        }
-        if let clientAuthorities {
-          configuration.certificateVerification = .noHostnameVerification
-          configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(clientAuthorities.utf8)))
-        }
-        return try NIOSSLContext(configuration: configuration)
-      }
+    package init(
+      contentLimit: Int = 1 << 20, repliesAt: ReplyMoment = .end, port: Int = 0, tls: TLS? = nil, faults: [Fault]
+    ) {
+      self.init(contentLimit: contentLimit, repliesAt: repliesAt, port: port, tls: tls)
+      self.faults = faults
     }
   }
+
+  /// The TLS configuration of a server.
+  public struct TLS: Sendable {
+    /// The server's certificate chain, in PEM.
+    public var certificates: String
+    /// The server's unencrypted private key, in PEM.
+    public var key: String
+    /// The certificates of authorities, in PEM; every client must present a certificate of one of them. Default:
+    /// `nil`, which requests no client certificate.
+    public var clientAuthorities: String?
+    /// The newest TLS version offered. Default: `nil`, which offers all.
+    public var newestVersion: Version?
+
+    /// A version of TLS.
+    public enum Version: Sendable, Hashable {
+      /// TLS 1.1, which no client should accept.
+      case tls11
+      /// TLS 1.2.
+      case tls12
+    }
+
+    /// Creates a configuration with a certificate and its key.
+    public init(certificates: String, key: String) {
+      self.certificates = certificates
+      self.key = key
+    }
+
+    func context() throws -> NIOSSLContext {
+      var configuration = TLSConfiguration.makeServerConfiguration(
+        certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificates.utf8)).map { .certificate($0) },
+        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
+      configuration.minimumTLSVersion = .tlsv1
+      switch newestVersion {
+      case .tls11: configuration.maximumTLSVersion = .tlsv11
+      case .tls12: configuration.maximumTLSVersion = .tlsv12
+      case nil: break
+      }
+      if let clientAuthorities {
+        configuration.certificateVerification = .noHostnameVerification
+        configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(clientAuthorities.utf8)))
+      }
+      return try NIOSSLContext(configuration: configuration)
+    }
+  }
+}
 #endif

@@ -4,9 +4,9 @@ import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A request message of a check.
@@ -31,7 +31,7 @@ struct ConformanceMessage: Sendable {
 }
 
 /// A response whose content was read to its end.
-struct ConformanceAnswer: Sendable {
+struct ConformanceResponse: Sendable {
   let head: HTTPResponse
   let content: Data
 
@@ -39,8 +39,8 @@ struct ConformanceAnswer: Sendable {
   var text: String { String(decoding: content, as: UTF8.self) }
 }
 
-/// Sends a check's messages to the transport. They go through a client, because only a client creates contexts, but
-/// responses and errors bypass it.
+/// A bench that sends a check's messages to the transport. The messages go through a client, because only a client
+/// creates contexts; responses and errors bypass it.
 struct ConformanceBench: Sendable {
   typealias Work<Output> = @Sendable (RequestMessage, ExchangeContext) async throws -> Output
 
@@ -50,7 +50,7 @@ struct ConformanceBench: Sendable {
 
   /// Runs `work` with a message and its context, inside a call.
   ///
-  /// - Throws: Any error `work` throws; a failure if it is not an error a transport may throw.
+  /// - Throws: Any error `work` throws; a ``ConformanceFailure`` if transports must not throw that error.
   func perform<Output: Sendable>(
     _ message: ConformanceMessage, _ delivery: ContentDelivery = .buffered, at url: String? = nil,
     work: @escaping Work<Output>
@@ -66,7 +66,7 @@ struct ConformanceBench: Sendable {
       }
       return ResponseMessage(head: HTTPResponse(status: .noContent))
     }
-    // Only the outcome counts, not what the call made of it.
+    // Only the outcome of the exchange counts, not the result of the call.
     if delivery == .streamed {
       try? await client.withResponse(to: Request<Void>.method(.get, "/")) { _ in }
     } else {
@@ -80,10 +80,10 @@ struct ConformanceBench: Sendable {
   /// Sends a message and reads the response to its end.
   func send(
     _ message: ConformanceMessage, _ delivery: ContentDelivery = .buffered, at url: String? = nil
-  ) async throws -> ConformanceAnswer {
+  ) async throws -> ConformanceResponse {
     try await perform(message, delivery, at: url) { request, context in
       let response = try await transport.send(request, context: context)
-      return ConformanceAnswer(
+      return ConformanceResponse(
         head: response.head, content: try await response.content.collect(upTo: context.contentLimit))
     }
   }
@@ -93,8 +93,8 @@ struct ConformanceBench: Sendable {
     of message: ConformanceMessage, at url: String? = nil
   ) async throws -> TransportError {
     do {
-      let answer = try await send(message, at: url)
-      throw ConformanceFailure("the exchange succeeded with status \(answer.status), but must fail")
+      let response = try await send(message, at: url)
+      throw ConformanceFailure("the exchange succeeded with status \(response.status), but must fail")
     } catch let error as TransportError {
       return error
     } catch is CancellationError {

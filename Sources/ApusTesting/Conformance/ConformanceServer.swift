@@ -1,14 +1,15 @@
 public import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// The server that conformance checks use: an adapter of a test's own server.
 ///
-/// It replies by path as a check says and records what it received. All waits end when the task is cancelled.
+/// The server replies by path as a check specifies, and records the requests. All waits end when the task is
+/// cancelled.
 public protocol ConformanceServer: Sendable {
   /// The URL the server listens on, such as `http://127.0.0.1:49152`.
   var baseURL: String { get }
@@ -17,7 +18,7 @@ public protocol ConformanceServer: Sendable {
   var refusingURL: String { get }
 
   /// Sets the reply to every request with a path (the target up to `?`). Requests with other paths get a 404.
-  func answer(_ path: String, _ reply: ConformanceReply) async
+  func reply(to path: String, with reply: ConformanceReply) async
 
   /// Releases all held replies, now and later.
   func release() async
@@ -32,10 +33,10 @@ public protocol ConformanceServer: Sendable {
   /// for paths with a single request.
   ///
   /// - Throws: ``ConformanceFailure`` if the exchange ended in another way.
-  func waitForClose(_ path: String) async throws
+  func waitForClientClose(_ path: String) async throws
 
   /// Returns whether the reply to the first request with a path was handed to the network completely.
-  func isAnswered(_ path: String) async -> Bool
+  func hasReplied(_ path: String) async -> Bool
 }
 
 /// A request as the server received it.
@@ -51,7 +52,7 @@ public struct ConformanceRequest: Sendable {
   /// The number of the connection.
   public var connection: Int
 
-  /// Creates a request from what was received.
+  /// Creates a request from its received parts.
   public init(method: String, target: String, fields: HTTPFields, content: Data, connection: Int) {
     self.method = method
     self.target = target
@@ -64,12 +65,12 @@ public struct ConformanceRequest: Sendable {
   public var path: String { String(target.prefix { $0 != "?" }) }
 }
 
-/// What a server does in response to a request: a list of steps.
+/// A script for a server's reply to a request: a list of steps.
 public struct ConformanceReply: Sendable {
-  /// One thing the server does.
+  /// A step of a reply.
   public enum Step: Sendable {
     /// Reads nothing after the request's head until the server is released. Can only be the first step.
-    case withhold
+    case stopReading
     /// Sends an interim response.
     case interim(Int, fields: HTTPFields = [:])
     /// Sends the head. The content is framed by `Content-Length` if `fields` has one, and chunked otherwise, unless the

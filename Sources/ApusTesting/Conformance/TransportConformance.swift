@@ -3,8 +3,8 @@ import ApusWaiting
 
 /// The conformance suite of transports: a list of checks that any test framework can run.
 ///
-/// Each check needs a transport and a server of its own, which it scripts. A transport conforms when all checks pass,
-/// except those that need a capability it declares to lack:
+/// Each check needs a new transport and a new server, whose replies it scripts. A transport conforms when all checks
+/// pass, except those that need a capability it declares to lack:
 ///
 /// ```swift
 /// for check in TransportConformance.checks(lacking: [.interimResponses]) {
@@ -19,7 +19,7 @@ public enum TransportConformance {
     + failureChecks + deadlineChecks + loadChecks + interimChecks + framingChecks + limitChecks + breakingOffChecks
     + codingChecks + connectionChecks + backPressureChecks + trailerChecks
 
-  /// A capability that not every transport can have.
+  /// A capability that some transports cannot have.
   public enum Capability: String, Sendable, Hashable, CaseIterable {
     /// Reports interim responses.
     case interimResponses = "interim responses"

@@ -1,7 +1,7 @@
 public import ApusCore
 import ApusWaiting
 
-/// A clock for virtual time: it stands still until a test advances it.
+/// A clock for virtual time, which stands still until a test advances it.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -28,7 +28,7 @@ public final class ManualClock: MonotonicClock {
   /// The number of sleeping tasks.
   public var sleepers: Int { monitor.state.count }
 
-  /// When the next task wakes, or `nil` if none sleeps.
+  /// The instant at which the next task wakes, or `nil` if none sleeps.
   public var nextWake: MonotonicInstant? { monitor.state.nextWake }
 
   /// Sleeps until the clock is advanced to `instant` or later. Returns immediately if it already has been.

@@ -14,7 +14,7 @@ import ApusWaiting
 /// A task that prefers this executor, as above, has its jobs counted and held too. A test outside the executor can act
 /// between any two jobs.
 public final class ManualExecutor: TaskExecutor {
-  /// What the executor does with a job.
+  /// The handling of jobs.
   public enum Mode: Sendable, Hashable {
     /// Holds the job until the test runs it.
     case hold
@@ -39,9 +39,9 @@ public final class ManualExecutor: TaskExecutor {
   public var jobCount: Int { monitor.state.jobCount }
 
   /// The number of held jobs.
-  public var pendingCount: Int { monitor.state.pending.count }
+  public var pendingJobCount: Int { monitor.state.pending.count }
 
-  /// What happens with the next job. Changing it to ``Mode/forward`` runs all held jobs.
+  /// The handling of the next jobs. Changing the mode to ``Mode/forward`` runs all held jobs.
   public var mode: Mode {
     get { monitor.state.mode }
     set {
@@ -66,7 +66,7 @@ public final class ManualExecutor: TaskExecutor {
     if mode == .forward { forward(job) }
   }
 
-  /// Runs the oldest held job. Returns whether there was one.
+  /// Runs the oldest held job. Returns whether a job was held.
   ///
   /// The job runs on the calling thread until it ends or suspends.
   @discardableResult
@@ -74,7 +74,7 @@ public final class ManualExecutor: TaskExecutor {
     run(monitor.update { $0.pending.isEmpty ? nil : $0.pending.removeFirst() })
   }
 
-  /// Runs a held job chosen by `generator`. Returns whether there was one.
+  /// Runs a held job chosen by `generator`. Returns whether a job was held.
   ///
   /// With a ``SeededGenerator`` a random interleaving can be replayed.
   @discardableResult
@@ -86,7 +86,7 @@ public final class ManualExecutor: TaskExecutor {
       })
   }
 
-  /// Runs up to `count` held jobs, including those they enqueue. Returns how many ran.
+  /// Runs up to `count` held jobs, including jobs that they enqueue. Returns the number of jobs that ran.
   @discardableResult
   public func run(jobs count: Int) -> Int {
     var done = 0
@@ -94,7 +94,7 @@ public final class ManualExecutor: TaskExecutor {
     return done
   }
 
-  /// Runs jobs until none is held, including those enqueued meanwhile. Returns how many ran.
+  /// Runs jobs until none is held, including jobs enqueued meanwhile. Returns the number of jobs that ran.
   @discardableResult
   public func runAll() -> Int {
     run(jobs: .max)
@@ -103,7 +103,7 @@ public final class ManualExecutor: TaskExecutor {
   /// Waits until at least `count` jobs are held.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
-  public func waitForPending(_ count: Int) async throws {
+  public func waitForPendingJobs(_ count: Int) async throws {
     try await monitor.first { $0.pending.count >= count ? () : nil }
   }
 

@@ -53,9 +53,9 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 /// Predictable serial numbers of calls, for a client's `Runtime.nextSerial`.
 ///
 /// ```swift
-/// settings.runtime.nextSerial = SerialIDs(from: 100).next
+/// settings.runtime.nextSerial = SerialNumbers(from: 100).next
 /// ```
-public final class SerialIDs: Sendable {
+public final class SerialNumbers: Sendable {
   private let following: Mutex<UInt64>
 
   /// Creates a source that counts up from `first`. Default: 1.

@@ -9,7 +9,7 @@
 /// The same generator yields the same durations on every machine: no function of the platform's math library, whose
 /// last digits differ, is used. Durations are never negative.
 public indirect enum DurationDistribution: Sendable, Hashable {
-  /// Always the same.
+  /// Always the same duration.
   case constant(Duration)
   /// Uniform between two bounds.
   case uniform(ClosedRange<Duration>)

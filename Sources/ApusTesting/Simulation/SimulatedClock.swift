@@ -77,7 +77,7 @@ public final class SimulatedClock: MonotonicClock {
   /// The next planned instant, or `nil` if nothing is planned.
   var nextInstant: MonotonicInstant? { state.withLock { $0.agenda.nextInstant() } }
 
-  /// Advances to the next planned instant and runs what is planned.
+  /// Advances to the next planned instant and runs the item planned for it.
   func runNext() {
     switch state.withLock({ $0.agenda.next() }) {
     case nil: break

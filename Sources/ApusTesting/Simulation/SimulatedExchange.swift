@@ -4,14 +4,14 @@ import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A request on its way to a server and the response on its way back, step by step on the simulation's clock.
 ///
-/// Cancelling a call does not stop its request: it still arrives, and the server works on it.
+/// Cancelling a call does not stop its request: the request still arrives, and the server works on it.
 final class SimulatedExchange: Sendable {
   typealias Outcome = Result<ResponseMessage, TransportError>
 
@@ -51,12 +51,12 @@ final class SimulatedExchange: Sendable {
     }
   }
 
-  /// Tells the server, after the link's latency, that the client has gone.
+  /// Notifies the server, after the link's latency, that the client has disconnected.
   private func leave() {
     clock.plan(after: transport.drawLatency()) { [server, ticket] in server.leave(ticket) }
   }
 
-  /// Ends the exchange unless it already has ended. Returns whether it did.
+  /// Ends the exchange unless it has already ended. Returns whether this call ended it.
   @discardableResult
   func end(_ result: Outcome) -> Bool {
     outcome.update { outcome in
@@ -88,7 +88,7 @@ final class SimulatedExchange: Sendable {
 
   private func end(at instant: MonotonicInstant, _ error: TransportError) {
     clock.plan(at: instant) { [weak self] in
-      // Neither timeout applies once the head is there.
+      // Neither timeout applies once the head has arrived.
       guard let self, !self.hasHead.withLock({ $0 }), self.end(.failure(error)) else { return }
       self.leave()
     }
@@ -96,10 +96,10 @@ final class SimulatedExchange: Sendable {
 
   private func arrive() {
     guard fate != .requestLost, !transport.isDown else { return lose() }
-    server.arrive(request, ticket) { self.answer($0) }
+    server.arrive(request, ticket) { self.response($0) }
   }
 
-  private func answer(_ result: SimulatedServer.Outcome) {
+  private func response(_ result: SimulatedServer.Outcome) {
     let length = request.head.method == .head ? 0 : (try? result.get())?.content.count ?? 0
     let (head, all) = transport.passDown(length)
     let latency = transport.drawLatency()
@@ -118,16 +118,16 @@ final class SimulatedExchange: Sendable {
     guard fate != .answerLost, !transport.isDown, !afterHead || hasHead.withLock({ $0 }) else { return lose() }
     let isHead = request.head.method == .head
     end(
-      result.map { answer in
-        ResponseMessage(head: answer.head, content: isHead ? .empty : ResponseContent(answer.content))
+      result.map { response in
+        ResponseMessage(head: response.head, content: isHead ? .empty : ResponseContent(response.content))
       })
   }
 
   private func lose() {
     recorder.record(.lost(host: server.host))
-    // After the head no timeout would end a stalled exchange, so it always breaks.
+    // After the head no timeout would end a stalled exchange, so the connection always breaks.
     guard !transport.link.stallsOnLoss || hasHead.withLock({ $0 }) else { return }
-    end(.failure(TransportError(.broken, requestState: .maybeSent, detail: "the connection was lost")))
+    end(.failure(TransportError(.connectionLost, requestState: .maybeSent, detail: "the connection was lost")))
   }
 }
 
@@ -176,7 +176,7 @@ final class SimulatedNetwork: Sendable {
   /// Fails every exchange in flight, once the simulation is over.
   func close() {
     let open = state.withLock { $0.open.sorted { $0.key < $1.key }.map { $0.value } }
-    let error = TransportError(.broken, requestState: .maybeSent, detail: "the simulation is over")
+    let error = TransportError(.connectionLost, requestState: .maybeSent, detail: "the simulation is over")
     for exchange in open { exchange.end(.failure(error)) }
   }
 }

@@ -12,7 +12,7 @@ import Synchronization
 /// server.change(at: .seconds(120)) { $0.capacity *= 2 }   // and recovers a minute later
 /// ```
 public final class SimulatedServer: Sendable {
-  typealias Outcome = Result<SimulatedAnswer, TransportError>
+  typealias Outcome = Result<SimulatedResponse, TransportError>
 
   private struct Job: Sendable {
     let request: RequestMessage
@@ -20,7 +20,7 @@ public final class SimulatedServer: Sendable {
   }
 
   private struct State {
-    var behaviour: Behaviour
+    var behavior: Behavior
     var queue: ServerQueue
     var jobs: [UInt64: Job] = [:]
     var generator: SeededGenerator
@@ -32,41 +32,41 @@ public final class SimulatedServer: Sendable {
   private let recorder: SimulationRecorder
   private let state: Mutex<State>
 
-  init(_ host: String, _ behaviour: Behaviour, generator: SeededGenerator, recorder: SimulationRecorder) {
+  init(_ host: String, _ behavior: Behavior, generator: SeededGenerator, recorder: SimulationRecorder) {
     self.host = host
     self.recorder = recorder
     clock = recorder.clock
-    let queue = ServerQueue(capacity: behaviour.capacity, places: behaviour.places)
-    state = Mutex(State(behaviour: behaviour, queue: queue, generator: generator))
+    let queue = ServerQueue(capacity: behavior.capacity, places: behavior.queueLimit)
+    state = Mutex(State(behavior: behavior, queue: queue, generator: generator))
   }
 
   /// The base URL: `https` and the host.
   public var baseURL: BaseURL { BaseURL(stringLiteral: "https://\(host)") }
 
   /// The current behavior.
-  package var behaviour: Behaviour { state.withLock { $0.behaviour } }
+  package var behavior: Behavior { state.withLock { $0.behavior } }
 
   /// Changes the behavior from now on. Requests in progress are finished, and queued requests stay queued.
-  public func change(_ change: (inout Behaviour) -> Void) {
-    var behaviour = behaviour
-    change(&behaviour)
-    let changed = behaviour
+  public func change(_ change: (inout Behavior) -> Void) {
+    var behavior = behavior
+    change(&behavior)
+    let changed = behavior
     let starting = state.withLock { state in
-      state.behaviour = changed
-      return state.queue.resize(capacity: changed.capacity, places: changed.places)
+      state.behavior = changed
+      return state.queue.resize(capacity: changed.capacity, places: changed.queueLimit)
     }
     for ticket in starting { start(ticket) }
   }
 
   /// Changes the behavior when the simulation reaches `time`.
-  public func change(at time: Duration, _ change: @escaping @Sendable (inout Behaviour) -> Void) {
+  public func change(at time: Duration, _ change: @escaping @Sendable (inout Behavior) -> Void) {
     clock.plan(at: MonotonicInstant(sinceStart: time)) { self.change(change) }
   }
 
   /// Handles the arrival of a request.
   func arrive(_ request: RequestMessage, _ ticket: UInt64, reply: @escaping @Sendable (Outcome) -> Void) {
     let time = clock.now.sinceStart
-    guard !behaviour.isDown(at: time) else {
+    guard !behavior.isDown(at: time) else {
       recorder.record(.down(host: host))
       return reply(.failure(TransportError(.connectionFailed, requestState: .notSent, detail: "the server is down")))
     }
@@ -79,14 +79,14 @@ public final class SimulatedServer: Sendable {
     switch arrival {
     case .starts: start(ticket)
     case .waits: break
-    case .refused: send(.overloaded(retryAfter: behaviour.retryAfter), by: reply)
+    case .refused: send(.overloaded(retryAfter: behavior.retryAfter), by: reply)
     }
   }
 
-  /// Handles a client that has gone.
+  /// Handles the disconnect of a client.
   func leave(_ ticket: UInt64) {
     state.withLock { state in
-      guard state.behaviour.noticesLeaving, state.queue.leave(ticket) else { return }
+      guard state.behavior.dropsAbandonedRequests, state.queue.leave(ticket) else { return }
       state.jobs[ticket] = nil
     }
   }
@@ -94,49 +94,50 @@ public final class SimulatedServer: Sendable {
   private func start(_ ticket: UInt64) {
     guard let job = state.withLock({ $0.jobs[ticket] }) else { return }
     // Outside the lock: the closure is the test's code and may use this server.
-    let answer = behaviour.answer(job.request)
+    let response = behavior.respond(job.request)
     let time = state.withLock { state in
-      (answer.serviceTime ?? state.behaviour.serviceTime).sample(using: &state.generator)
+      (response.serviceTime ?? state.behavior.serviceTime).sample(using: &state.generator)
     }
-    clock.plan(after: time) { self.finish(ticket, answer) }
+    clock.plan(after: time) { self.finish(ticket, response) }
   }
 
-  private func finish(_ ticket: UInt64, _ answer: SimulatedAnswer) {
+  private func finish(_ ticket: UInt64, _ response: SimulatedResponse) {
     let (job, starting) = state.withLock { state in
       (state.jobs.removeValue(forKey: ticket), state.queue.finish())
     }
     for ticket in starting { start(ticket) }
     guard let job else { return }
-    guard behaviour.isDown(at: clock.now.sinceStart) else { return send(answer, by: job.reply) }
+    guard behavior.isDown(at: clock.now.sinceStart) else { return send(response, by: job.reply) }
     recorder.record(.down(host: host))
-    job.reply(.failure(TransportError(.broken, requestState: .maybeSent, detail: "the server went down")))
+    job.reply(.failure(TransportError(.connectionLost, requestState: .maybeSent, detail: "the server went down")))
   }
 
-  private func send(_ answer: SimulatedAnswer, by reply: (Outcome) -> Void) {
-    recorder.record(.answered(host: host, status: answer.head.status.code))
-    reply(.success(answer))
+  private func send(_ response: SimulatedResponse, by reply: (Outcome) -> Void) {
+    recorder.record(.responded(host: host, status: response.head.status.code))
+    reply(.success(response))
   }
 }
 
 extension SimulatedServer {
   /// The behavior of a simulated server.
-  public struct Behaviour: Sendable {
+  public struct Behavior: Sendable {
     /// The number of requests the server works on at a time. Default: 100.
     public var capacity = 100
     /// The number of further requests that can be queued; more are rejected with 503 immediately. Default: 100.
-    public var places = 100
+    public var queueLimit = 100
     /// The time the server works on a request. Default: 10 milliseconds.
     public var serviceTime = DurationDistribution.constant(.milliseconds(10))
     /// The value of `Retry-After` in a 503. Default: `nil`, which omits the field.
     public var retryAfter: Duration?
-    /// Whether a queued request is dropped when its client has gone. Default: `false`, as with most servers: the
-    /// request is worked on in vain.
-    public var noticesLeaving = false
-    /// When the server is down, in time since the start of the simulation: connections are refused, and responses due
-    /// then are lost. Default: never.
+    /// Whether a queued request is dropped when its client has disconnected. Default: `false`, as with most servers:
+    /// the server still works on the request.
+    public var dropsAbandonedRequests = false
+    /// The periods in which the server is down, in time since the start of the simulation: connections are refused,
+    /// and responses due then are lost. Default: never.
     public var outages: [Range<Duration>] = []
-    /// Returns the response to a request, when work on it starts. Default: 200 with `{}`.
-    public var answer: @Sendable (RequestMessage) -> SimulatedAnswer = { _ in .json("{}") }
+    /// A closure that returns the response to a request, called when work on the request starts. Default: 200 with
+    /// `{}`.
+    public var respond: @Sendable (RequestMessage) -> SimulatedResponse = { _ in .json("{}") }
 
     /// Creates the default behavior.
     public init() {}
@@ -150,9 +151,9 @@ extension SimulatedServer {
 /// The requests a server works on and those queued. A pure state machine.
 struct ServerQueue: Sendable {
   enum Arrival: Sendable, Hashable {
-    /// The server starts to work on it.
+    /// The server starts to work on the request.
     case starts
-    /// It is queued.
+    /// The request is queued.
     case waits
     /// The queue is full.
     case refused

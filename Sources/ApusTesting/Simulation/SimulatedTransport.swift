@@ -38,9 +38,9 @@ public final class SimulatedTransport: Transport {
 
   /// Performs an exchange with the server of the request's host.
   ///
-  /// - Throws: ``TransportError``: `offline` during an outage of the link, `hostNotFound` if no server has the host,
-  ///   `connectionFailed` if the server is down, `broken` if the request or the response is lost, `timedOut` if the
-  ///   head of the response is late; `CancellationError`.
+  /// - Throws: `TransportError`: `offline` during an outage of the link, `hostNotFound` if no server has the host,
+  ///   `connectionFailed` if the server is down, `connectionLost` if the request or the response is lost, `timedOut`
+  ///   if the head of the response is late; `CancellationError`.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     guard !isDown else { throw TransportError(.offline, requestState: .notSent) }
@@ -51,7 +51,7 @@ public final class SimulatedTransport: Transport {
     // Checked again: an observer of the connection event may have cancelled the call.
     try Task.checkCancellation()
     let length = request.content.length
-    let content = try await request.content.collected { context.sent(total: $0, expected: length) }
+    let content = try await request.content.collected { context.reportSent(total: $0, expected: length) }
     var complete = request
     if !request.content.isEmpty { complete.content = .bytes(content) }
     return try await SimulatedExchange(complete, context: context, server: server, transport: self).perform()
@@ -63,7 +63,7 @@ public final class SimulatedTransport: Transport {
     return state.withLock { $0.link.isDown(at: time) }
   }
 
-  /// Draws what becomes of the next exchange.
+  /// Draws the fate of the next exchange.
   func drawFate() -> Fate {
     state.withLock { state in
       // Both are always drawn, so that changing the probability does not change later draws.
@@ -77,13 +77,13 @@ public final class SimulatedTransport: Transport {
     state.withLock { $0.link.latency.sample(using: &$0.generator) }
   }
 
-  /// Returns when the last byte of a request written now is sent.
+  /// Returns the instant at which the last byte of a request written now is sent.
   func passUp(_ bytes: Int) -> MonotonicInstant {
     let now = network.clock.now
     return state.withLock { $0.traffic.passUp(bytes, bandwidth: $0.link.bandwidth, at: now) }
   }
 
-  /// Returns when the head and the last byte of a response written now are sent.
+  /// Returns the instants at which the head and the last byte of a response written now are sent.
   func passDown(_ bytes: Int) -> (head: MonotonicInstant, all: MonotonicInstant) {
     let now = network.clock.now
     return state.withLock { $0.traffic.passDown(bytes, bandwidth: $0.link.bandwidth, at: now) }
@@ -102,8 +102,8 @@ public struct SimulatedLink: Sendable, Hashable {
   /// The bandwidth in bytes per second in each direction, shared by all exchanges of a client; messages are sent one
   /// after the other. Default: `nil`, unlimited.
   public var bandwidth: Int?
-  /// When the link is down, in time since the start of the simulation: calls that start then fail immediately with
-  /// `offline`, messages that arrive then are lost. Default: never.
+  /// The periods in which the link is down, in time since the start of the simulation: calls that start then fail
+  /// immediately with `offline`, messages that arrive then are lost. Default: never.
   public var outages: [Range<Duration>] = []
 
   /// Creates a link, with defaults for omitted parameters.
@@ -120,7 +120,7 @@ public struct SimulatedLink: Sendable, Hashable {
   /// A link without latency, loss or limits.
   public static let ideal = SimulatedLink(latency: .constant(.zero))
 
-  /// The size in bytes that every message has in addition to its content, for ``bandwidth``.
+  /// The size in bytes of every message in addition to its content, for ``bandwidth``.
   static let headSize = 400
 
   func isDown(at time: Duration) -> Bool {
@@ -128,17 +128,17 @@ public struct SimulatedLink: Sendable, Hashable {
   }
 }
 
-/// When a link is free again in each direction. A pure state machine.
+/// The instants at which a link is free again, one for each direction. A pure state machine.
 struct LinkTraffic: Sendable {
   private var freeUp = MonotonicInstant(sinceStart: .zero)
   private var freeDown = MonotonicInstant(sinceStart: .zero)
 
-  /// Returns when the last byte of a request written now is sent.
+  /// Returns the instant at which the last byte of a request written now is sent.
   mutating func passUp(_ bytes: Int, bandwidth: Int?, at now: MonotonicInstant) -> MonotonicInstant {
     Self.pass(bytes, bandwidth, now, &freeUp)
   }
 
-  /// Returns when the head and the last byte of a response written now are sent.
+  /// Returns the instants at which the head and the last byte of a response written now are sent.
   mutating func passDown(
     _ bytes: Int, bandwidth: Int?, at now: MonotonicInstant
   ) -> (head: MonotonicInstant, all: MonotonicInstant) {

@@ -38,11 +38,11 @@ public final class SimulatedWorld: Sendable {
   ///   - configure: changes the default behavior.
   @discardableResult
   public func server(
-    _ host: String, _ configure: (inout SimulatedServer.Behaviour) -> Void = { _ in }
+    _ host: String, _ configure: (inout SimulatedServer.Behavior) -> Void = { _ in }
   ) -> SimulatedServer {
-    var behaviour = SimulatedServer.Behaviour()
-    configure(&behaviour)
-    let server = SimulatedServer(host.lowercased(), behaviour, generator: generator(), recorder: recorder)
+    var behavior = SimulatedServer.Behavior()
+    configure(&behavior)
+    let server = SimulatedServer(host.lowercased(), behavior, generator: generator(), recorder: recorder)
     network.add(server)
     return server
   }
@@ -67,7 +67,7 @@ public final class SimulatedWorld: Sendable {
     var settings = settings
     settings.runtime = Runtime(
       clock: clock, executor: executor, random: SeededGenerator.source(seed: streamSeed()))
-    settings.runtime.decodedOnExecutor = .max
+    settings.runtime.executorDecodingLimit = .max
     settings.observers.append(SimulationObserver(client: client, recorder: recorder))
     return settings
   }
@@ -86,19 +86,19 @@ public final class SimulatedWorld: Sendable {
       settings: settings())
   }
 
-  /// Returns a generator with a sequence of its own, derived from the seed.
+  /// Returns a generator with a new sequence, derived from the seed.
   public func generator() -> SeededGenerator {
     SeededGenerator(seed: streamSeed())
   }
 
-  /// Ends everything that is left once the run is over.
+  /// Ends all remaining work once the run is over.
   func close() {
     tasks.cancelAll()
     clock.close()
     network.close()
     // Bounded: work that ignores cancellation is abandoned.
     executor.run(jobs: 100_000)
-    if executor.pendingCount == 0 { executor.mode = .forward }
+    if executor.pendingJobCount == 0 { executor.mode = .forward }
   }
 
   // The golden ratio spreads the streams, so that those of neighboring seeds do not coincide.
@@ -121,7 +121,7 @@ extension SimulatedWorld {
   ///
   /// - Parameters:
   ///   - pause: the time before each start; at least a nanosecond.
-  ///   - duration: how long work is started.
+  ///   - duration: the time during which work is started.
   ///   - work: receives its number, from 0. The simulation fails with any error it throws.
   public func every(
     _ pause: DurationDistribution, for duration: Duration, _ work: @escaping @Sendable (Int) async throws -> Void
@@ -142,7 +142,7 @@ extension SimulatedWorld {
     }
   }
 
-  /// Schedules an action for a time since the start. The simulation may end before.
+  /// Schedules an action for a time since the start. The simulation may end earlier.
   public func at(_ time: Duration, _ action: @escaping @Sendable () -> Void) {
     clock.plan(at: MonotonicInstant(sinceStart: time), action)
   }

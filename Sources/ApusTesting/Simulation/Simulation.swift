@@ -2,8 +2,8 @@ import ApusCore
 
 /// A deterministic simulation: real clients against simulated servers, in virtual time and on one thread.
 ///
-/// The clients can have any pipeline; only the clock, the executor, randomness and the network are simulated. A run is
-/// a function of its seed: hours take seconds, and a failed run can be replayed, as its error says.
+/// The clients can have any pipeline; only the clock, the executor, randomness and the network are simulated. A run
+/// is a function of its seed: hours take seconds, and a failed run can be replayed with the code in its error.
 ///
 /// ```swift
 /// let report = try await Simulation(seed: 7).run { world in
@@ -17,7 +17,7 @@ import ApusCore
 ///     _ = try? await api.send(Request<String>.get("/items/\(number)"))
 ///   }
 /// }
-/// print(report.answers().csv())
+/// print(report.goodput().csv())
 /// ```
 public struct Simulation: Sendable {
   /// The seed that determines the run.
@@ -60,7 +60,7 @@ public struct Simulation: Sendable {
     return report
   }
 
-  /// Runs all jobs, then advances the time, until no work is left. Returns why it stopped early, if it did.
+  /// Runs all jobs, then advances the time, until no work is left. Returns the reason if the run stops early.
   private func drive(_ world: SimulatedWorld) -> SimulationFailure.Reason? {
     var generator = world.generator()
     var instant = world.clock.now
@@ -68,16 +68,16 @@ public struct Simulation: Sendable {
     while true {
       while runJob(of: world, using: &generator) {
         steps += 1
-        if steps > stepsAtOneInstant { return .spinning }
+        if steps > stepsAtOneInstant { return .livelock }
       }
-      if let error = world.tasks.failure { return .threw(error) }
+      if let error = world.tasks.failure { return .workFailed(error) }
       if world.tasks.isEmpty { return nil }
       if Task.isCancelled { return .cancelled }
-      guard let next = world.clock.nextInstant else { return .stuck }
-      guard next.sinceStart <= limit else { return .endless }
+      guard let next = world.clock.nextInstant else { return .deadlock }
+      guard next.sinceStart <= limit else { return .limitExceeded }
       if next > instant { (instant, steps) = (next, 0) }
       steps += 1
-      if steps > stepsAtOneInstant { return .spinning }
+      if steps > stepsAtOneInstant { return .livelock }
       world.clock.runNext()
     }
   }
@@ -87,25 +87,25 @@ public struct Simulation: Sendable {
   }
 }
 
-/// Why a simulation failed, and how to replay it.
+/// A failure of a simulation, with the code that replays it.
 public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
-  /// Why a simulation failed.
+  /// The reason for a failure.
   public enum Reason: Sendable {
     /// The test's work threw an error.
-    case threw(any Error)
+    case workFailed(any Error)
     /// All tasks wait and nothing is planned: a deadlock, or work that waits for something outside the simulation.
-    case stuck
+    case deadlock
     /// The run exceeded ``Simulation/limit``.
-    case endless
+    case limitExceeded
     /// The work loops without time passing.
-    case spinning
+    case livelock
     /// The task running the simulation was cancelled.
     case cancelled
   }
 
-  /// Why the simulation failed.
+  /// The reason for the failure.
   public let reason: Reason
-  /// What had happened before.
+  /// The events before the failure.
   public let report: SimulationReport
   private let simulation: Simulation
 
@@ -122,10 +122,10 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
   public var description: String {
     let what =
       switch reason {
-      case .threw(let error): "its work threw \(error)"
-      case .stuck: "all tasks wait and nothing is planned"
-      case .endless: "it did not end within the limit"
-      case .spinning: "its work loops without time passing"
+      case .workFailed(let error): "its work threw \(error)"
+      case .deadlock: "all tasks wait and nothing is planned"
+      case .limitExceeded: "it did not end within the limit"
+      case .livelock: "its work loops without time passing"
       case .cancelled: "it was cancelled"
       }
     return "after \(report.duration) of simulated time: \(what). \(simulation.source) replays it."

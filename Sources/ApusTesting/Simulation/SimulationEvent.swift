@@ -3,7 +3,7 @@ import Synchronization
 
 /// An event of a simulation.
 public struct SimulationEvent: Sendable, Hashable, CustomStringConvertible {
-  /// What happened.
+  /// The kind of event.
   public enum Kind: Sendable, Hashable {
     /// A client started a call. Clients are numbered from 1, in the order their settings were created.
     case callStarted(client: Int, call: UInt64)
@@ -18,14 +18,14 @@ public struct SimulationEvent: Sendable, Hashable, CustomStringConvertible {
     /// A request arrived at a server; `waiting` is the length of the queue, including this request if it is queued.
     case arrived(host: String, waiting: Int)
     /// A server sent a response.
-    case answered(host: String, status: Int)
+    case responded(host: String, status: Int)
     /// A note of the test; see ``SimulatedWorld/note(_:)``.
     case note(String)
   }
 
   /// The time since the start of the simulation.
   public let time: Duration
-  /// What happened.
+  /// The kind of event.
   public let kind: Kind
 
   package init(time: Duration, kind: Kind) {
@@ -45,14 +45,14 @@ public struct SimulationEvent: Sendable, Hashable, CustomStringConvertible {
       case .lost(let host): "\(host): lost"
       case .down(let host): "\(host): down"
       case .arrived(let host, let waiting): "\(host): request arrived, \(waiting) queued"
-      case .answered(let host, let status): "\(host): responds \(status)"
+      case .responded(let host, let status): "\(host): responds \(status)"
       case .note(let text): text
       }
     return "\(time): \(text)"
   }
 }
 
-/// Records the events of a simulation.
+/// A recorder of a simulation's events.
 final class SimulationRecorder: Sendable {
   let clock: SimulatedClock
   private let all = Mutex<[SimulationEvent]>([])
@@ -69,7 +69,7 @@ final class SimulationRecorder: Sendable {
   }
 }
 
-/// Records when the calls of a client start and end.
+/// An observer that records when the calls of a client start and end.
 struct SimulationObserver: CallObserver {
   let client: Int
   let recorder: SimulationRecorder

@@ -54,7 +54,7 @@ public struct SimulationReport: Sendable, Hashable {
   }
 
   /// Returns a quantile of the latencies of the successful calls, or `nil` if there are none: 0.5 for the median.
-  public func latency(atShare share: Double, in range: Range<Duration>? = nil) -> Duration? {
+  public func latency(quantile share: Double, in range: Range<Duration>? = nil) -> Duration? {
     let all = latencies(in: range)
     guard !all.isEmpty else { return nil }
     return all[max(0, min(all.count - 1, Int((Double(all.count) * share).rounded(.up)) - 1))]
@@ -64,7 +64,7 @@ public struct SimulationReport: Sendable, Hashable {
 // Time series. Rates are per second, whatever the step.
 extension SimulationReport {
   /// Returns the goodput: successful calls per second.
-  public func answers(every step: Duration = .seconds(1)) -> SimulationSeries {
+  public func goodput(every step: Duration = .seconds(1)) -> SimulationSeries {
     rate(every: step) { event in
       if case .callEnded(_, _, _, .none) = event { return true }
       return false
@@ -93,7 +93,7 @@ extension SimulationReport {
   }
 
   /// Returns the maximum queue length at the server of a host, sampled at each arrival.
-  public func queue(on host: String, every step: Duration = .seconds(1)) -> SimulationSeries {
+  public func queueLength(on host: String, every step: Duration = .seconds(1)) -> SimulationSeries {
     series(every: step) { event in
       if case .arrived(let other, let waiting) = event, other == host { return Double(waiting) }
       return nil
@@ -153,17 +153,18 @@ public struct SimulationSeries: Sendable, Hashable {
     return chosen.isEmpty ? 0 : chosen.reduce(0, +) / Double(chosen.count)
   }
 
-  /// The largest value, or zero if there is none.
+  /// The largest value, or zero if the series is empty.
   public var maximum: Double { values.max() ?? 0 }
 
-  /// Returns when the series first reaches a value and keeps it for a number of steps: when a system has recovered.
+  /// Returns the time at which the series first reaches a value and keeps it for a number of steps, such as the time
+  /// at which a system has recovered.
   ///
   /// - Parameters:
   ///   - value: the minimum value.
   ///   - start: steps that start earlier do not count.
   ///   - count: the number of consecutive steps. Default: 5.
   /// - Returns: The start of the first of these steps, or `nil` if there are none.
-  public func time(ofAtLeast value: Double, from start: Duration, steps count: Int = 5) -> Duration? {
+  public func recoveryTime(to value: Double, from start: Duration, steps count: Int = 5) -> Duration? {
     var length = 0
     for (index, present) in values.enumerated() where step * index >= start {
       length = present >= value ? length + 1 : 0

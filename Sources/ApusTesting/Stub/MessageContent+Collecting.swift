@@ -1,16 +1,16 @@
 import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 extension MessageContent {
   /// Returns all bytes, read from the file or the stream as a transport would.
   ///
   /// - Parameter onProgress: receives the number of bytes read so far.
-  /// - Throws: ``TransportError`` if the file or the stream fails, or the length is not the announced one;
+  /// - Throws: `TransportError` if the file or the stream fails, or the length is not the announced one;
   ///   `CancellationError`.
   func collected(onProgress: @Sendable (Int64) -> Void) async throws -> Data {
     let all: Data
@@ -23,8 +23,10 @@ extension MessageContent {
       do {
         all = try Data(contentsOf: URL(fileURLWithPath: file.path))
       } catch {
-        throw TransportError(.broken, requestState: .notSent, detail: "the file could not be read", underlying: error)
-          .about(.content)
+        throw TransportError(
+          .connectionLost, requestState: .notSent, detail: "the file could not be read", underlying: error
+        )
+        .attributed(to: .content)
       }
       onProgress(Int64(all.count))
     case .stream(let stream):
@@ -32,8 +34,9 @@ extension MessageContent {
     }
     if let length, length != Int64(all.count) {
       throw TransportError(
-        .broken, requestState: .maybeSent, detail: "the content has \(all.count) bytes, but \(length) were announced"
-      ).about(.content)
+        .connectionLost, requestState: .maybeSent,
+        detail: "the content has \(all.count) bytes, but \(length) were announced"
+      ).attributed(to: .content)
     }
     return all
   }
@@ -48,8 +51,10 @@ extension MessageContent {
         onProgress(Int64(all.count))
       }
     } catch  where !(error is CancellationError) {
-      throw TransportError(.broken, requestState: .maybeSent, detail: "the content broke off", underlying: error)
-        .about(.content)
+      throw TransportError(
+        .connectionLost, requestState: .maybeSent, detail: "the content broke off", underlying: error
+      )
+      .attributed(to: .content)
     }
     return all
   }

@@ -2,20 +2,20 @@ public import ApusCore
 public import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
-/// A request to a stub and what became of it.
+/// A request to a stub and its outcome.
 public struct StubExchange: Sendable, Identifiable {
-  /// How an exchange ended, if it has.
+  /// The outcome of an exchange.
   public enum Outcome: Sendable, Hashable {
     /// The response is not complete yet.
     case inFlight
     /// The response was complete.
-    case answered
-    /// The exchange failed as the answer said.
+    case replied
+    /// The exchange failed as the reply specified.
     case failed
     /// The call was cancelled, the attempt's deadline passed, or the response's content was discarded.
     case cancelled
@@ -33,9 +33,9 @@ public struct StubExchange: Sendable, Identifiable {
   public internal(set) var isRequestComplete = false
   /// The announced length of the content in bytes; `nil` without content and for streams of unknown length.
   package let announcedLength: Int64?
-  /// The status of the response; `nil` until its head is there.
+  /// The status of the response; `nil` before its head.
   public internal(set) var status: Int?
-  /// How the exchange ended.
+  /// The outcome of the exchange.
   public internal(set) var outcome = Outcome.inFlight
   /// The id of the call.
   public let call: CallID
@@ -69,15 +69,15 @@ public struct StubExchange: Sendable, Identifiable {
   public var text: String { String(decoding: content, as: UTF8.self) }
 }
 
-/// A rule of a stub: which requests it matches and the answers it gives.
+/// A rule of a stub: the requests it matches and the replies it gives.
 struct StubRule: Sendable {
   enum Script: Sendable {
-    case listed([StubAnswer], StubTransport.Afterwards)
-    case made(StubTransport.Answering)
+    case listed([StubReply], StubTransport.Exhaustion)
+    case made(StubTransport.Handler)
   }
 
   let id: Int
-  /// What the rule matches, for the error that no rule matches.
+  /// A description of the requests that the rule matches, for the error when no rule matches.
   let name: String
   let script: Script
   let matches: @Sendable (RequestMessage, ExchangeContext) -> Bool
@@ -87,7 +87,7 @@ struct StubRule: Sendable {
 struct StubState: Sendable {
   private(set) var rules: [StubRule] = []
   private(set) var exchanges: [StubExchange] = []
-  /// The number of answers each rule has given.
+  /// The number of replies each rule has given.
   private var given: [Int: Int] = [:]
 
   mutating func add(
@@ -123,16 +123,16 @@ struct StubState: Sendable {
     exchanges[exchange.id] = exchange
   }
 
-  /// Returns the next answer of a rule, or `nil` if they are used up.
-  mutating func next(of rule: Int, _ answers: [StubAnswer], _ afterwards: StubTransport.Afterwards) -> StubAnswer? {
+  /// Returns the next reply of a rule, or `nil` if its replies are used up.
+  mutating func next(of rule: Int, _ replies: [StubReply], _ exhaustion: StubTransport.Exhaustion) -> StubReply? {
     let index = given[rule, default: 0]
     given[rule] = index + 1
-    if index < answers.count { return answers[index] }
-    return afterwards == .repeatLast ? answers.last : nil
+    if index < replies.count { return replies[index] }
+    return exhaustion == .repeatLast ? replies.last : nil
   }
 
   /// Records the status and returns whether content follows it (RFC 9110 §6.4.1).
-  mutating func answer(_ number: Int, _ status: Int) -> Bool {
+  mutating func recordReply(_ number: Int, _ status: Int) -> Bool {
     exchanges[number].status = status
     return exchanges[number].method != .head && ![204, 304].contains(status)
   }

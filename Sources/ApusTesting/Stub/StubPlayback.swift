@@ -4,14 +4,14 @@ import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
-/// Performs the steps before the head of an answer, up to the attempt's deadline.
+/// An attempt that performs the steps before the head of a reply, up to the attempt's deadline.
 final class StubAttempt: DeadlineTarget {
-  /// The deadline passed before the head was there.
+  /// The error of an attempt whose deadline passed before the head.
   struct DeadlinePassed: Error {}
 
   private let over = Gate()
@@ -21,7 +21,7 @@ final class StubAttempt: DeadlineTarget {
   }
 
   /// - Throws: ``DeadlinePassed``; any error a step throws; `CancellationError`.
-  static func perform(_ steps: [StubAnswer.Step], in context: ExchangeContext) async throws {
+  static func perform(_ steps: [StubReply.Step], in context: ExchangeContext) async throws {
     for step in steps {
       guard let deadline = context.attemptDeadline else {
         _ = try await step.perform(on: context.clock)
@@ -36,7 +36,7 @@ final class StubAttempt: DeadlineTarget {
       }
       if context.isAttemptOver { throw DeadlinePassed() }
     }
-    // The closure that made the answer may have taken too long.
+    // The closure that made the reply may have taken too long.
     if context.isAttemptOver { throw DeadlinePassed() }
   }
 
@@ -56,16 +56,16 @@ final class StubAttempt: DeadlineTarget {
   }
 }
 
-/// A content source that performs an answer's content steps while it is read.
+/// A content source that performs a reply's content steps while it is read.
 final class StubContentSource: ContentSource {
-  private let steps: Mutex<ArraySlice<StubAnswer.Step>>
+  private let steps: Mutex<ArraySlice<StubReply.Step>>
   private let cancelled = Gate()
   private let clock: any MonotonicClock
   let trailers: HTTPFields
 
-  init(_ answer: StubAnswer, clock: any MonotonicClock) {
-    steps = Mutex(answer.content[...])
-    trailers = answer.trailers
+  init(_ reply: StubReply, clock: any MonotonicClock) {
+    steps = Mutex(reply.content[...])
+    trailers = reply.trailers
     self.clock = clock
   }
 
@@ -82,7 +82,7 @@ final class StubContentSource: ContentSource {
   }
 
   /// Performs a step. Throws as soon as the content is discarded.
-  private func perform(_ step: StubAnswer.Step) async throws -> Data? {
+  private func perform(_ step: StubReply.Step) async throws -> Data? {
     switch step {
     case .piece, .fail: return try await step.perform(on: clock)
     case .wait, .pause: break

@@ -2,24 +2,24 @@ public import ApusCore
 public import HTTPTypes
 
 extension StubTransport {
-  /// Returns the answer to a request.
-  public typealias Answering = @Sendable (StubExchange) async throws -> StubAnswer
+  /// A closure that returns the reply to a request.
+  public typealias Handler = @Sendable (StubExchange) async throws -> StubReply
 
   /// Adds a rule for requests with a method and a target.
   ///
   /// - Parameters:
   ///   - method: the method.
   ///   - target: path and query as sent, including the base URL's path. Without `?` it matches any query.
-  ///   - answer: the answer to each request.
-  public func on(_ method: HTTPRequest.Method, _ target: String, answer: StubAnswer) {
-    on(method, target, answers: [answer])
+  ///   - reply: the reply to each request.
+  public func on(_ method: HTTPRequest.Method, _ target: String, reply: StubReply) {
+    on(method, target, replies: [reply])
   }
 
-  /// Adds a rule for requests with a method and a target that gives one answer after the other.
+  /// Adds a rule for requests with a method and a target that gives one reply after the other.
   public func on(
-    _ method: HTTPRequest.Method, _ target: String, answers: [StubAnswer], afterwards: Afterwards = .repeatLast
+    _ method: HTTPRequest.Method, _ target: String, replies: [StubReply], whenExhausted: Exhaustion = .repeatLast
   ) {
-    add("\(method.rawValue) \(Redaction().target(target))", .listed(answers, afterwards)) { request, _ in
+    add("\(method.rawValue) \(Redaction().target(target))", .listed(replies, whenExhausted)) { request, _ in
       guard request.head.method == method else { return false }
       if target.contains("?") { return request.target == target }
       return request.target.prefix { $0 != "?" } == target
@@ -27,15 +27,15 @@ extension StubTransport {
   }
 
   /// Adds a rule for calls of an endpoint type.
-  public func on<E: Endpoint>(_ endpoint: E.Type, answer: StubAnswer) {
-    on(endpoint, answers: [answer])
+  public func on<E: Endpoint>(_ endpoint: E.Type, reply: StubReply) {
+    on(endpoint, replies: [reply])
   }
 
-  /// Adds a rule for calls of an endpoint type that gives one answer after the other.
+  /// Adds a rule for calls of an endpoint type that gives one reply after the other.
   public func on<E: Endpoint>(
-    _ endpoint: E.Type, answers: [StubAnswer], afterwards: Afterwards = .repeatLast
+    _ endpoint: E.Type, replies: [StubReply], whenExhausted: Exhaustion = .repeatLast
   ) {
-    add("calls of \(endpoint)", .listed(answers, afterwards)) { _, context in
+    add("calls of \(endpoint)", .listed(replies, whenExhausted)) { _, context in
       context.call.endpoint.type.map { ObjectIdentifier($0) } == ObjectIdentifier(endpoint)
     }
   }
@@ -44,14 +44,14 @@ extension StubTransport {
   ///
   /// - Parameters:
   ///   - template: the method, a space, and the path as the endpoint writes it, with `{}` or `{name}` for each value.
-  ///   - answer: the answer to each call.
-  public func on(template: String, answer: StubAnswer) {
-    on(template: template, answers: [answer])
+  ///   - reply: the reply to each call.
+  public func on(template: String, reply: StubReply) {
+    on(template: template, replies: [reply])
   }
 
-  /// Adds a rule for calls with a method and a path template that gives one answer after the other.
-  public func on(template: String, answers: [StubAnswer], afterwards: Afterwards = .repeatLast) {
-    add("the template \(template)", .listed(answers, afterwards)) { _, context in
+  /// Adds a rule for calls with a method and a path template that gives one reply after the other.
+  public func on(template: String, replies: [StubReply], whenExhausted: Exhaustion = .repeatLast) {
+    add("the template \(template)", .listed(replies, whenExhausted)) { _, context in
       "\(context.call.endpoint.method.rawValue) \(context.call.endpoint.template)" == template
     }
   }
@@ -60,16 +60,16 @@ extension StubTransport {
   ///
   /// - Parameters:
   ///   - matches: returns whether the rule applies; the request's content is complete.
-  ///   - answer: returns the answer; the exchange throws any error it throws.
+  ///   - reply: returns the reply; if the closure throws, the exchange throws the same error.
   public func on(
-    where matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool, answer: @escaping Answering
+    where matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool, reply: @escaping Handler
   ) {
-    add("requests that a closure selects", .made(answer), matches)
+    add("requests that a closure selects", .made(reply), matches)
   }
 
   /// Adds a rule for every request, which rules added later override.
-  public func onAny(answer: StubAnswer) {
-    add("every request", .listed([answer], .repeatLast)) { _, _ in true }
+  public func onAny(reply: StubReply) {
+    add("every request", .listed([reply], .repeatLast)) { _, _ in true }
   }
 
   private func add(

@@ -2,28 +2,28 @@ public import ApusCore
 import ApusWaiting
 import HTTPTypes
 
-/// A transport that responds as a test says and records the requests.
+/// A transport that replies as a test specifies and records the requests.
 ///
 /// ```swift
 /// let stub = StubTransport()
-/// stub.on(.get, "/users/7", answer: .json(#"{"id":7}"#))
+/// stub.on(.get, "/users/7", reply: .json(#"{"id":7}"#))
 /// let api = Client(environment: Environment(baseURL: "https://example.test"), transport: stub)
 /// let user = try await api.send(.user(7))
 /// #expect(stub.exchanges.map(\.target) == ["/users/7"])
 /// ```
 ///
 /// If several rules match, the one added last is used, so a test can override its set-up. A call that no rule matches
-/// fails with a ``TransportError`` that names the method and path as sent, and what is stubbed. A stub is thread-safe.
+/// fails with a `TransportError` that names the method and path as sent, and what is stubbed. A stub is thread-safe.
 ///
-/// The stub respects the deadline of an attempt (`ExchangeContext.attemptDeadline`), except that a closure that makes an
-/// answer is not interrupted.
+/// The stub respects the deadline of an attempt (`ExchangeContext.attemptDeadline`), except that a closure that
+/// returns a reply is not interrupted.
 public final class StubTransport: Transport {
-  /// What a rule does when all its answers are used up.
-  public enum Afterwards: Sendable, Hashable {
-    /// Repeats the last answer.
+  /// The behavior of a rule whose replies are all used up.
+  public enum Exhaustion: Sendable, Hashable {
+    /// Repeats the last reply.
     case repeatLast
-    /// Fails with a ``TransportError`` of kind `unsupported`.
-    case refuse
+    /// Fails with a `TransportError` of kind `invalidRequest`.
+    case fail
   }
 
   let monitor = Monitor(StubState())
@@ -31,14 +31,14 @@ public final class StubTransport: Transport {
   /// Creates a transport without rules.
   public init() {}
 
-  /// Responds as the newest matching rule says.
+  /// Replies as the newest matching rule specifies.
   ///
-  /// - Throws: ``TransportError`` if no rule matches or the rule's answers are used up; the error of an answer made by
-  ///   ``StubAnswer/failure(_:)``; `CancellationError` as soon as the task is cancelled.
+  /// - Throws: `TransportError` if no rule matches or the rule's replies are used up; the error of a reply made by
+  ///   ``StubReply/failure(_:)``; `CancellationError` as soon as the task is cancelled.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     guard context.delivery != .described else {
-      throw TransportError(.unsupported, requestState: .notSent, detail: "the call only describes its message")
+      throw TransportError(.invalidRequest, requestState: .notSent, detail: "the call only describes its message")
     }
     let number = monitor.update { $0.begin(request, context) }
     do {
@@ -52,68 +52,69 @@ public final class StubTransport: Transport {
   private func respond(to request: RequestMessage, _ number: Int, _ context: ExchangeContext) async throws
     -> ResponseMessage
   {
-    let content = try await request.content.collected { context.sent(total: $0, expected: request.content.length) }
+    let content = try await request.content.collected {
+      context.reportSent(total: $0, expected: request.content.length)
+    }
     let exchange = monitor.read { $0.exchange(number, with: content) }
     guard let rule = monitor.read(\.rules).last(where: { $0.matches(exchange.request, context) }) else {
       monitor.update {
         $0.complete(exchange)
         $0.end(number, .unmatched)
       }
-      throw refusal("no answer is stubbed for", exchange, "; \(monitor.read(\.stubbed))")
+      throw refusal("no reply is stubbed for", exchange, "; \(monitor.read(\.stubbed))")
     }
     context.record(.requestSent)
     // Last: a test that waits for the exchange finds the call waiting for the response.
     monitor.update { $0.complete(exchange) }
-    let answer: StubAnswer
+    let reply: StubReply
     switch rule.script {
     case .made(let make):
-      answer = try await make(exchange)
-    case .listed(let answers, let afterwards):
-      guard let next = monitor.update({ $0.next(of: rule.id, answers, afterwards) }) else {
-        throw refusal("the stubbed answers are used up for", exchange, " (\(rule.name))")
+      reply = try await make(exchange)
+    case .listed(let replies, let exhaustion):
+      guard let next = monitor.update({ $0.next(of: rule.id, replies, exhaustion) }) else {
+        throw refusal("the stubbed replies are used up for", exchange, " (\(rule.name))")
       }
-      answer = next
+      reply = next
     }
-    return try await perform(answer, number, context)
+    return try await perform(reply, number, context)
   }
 
-  private func perform(_ answer: StubAnswer, _ number: Int, _ context: ExchangeContext) async throws -> ResponseMessage
-  {
+  private func perform(_ reply: StubReply, _ number: Int, _ context: ExchangeContext) async throws -> ResponseMessage {
     do {
-      try await StubAttempt.perform(answer.opening, in: context)
+      try await StubAttempt.perform(reply.opening, in: context)
     } catch is StubAttempt.DeadlinePassed {
       monitor.update { $0.end(number, .cancelled) }
       throw TransportError.attemptTimedOut(in: .awaitingHead, requestState: .maybeSent)
     }
     try Task.checkCancellation()
-    let hasContent = monitor.update { $0.answer(number, answer.head.status.code) }
+    let hasContent = monitor.update { $0.recordReply(number, reply.head.status.code) }
     guard hasContent else {
-      monitor.update { $0.end(number, .answered) }
-      return ResponseMessage(head: answer.head)
+      monitor.update { $0.end(number, .replied) }
+      return ResponseMessage(head: reply.head)
     }
-    if context.collects(answer.head), let bytes = answer.bytes {
-      monitor.update { $0.end(number, .answered) }
-      return ResponseMessage(head: answer.head, content: ResponseContent(bytes, trailers: answer.trailers))
+    if context.collectsContent(of: reply.head), let bytes = reply.bytes {
+      monitor.update { $0.end(number, .replied) }
+      return ResponseMessage(head: reply.head, content: ResponseContent(bytes, trailers: reply.trailers))
     }
     let content = ResponseContent(
-      source: StubContentSource(answer, clock: context.clock), expectedLength: answer.announcedLength)
+      source: StubContentSource(reply, clock: context.clock), expectedLength: reply.announcedLength)
     content.onEnd { [monitor] end in
       monitor.update { state in
         switch end {
-        case .finished: state.end(number, .answered)
+        case .finished: state.end(number, .replied)
         case .failed(let error): state.fail(number, error)
         case .discarded: state.end(number, .cancelled)
         }
       }
     }
-    return ResponseMessage(head: answer.head, content: content)
+    return ResponseMessage(head: reply.head, content: content)
   }
 
   /// Returns an error that names the request as sent, including the base URL's path, as rules see it. Query values are
   /// masked because the text may be logged.
   private func refusal(_ reason: String, _ exchange: StubExchange, _ rest: String) -> TransportError {
     let target = "\(exchange.method.rawValue) \(Redaction().target(exchange.target))"
-    return TransportError(.unsupported, requestState: .notSent, detail: "\(reason) \(target)\(rest)")
+    return TransportError(.invalidRequest, requestState: .notSent, detail: "\(reason) \(target)\(rest)")
   }
 }
 

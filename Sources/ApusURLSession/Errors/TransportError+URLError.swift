@@ -2,19 +2,20 @@ import ApusCore
 import Foundation
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
 extension TransportError {
-  /// Creates the error for an error of the platform. If it cannot be told whether the request has left, it may have.
+  /// Creates the error for an error of the platform. If it is unknown whether the request has left, the state is
+  /// `maybeSent`.
   init(_ error: any Error, hasHead: Bool) {
     guard let error = error as? URLError else {
-      self.init(.broken, requestState: hasHead ? .answered : .maybeSent, underlying: error)
+      self.init(.connectionLost, requestState: hasHead ? .responded : .maybeSent, underlying: error)
       return
     }
     let meaning = URLErrorMeaning(code: error.code.rawValue, text: error.localizedDescription)
     self.init(
-      hasHead ? meaning.kindAfterHead : meaning.kind, requestState: hasHead ? .answered : meaning.requestState,
+      hasHead ? meaning.kindAfterHead : meaning.kind, requestState: hasHead ? .responded : meaning.requestState,
       detail: meaning.detail, underlying: error)
   }
 }
@@ -25,11 +26,12 @@ struct URLErrorMeaning {
   let requestState: RequestState
   let detail: String
 
-  /// The kind of error after the head: the connection has served by then, so all that can be is that it broke.
+  /// The kind of error after the head: the connection worked until then, so any failure except malformed or too much
+  /// content means that it was lost.
   var kindAfterHead: TransportError.Kind {
     switch kind {
     case .malformedResponse, .contentTooLarge: kind
-    default: .broken
+    default: .connectionLost
     }
   }
 
@@ -43,9 +45,9 @@ struct URLErrorMeaning {
     // The platform's text contains addresses and ports, never fields, targets or content.
     let detail = "\(text) (\(code))"
     #if canImport(Security)
-      self = Self.apple(code, detail)
+    self = Self.apple(code, detail)
     #else
-      self = Self.curl(code, text, detail)
+    self = Self.curl(code, text, detail)
     #endif
   }
 
@@ -56,15 +58,15 @@ struct URLErrorMeaning {
     case -1003, -1006: URLErrorMeaning(.hostNotFound, .notSent, detail)
     case -1004: URLErrorMeaning(.connectionFailed, .notSent, detail)
     case -1206 ... -1200, -2000, -1022: URLErrorMeaning(.tls, .notSent, detail)
-    case -1000, -1002: URLErrorMeaning(.unsupported, .notSent, detail)
+    case -1000, -1002: URLErrorMeaning(.invalidRequest, .notSent, detail)
     case -1001: URLErrorMeaning(.timedOut(.awaitingHead), .maybeSent, detail)
-    case -1017, -1015, -1016: URLErrorMeaning(.malformedResponse, .answered, detail)
-    case -1100, -1101, -1102: URLErrorMeaning(.unsupported, .notSent, detail)
-    default: URLErrorMeaning(.broken, .maybeSent, detail)
+    case -1017, -1015, -1016: URLErrorMeaning(.malformedResponse, .responded, detail)
+    case -1100, -1101, -1102: URLErrorMeaning(.invalidRequest, .notSent, detail)
+    default: URLErrorMeaning(.connectionLost, .maybeSent, detail)
     }
   }
 
-  /// Interprets Linux's codes, most of which have several causes. libcurl's text tells these apart.
+  /// Interprets Linux's codes, most of which have several causes. libcurl's text distinguishes them.
   ///
   /// The code of a refused connection also occurs with later failures if one of several addresses had refused, so only
   /// the text proves that nothing was sent.
@@ -73,15 +75,15 @@ struct URLErrorMeaning {
     let hasNoConnection = text.hasPrefix("failed to connect") || text.hasPrefix("couldn't connect")
     if hasNoConnection {
       // A refused connection has its own code. libcurl has none for a missing network, nor for a connection that is
-      // reset while it is made; those two cannot be told apart.
+      // reset while it is made; these two cannot be distinguished.
       let isUnreachable = code == -1 || text.contains("network is unreachable")
       return URLErrorMeaning(isUnreachable ? .offline : .connectionFailed, .notSent, detail)
     }
     switch code {
-    case -1004: return URLErrorMeaning(.broken, .maybeSent, detail)
+    case -1004: return URLErrorMeaning(.connectionLost, .maybeSent, detail)
     // The scheme was checked before, so the response is what is unsupported.
-    case -1002: return URLErrorMeaning(.malformedResponse, .answered, detail)
-    case -1 where isMalformed(text): return URLErrorMeaning(.malformedResponse, .answered, detail)
+    case -1002: return URLErrorMeaning(.malformedResponse, .responded, detail)
+    case -1 where isMalformed(text): return URLErrorMeaning(.malformedResponse, .responded, detail)
     case -1 where isHandshake(text): return URLErrorMeaning(.tls, .notSent, detail)
     default: return apple(code, detail)
     }

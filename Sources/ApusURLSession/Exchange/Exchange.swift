@@ -3,19 +3,19 @@ import Foundation
 import Synchronization
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
-/// The session of an exchange, which is told when the exchange is over.
+/// The session of an exchange, notified when the exchange is over.
 protocol ExchangeOwner: AnyObject, Sendable {
-  /// Forgets the exchange of a task: nothing more will come.
+  /// Forgets the exchange of a task: no further event arrives.
   func forget(_ task: URLSessionTask)
 }
 
 /// One exchange between a task of the session and the caller. Performs what ``ExchangeState`` decides.
 ///
-/// The platform's own asynchronous functions are not used: the caller is resumed here and the task cancelled afterwards,
-/// because on Linux a cancelled task does not always report its end.
+/// The platform's own asynchronous functions are not used: the caller is resumed here and the task cancelled
+/// afterwards, because on Linux a cancelled task does not always report its end.
 final class Exchange: DeadlineTarget {
   typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
 
@@ -54,7 +54,7 @@ final class Exchange: DeadlineTarget {
 
   // MARK: From the caller
 
-  /// Begins; the waiter is resumed exactly once.
+  /// Begins the exchange; the waiter is resumed exactly once.
   func begin(_ waiter: Waiter) {
     perform { state in
       state.waiter = waiter
@@ -80,14 +80,14 @@ final class Exchange: DeadlineTarget {
 
   /// Ends the exchange because its content cannot be completed.
   private func contentFailed(_ error: any Error) {
-    perform(.error(error)) { $0.machine.end(.tornContent) }
+    perform(.error(error)) { $0.machine.end(.truncatedContent) }
   }
 
   // MARK: From the session
 
   func sent(_ total: Int64, expected: Int64) {
     let expected = expected > 0 ? expected : request.contentLength
-    context.sent(total: total, expected: expected)
+    context.reportSent(total: total, expected: expected)
     if let expected, total >= expected { recordSent() }
   }
 
@@ -95,14 +95,15 @@ final class Exchange: DeadlineTarget {
     guard let head = ResponseHead(response, to: request) else { return end(.malformed) }
     if head.isInterim { return }
     recordSent()
-    if context.collects(head.response), let length = head.contentLength, length > Int64(context.contentLimit) {
+    if context.collectsContent(of: head.response), let length = head.contentLength, length > Int64(context.contentLimit)
+    {
       return end(.contentTooLarge)
     }
     arrived(head)
   }
 
   private func arrived(_ head: ResponseHead) {
-    let isFollowed = context.follows(head.response)
+    let isFollowed = context.followsRedirect(head.response)
     perform(.head(head)) { state in
       state.response.head = head
       return state.machine.headArrived(isFollowed: isFollowed)
@@ -144,10 +145,8 @@ final class Exchange: DeadlineTarget {
 
   // MARK: Performing
 
-  // MARK: Performing
-
   private func perform(_ input: Input = .nothing, _ step: (inout State) -> [ExchangeState.Action]) {
-    // What is resumed or finished is taken out under the lock, and used outside of it.
+    // The waiter and the channel are taken out under the lock, and used outside of it.
     let (actions, taken) = state.withLock { state in
       let actions = step(&state)
       if !state.machine.isBuffered, actions.contains(.deliverResponse) { state.channel = makeChannel() }
@@ -164,8 +163,8 @@ final class Exchange: DeadlineTarget {
         // Cancelling a task waits for the session's thread, which may be waiting for content.
         request.outgoing.stream?.stop()
         task.cancel()
-      case .reportHead: if case .head(let head) = input { context.headArrived(head.response) }
-      case .reportPiece: if case .piece(let piece) = input { context.received(piece.count) }
+      case .reportHead: if case .head(let head) = input { context.reportHead(head.response) }
+      case .reportPiece: if case .piece(let piece) = input { context.reportReceived(piece.count) }
       case .deliverResponse:
         if let message = taken.response.message(taken.channel) { taken.waiter?.resume(returning: message) }
       case .fail(let failure): taken.waiter?.resume(throwing: error(failure, input, hasHead: taken.machine.hasHead))
@@ -205,7 +204,7 @@ private struct CollectedResponse {
     return true
   }
 
-  /// Makes the message. Its content arrives through `channel`, or is what was collected.
+  /// Returns the message. Its content arrives through `channel`, or has been collected.
   func message(_ channel: ContentChannel?) -> ResponseMessage? {
     guard let head else { return nil }
     return channel.map { head.message($0) }
@@ -231,36 +230,37 @@ extension ExchangeState.Action {
 }
 
 extension ExchangeState.Failure {
-  /// Makes the error for the caller.
+  /// Returns the error for the caller.
   ///
   /// - Parameters:
   ///   - platformError: the session's error, if it reported one.
   ///   - hasHead: whether the head of the response had arrived.
   ///   - contentLimit: the limit on content, for the text if it was exceeded.
   func error(_ platformError: (any Error)?, hasHead: Bool, contentLimit: Int) -> any Error {
-    let state = hasHead ? RequestState.answered : .maybeSent
+    let state = hasHead ? RequestState.responded : .maybeSent
     switch self {
     case .cancelled:
       return CancellationError()
     case .shutDown:
-      return TransportError(.broken, requestState: state, detail: "the transport was shut down")
+      return TransportError(.connectionLost, requestState: state, detail: "the transport was shut down")
     case .malformed:
-      return TransportError(.malformedResponse, requestState: .answered, detail: "the response is not HTTP")
+      return TransportError(.malformedResponse, requestState: .responded, detail: "the response is not HTTP")
     case .headless:
       return TransportError(.malformedResponse, requestState: .maybeSent, detail: "the response has no head")
     case .contentTooLarge:
       return TransportError.contentTooLarge(limit: contentLimit)
-    case .tornContent:
-      if let error = platformError as? TransportError { return error.about(.content) }
+    case .truncatedContent:
+      if let error = platformError as? TransportError { return error.attributed(to: .content) }
       return TransportError(
-        .broken, requestState: state, detail: "the content to send could not be produced", underlying: platformError
-      ).about(.content)
+        .connectionLost, requestState: state, detail: "the content to send could not be produced",
+        underlying: platformError
+      ).attributed(to: .content)
     case .attemptOver(let phase, let requestState):
       return TransportError.attemptTimedOut(in: phase, requestState: requestState)
     case .untrusted(let reason):
       return TransportError(.tls, requestState: .notSent, detail: reason)
     case .platform:
-      guard let platformError else { return TransportError(.broken, requestState: state) }
+      guard let platformError else { return TransportError(.connectionLost, requestState: state) }
       return TransportError(platformError, hasHead: hasHead)
     }
   }

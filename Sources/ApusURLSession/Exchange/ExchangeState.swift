@@ -2,8 +2,8 @@ import ApusCore
 
 /// The progress of an exchange. A pure state machine; ``Exchange`` performs the actions.
 ///
-/// Every wait ends exactly once: the caller's by ``Action/deliverResponse`` or ``Action/fail(_:)``; the wait for content
-/// that arrives after the head by ``Action/finishContent`` or ``Action/failContent(_:)``.
+/// Every wait ends exactly once: the caller's by ``Action/deliverResponse`` or ``Action/fail(_:)``; the wait for
+/// content that arrives after the head by ``Action/finishContent`` or ``Action/failContent(_:)``.
 struct ExchangeState {
   /// The actions to perform, in this order.
   enum Action: Equatable {
@@ -13,7 +13,7 @@ struct ExchangeState {
     case cancelTask
     /// Report the head of a response that is delivered later, with its content.
     case reportHead
-    /// Report a piece of content that is kept until then.
+    /// Report a piece of content that is kept until the response is delivered.
     case reportPiece
     /// Deliver the response to the caller: complete, or at its head while the content arrives.
     case deliverResponse
@@ -27,12 +27,12 @@ struct ExchangeState {
     case failContent(Failure)
     /// Tell the session not to follow a redirect.
     case refuseRedirect
-    /// Remove the exchange from the session's table: nothing more will come.
+    /// Remove the exchange from the session's table: no further event arrives.
     case forget
   }
 
   enum Failure: Equatable {
-    /// What arrived is not HTTP.
+    /// The response is not HTTP.
     case malformed
     case cancelled
     case shutDown
@@ -42,7 +42,7 @@ struct ExchangeState {
     case headless
     case contentTooLarge
     /// The content to send could not be produced.
-    case tornContent
+    case truncatedContent
     /// The server or the client's identity is not trusted, for this reason.
     case untrusted(String)
     /// The attempt's deadline passed, in this phase.
@@ -65,7 +65,7 @@ struct ExchangeState {
 
   private var stage = Stage.created
   /// The failure for a caller that does not wait yet.
-  private var failureToTell: Failure?
+  private var failureToReport: Failure?
   private var redirect = RedirectResponse.none
   private var challengeWasRefused = false
   private var taskIsOver = false
@@ -81,8 +81,8 @@ struct ExchangeState {
 
   /// Starts the exchange for a caller that waits for the head.
   mutating func start() -> [Action] {
-    if let failure = failureToTell {
-      failureToTell = nil
+    if let failure = failureToReport {
+      failureToReport = nil
       return [.fail(failure)]
     }
     guard case .created = stage else { return [] }
@@ -90,13 +90,13 @@ struct ExchangeState {
     return [.resumeTask]
   }
 
-  /// Ends the exchange because of a failure on this side.
+  /// Ends the exchange because of a local failure.
   mutating func end(_ failure: Failure) -> [Action] {
     let previous = stage
     stage = .ended
     switch previous {
     case .created:
-      failureToTell = failure
+      failureToReport = failure
       return cancelTask()
     case .awaitingHead: return [.fail(failure)] + cancelTask()
     case .receiving: return [isBuffered ? .fail(failure) : .failContent(failure)] + cancelTask()
@@ -104,7 +104,7 @@ struct ExchangeState {
     }
   }
 
-  /// Ends the attempt at its deadline, which is that of the head, not of the content.
+  /// Ends the attempt at its deadline, which applies to the head, not to the content.
   ///
   /// - Parameter hasSentAll: whether the request is known to have left.
   mutating func attemptEnded(hasSentAll: Bool) -> [Action] {
@@ -126,7 +126,7 @@ struct ExchangeState {
 
   /// Receives a piece of content.
   ///
-  /// - Parameter fits: whether it is within the call's limit.
+  /// - Parameter fits: whether the content is within the call's limit with this piece.
   mutating func pieceArrived(fits: Bool) -> [Action] {
     guard case .receiving = stage else { return [] }
     guard fits else { return end(.contentTooLarge) }
@@ -136,14 +136,15 @@ struct ExchangeState {
   /// Receives the session's question whether to follow a redirect.
   ///
   /// On Linux the process crashes if the completion handler is called after the task was cancelled, or if the task is
-  /// cancelled during that call. So one waits for the other.
+  /// cancelled during that call. So cancellation waits for the completion handler to return, and the handler is not
+  /// called after a cancellation.
   mutating func redirectArrived() -> [Action] {
     guard case .awaitingHead = stage else { return [] }
     redirect = .underWay
     return [.refuseRedirect]
   }
 
-  /// Notes that the session was told not to follow the redirect.
+  /// Notes that the session was instructed not to follow the redirect.
   mutating func redirectRefused() -> [Action] {
     defer { redirect = .none }
     if case .underWayBeforeCancel = redirect, !taskIsOver { return [.cancelTask] }
@@ -164,7 +165,7 @@ struct ExchangeState {
     stage = .ended
     switch previous {
     case .created:
-      failureToTell = .platform
+      failureToReport = .platform
       return [.forget]
     case .awaitingHead: return [.fail(isGood ? .headless : .platform), .forget]
     case .receiving where isBuffered: return [isGood ? .deliverResponse : .fail(.platform), .forget]

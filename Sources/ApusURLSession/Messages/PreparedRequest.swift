@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// A request message as the platform sends it.
@@ -15,13 +15,13 @@ struct PreparedRequest: Sendable {
 
   /// Whether the exchange must not reuse a connection.
   ///
-  /// If a reused connection turns out to be closed, libcurl sends the request again by itself, even one that may not be
-  /// sent twice. A request with content even waits for ever, because the platform cannot restart the content.
+  /// If a reused connection turns out to be closed, libcurl retries the request by itself, even if it may not be sent
+  /// twice. A request with content then waits indefinitely, because the platform cannot restart the content.
   var needsOwnConnection: Bool {
     #if canImport(Security)
-      false
+    false
     #else
-      content.length != 0 || !isRepeatable
+    content.length != 0 || !isRepeatable
     #endif
   }
 
@@ -32,8 +32,8 @@ struct PreparedRequest: Sendable {
 
   /// Translates a message without changing anything that is sent.
   ///
-  /// - Throws: ``TransportError`` of the kind `unsupported` if the platform would change the message, and if its content
-  ///   cannot be produced; `CancellationError`.
+  /// - Throws: `TransportError` of the kind `invalidRequest` if the platform would change the message, and if its
+  ///   content cannot be produced; `CancellationError`.
   init(_ message: RequestMessage, userAgent: String, in context: ExchangeContext) async throws {
     var request = URLRequest(url: try Self.url(of: message))
     let method = message.head.method.rawValue
@@ -42,9 +42,9 @@ struct PreparedRequest: Sendable {
       throw Self.unsupported("URLSession changes the method \(method)")
     }
     #if !canImport(Security)
-      guard message.content.length == 0 || method != "GET" else {
-        throw Self.unsupported("URLSession sends no content with GET on this platform")
-      }
+    guard message.content.length == 0 || method != "GET" else {
+      throw Self.unsupported("URLSession sends no content with GET on this platform")
+    }
     #endif
     request.allHTTPHeaderFields = Self.fields(of: message, userAgent: userAgent)
     request.httpShouldHandleCookies = false
@@ -95,14 +95,14 @@ struct PreparedRequest: Sendable {
   private static func needsType(_ message: RequestMessage) -> Bool {
     guard message.head.headerFields[.contentType] == nil else { return false }
     #if canImport(Security)
-      return message.content.length != 0
+    return message.content.length != 0
     #else
-      if case .stream = message.content { return true }
-      return false
+    if case .stream = message.content { return true }
+    return false
     #endif
   }
 
   private static func unsupported(_ detail: String) -> TransportError {
-    TransportError(.unsupported, requestState: .notSent, detail: detail)
+    TransportError(.invalidRequest, requestState: .notSent, detail: detail)
   }
 }

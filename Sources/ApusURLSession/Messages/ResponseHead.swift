@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// The head of a response, adapted to describe the content as it is delivered.
@@ -45,7 +45,7 @@ struct ResponseHead {
   }
 
   /// Creates the head of a redirect that the session never reports because its `Location` is unusable. On Linux its
-  /// content is lost on the way, so the head announces none.
+  /// content is lost, so the head announces none.
   init?(unreported task: URLSessionTask, of request: PreparedRequest) {
     guard let platform = task.response, let head = ResponseHead(platform, to: request),
       (300...399).contains(head.response.status.code)
@@ -58,7 +58,7 @@ struct ResponseHead {
     contentLength = nil
   }
 
-  /// Makes the message whose content arrives through `content`.
+  /// Returns the message whose content arrives through `content`.
   func message(_ content: ContentChannel) -> ResponseMessage {
     ResponseMessage(head: response, content: ResponseContent(source: content, expectedLength: contentLength))
   }
@@ -80,9 +80,9 @@ struct ResponseHead {
   }
 
   #if canImport(Security)
-    private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "identity"]
+  private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "identity"]
   #else
-    private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
+  private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
   #endif
 }
 
@@ -92,7 +92,7 @@ struct ResponseHead {
 /// an equals sign begins the next line; in a date, no equals sign follows.
 enum SetCookieLine {
   static func split(_ joined: String) -> [String] {
-    // Compared as bytes: a combining mark behind a comma would make another Character of it and hide it.
+    // Compared as bytes: a combining mark after a comma would merge with it into another Character and hide it.
     let bytes = Array(joined.utf8)
     var lines: [String] = []
     var start = 0

@@ -2,12 +2,12 @@ import ApusCore
 import Foundation
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Streamed content as a session sends it.
 protocol OutgoingStream: Sendable {
-  /// Makes a suspended task that sends the content. Called once.
+  /// Creates a suspended task that sends the content. Called once.
   func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask
   /// Starts to produce content; `onFailure` is called if it cannot be completed.
   func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void)
@@ -24,16 +24,16 @@ enum OutgoingContent: Sendable {
 
   /// Converts the content of a message.
   ///
-  /// - Throws: ``TransportError`` if the content cannot be produced; `CancellationError`.
+  /// - Throws: `TransportError` if the content cannot be produced; `CancellationError`.
   init(_ content: MessageContent, in context: ExchangeContext) async throws {
     switch content {
     case .bytes(let data) where !data.isEmpty: self = .bytes(data)
     case .file(let file) where file.length > 0: self = .file(try Self.url(of: file))
     case .stream(let stream):
       #if canImport(Security)
-        self = .stream(PieceMaker(stream))
+      self = .stream(PieceMaker(stream))
       #else
-        self = .stream(try await Spool.fill(from: stream, in: context))
+      self = .stream(try await Spool.fill(from: stream, in: context))
       #endif
     default: self = .none
     }
@@ -53,10 +53,10 @@ enum OutgoingContent: Sendable {
   }
 
   private static func failure(_ detail: String, _ cause: (any Error)? = nil) -> TransportError {
-    TransportError(.broken, requestState: .notSent, detail: detail, underlying: cause).about(.content)
+    TransportError(.connectionLost, requestState: .notSent, detail: detail, underlying: cause).attributed(to: .content)
   }
 
-  /// Makes a suspended task.
+  /// Creates a suspended task.
   func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask {
     switch self {
     case .none: return session.dataTask(with: request)
@@ -76,8 +76,9 @@ enum OutgoingContent: Sendable {
 extension ContentStream {
   /// Produces all pieces of one pass and checks their total length.
   ///
-  /// - Parameter take: takes a piece. Returns whether more is wanted.
-  /// - Throws: the error of producing or taking a piece; ``TransportError`` if the length differs from the announced one.
+  /// - Parameter take: receives a piece; returns whether another is needed.
+  /// - Throws: the error of producing or taking a piece; `TransportError` if the length differs from the announced
+  ///   one.
   func makeAll(_ take: (Data) async throws -> Bool) async throws {
     let next = try makePieces()
     var total: Int64 = 0
@@ -91,8 +92,8 @@ extension ContentStream {
 
   private static func wrongLength(_ length: Int64) -> TransportError {
     TransportError(
-      .broken, requestState: .maybeSent,
+      .connectionLost, requestState: .maybeSent,
       detail: "the content to send does not have the announced \(length) bytes"
-    ).about(.content)
+    ).attributed(to: .content)
   }
 }

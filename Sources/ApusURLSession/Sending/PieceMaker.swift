@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Produces the content of one exchange while it is sent, in a task that ends with the exchange.
+/// A producer of the content of one exchange while it is sent, in a task that ends with the exchange.
 final class PieceMaker: Sendable {
   private enum Work {
     case none
@@ -26,7 +26,7 @@ final class PieceMaker: Sendable {
         try await stream.makeAll { await pieces.offer($0) }
         pieces.complete()
       } catch {
-        // The exchange first, so that it knows the reason before the reader sees torn content.
+        // The exchange is notified first, so that it knows the reason before the reader finds the content incomplete.
         onFailure(error)
         pieces.close()
       }
@@ -50,10 +50,10 @@ final class PieceMaker: Sendable {
   }
 }
 
-/// Passes content from a task that produces pieces to a thread that reads and blocks.
+/// A channel from a task that produces pieces of content to a thread that reads them and blocks.
 ///
-/// Holds one piece at a time. The producer is suspended until the reader has taken the piece. The reader's thread is
-/// blocked until there is a piece, the end, or the content is closed.
+/// Contains one piece at a time. The producer is suspended until the reader has taken the piece. The reader's thread
+/// is blocked until there is a piece, the end, or the content is closed.
 final class OutgoingPieces: Sendable {
   private struct State {
     var rest = Data()
@@ -65,7 +65,7 @@ final class OutgoingPieces: Sendable {
   private let state = Mutex(State())
   private let changed = DispatchSemaphore(value: 0)
 
-  /// Offers a piece and waits until it is taken. Returns whether more is wanted.
+  /// Offers a piece and waits until it is taken. Returns whether another is needed.
   func offer(_ piece: Data) async -> Bool {
     guard !piece.isEmpty else { return !state.withLock { $0.isClosed } }
     await withCheckedContinuation { maker in
@@ -86,7 +86,7 @@ final class OutgoingPieces: Sendable {
     changed.signal()
   }
 
-  /// Releases both sides: drops what was not read, and reports torn content to the reader.
+  /// Releases both sides: drops unread content, and reports to the reader that the content is incomplete.
   func close() {
     let maker = state.withLock { state in
       state.isClosed = true
@@ -100,7 +100,7 @@ final class OutgoingPieces: Sendable {
 
   /// Fills a buffer from one piece; blocks while there is none.
   ///
-  /// - Returns: the number of bytes; 0 at the end, `nil` if the content is torn.
+  /// - Returns: the number of bytes; 0 at the end, `nil` if the content is incomplete.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     while true {
       let (outcome, maker) = state.withLock { Self.take(&$0, into: buffer) }
@@ -108,7 +108,7 @@ final class OutgoingPieces: Sendable {
       switch outcome {
       case .bytes(let count): return count
       case .torn: return nil
-      // An extra signal only causes another look.
+      // An extra signal only causes another check.
       case .nothingYet: changed.wait()
       }
     }

@@ -3,15 +3,15 @@ import Foundation
 import Synchronization
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
-/// Content that is produced before it is sent: small content in memory, more in a temporary file.
+/// Content that is produced before it is sent: small content in memory, larger content in a temporary file.
 ///
-/// For Linux, where one thread shared by all sessions reads content from streams: a reader that waited for a piece would
-/// halt every exchange of the process.
+/// For Linux, where one thread shared by all sessions reads content from streams: a reader that waited for a piece
+/// would halt every exchange of the process.
 final class Spool: OutgoingStream {
-  /// The most bytes kept in memory.
+  /// The maximum number of bytes kept in memory.
   static let memoryLimit = 256 << 10
 
   private enum Storage {
@@ -61,9 +61,9 @@ final class Spool: OutgoingStream {
 
   /// Produces the content of a stream.
   ///
-  /// - Throws: the error of producing it, as a ``TransportError`` for a request that was not sent; the error of an
-  ///   attempt whose deadline has passed; `CancellationError` when the task is cancelled. The last two come at once,
-  ///   even if the producer does not notice.
+  /// - Throws: the error of producing it, as a `TransportError` for a request that was not sent; the error of an
+  ///   attempt whose deadline has passed; `CancellationError` when the task is cancelled. The last two are thrown
+  ///   immediately, even if the producer does not notice.
   static func fill(from stream: ContentStream, in context: ExchangeContext) async throws -> Spool {
     let outcome = Outcome()
     let work = context.spawn { outcome.settle(await result(of: stream)) }
@@ -82,14 +82,15 @@ final class Spool: OutgoingStream {
       return .success(try await collect(stream))
     } catch var error as TransportError {
       error.requestState = .notSent
-      return .failure(error.about(.content))
+      return .failure(error.attributed(to: .content))
     } catch is CancellationError {
       return .failure(CancellationError())
     } catch {
       return .failure(
         TransportError(
-          .broken, requestState: .notSent, detail: "the content to send could not be produced", underlying: error
-        ).about(.content))
+          .connectionLost, requestState: .notSent, detail: "the content to send could not be produced",
+          underlying: error
+        ).attributed(to: .content))
     }
   }
 
@@ -128,11 +129,12 @@ final class Spool: OutgoingStream {
   }
 
   private static func failure(_ what: String) -> TransportError {
-    TransportError(.broken, requestState: .notSent, detail: "the content to send \(what)").about(.content)
+    TransportError(.connectionLost, requestState: .notSent, detail: "the content to send \(what)").attributed(
+      to: .content)
   }
 }
 
-/// Stops production when the attempt's deadline passes.
+/// A limit that stops production when the attempt's deadline passes.
 private final class SpoolLimit: DeadlineTarget {
   private let work: Task<Void, Never>
   private let outcome: Outcome

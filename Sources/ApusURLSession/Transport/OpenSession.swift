@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// A session of the platform, with the delegate that passes its events to exchanges.
@@ -51,7 +51,7 @@ extension URLSessionConfiguration {
   /// Longer than any call: deadlines are kept by the client, to the fraction of a second.
   private static let never: TimeInterval = 7 * 24 * 3600
 
-  /// Makes the configuration of a session that does nothing on its own.
+  /// Returns the configuration of a session without cookies, cache, credentials and timeouts.
   fileprivate static func apus(_ options: URLSessionTransport.Options) -> URLSessionConfiguration {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil
@@ -60,11 +60,11 @@ extension URLSessionConfiguration {
     configuration.httpShouldSetCookies = false
     configuration.httpCookieAcceptPolicy = .never
     configuration.urlCredentialStorage = nil
-    configuration.httpMaximumConnectionsPerHost = max(1, options.connectionsPerHost)
+    configuration.httpMaximumConnectionsPerHost = max(1, options.maximumConnectionsPerHost)
     configuration.timeoutIntervalForRequest = never
     configuration.timeoutIntervalForResource = never
     #if canImport(Security)
-      configuration.apply(options)
+    configuration.apply(options)
     #endif
     return configuration
   }
@@ -116,28 +116,28 @@ final class SessionBridge: NSObject, URLSessionDataDelegate, Sendable {
   }
 
   #if !canImport(Security)
-    func urlSession(
-      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-      completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-      // Any other disposition hangs or crashes the process. The 401 and its content were passed on before.
-      exchange(of: task)?.refuseChallenge()
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    // Any other disposition hangs or crashes the process. The 401 and its content have been passed on already.
+    exchange(of: task)?.refuseChallenge()
+    completionHandler(.cancelAuthenticationChallenge, nil)
+  }
+  #else
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    switch trust.response(to: challenge) {
+    case .system: completionHandler(.performDefaultHandling, nil)
+    // Passwords come from the pipeline, never from the system's store.
+    case .none: completionHandler(.rejectProtectionSpace, nil)
+    case .credential(let credential): completionHandler(.useCredential, credential)
+    case .refused(let reason):
+      exchange(of: task)?.end(.untrusted(reason))
       completionHandler(.cancelAuthenticationChallenge, nil)
     }
-  #else
-    func urlSession(
-      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-      completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-      switch trust.answer(to: challenge) {
-      case .system: completionHandler(.performDefaultHandling, nil)
-      // Passwords come from the pipeline, never from the system's store.
-      case .none: completionHandler(.rejectProtectionSpace, nil)
-      case .credential(let credential): completionHandler(.useCredential, credential)
-      case .refused(let reason):
-        exchange(of: task)?.end(.untrusted(reason))
-        completionHandler(.cancelAuthenticationChallenge, nil)
-      }
-    }
+  }
   #endif
 }

@@ -3,14 +3,14 @@ import Foundation
 import Synchronization
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
-/// The sessions of a transport: a shared one, opened by the first message, and one for each exchange that must not share
-/// a connection.
+/// The sessions of a transport: a shared one, opened by the first message, and one for each exchange that must not
+/// share a connection.
 ///
-/// On Linux the process crashes if a task is made in a closed session, so every task is made under the lock that closing
-/// takes too.
+/// On Linux the process crashes if a task is made in a closed session, so every task is created under the lock that
+/// closing also takes.
 final class Sessions: Sendable {
   private struct State {
     var shared: OpenSession?
@@ -30,16 +30,16 @@ final class Sessions: Sendable {
     queue.name = "apus.urlsession"
   }
 
-  /// Makes the exchange of a message; nothing is sent before it begins.
+  /// Creates the exchange of a message; nothing is sent before it begins.
   ///
-  /// - Throws: ``TransportError`` once the transport is shut down.
+  /// - Throws: `TransportError` once the transport is shut down.
   func exchange(for request: PreparedRequest, context: ExchangeContext) throws -> Exchange {
     let exchange: Exchange? = try state.withLock { state in
       guard !state.isShutDown else { return nil }
       return try session(for: request, &state).exchange(for: request, context: context)
     }
     guard let exchange else {
-      throw TransportError(.declined, requestState: .notSent, detail: "the transport is shut down")
+      throw TransportError(.refused, requestState: .notSent, detail: "the transport is shut down")
     }
     return exchange
   }

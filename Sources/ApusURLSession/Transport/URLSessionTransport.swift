@@ -4,8 +4,8 @@ import Synchronization
 
 /// The transport over `URLSession`, for Apple platforms; usable on Linux too.
 ///
-/// Its session has no cookies, cache or credentials, follows no redirects and has no time limits of its own. It opens with
-/// the first message and lives as long as the transport.
+/// The session has no cookies, cache, credentials or time limits and follows no redirects. It opens with the first
+/// message and lives as long as the transport.
 ///
 /// Content that `URLSession` decodes arrives decoded; `Content-Encoding` and `Content-Length` are then removed from the
 /// head, so that the head always describes the content as it is delivered. Repeated fields are sent as one line, with
@@ -19,7 +19,7 @@ public final class URLSessionTransport: Transport {
   let options: Options
   private let sessions: Sessions
 
-  /// Creates a transport. It opens nothing until the first message.
+  /// Creates a transport. The session is not opened before the first message.
   public init(options: Options = Options()) {
     self.options = options
     sessions = Sessions(options: options)
@@ -27,7 +27,7 @@ public final class URLSessionTransport: Transport {
 
   /// Sends a message. Returns at the head of the response, or with all of it if the call collects the content.
   ///
-  /// - Throws: ``TransportError``; `CancellationError` as soon as the task is cancelled, which closes the exchange's
+  /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled, which closes the exchange's
   ///   connection. If the exchange had not begun, nothing is sent.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
@@ -43,8 +43,8 @@ public final class URLSessionTransport: Transport {
     }
   }
 
-  /// Shuts the transport down: current exchanges fail with a ``TransportError`` of the kind `broken`, later messages are
-  /// refused. A second call does nothing.
+  /// Shuts the transport down: current exchanges fail with a `TransportError` of the kind `connectionLost`, later
+  /// messages are refused. A second call does nothing.
   public func shutDown() {
     sessions.shutDown()
   }
@@ -58,8 +58,8 @@ extension URLSessionTransport: SelfDescribing {
   /// The transport's limit on connections. With HTTP/2, which the platform uses if the server does, several exchanges
   /// share a connection, so exchanges are not limited.
   public var facts: [Fact] {
-    let limit = Fact.setting("HTTP/1.1 connections to one host", "\(options.connectionsPerHost)")
-    return options.reusesConnections ? [limit] : [limit, .setting("a new one for each exchange", "")]
+    let limit = Fact.setting("HTTP/1.1 connections per host", "\(options.maximumConnectionsPerHost)")
+    return options.reusesConnections ? [limit] : [limit, .setting("no reuse of connections", "")]
   }
 }
 
@@ -68,40 +68,40 @@ extension URLSessionTransport {
   public struct Gap: Sendable, Hashable, CustomStringConvertible {
     /// A stable name.
     public let name: String
-    /// What is missing, and what happens instead.
+    /// The missing part, and the behavior in its place.
     public let description: String
   }
 
   /// The gaps of this transport on the current platform; few on Apple platforms.
   public static var knownGaps: [Gap] {
     #if canImport(Security)
-      [trailers]
+    [trailers]
     #else
-      [
-        trailers,
-        Gap(
-          name: "back-pressure",
-          description: "content arrives as fast as the server sends it; unread content is kept in memory"),
-        Gap(
-          name: "phase timings",
-          description: "the trace has no durations of name resolution, connecting, TLS and sending"),
-        Gap(name: "trust", description: "pinned keys and client certificates are refused, never ignored"),
-        Gap(
-          name: "content made while it is sent",
-          description: "it is produced first, in memory or a temporary file, and then sent"),
-        Gap(name: "GET with content", description: "refused as unsupported; use QUERY or POST"),
-        Gap(
-          name: "broken answers",
-          description: "the platform crashes the process when a head breaks off or contains a line of NUL, and when a "
-            + "chunked response has trailer fields"),
-        Gap(
-          name: "strict framing",
-          description: "responses that break RFC 9112 are accepted as far as the platform understands them, and it has "
-            + "its own limits on heads"),
-        Gap(name: "strict codings", description: "coded content that ends too soon is taken for complete"),
-        Gap(name: "interim responses", description: "they are not reported"),
-        Gap(name: "IPv6 addresses", description: "a host written as an IPv6 address cannot be reached"),
-      ]
+    [
+      trailers,
+      Gap(
+        name: "back-pressure",
+        description: "content arrives as fast as the server sends it; unread content is kept in memory"),
+      Gap(
+        name: "phase timings",
+        description: "the trace has no durations of name resolution, connecting, TLS and sending"),
+      Gap(name: "trust", description: "pinned keys and client certificates are refused, never ignored"),
+      Gap(
+        name: "content made while it is sent",
+        description: "it is produced first, in memory or a temporary file, and then sent"),
+      Gap(name: "GET with content", description: "refused as unsupported; use QUERY or POST"),
+      Gap(
+        name: "malformed responses",
+        description: "the platform crashes the process when a head breaks off or contains a line of NUL, and when a "
+          + "chunked response has trailer fields"),
+      Gap(
+        name: "strict framing",
+        description: "responses that break RFC 9112 are accepted as far as the platform understands them, and it has "
+          + "its own limits on heads"),
+      Gap(name: "strict codings", description: "coded content that ends too soon is taken for complete"),
+      Gap(name: "interim responses", description: "they are not reported"),
+      Gap(name: "IPv6 addresses", description: "a host written as an IPv6 address cannot be reached"),
+    ]
     #endif
   }
 

@@ -1,11 +1,10 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
-/// Finds a certificate's subject public key info, the key with its algorithm, of which pins are hashes (RFC 5280
-/// §4.1.2.7).
+/// A certificate's subject public key info, the key with its algorithm, of which pins are hashes (RFC 5280 §4.1.2.7).
 enum SubjectPublicKeyInfo {
   /// Returns the key's DER bytes as they are in the certificate.
   ///

@@ -4,9 +4,9 @@ import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A client over a stub, with a manual clock, an optional executor and the observers of a test.
@@ -23,7 +23,7 @@ struct CallBench {
     settings.runtime = Runtime(clock: clock, executor: executor)
     settings.observers = [log] + observers
     var pipeline = Pipeline()
-    pipeline.insert(ObeyTimeouts(), .before(.totalDeadline))
+    pipeline.insert(ObeyTimeouts(), .before(.timeout))
     for (middleware, slot) in middlewares { pipeline.insert(middleware, .after(slot)) }
     api = Client(
       environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)

@@ -4,9 +4,9 @@ import HTTPTypes
 import Testing
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Entries of the call registry")
@@ -16,7 +16,7 @@ struct CallEntryTests {
     of endpoint: E, at base: BaseURL = "https://x.test/v1?k=v", _ look: @Sendable (CallEntry) -> Void
   ) async throws where E.Value == Void {
     let (gate, stub) = (Gate(), StubTransport())
-    stub.onAny(answer: .status(204).waiting(for: gate))
+    stub.onAny(reply: .status(204).waiting(for: gate))
     let api = Client(environment: Environment("staging", baseURL: base), transport: stub)
     let call = Task { try await api.send(endpoint) }
     try await gate.waitForArrivals(1)
@@ -74,9 +74,9 @@ struct CallEntryTests {
   @Test("A response has the id of its call, named or numbered")
   func response() async throws {
     let stub = StubTransport()
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     var settings = ClientSettings()
-    settings.runtime = Runtime(nextSerial: SerialIDs(from: 41).next)
+    settings.runtime = Runtime(nextSerial: SerialNumbers(from: 41).next)
     let api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)
     #expect(try await api.response(to: Request<Void>.get("/")).id.description == "#41")
     #expect(try await api.response(to: Request<Void>.get("/").latestWins("load")).id == "load")

@@ -84,7 +84,7 @@ struct CallLimitsTests {
     var limits = CallLimits()
     _ = limits.setDefaultLimit(standard())
     limits.shareExchange(after: .zero)
-    var movement = ContentMovement()
+    var movement = ContentTransfer()
     for second in 1...30 { movement.moved(1 << 20, at: at(second)) }
     #expect(limits.rang(at: at(30), leaderContent: movement) == .again(at: at(50)))
     #expect(limits.rang(at: at(50), leaderContent: movement) == .over)

@@ -30,13 +30,13 @@ struct CallStateTests {
     #expect(state.phase == phase)
     #expect(state.requestState == requestState)
     state.headArrived(HTTPResponse(status: .ok))
-    #expect(state.requestState == .answered)
+    #expect(state.requestState == .responded)
   }
 
   @Test("A call that waits for a shared exchange counts as maybe sent")
   func joined() {
     var state = CallState()
-    for kind in [TraceEvent.Kind.prepared, .joined(serial: 1)] { state.append(event(kind)) }
+    for kind in [TraceEvent.Kind.prepared, .coalesced(serial: 1)] { state.append(event(kind)) }
     #expect(state.phase == .waiting)
     #expect(state.requestState == .maybeSent)
   }
@@ -54,7 +54,7 @@ struct CallStateTests {
     state.append(event(.exchangeStarted, attempt: 2))
     #expect(state.requestState == .maybeSent)
     var joined = CallState(reportsConnections: true)
-    for kind in [TraceEvent.Kind.joined(serial: 1), .exchangeStarted] { joined.append(event(kind)) }
+    for kind in [TraceEvent.Kind.coalesced(serial: 1), .exchangeStarted] { joined.append(event(kind)) }
     #expect(joined.requestState == .maybeSent)
   }
 
@@ -184,7 +184,7 @@ struct CallStateTests {
           #expect(cancelled.event.kind == .cancelRequested(reason))
         }
       case 1 where Int.random(in: 0..<8, using: &generator) == 0:
-        let kind = [TraceEvent.Kind.succeeded, .failed(.broken)].randomElement(using: &generator) ?? .succeeded
+        let kind = [TraceEvent.Kind.succeeded, .failed(.connectionLost)].randomElement(using: &generator) ?? .succeeded
         let end = state.end(kind, at: now)
         #expect((end != nil) == (outcome == nil))
         if let end {

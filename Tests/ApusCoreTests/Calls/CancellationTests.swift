@@ -15,7 +15,7 @@ struct CancellationTests {
 
   @Test("A task cancelled before it makes its call sends nothing")
   func beforeStart() async throws {
-    bench.stub.onAny(answer: .text("late"))
+    bench.stub.onAny(reply: .text("late"))
     let gate = Gate()
     let call = Task { [bench, text] in
       try? await gate.wait()
@@ -38,7 +38,7 @@ struct CancellationTests {
       }
     }
     let bench = CallBench(observers: [Canceller()])
-    bench.stub.onAny(answer: .text("late"))
+    bench.stub.onAny(reply: .text("late"))
     let error = try #require(await bench.api.result(of: text).error)
     #expect(error.cancellation == .requested)
     #expect(error.isCancellation)
@@ -48,7 +48,7 @@ struct CancellationTests {
 
   @Test("A cancelled call in flight ends as cancelled, and its exchange is cancelled")
   func inFlight() async throws {
-    bench.stub.onAny(answer: .stalled)
+    bench.stub.onAny(reply: .stalled)
     let call = Task { [bench, text] in await bench.api.result(of: text) }
     try await bench.stub.waitForExchanges(1)
     call.cancel()
@@ -63,28 +63,28 @@ struct CancellationTests {
 
   @Test("A call cancelled while content arrives ends as cancelled, and its exchange is cancelled")
   func inContent() async throws {
-    bench.stub.onAny(answer: .pieces(["a", "b"]).stalled(after: 1))
+    bench.stub.onAny(reply: .pieces(["a", "b"]).stalled(after: 1))
     let call = Task { [bench, text] in await bench.api.result(of: text) }
     try await waitWhile(bench.api.calls.all.first?.received.bytes != 1)
     #expect(bench.api.calls.cancelAll() == 1)
     let error = try #require(await call.value.error)
     #expect(error.code == .cancelled)
     #expect(error.phase == .receiving)
-    #expect(error.requestState == .answered)
+    #expect(error.requestState == .responded)
     #expect(error.status == 200)
     #expect(bench.isClean)
   }
 
   @Test("Cancelling a call after its end has no effect")
   func afterTheEnd() async throws {
-    bench.stub.onAny(answer: .text("done"))
+    bench.stub.onAny(reply: .text("done"))
     let entries = Log<CallEntry>()
     struct Keeper: CallObserver {
       let entries: Log<CallEntry>
       func observe(_ event: TraceEvent, of call: CallEntry) { entries.add(call) }
     }
     let kept = CallBench(observers: [Keeper(entries: entries)])
-    kept.stub.onAny(answer: .text("done"))
+    kept.stub.onAny(reply: .text("done"))
     let call = Task { [text] in await kept.api.result(of: text) }
     #expect(try await call.value.get() == "done")
     call.cancel()
@@ -100,11 +100,11 @@ struct CancellationTests {
     "Calls cancelled through the registry end without ending others; the caller's task is not cancelled",
     arguments: ["id", "serial", "tag", "endpoint", "rule", "all"])
   func throughTheRegistry(how: String) async throws {
-    bench.stub.on(GetImage.self, answer: .stalled)
+    bench.stub.on(GetImage.self, reply: .stalled)
     let gate = Gate()
-    bench.stub.on(.get, "/text", answer: .text("still here").waiting(for: gate))
+    bench.stub.on(.get, "/text", reply: .text("still here").waiting(for: gate))
     let call = Task { [bench] () -> (CallError?, Bool) in
-      let request = GetImage().id("image", whenRunning: .allow).tag("images", "weak")
+      let request = GetImage().id("image", onDuplicate: .allow).tag("images", "weak")
       let error = await bench.api.result(of: request).error
       return (error, Task.isCancelled)
     }
@@ -134,7 +134,7 @@ struct CancellationTests {
 
   @Test("A call without a named id is found and cancelled by its number")
   func bySerial() async throws {
-    bench.stub.onAny(answer: .stalled)
+    bench.stub.onAny(reply: .stalled)
     let call = Task { [bench, text] in await bench.api.result(of: text) }
     try await bench.stub.waitForExchanges(1)
     let id = try #require(bench.api.calls.all.first?.id)
@@ -145,10 +145,10 @@ struct CancellationTests {
 
   @Test("An id is free immediately after success, failure and cancellation")
   func idIsFree() async throws {
-    bench.stub.on(.get, "/ok", answer: .text("ok"))
-    bench.stub.on(.get, "/failure", answer: .status(500))
-    bench.stub.on(.get, "/stalled", answer: .stalled)
-    func request(_ path: RequestPath) -> Request<String> { .get(path).id("mine", whenRunning: .refuse) }
+    bench.stub.on(.get, "/ok", reply: .text("ok"))
+    bench.stub.on(.get, "/failure", reply: .status(500))
+    bench.stub.on(.get, "/stalled", reply: .stalled)
+    func request(_ path: RequestPath) -> Request<String> { .get(path).id("mine", onDuplicate: .refuse) }
     for _ in 0..<3 {
       #expect(await bench.api.result(of: request("/ok")).error == nil)
       #expect(await bench.api.result(of: request("/failure")).error?.code == .rejected)
@@ -163,7 +163,7 @@ struct CancellationTests {
 
   @Test("Only the first cancellation reason counts")
   func firstReason() async throws {
-    bench.stub.onAny(answer: .stalled)
+    bench.stub.onAny(reply: .stalled)
     let call = Task { [bench, text] in await bench.api.result(of: text) }
     try await bench.stub.waitForExchanges(1)
     bench.api.calls.cancelAll()

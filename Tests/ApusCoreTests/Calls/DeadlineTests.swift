@@ -10,7 +10,7 @@ struct DeadlineTests {
   @Test(
     "A call times out in any phase when its deadline passes",
     arguments: [
-      ("head", CallPhase.awaitingHead, RequestState.maybeSent), ("content", .receiving, .answered),
+      ("head", CallPhase.awaitingHead, RequestState.maybeSent), ("content", .receiving, .responded),
       ("waiting", .waiting, .notSent),
     ])
   func phases(place: String, phase: CallPhase, requestState: RequestState) async throws {
@@ -20,7 +20,7 @@ struct DeadlineTests {
       return try await next(request, context: context)
     }
     let bench = CallBench(middlewares: [(waiting, .scheduling)])
-    bench.stub.onAny(answer: place == "head" ? .text("").waiting(for: gate) : .pieces(["a"], gate: gate))
+    bench.stub.onAny(reply: place == "head" ? .text("").waiting(for: gate) : .pieces(["a"], gate: gate))
     let call = Task { await bench.api.result(of: Request<String>.get("/").timeout(.seconds(3))) }
     try await gate.waitForArrivals(1)
     try await bench.clock.waitForSleepers(1)
@@ -38,7 +38,7 @@ struct DeadlineTests {
 
   @Test("A call that ends in time is not affected by its deadline")
   func inTime() async throws {
-    bench.stub.onAny(answer: .text("ok"))
+    bench.stub.onAny(reply: .text("ok"))
     #expect(try await bench.api.send(Request<String>.get("/").timeout(.seconds(1))) == "ok")
     bench.clock.advance(by: .seconds(2))
     #expect(bench.log.events.last == "succeeded")
@@ -52,8 +52,8 @@ struct DeadlineTests {
       #expect(context.deadline == context.call.startInstant.advanced(by: .seconds(2)))
       return try await next(request, context: context)
     }
-    let bench = CallBench(middlewares: [(limiting, .attemptDeadline)])
-    bench.stub.onAny(answer: .stalled)
+    let bench = CallBench(middlewares: [(limiting, .attemptTimeout)])
+    bench.stub.onAny(reply: .stalled)
     let call = Task { await bench.api.result(of: Request<String>.get("/").timeout(.seconds(outer))) }
     try await bench.stub.waitForExchanges(1)
     try await bench.clock.waitForSleepers(1)
@@ -68,7 +68,7 @@ struct DeadlineTests {
       return try await next(request, context: context)
     }
     let bench = CallBench(middlewares: [(late, .retry)])
-    bench.stub.onAny(answer: .text("ok"))
+    bench.stub.onAny(reply: .text("ok"))
     let call = Task { await bench.api.result(of: Request<String>.get("/").timeout(.seconds(1))) }
     try await bench.clock.waitForSleepers(2)
     bench.clock.advance(by: .seconds(1))
@@ -79,7 +79,7 @@ struct DeadlineTests {
   @Test("Each of many calls with random deadlines ends at its own", arguments: 0..<5)
   func many(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
-    bench.stub.onAny(answer: .stalled)
+    bench.stub.onAny(reply: .stalled)
     let timeouts = (0..<100).map { _ in Int.random(in: 1...30, using: &generator) }
     let calls = timeouts.map { timeout in
       Task { [bench] in await bench.api.result(of: Request<String>.get("/").timeout(.seconds(timeout))) }

@@ -8,7 +8,7 @@ struct DuplicateTests {
   private let bench = CallBench()
 
   private func request(_ policy: DuplicatePolicy, _ path: RequestPath = "/text") -> Request<String> {
-    .get(path).id("one", whenRunning: policy)
+    .get(path).id("one", onDuplicate: policy)
   }
 
   private func start(_ request: Request<String>) -> Task<Result<String, CallError>, Never> {
@@ -18,7 +18,7 @@ struct DuplicateTests {
   @Test("Allow: both calls run and share the id")
   func allow() async throws {
     let gate = Gate()
-    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     let calls = [start(request(.allow)), start(request(.allow))]
     try await bench.stub.waitForExchanges(2)
     #expect(bench.api.calls.calls(id: "one").count == 2)
@@ -30,14 +30,14 @@ struct DuplicateTests {
   @Test("Refuse: the newer call is declined immediately without sending, and the running call is not affected")
   func refuse() async throws {
     let gate = Gate()
-    bench.stub.onAny(answer: .text("ok").waiting(for: gate))
+    bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     let running = start(request(.refuse))
     try await bench.stub.waitForExchanges(1)
     let error = try #require(await bench.api.result(of: request(.refuse)).error)
-    #expect(error.code == .declined)
+    #expect(error.code == .refused)
     #expect(error.requestState == .notSent)
     #expect(error.attempts == 0)
-    #expect(error.trace.events.map(\.kind) == [.started, .failed(.declined)])
+    #expect(error.trace.events.map(\.kind) == [.started, .failed(.refused)])
     #expect(bench.api.calls.count == 1)
     gate.open()
     #expect(try await running.value.get() == "ok")
@@ -47,7 +47,7 @@ struct DuplicateTests {
 
   @Test("Refuse: streamed calls too")
   func refuseStreamed() async throws {
-    bench.stub.onAny(answer: .stalled)
+    bench.stub.onAny(reply: .stalled)
     let running = start(request(.refuse))
     try await bench.stub.waitForExchanges(1)
     await #expect(throws: CallError.self) { try await bench.api.withResponse(to: request(.refuse)) { _ in } }
@@ -59,17 +59,17 @@ struct DuplicateTests {
   @Test("Replace: the older call ends as superseded, and the newer one runs")
   func replace() async throws {
     let gate = Gate()
-    bench.stub.on(.get, "/text", answers: [.stalled, .text("new").waiting(for: gate)])
-    let older = start(request(.replace))
+    bench.stub.on(.get, "/text", replies: [.stalled, .text("new").waiting(for: gate)])
+    let older = start(request(.cancelPrevious))
     try await bench.stub.waitForExchanges(1)
-    let newer = start(request(.replace))
+    let newer = start(request(.cancelPrevious))
     let error = try #require(await older.value.error)
     #expect(error.code == .cancelled)
     #expect(error.cancellation == .superseded)
     try await bench.stub.waitForExchanges(2)
     gate.open()
     #expect(try await newer.value.get() == "new")
-    #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled, .answered])
+    #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled, .replied])
     #expect(bench.isClean)
   }
 
@@ -77,15 +77,15 @@ struct DuplicateTests {
   func replaceAfterArrival() async throws {
     let executor = ManualExecutor()
     let bench = CallBench(executor: executor)
-    bench.stub.on(.get, "/text", answers: [.text("old"), .text("new")])
-    let request = request(.replace)
+    bench.stub.on(.get, "/text", replies: [.text("old"), .text("new")])
+    let request = request(.cancelPrevious)
     // The older caller's executor is held: its value arrives, but the caller does not resume.
     let olderCaller = ManualExecutor()
     let older = Task(executorPreference: olderCaller) { await bench.api.result(of: request) }
     olderCaller.runAll()
     executor.runAll()
-    #expect(bench.stub.exchanges.map(\.outcome) == [.answered])
-    #expect(olderCaller.pendingCount == 1)
+    #expect(bench.stub.exchanges.map(\.outcome) == [.replied])
+    #expect(olderCaller.pendingJobCount == 1)
     let newer = Task(executorPreference: executor) { await bench.api.result(of: request) }
     executor.runNext()
     olderCaller.runAll()
@@ -100,7 +100,7 @@ struct DuplicateTests {
     var generator = SeededGenerator(seed: seed)
     let executor = ManualExecutor()
     let bench = CallBench(executor: executor)
-    bench.stub.on(where: { _, _ in true }, answer: { .text($0.target) })
+    bench.stub.on(where: { _, _ in true }, reply: { .text($0.target) })
     var taps: [Task<Result<String, CallError>, Never>] = []
     for number in 0..<100 {
       let request = Request<String>.get("/\(number)").latestWins("search")

@@ -33,7 +33,7 @@ struct InheritedDeadlineTests {
 
   @Test("Sequential calls share the deadline of the work they belong to")
   func sequence() async throws {
-    bench.stub.onAny(answer: .text("ok").after(.seconds(2)))
+    bench.stub.onAny(reply: .text("ok").after(.seconds(2)))
     let work = Task { [bench, request] () -> [Result<String, CallError>] in
       await bench.api.withDeadline(.seconds(5)) {
         var results: [Result<String, CallError>] = []
@@ -54,7 +54,7 @@ struct InheritedDeadlineTests {
 
   @Test("A call that starts after the deadline sends nothing", arguments: [0, -1, 5])
   func passed(seconds: Int) async throws {
-    bench.stub.onAny(answer: .text("ok"))
+    bench.stub.onAny(reply: .text("ok"))
     let result = await bench.api.withDeadline(.seconds(seconds)) { [bench, request] in
       bench.clock.advance(by: .seconds(5))
       return await bench.api.result(of: request)
@@ -68,7 +68,7 @@ struct InheritedDeadlineTests {
 
   @Test("The nearer deadline counts: the call's own or that of the work", arguments: [(3, 3), (9, 5)])
   func nearer(own: Int, expected: Int) async throws {
-    bench.stub.onAny(answer: .stalled)
+    bench.stub.onAny(reply: .stalled)
     let call = Task { [bench, request] in
       await bench.api.withDeadline(.seconds(5)) {
         await bench.api.result(of: request.timeout(.seconds(own)))
@@ -81,7 +81,7 @@ struct InheritedDeadlineTests {
 
   @Test("Nested work has the nearer of both deadlines", arguments: [(2, 10), (10, 2)])
   func nested(outer: Int, inner: Int) async throws {
-    bench.stub.onAny(answer: .stalled)
+    bench.stub.onAny(reply: .stalled)
     let call = Task { [bench, request] in
       await bench.api.withDeadline(.seconds(outer)) {
         await bench.api.withDeadline(.seconds(inner)) { await bench.api.result(of: request) }
@@ -93,7 +93,7 @@ struct InheritedDeadlineTests {
 
   @Test("Streamed calls, which have no default timeout, inherit a deadline too")
   func streamed() async throws {
-    bench.stub.onAny(answer: .pieces(["a"]).stalled(after: 1))
+    bench.stub.onAny(reply: .pieces(["a"]).stalled(after: 1))
     let call = Task { [bench, request] in
       try await bench.api.withDeadline(.seconds(5)) {
         try await bench.api.withResponse(to: request) { while try await $0.next() != nil {} }
@@ -110,8 +110,8 @@ struct InheritedDeadlineTests {
   func closure() async throws {
     let log = DeadlineLog()
     let bench = CallBench(middlewares: [(log, .scheduling)])
-    bench.stub.on(.get, "/stream", answer: .pieces(["a"]))
-    bench.stub.on(.get, "/inner", answer: .text("ok"))
+    bench.stub.on(.get, "/stream", reply: .pieces(["a"]))
+    bench.stub.on(.get, "/inner", reply: .text("ok"))
     let stream = Request<String>.get("/stream")
     for request in [stream.timeout(.seconds(3)), stream] {
       try await bench.api.withResponse(to: request) { _ in
@@ -124,7 +124,7 @@ struct InheritedDeadlineTests {
 
   @Test("Typed errors stay typed")
   func typed() async {
-    bench.stub.onAny(answer: .status(404))
+    bench.stub.onAny(reply: .status(404))
     do throws(CallError) {
       _ = try await bench.api.withDeadline(.seconds(5)) { () async throws(CallError) -> String in
         try await bench.api.send(request)
@@ -138,7 +138,7 @@ struct InheritedDeadlineTests {
   @Test("The work runs on its caller's actor")
   @MainActor
   func isolation() async throws {
-    bench.stub.onAny(answer: .pieces(["a"]))
+    bench.stub.onAny(reply: .pieces(["a"]))
     await withDeadline(.seconds(60)) {
       MainActor.assertIsolated()
       await Task.yield()
@@ -208,7 +208,7 @@ struct DeadlineReachTests {
   func clocks() async throws {
     let log = DeadlineLog()
     let bench = CallBench(middlewares: [(log, .scheduling)])
-    bench.stub.onAny(answer: .text("ok"))
+    bench.stub.onAny(reply: .text("ok"))
     bench.clock.advance(by: .seconds(100))
     clock.advance(by: .seconds(7))
     _ = try await withDeadline(.seconds(5), on: clock) { [clock] in
@@ -229,9 +229,9 @@ struct DeadlineReachTests {
       return try await next(request, context: context)
     }
     let bench = CallBench(middlewares: [(looking, .scheduling)])
-    bench.stub.onAny(answer: .text("ok"))
+    bench.stub.onAny(reply: .text("ok"))
     _ = try await bench.api.withDeadline(.seconds(5)) {
-      try await bench.api.send(Request<String>.get("/").id("one", whenRunning: .join))
+      try await bench.api.send(Request<String>.get("/").id("one", onDuplicate: .coalesce))
     }
     #expect(seen.all == [true])
   }
@@ -242,7 +242,7 @@ struct DeadlineReachTests {
   func middlewares(attempt: Int?) async throws {
     let log = DeadlineLog()
     let other = CallBench(middlewares: [(log, .scheduling)])
-    other.stub.onAny(answer: .text("ok"))
+    other.stub.onAny(reply: .text("ok"))
     let making = Doing { request, context, next in
       guard context.call.endpoint.template == "/" else { return try await next(request, context: context) }
       var context = context
@@ -251,12 +251,12 @@ struct DeadlineReachTests {
       let shared = context.sharedClient
       _ = try await shared.send(Request<String>.get("/shared"))
       _ = try await shared.withDeadline(.seconds(1)) { try await shared.send(Request<String>.get("/shared/own")) }
-      _ = try await context.passingDeadline { try await other.api.send(Request<String>.get("/other")) }
+      _ = try await context.propagatingDeadline { try await other.api.send(Request<String>.get("/other")) }
       _ = try await other.api.send(Request<String>.get("/free"))
       return try await next(request, context: context)
     }
-    let bench = CallBench(middlewares: [(making, .attemptDeadline), (log, .rateLimit)])
-    bench.stub.onAny(answer: .text("ok"))
+    let bench = CallBench(middlewares: [(making, .attemptTimeout), (log, .rateLimit)])
+    bench.stub.onAny(reply: .text("ok"))
     _ = try await bench.api.withDeadline(.seconds(10)) {
       try await bench.api.send(Request<String>.get("/").timeout(.seconds(3)))
     }

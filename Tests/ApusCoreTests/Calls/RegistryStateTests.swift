@@ -15,7 +15,7 @@ struct RegistryStateTests {
     var generator = SeededGenerator(seed: seed)
     var state = RegistryState<UInt64>()
     var model: [Entry] = []
-    let policies: [DuplicatePolicy] = [.allow, .refuse, .replace, .join]
+    let policies: [DuplicatePolicy] = [.allow, .refuse, .cancelPrevious, .coalesce]
     for serial in UInt64(1)...200 {
       if Bool.random(using: &generator), let leaving = model.randomElement(using: &generator) {
         state.remove(serial: leaving.serial, id: leaving.id)
@@ -32,7 +32,7 @@ struct RegistryStateTests {
         #expect(policy == .refuse && !running.isEmpty)
       case .admitted(let superseded):
         #expect(policy != .refuse || running.isEmpty)
-        #expect(superseded == (policy == .replace ? running : []))
+        #expect(superseded == (policy == .cancelPrevious ? running : []))
         model.append(Entry(serial: serial, id: id))
       }
       #expect(state.all.sorted() == model.map(\.serial))

@@ -3,18 +3,18 @@ import ApusTesting
 @_exported import TestSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A client whose every exchange gets `answer`.
 func client(
-  at base: BaseURL = "https://api.example.com", answering answer: StubAnswer = .status(200),
+  at base: BaseURL = "https://api.example.com", answering answer: StubReply = .status(200),
   pipeline: Pipeline = Pipeline(), coding: CodingOptions = CodingOptions()
 ) -> Client {
   let stub = StubTransport()
-  stub.onAny(answer: answer)
+  stub.onAny(reply: answer)
   var settings = ClientSettings()
   settings.coding = coding
   return Client(environment: Environment(baseURL: base), pipeline: pipeline, transport: stub, settings: settings)
@@ -36,7 +36,7 @@ func target<E: Endpoint>(
 
 /// Path and query of a GET with this path.
 func target(
-  _ path: RequestPath, query: Query = [:], at base: BaseURL = "https://api.example.com", style: QueryStyle = .standard
+  _ path: RequestPath, query: Query = [:], at base: BaseURL = "https://api.example.com", style: QueryStyle = .default
 ) async throws(CallError) -> String {
   var coding = CodingOptions()
   coding.query = style

@@ -5,9 +5,9 @@ import Testing
 @testable import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Fields of a response")
@@ -45,7 +45,7 @@ struct ResponseFieldsTests {
   func real() async throws {
     let bench = CallBench()
     bench.stub.onAny(
-      answer: .text("a", status: 203, fields: [HTTPField.Name("Link")!: "</b?page=2>; rel=next"]))
+      reply: .text("a", status: 203, fields: [HTTPField.Name("Link")!: "</b?page=2>; rel=next"]))
     let response = try await bench.api.response(to: Request<String>.get("/"))
     #expect(response.status == 203 && response.link("next")?.target == "/b?page=2")
   }

@@ -36,17 +36,17 @@ import Testing
   @Test("The endpoint's coding overrides the client's")
   func ofEndpoint() async throws {
     let api = client(answering: .json(#"{"longName":2}"#), coding: clientCoding())
-    let message = try await api.message(for: Put(coding: .standard))
+    let message = try await api.message(for: Put(coding: .default))
     #expect(content(of: message) == #"{"longName":1}"#)
     #expect(message.target == "/x?a%5B%5D=1&a%5B%5D=2")
-    #expect(try await api.send(Put(coding: .standard)).longName == 2)
+    #expect(try await api.send(Put(coding: .default)).longName == 2)
   }
 
   @Test("The call's coding overrides the endpoint's")
   func ofCall() async throws {
     let api = client(coding: clientCoding())
     let message = try await api.message(
-      for: Put(coding: .snakeCase).json(.standard).queryStyle(QueryStyle(arrays: .indexed)))
+      for: Put(coding: .snakeCase).json(.default).queryStyle(QueryStyle(arrays: .indexed)))
     #expect(content(of: message) == #"{"longName":1}"#)
     #expect(message.target == "/x?a%5B0%5D=1&a%5B1%5D=2")
   }
@@ -56,7 +56,7 @@ import Testing
     var near = CodingOptions()
     near.json = .snakeCase
     var far = CodingOptions()
-    (far.json, far.query, far.form) = (.standard, QueryStyle(nils: .null), QueryStyle(nils: .empty))
+    (far.json, far.query, far.form) = (.default, QueryStyle(nils: .null), QueryStyle(nils: .empty))
     far.envelope = EnvelopeFormat()
     far.format = JSONFormat()
     let both = near.over(far)
@@ -64,7 +64,7 @@ import Testing
     #expect(both.query?.nils == .null && both.form?.nils == .empty)
     #expect(both.envelope != nil && both.format != nil)
     let none = CodingOptions()
-    #expect(none.effectiveJSON.keys == .asWritten)
+    #expect(none.effectiveJSON.keys == .unchanged)
     #expect(none.effectiveQuery.nils == .omitted && none.effectiveForm.nils == .omitted)
     #expect(none.effectiveFormat.mediaType == .json)
     #expect(both.effectiveFormat is JSONFormat)

@@ -5,9 +5,9 @@ import Testing
 @testable import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A value that is not `Decodable`.
@@ -32,7 +32,7 @@ private struct LengthParser: ContentParser {
   @Test("A custom parser can make a value that is not Decodable")
   func parser() async throws {
     let stub = StubTransport()
-    stub.onAny(answer: .text("a,b\nc,d"))
+    stub.onAny(reply: .text("a,b\nc,d"))
     let api = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
     let table = try await api.send(Request<Void>.get("/table").parsed(by: CSVParser()))
     #expect(table == Table(rows: [["a", "b"], ["c", "d"]]))
@@ -58,7 +58,7 @@ private struct LengthParser: ContentParser {
     var coding = CodingOptions()
     coding.format = LineFormat()
     let stub = StubTransport()
-    stub.onAny(answer: .text("a\nb"))
+    stub.onAny(reply: .text("a\nb"))
     var settings = ClientSettings()
     settings.coding = coding
     let api = Client(

@@ -5,9 +5,9 @@ import Testing
 @testable import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Text and media types") struct ContentTextTests {
@@ -24,7 +24,7 @@ import Testing
   func text(bytes: [UInt8], type: String?, text: String) async throws {
     let content = Content(data: Data(bytes), mediaType: type.map { MediaType($0) })
     #expect(try Array(content.text().unicodeScalars) == Array(text.unicodeScalars))
-    let answer = StubAnswer.bytes(Data(bytes), fields: type.map { [.contentType: $0] } ?? [:])
+    let answer = StubReply.bytes(Data(bytes), fields: type.map { [.contentType: $0] } ?? [:])
     #expect(try await client(answering: answer).send(Request<String>.get("/x")) == text)
   }
 

@@ -33,7 +33,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     let api = client(answering: .json(#"{"code":1042,"message":"Name is taken","data":{"id":7}}"#))
     let error = await failure { try await api.send(ask) }
     #expect(error?.code == .rejected)
-    #expect(error?.category == .reported)
+    #expect(error?.category == .rejected)
     #expect(error?.status == 200)
     #expect(error?.rejection?.code == "1042")
     #expect(error?.rejection?.message == "Name is taken")
@@ -79,7 +79,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
       #expect(try await api.send(Request<User?>.get("/x").enveloped(EnvelopeFormat())) == nil)
       let error = await failure { try await api.send(ask) }
       #expect(error?.code == .decoding)
-      #expect(error?.place == "data")
+      #expect(error?.codingPath == "data")
     }
   }
 
@@ -108,7 +108,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(try await good.send(request).longName == 4)
     let bad = client(answering: .json(#"{"status_code":0,"result_set":{"long_name":"x"}}"#))
     let error = await failure { try await bad.send(request) }
-    #expect(error?.place?.hasSuffix("longName") == true)
+    #expect(error?.codingPath?.hasSuffix("longName") == true)
     let no = client(answering: .json(#"{"status_code":7,"status_message":"Invalid key"}"#))
     let refusal = await failure { try await no.send(request) }
     #expect(refusal?.rejection?.message == "Invalid key")

@@ -3,9 +3,9 @@ import Testing
 @testable import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("JSON coding") struct JSONCodingTests {
@@ -17,14 +17,14 @@ import Testing
   private let instant = Date(timeIntervalSince1970: 1_795_253_400)
 
   private func object(_ coding: JSONCoding) throws -> JSONValue {
-    try JSONCoding.standard.decoder.decode(JSONValue.self, from: coding.encoder.encode(Event(startDate: instant)))
+    try JSONCoding.default.decoder.decode(JSONValue.self, from: coding.encoder.encode(Event(startDate: instant)))
   }
 
   @Test("The standard coding keeps keys, writes dates in ISO 8601 and bytes in Base64")
   func standard() throws {
     #expect(
-      try object(.standard) == .object(["startDate": .string("2026-11-21T09:30:00Z"), "rawBytes": .string("AQL/")]))
-    #expect(JSONCoding.standard.keys == .asWritten && JSONCoding.standard.bytes == .base64)
+      try object(.default) == .object(["startDate": .string("2026-11-21T09:30:00Z"), "rawBytes": .string("AQL/")]))
+    #expect(JSONCoding.default.keys == .unchanged && JSONCoding.default.bytes == .base64)
   }
 
   @Test(
@@ -42,7 +42,7 @@ import Testing
     ] as [(Double, String, String)])
   func milliseconds(seconds: Double, text: String, whole: String) throws {
     let date = Date(timeIntervalSince1970: seconds)
-    #expect(try JSONCoding.standard.encode([date]) == Data("[\"\(text)\"]".utf8))
+    #expect(try JSONCoding.default.encode([date]) == Data("[\"\(text)\"]".utf8))
     #expect(try JSONCoding(dates: .iso8601WholeSeconds).encode([date]) == Data("[\"\(whole)\"]".utf8))
     let read = try JSONCoding(dates: .iso8601WholeSeconds).decode([Date].self, from: Data("[\"\(text)\"]".utf8))
     #expect(abs(read[0].timeIntervalSince1970 - seconds) < 0.001)
@@ -53,7 +53,7 @@ import Testing
     arguments: [-62_167_219_201, 253_402_300_800, 1e300, .infinity, .nan])
   func unwritable(seconds: Double) {
     let error = #expect(throws: EncodingError.self) {
-      try JSONCoding.standard.encode([Date(timeIntervalSince1970: seconds)])
+      try JSONCoding.default.encode([Date(timeIntervalSince1970: seconds)])
     }
     #expect(error.map { String(reflecting: $0).isEmpty } == false)
   }
@@ -87,7 +87,7 @@ import Testing
   @Test(
     "Every coding decodes what it encoded",
     arguments: [
-      JSONCoding.standard, .snakeCase, JSONCoding(dates: .secondsSince1970, bytes: .numbers),
+      JSONCoding.default, .snakeCase, JSONCoding(dates: .secondsSince1970, bytes: .numbers),
       JSONCoding(dates: .millisecondsSince1970), JSONCoding(dates: .iso8601WholeSeconds),
     ])
   func roundTrip(coding: JSONCoding) throws {
@@ -112,7 +112,7 @@ import Testing
     ] as [(String, Double)])
   func iso8601(text: String, seconds: Double) throws {
     #expect(try ISO8601.date(text).timeIntervalSince1970 == seconds)
-    #expect(try JSONCoding.standard.decoder.decode(Date.self, from: Data("\"\(text)\"".utf8)) == ISO8601.date(text))
+    #expect(try JSONCoding.default.decoder.decode(Date.self, from: Data("\"\(text)\"".utf8)) == ISO8601.date(text))
   }
 
   @Test(

@@ -4,9 +4,9 @@ import Testing
 @testable import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("JSONValue") struct JSONValueTests {
@@ -33,7 +33,7 @@ import Testing
   @Test("A value at a path or in an envelope is found like a model, with the same errors")
   func places() async throws {
     let api = client(answering: .json(#"{"code":0,"result_page":{"big":9007199254740993}}"#))
-    for coding in [JSONCoding.standard, .snakeCase] {
+    for coding in [JSONCoding.default, .snakeCase] {
       for path in ["result_page.big", "resultPage.big"] where coding.keys == .snakeCase || path.contains("_") {
         let request = Request<JSONValue>.get("/x").at(path).json(coding)
         #expect(try await api.send(request).number?.int == 9_007_199_254_740_993)
@@ -48,7 +48,7 @@ import Testing
       let error = await failure {
         try await api.send(Request<JSONValue>.get("/x").at(path))
       }
-      #expect(error?.code == .decoding && error?.place == place && error?.detail == detail)
+      #expect(error?.code == .decoding && error?.codingPath == place && error?.detail == detail)
     }
     let none = Request<JSONValue>.get("/x").enveloped(EnvelopeFormat())
     #expect(try await api.send(none) == .null)

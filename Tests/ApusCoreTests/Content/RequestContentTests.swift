@@ -5,9 +5,9 @@ import Testing
 @testable import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Request content") struct RequestContentTests {
@@ -91,7 +91,7 @@ import Testing
     for (content, place) in cases {
       let error = await failure { try await message(content) }
       #expect(error?.code == .encoding)
-      #expect(error?.place == place)
+      #expect(error?.codingPath == place)
       #expect(error?.requestState == .notSent)
       #expect(error?.phase == .preparing)
     }
@@ -141,7 +141,7 @@ struct LineFormat: ContentFormat {
   func encode(_ value: some Encodable) throws -> Data { Data("encoded".utf8) }
   func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
     let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
-    guard let value = lines as? Value else { throw TransportError(.unsupported, requestState: .answered) }
+    guard let value = lines as? Value else { throw TransportError(.invalidRequest, requestState: .responded) }
     return value
   }
 }

@@ -5,9 +5,9 @@ import Testing
 @testable import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 private struct Film: Codable, Sendable, Equatable { var title: String }
@@ -50,7 +50,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
 
   @Test("Void ignores the content")
   func void() async throws {
-    for answer in [StubAnswer.status(204), .text("anything"), .json("{"), .bytes(Data([0xFF]))] {
+    for answer in [StubReply.status(204), .text("anything"), .json("{"), .bytes(Data([0xFF]))] {
       try await client(answering: answer).send(Request<Void>.post("/x"))
     }
   }
@@ -95,11 +95,11 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     for (json, detail, place) in cases {
       let error = await failure { try await value(json, as: Page.self) }
       #expect(error?.code == .decoding)
-      #expect(error?.place == place, "\(json)")
+      #expect(error?.codingPath == place, "\(json)")
       #expect(error?.detail == detail, "\(json)")
       #expect(error?.underlying is DecodingError)
       #expect(error?.content?.data == Data(json.utf8))
-      #expect(error?.requestState == .answered)
+      #expect(error?.requestState == .responded)
     }
   }
 
@@ -113,7 +113,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
 
   @Test("A decoding error names the media type of an HTML page received instead of JSON")
   func html() async {
-    let page = StubAnswer.text("<html>secret</html>", fields: [.contentType: "Text/HTML; charset=utf-8"])
+    let page = StubReply.text("<html>secret</html>", fields: [.contentType: "Text/HTML; charset=utf-8"])
     let error = await failure {
       try await client(answering: page).send(Request<Page>.get("/x"))
     }
@@ -129,7 +129,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
       let error = await failure { try await value(deep, as: JSONValue.self) }
       #expect(error?.code == .decoding)
       let refusal = await failure { try await value(deep, as: Int.self, status: 500) }
-      #expect(refusal?.code == .rejected && refusal?.rejection?.isReported == false)
+      #expect(refusal?.code == .rejected && refusal?.rejection?.isExplained == false)
     }
     let some = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
     _ = try await value(some, as: JSONValue.self)
@@ -158,7 +158,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     ] {
       let error = await failure { try await api.send(Request<[Film]>.get("/x").at(path)) }
       #expect(error?.code == .decoding)
-      #expect(error?.place == place)
+      #expect(error?.codingPath == place)
       #expect(error?.detail == detail)
     }
   }
@@ -167,9 +167,9 @@ private struct Page: Decodable, Sendable { var items: [Film] }
   func dictionaryKeys() async {
     let json = #"{"ann@example.com":{"title":1}}"#
     let error = await failure { try await value(json, as: [String: Film].self) }
-    #expect(error?.place == "██.title")
+    #expect(error?.codingPath == "██.title")
     let numbered = await failure { try await value(#"{"77":"x"}"#, as: [Int: Int].self) }
-    #expect(numbered?.place == "██")
+    #expect(numbered?.codingPath == "██")
   }
 
   @Test("Keys made at run time are masked too, keys declared in source are not")
@@ -195,19 +195,19 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     }
     for json in [#"{"ann@example.com":{"title":1}}"#, #"{"4711":{"title":1}}"#] {
       let made = await failure { try await value(json, as: Table<Made>.self) }
-      #expect(made?.place == "██.title")
+      #expect(made?.codingPath == "██.title")
       let wrapped = await failure { try await value(json, as: Table<Wrapped>.self) }
-      #expect(wrapped?.place == "██.title")
+      #expect(wrapped?.codingPath == "██.title")
       var coding = CodingOptions()
       coding.json = .snakeCase
       let snake = await failure {
         try await value(json, as: [String: Film].self, coding: coding)
       }
-      #expect(snake?.place == "██.title")
+      #expect(snake?.codingPath == "██.title")
     }
     let nested = #"{"ann":[{"title":"a"},{"title":2}]}"#
     let listed = await failure { try await value(nested, as: [String: [Film]].self) }
-    #expect(listed?.place == "██[1].title")
+    #expect(listed?.codingPath == "██[1].title")
   }
 
   @Test("An unavailable mapping throws a fault that says so")

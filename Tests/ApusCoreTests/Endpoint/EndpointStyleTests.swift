@@ -42,7 +42,7 @@ private struct Broken: Endpoint {
   @Test("All five styles send the same message and decode the same value")
   func five() async throws {
     let stub = StubTransport()
-    stub.onAny(answer: .json(#"{"id":7}"#))
+    stub.onAny(reply: .json(#"{"id":7}"#))
     let api = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
     let inline: User = try await api.send(Request.get("/users/\(7)", query: ["full": true]))
     let values = [
@@ -102,7 +102,7 @@ private struct Broken: Endpoint {
   @Test("An endpoint's identity is its type, method and template")
   func identity() async throws {
     let stub = StubTransport()
-    stub.onAny(answer: .json(#"{"id":7}"#))
+    stub.onAny(reply: .json(#"{"id":7}"#))
     let api = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
     _ = try await api.send(GetUser(id: 1))
     _ = try await api.send(GetUser(id: 2).tag("x"))

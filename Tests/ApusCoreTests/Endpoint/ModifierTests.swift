@@ -13,10 +13,10 @@ private struct Thing: Endpoint {
 @Suite("Modifiers") struct ModifierTests {
   @Test("Id, tags, limits and settings are kept in the call's options")
   func options() {
-    let request = Thing().id("a", whenRunning: .join).tag("x", "y").tag("z").timeout(.seconds(2)).contentLimit(9)
+    let request = Thing().id("a", onDuplicate: .coalesce).tag("x", "y").tag("z").timeout(.seconds(2)).contentLimit(9)
       .setting(Setting.self, 4)
     #expect(request.options.id == "a")
-    #expect(request.options.duplicates == .join)
+    #expect(request.options.duplicatePolicy == .coalesce)
     #expect(request.options.tags == ["x", "y", "z"])
     #expect(request.options.timeout == .seconds(2))
     #expect(request.options.contentLimit == 9)
@@ -28,7 +28,7 @@ private struct Thing: Endpoint {
   func latestWins() {
     let request = Thing().latestWins("search")
     #expect(request.options.id == "search")
-    #expect(request.options.duplicates == .replace)
+    #expect(request.options.duplicatePolicy == .cancelPrevious)
   }
 
   @Test("A modifier changes a copy and leaves the endpoint unchanged")
@@ -71,7 +71,7 @@ private struct Thing: Endpoint {
 
   @Test("Coding modifiers add up")
   func coding() {
-    let request = Thing().json(.snakeCase).queryStyle(QueryStyle(arrays: .brackets)).coding { $0.form = .standard }
+    let request = Thing().json(.snakeCase).queryStyle(QueryStyle(arrays: .brackets)).coding { $0.form = .default }
     #expect(request.options.coding?.json?.keys == .snakeCase)
     #expect(request.options.coding?.query?.arrays == .brackets)
     #expect(request.options.coding?.form != nil)

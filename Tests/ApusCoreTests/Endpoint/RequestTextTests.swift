@@ -55,7 +55,7 @@ struct RequestTextTests {
     }
     let bench = CallBench(middlewares: [(writing, .validation)])
     let error = await bench.api.result(of: Request<Void>.get("/")).error
-    #expect(error?.code == .encoding && error?.place == "filter[rate]" && error?.requestState == .notSent)
+    #expect(error?.code == .encoding && error?.codingPath == "filter[rate]" && error?.requestState == .notSent)
     #expect(bench.stub.exchanges.isEmpty)
   }
 }

@@ -5,9 +5,9 @@ import Testing
 @testable import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Field values as servers write them, some with mistakes, and random text.
@@ -86,7 +86,7 @@ struct FieldFuzzTests {
     try forEachText(seed) { text, fields in
       let type = MediaType(text)
       _ = (type.isJSON, type.parameter("charset"))
-      _ = AnswerProgress(HTTPResponse(status: .ok, headerFields: fields), received: 0)
+      _ = ResponseProgress(HTTPResponse(status: .ok, headerFields: fields), received: 0)
     }
   }
 }

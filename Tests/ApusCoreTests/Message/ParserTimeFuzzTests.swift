@@ -54,7 +54,7 @@ struct ParserTimeFuzzTests {
   func cacheControl(piece: String) {
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece)) { text in
-        _ = AnswerProgress(HTTPResponse(status: .ok, headerFields: [.cacheControl: text]), received: 0)
+        _ = ResponseProgress(HTTPResponse(status: .ok, headerFields: [.cacheControl: text]), received: 0)
       })
   }
 

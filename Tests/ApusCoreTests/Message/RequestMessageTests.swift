@@ -4,9 +4,9 @@ import Testing
 @testable import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Request messages as text") struct RequestMessageTests {

@@ -19,14 +19,14 @@ struct ExchangeTimingsTests {
       trace([
         (0, .started, 1), (1, .exchangeStarted, 1), (50, .phase(.queued, .milliseconds(3)), 1),
         (50, .phase(.nameLookup, .milliseconds(10)), 1), (50, .phase(.connecting, .milliseconds(20)), 1),
-        (50, .phase(.securing, .milliseconds(16)), 1), (50, .connected(reused: false), 1), (52, .requestSent, 1),
+        (50, .phase(.tlsHandshake, .milliseconds(16)), 1), (50, .connected(reused: false), 1), (52, .requestSent, 1),
         (60, .firstByteArrived, 1), (61, .headArrived(status: 200), 1), (70, .contentArrived(length: 5), 1),
       ]).exchanges.first)
     #expect(exchange.start.sinceStart == .milliseconds(1))
     #expect(exchange.queued == .milliseconds(3))
     #expect(exchange.nameLookup == .milliseconds(10))
     #expect(exchange.connecting == .milliseconds(20))
-    #expect(exchange.securing == .milliseconds(16))
+    #expect(exchange.tlsHandshake == .milliseconds(16))
     #expect(exchange.sending == .milliseconds(2))
     #expect(exchange.waiting == .milliseconds(8))
     #expect(exchange.receiving == .milliseconds(10))
@@ -38,7 +38,7 @@ struct ExchangeTimingsTests {
       trace([(0, .exchangeStarted, 1), (5, .headArrived(status: 200), 1), (9, .contentArrived(length: 0), 1)])
         .exchanges.first)
     #expect(exchange.queued == nil && exchange.nameLookup == nil && exchange.connecting == nil)
-    #expect(exchange.securing == nil && exchange.sending == nil && exchange.waiting == nil)
+    #expect(exchange.tlsHandshake == nil && exchange.sending == nil && exchange.waiting == nil)
     #expect(exchange.receiving == .milliseconds(4))
   }
 

@@ -8,7 +8,7 @@ struct FailedAttemptTests {
   private let start = MonotonicInstant(sinceStart: .seconds(1))
 
   private func attempt(
-    _ cause: FailedAttempt.Cause, _ decision: FailedAttempt.Decision = .again(after: .seconds(1), .backOff)
+    _ cause: FailedAttempt.Cause, _ decision: FailedAttempt.Decision = .retry(after: .seconds(1), .backoff)
   ) -> FailedAttempt {
     FailedAttempt(1, in: start...start.advanced(by: .milliseconds(80)), cause, decision)
   }
@@ -19,18 +19,18 @@ struct FailedAttemptTests {
 
   @Test("The description has the failure and the decision, and every reason has a text")
   func text() {
-    #expect("\(attempt(.answered(status: 500)))" == "status 500: retry in 1000.000 ms, backoff with jitter")
-    let last = attempt(.failed(.broken, .maybeSent), .end(.notIdempotent))
-    #expect("\(last)" == "broken (maybeSent): no retry, the server may have acted on the request")
+    #expect("\(attempt(.status(500)))" == "status 500: retry in 1000.000 ms, backoff with jitter")
+    let last = attempt(.failed(.connectionLost, .maybeSent), .giveUp(.notIdempotent))
+    #expect("\(last)" == "connectionLost (maybeSent): no retry, the server may have acted on the request")
     #expect(last.duration == .milliseconds(80))
-    let pauses = FailedAttempt.PauseReason.allCases.map { "\($0)" }
-    let ends = FailedAttempt.EndReason.allCases.map { "\($0)" }
+    let pauses = FailedAttempt.DelayReason.allCases.map { "\($0)" }
+    let ends = FailedAttempt.GiveUpReason.allCases.map { "\($0)" }
     #expect(Set(pauses + ends).count == pauses.count + ends.count)
   }
 
   @Test("A trace lists them in order")
   func trace() {
-    let attempts = [attempt(.answered(status: 500)), attempt(.answered(status: 503), .end(.attemptsUsedUp))]
+    let attempts = [attempt(.status(500)), attempt(.status(503), .giveUp(.attemptsExhausted))]
     let events = [event(.started), event(.attemptFailed(attempts[0])), event(.decoded)]
     let trace = Trace(
       id: "load", endpoint: EndpointIdentity(method: .get, template: "/"),
@@ -42,7 +42,7 @@ struct FailedAttemptTests {
     "Between attempts a call waits, and its request state is kept",
     arguments: [
       (FailedAttempt.Cause.failed(.connectionFailed, .notSent), RequestState.notSent),
-      (.failed(.broken, .maybeSent), .maybeSent), (.answered(status: 503), .maybeSent),
+      (.failed(.connectionLost, .maybeSent), .maybeSent), (.status(503), .maybeSent),
     ])
   func waiting(cause: FailedAttempt.Cause, state: RequestState) {
     var call = CallState(reportsConnections: true)
@@ -57,7 +57,7 @@ struct FailedAttemptTests {
   func last() {
     var call = CallState()
     for kind in [TraceEvent.Kind.prepared, .exchangeStarted, .requestSent] { call.append(event(kind)) }
-    call.append(event(.attemptFailed(attempt(.failed(.broken, .maybeSent), .end(.attemptsUsedUp)))))
+    call.append(event(.attemptFailed(attempt(.failed(.connectionLost, .maybeSent), .giveUp(.attemptsExhausted)))))
     #expect(call.phase == .awaitingHead)
   }
 

@@ -31,7 +31,7 @@ struct ObserverTests {
     let bench = CallBench(observers: [Named(name: "a", told: told), Named(name: "b", told: told)])
     let gate = Gate()
     gate.open()
-    bench.stub.onAny(answer: .pieces(["x", "y"], gate: gate))
+    bench.stub.onAny(reply: .pieces(["x", "y"], gate: gate))
     let trace = try await bench.api.response(to: Request<String>.get("/")).trace
     let expected = trace.events.map(\.kind.description)
     let kept = told.all.filter { !$0.contains(": received ") && !$0.contains(": sent ") }
@@ -45,7 +45,7 @@ struct ObserverTests {
     let executor = ManualExecutor()
     let busy = Busy()
     let bench = CallBench(executor: executor, observers: [busy])
-    bench.stub.onAny(answer: .text("ok"))
+    bench.stub.onAny(reply: .text("ok"))
     let calls = ["slow", "quick"].map { tag in
       Task(executorPreference: executor) { await bench.api.result(of: Request<String>.get("/").tag(ApusCore.Tag(tag))) }
     }
@@ -66,7 +66,7 @@ struct ObserverTests {
   func fixed() async throws {
     let told = Log<String>()
     let stub = StubTransport()
-    stub.onAny(answer: .text("ok"))
+    stub.onAny(reply: .text("ok"))
     var settings = ClientSettings()
     func client() -> Client {
       Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)
@@ -87,7 +87,7 @@ struct ObserverTests {
   func none() async throws {
     let gate = Gate()
     let stub = StubTransport()
-    stub.onAny(answer: .pieces(["abc", "de"], gate: gate))
+    stub.onAny(reply: .pieces(["abc", "de"], gate: gate))
     var settings = ClientSettings()
     settings.runtime.clock = ManualClock()
     let silent = Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)

@@ -11,11 +11,11 @@ struct TraceTextTests {
     (
       .attemptFailed(
         FailedAttempt(
-          2, in: instant...instant, .answered(status: 503), .again(after: .milliseconds(1050), .serverDelay))),
+          2, in: instant...instant, .status(503), .retry(after: .milliseconds(1050), .serverDelay))),
       "attempt failed with status 503: retry in 1050.000 ms, as the server asked"
-    ), (.started, "started"), (.prepared, "request prepared"), (.joined(serial: 7), "coalesced with call #7"),
-    (.attemptStarted, "attempt started"), (.authorized(generation: 3), "credentials added, generation 3"),
-    (.unauthorized(generation: 3), "credentials rejected by the server, generation 3"),
+    ), (.started, "started"), (.prepared, "request prepared"), (.coalesced(serial: 7), "coalesced with call #7"),
+    (.attemptStarted, "attempt started"), (.credentialsAdded(generation: 3), "credentials added, generation 3"),
+    (.credentialsRejected(generation: 3), "credentials rejected by the server, generation 3"),
     (.awaitingCredentials(generation: 3), "waiting until the credentials of generation 3 are replaced"),
     (.queued(.origin(limit: 5)), "queued: concurrency limit of its origin, 5"),
     (.admitted(after: .microseconds(40_250)), "admitted after 40.250 ms"),
@@ -48,10 +48,10 @@ struct TraceTextTests {
     switch kind {
     case .started: 0
     case .prepared: 1
-    case .joined: 2
+    case .coalesced: 2
     case .attemptStarted: 3
-    case .authorized: 4
-    case .unauthorized: 5
+    case .credentialsAdded: 4
+    case .credentialsRejected: 5
     case .exchangeStarted: 6
     case .connected: 7
     case .requestSent: 8
@@ -127,7 +127,7 @@ struct TraceTextTests {
 
   @Test("Notes with equal text are equal")
   func notes() {
-    let notes: [StaticNote] = ["waited, ms", "waited, ms", "shed"]
+    let notes: [TraceNote] = ["waited, ms", "waited, ms", "shed"]
     #expect(notes[0] == notes[1] && notes[0] != notes[2])
     #expect(Set(notes).count == 2)
     #expect(TraceEvent.Kind.note("shed", 1) != .note("shed", 2))

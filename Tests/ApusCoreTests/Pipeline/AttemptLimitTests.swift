@@ -24,7 +24,7 @@ struct AttemptLimitTests {
         Doing { _, context, _ in
           if let clock = clock.all.first { try await work(context, clock) }
           return .text("")
-        }, .attemptDeadline
+        }, .attemptTimeout
       )
     ])
     clock.add(bench.clock)
@@ -94,10 +94,10 @@ struct AttemptLimitTests {
           var context = context
           context.limitAttempt(to: context.now)
           return try await next(request, context: context)
-        }, .attemptDeadline
+        }, .attemptTimeout
       )
     ])
-    bench.stub.onAny(answer: .text("ok"))
+    bench.stub.onAny(reply: .text("ok"))
     let error = try #require(await bench.api.result(of: Request<String>.get("/")).error)
     #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
     #expect(error.cancellation == nil)

@@ -26,9 +26,9 @@ struct FollowedRedirectTests {
     func add(_ isCollected: Bool) { all.append(isCollected) }
   }
 
-  private func collected(_ answers: [StubAnswer], follows: Bool = true) async throws -> [Bool] {
+  private func collected(_ answers: [StubReply], follows: Bool = true) async throws -> [Bool] {
     let (stub, seen) = (StubTransport(), Seen())
-    stub.on(.get, "/x", answers: answers)
+    stub.on(.get, "/x", replies: answers)
     var pipeline = Pipeline()
     pipeline.insert(Following(follows: follows, collected: seen), .after(.redirects))
     let api = Client(environment: Environment(baseURL: "https://a.example"), pipeline: pipeline, transport: stub)
@@ -40,10 +40,10 @@ struct FollowedRedirectTests {
 
   @Test("The content of followed redirects is not collected, other content is")
   func collecting() async throws {
-    let redirects = Self.statuses.map { StubAnswer.text("on", status: $0, fields: [.location: "/y"]) }
+    let redirects = Self.statuses.map { StubReply.text("on", status: $0, fields: [.location: "/y"]) }
     #expect(try await collected(redirects) == Self.statuses.map { ![301, 302, 303, 307, 308].contains($0) })
     #expect(try await collected(redirects, follows: false).allSatisfy { $0 })
-    let nowhere = Self.statuses.map { StubAnswer.text("on", status: $0, fields: [.location: " "]) }
+    let nowhere = Self.statuses.map { StubReply.text("on", status: $0, fields: [.location: " "]) }
     #expect(try await collected(nowhere).allSatisfy { $0 })
     #expect(try await collected(Self.statuses.map { .text("on", status: $0) }).allSatisfy { $0 })
   }

@@ -17,13 +17,11 @@ private struct Noting: Middleware {
   }
 }
 
-/// A middleware that all calls need, or none.
+/// A middleware that some calls skip.
 private struct Picky: ConditionalMiddleware {
   let name: String
-  let isNeeded: Bool
+  let audience: MiddlewareAudience
   let notes: Notes
-
-  func isNeeded(for context: CallContext) -> Bool { isNeeded }
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     try await Noting(name: name, notes: notes).intercept(request, context: context, next: next)
@@ -45,9 +43,9 @@ private final class Notes: Sendable {
   func slots() {
     #expect(
       Slot.allCases == [
-        .trace, .validation, .totalDeadline, .principal, .cache, .coalescing, .retry, .scheduling, .attemptDeadline,
+        .trace, .validation, .timeout, .principal, .cache, .coalescing, .retry, .scheduling, .attemptTimeout,
         .rateLimit,
-        .breaker, .redirects, .cookies, .credentials, .transport,
+        .breaker, .redirects, .cookies, .authentication, .transport,
       ])
     #expect(Slot.allCases == Slot.allCases.shuffled().sorted())
   }
@@ -114,7 +112,7 @@ private final class Notes: Sendable {
       }
     }
     let stub = StubTransport()
-    stub.onAny(answer: .status(200))
+    stub.onAny(reply: .status(200))
     var pipeline = Pipeline()
     pipeline.insert(Twice(), .beforeRetry)
     let environment = Environment(baseURL: "https://a.example")
@@ -157,10 +155,10 @@ private final class Notes: Sendable {
   func skipped() async throws {
     let notes = Notes()
     let pipeline: Pipeline = [
-      .trace: Picky(name: "outer", isNeeded: false, notes: notes),
-      .retry: Picky(name: "b", isNeeded: true, notes: notes),
-      .retry: Picky(name: "inner", isNeeded: false, notes: notes), .breaker: Noting(name: "c", notes: notes),
-      .transport: Picky(name: "last", isNeeded: false, notes: notes),
+      .trace: Picky(name: "outer", audience: .coalescedCalls, notes: notes),
+      .retry: Picky(name: "b", audience: .allCalls, notes: notes),
+      .retry: Picky(name: "inner", audience: .coalescedCalls, notes: notes), .breaker: Noting(name: "c", notes: notes),
+      .transport: Picky(name: "last", audience: .coalescedCalls, notes: notes),
     ]
     try await client(pipeline: pipeline).send(Request<Void>.method(.get, "/x"))
     #expect(notes.all == ["b", "c", "/c", "/b"])
@@ -199,12 +197,12 @@ private final class Notes: Sendable {
     var pipeline = Pipeline()
     pipeline.insert(Looks(), .beforeRetry)
     let stub = StubTransport()
-    stub.onAny(answer: .status(200))
+    stub.onAny(reply: .status(200))
     var settings = ClientSettings()
     settings.runtime = Runtime(clock: ManualClock(), random: { 4 })
     let api = Client(
       environment: Environment(baseURL: "https://a.example"), pipeline: pipeline, transport: stub, settings: settings)
-    let request = Request<Void>.get("/x/\(1)").id("named", whenRunning: .allow).tag("t").timeout(.seconds(9))
+    let request = Request<Void>.get("/x/\(1)").id("named", onDuplicate: .allow).tag("t").timeout(.seconds(9))
     try await api.send(
       request.contentLimit(77).setting(Looks.Key.self, 5).queryStyle(QueryStyle(arrays: .brackets)))
     #expect(stub.exchanges.count == 1)

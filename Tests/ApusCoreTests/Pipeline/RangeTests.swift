@@ -16,7 +16,7 @@ struct RangeTests {
 
   private func sent(_ request: Request<Void>, through middleware: [any Middleware] = []) async throws -> String? {
     let stub = StubTransport()
-    stub.onAny(answer: .status(206))
+    stub.onAny(reply: .status(206))
     var pipeline = Pipeline()
     for middleware in middleware { pipeline.insert(middleware, .beforeTransport) }
     let api = Client(environment: Environment(baseURL: "https://a.example"), pipeline: pipeline, transport: stub)

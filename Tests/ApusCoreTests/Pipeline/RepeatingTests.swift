@@ -32,8 +32,8 @@ struct RepeatingTests {
     }
   }
 
-  private func pass(_ request: Request<Void>, answer: StubAnswer = .status(204)) async throws -> Seen.Pass {
-    stub.onAny(answer: answer)
+  private func pass(_ request: Request<Void>, answer: StubReply = .status(204)) async throws -> Seen.Pass {
+    stub.onAny(reply: answer)
     var pipeline = Pipeline()
     pipeline.insert(seen, .beforeTransport)
     let client = Client(
@@ -73,9 +73,9 @@ struct RepeatingTests {
     #expect(try await pass(post).sent == .endsUnrepeatable)
     #expect(try await pass(post, answer: .status(503)).sent == .endsUnrepeatable)
     #expect(try await pass(post, answer: .status(401)).sent == .repeatable)
-    let lost = StubAnswer.failure(TransportError(.broken, requestState: .maybeSent))
+    let lost = StubReply.failure(TransportError(.connectionLost, requestState: .maybeSent))
     #expect(try await pass(post, answer: lost).sent == .endsUnrepeatable)
-    let unreached = StubAnswer.failure(TransportError(.connectionFailed, requestState: .notSent))
+    let unreached = StubReply.failure(TransportError(.connectionFailed, requestState: .notSent))
     #expect(try await pass(post, answer: unreached).sent == .repeatable)
   }
 
@@ -94,7 +94,7 @@ struct RepeatingTests {
     state.append(TraceEvent(kind: redirect, instant: instant, attempt: 1))
     state.sentUnrepeatable()
     #expect(state.sentMessages == .unrepeatable && ended.sentMessages == .unrepeatable)
-    let failed = FailedAttempt(1, in: instant...instant, .answered(status: 503), .again(after: .zero, .backOff))
+    let failed = FailedAttempt(1, in: instant...instant, .status(503), .retry(after: .zero, .backoff))
     state.append(TraceEvent(kind: .attemptFailed(failed), instant: instant, attempt: 1))
     #expect(state.sentMessages == .repeatable)
   }

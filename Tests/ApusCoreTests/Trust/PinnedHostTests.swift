@@ -20,28 +20,28 @@ struct PinnedHostTests {
   @Test("Pins accept a chain with the current or the backup key, and no other chain")
   func keys() throws {
     let pins = [try pin()]
-    #expect(pins.accept([Self.other, Self.inUse], from: "api.example.com", at: now))
-    #expect(pins.accept([Self.backup], from: "api.example.com", at: now))
-    #expect(!pins.accept([Self.other], from: "api.example.com", at: now))
-    #expect(!pins.accept([], from: "api.example.com", at: now))
+    #expect(pins.accepts([Self.other, Self.inUse], from: "api.example.com", at: now))
+    #expect(pins.accepts([Self.backup], from: "api.example.com", at: now))
+    #expect(!pins.accepts([Self.other], from: "api.example.com", at: now))
+    #expect(!pins.accepts([], from: "api.example.com", at: now))
   }
 
   @Test("Pins do not apply to other hosts")
   func otherHosts() throws {
     let pins = [try pin()]
     for host in ["example.com", "www.api.example.com", "notapi.example.com", "api.example.com.evil.test"] {
-      #expect(!pins.cover(host, at: now), "\(host)")
-      #expect(pins.accept([Self.other], from: host, at: now), "\(host)")
+      #expect(!pins.covers(host, at: now), "\(host)")
+      #expect(pins.accepts([Self.other], from: host, at: now), "\(host)")
     }
-    #expect(pins.cover("Api.Example.COM", at: now))
+    #expect(pins.covers("Api.Example.COM", at: now))
   }
 
   @Test("Pins can include subdomains, at label boundaries only")
   func subdomains() throws {
     let pins = [try pin { $0.includesSubdomains = true }]
-    #expect(pins.cover("eu.api.example.com", at: now))
-    #expect(!pins.accept([Self.other], from: "eu.api.example.com", at: now))
-    #expect(!pins.cover("evilapi.example.com", at: now))
+    #expect(pins.covers("eu.api.example.com", at: now))
+    #expect(!pins.accepts([Self.other], from: "eu.api.example.com", at: now))
+    #expect(!pins.covers("evilapi.example.com", at: now))
   }
 
   @Test(
@@ -66,9 +66,9 @@ struct PinnedHostTests {
     let pin = try PinnedHost(
       pinned, keys: [Self.inUse.base64EncodedString()], backup: [Self.backup.base64EncodedString()])
     #expect(pin.host == host)
-    #expect([pin].cover(dialed, at: now))
-    #expect(![pin].accept([Self.other], from: dialed, at: now))
-    #expect([pin].accept([Self.inUse], from: dialed, at: now))
+    #expect([pin].covers(dialed, at: now))
+    #expect(![pin].accepts([Self.other], from: dialed, at: now))
+    #expect([pin].accepts([Self.inUse], from: dialed, at: now))
   }
 
   @Test(
@@ -97,9 +97,9 @@ struct PinnedHostTests {
   @Test("Pins do not apply from their expiry on")
   func expiry() throws {
     let pins = [try pin { $0.expiry = now }]
-    #expect(pins.cover("api.example.com", at: now.addingTimeInterval(-1)))
-    #expect(!pins.cover("api.example.com", at: now))
-    #expect(pins.accept([Self.other], from: "api.example.com", at: now))
+    #expect(pins.covers("api.example.com", at: now.addingTimeInterval(-1)))
+    #expect(!pins.covers("api.example.com", at: now))
+    #expect(pins.accepts([Self.other], from: "api.example.com", at: now))
   }
 
   @Test("Several pins of a host must all match")
@@ -107,8 +107,8 @@ struct PinnedHostTests {
     let second = try PinnedHost(
       "api.example.com", keys: [Self.other.base64EncodedString()], backup: [Self.backup.base64EncodedString()])
     let pins = [try pin(), second]
-    #expect(!pins.accept([Self.inUse], from: "api.example.com", at: now))
-    #expect(pins.accept([Self.inUse, Self.other], from: "api.example.com", at: now))
+    #expect(!pins.accepts([Self.inUse], from: "api.example.com", at: now))
+    #expect(pins.accepts([Self.inUse, Self.other], from: "api.example.com", at: now))
   }
 
   @Test(

@@ -24,22 +24,22 @@ struct DigestCallTests {
   }
 
   private func client(_ authentication: Authentication? = nil) -> Client {
-    let source = MemoryCredentials(.password(user: "ada", "pa:ss"))
+    let source = MemoryCredentialsStore(.password(user: "ada", "pa:ss"))
     var environment = Environment(baseURL: "https://api.example.com/v1")
     environment.authentication = authentication ?? .scheme(DigestScheme(random: DigestBench.random), source)
     var pipeline = Pipeline()
-    pipeline.insert(Credentials(onSessionEnd: events.add), .after(.credentials))
+    pipeline.insert(AuthenticationMiddleware(onSessionEnd: events.add), .after(.authentication))
     return Client(environment: environment, pipeline: pipeline, transport: stub)
   }
 
-  private func asks(_ rest: String...) -> StubAnswer {
+  private func asks(_ rest: String...) -> StubReply {
     var fields = HTTPFields()
     for rest in rest { fields.append(HTTPField(name: .wwwAuthenticate, value: #"Digest realm="things", \#(rest)"#)) }
     return .status(401, fields: fields)
   }
 
-  private func answers(_ answers: StubAnswer...) {
-    stub.on(.get, "/v1/ping", answers: answers)
+  private func answers(_ answers: StubReply...) {
+    stub.on(.get, "/v1/ping", replies: answers)
   }
 
   /// A parameter of every message that was sent.
@@ -100,7 +100,7 @@ struct DigestCallTests {
   @Test("A server that offers only MD5 gets no response if that is not allowed")
   func withoutMD5() async throws {
     answers(asks("nonce=n1, qop=auth"))
-    let api = client(.digest(MemoryCredentials(.password(user: "ada", "p")), allowsMD5: false))
+    let api = client(.digest(MemoryCredentialsStore(.password(user: "ada", "p")), allowsMD5: false))
     let error = try #require(await failure { try await api.send(ping) })
     #expect(error.status == 401)
     #expect(sent("nc") == [nil])
@@ -108,7 +108,7 @@ struct DigestCallTests {
 
   @Test("Only the named realm gets a response")
   func realms() async throws {
-    let source = MemoryCredentials(.password(user: "ada", "p"))
+    let source = MemoryCredentialsStore(.password(user: "ada", "p"))
     answers(asks("nonce=n1, qop=auth"), asks("nonce=n2, qop=auth"), .status(204))
     let other = client(.digest(source, realm: "other"))
     let error = try #require(await failure { try await other.send(ping) })
@@ -121,7 +121,7 @@ struct DigestCallTests {
   func noSecrets() async throws {
     let sentinel = DigestBench.sentinel
     answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), asks("nonce=n2, qop=auth, algorithm=SHA-256"))
-    let source = MemoryCredentials(.password(user: sentinel, Secret(sentinel)))
+    let source = MemoryCredentialsStore(.password(user: sentinel, Secret(sentinel)))
     let scheme = DigestScheme(random: DigestBench.random)
     let authentication = Authentication.scheme(scheme, source)
     let api = client(authentication)

@@ -22,7 +22,7 @@ struct DigestDowngradeTests {
 
   private func refusal(_ scheme: DigestScheme, at origin: String, of rest: String) -> DigestRefusal? {
     let error = exchange(scheme, at: origin).refusal(of: DigestBench.challenge(rest))
-    #expect(error == nil || error?.kind == .declined)
+    #expect(error == nil || error?.kind == .refused)
     return error?.underlying as? DigestRefusal
   }
 
@@ -66,17 +66,17 @@ struct DigestDowngradeTests {
   func call() async throws {
     let stub = StubTransport()
     let challenge = { (rest: String) in
-      StubAnswer.status(401, fields: [.wwwAuthenticate: #"Digest realm="things", nonce=n, \#(rest)"#])
+      StubReply.status(401, fields: [.wwwAuthenticate: #"Digest realm="things", nonce=n, \#(rest)"#])
     }
-    stub.on(.get, "/ping", answers: [challenge(Self.sha), .status(204), challenge(Self.md5 + ", stale=true")])
+    stub.on(.get, "/ping", replies: [challenge(Self.sha), .status(204), challenge(Self.md5 + ", stale=true")])
     var environment = Environment(baseURL: "http://a.example")
-    environment.authentication = .digest(MemoryCredentials(.password(user: "ada", "p")), allowsMD5: true)
+    environment.authentication = .digest(MemoryCredentialsStore(.password(user: "ada", "p")), allowsMD5: true)
     var pipeline = Pipeline()
-    pipeline.insert(Credentials(), .after(.credentials))
+    pipeline.insert(AuthenticationMiddleware(), .after(.authentication))
     let api = Client(environment: environment, pipeline: pipeline, transport: stub)
     try await api.send(Request<Void>.get("/ping"))
     let error = await failure { try await api.send(Request<Void>.get("/ping")) }
-    #expect(error?.code == .declined && error?.requestState == .answered)
+    #expect(error?.code == .refused && error?.requestState == .responded)
     #expect(error?.underlying as? DigestRefusal == .downgrade)
     #expect(error?.detail.contains("weaker digest than before") == true)
     #expect(stub.exchanges.count == 3)

@@ -22,7 +22,7 @@ struct DigestRefusalTests {
   @Test("A control character is refused, with an error that contains neither name nor password", arguments: controls)
   func control(user: String, password: String) throws {
     let error = try #require(refusal(user, password))
-    #expect(error.kind == .unsupported && error.requestState == .notSent)
+    #expect(error.kind == .invalidRequest && error.requestState == .notSent)
     #expect(error.detail == "the user name or the password holds a control character")
     #expect(!texts(of: error).contains(DigestBench.sentinel))
   }
@@ -63,7 +63,7 @@ struct DigestRefusalTests {
   func wrongKind() throws {
     let exchange = DigestExchange(credential: .token(Secret(Self.secret)))
     let error = try #require(exchange.refusal(of: challenge))
-    #expect(error.kind == .unsupported && error.requestState == .notSent)
+    #expect(error.kind == .invalidRequest && error.requestState == .notSent)
     #expect(error.detail == "digest authentication needs a name and a password")
     #expect(!texts(of: error).contains(Self.secret))
   }

@@ -37,7 +37,7 @@ struct DigestSchemeTests {
 
   /// What two messages answer, one after the other.
   private func twice(_ algorithm: String) throws -> [[String: String]] {
-    let exchange = DigestExchange(scheme: DigestScheme(random: SerialIDs().next))
+    let exchange = DigestExchange(scheme: DigestScheme(random: SerialNumbers().next))
     let challenge = DigestBench.challenge("qop=\"auth\", algorithm=\(algorithm)")
     return [try exchange.parameters(for: challenge), try exchange.parameters(for: challenge)]
   }
@@ -105,7 +105,7 @@ struct DigestSchemeTests {
     #expect(isAdded && added[fields: .authorization].map(\.indexingStrategy) == [.disallow])
     let isAddedAgain = try exchange.scheme.authorize(&request, with: exchange.credential, for: challenge)
     #expect(!isAddedAgain && request.head.headerFields == added)
-    #expect(exchange.scheme.places == [.field("Authorization")] && exchange.scheme.name == "Digest")
+    #expect(exchange.scheme.locations == [.field("Authorization")] && exchange.scheme.name == "Digest")
   }
 
   @Test("Quotes and backslashes are escaped in the field and hashed unescaped")

@@ -9,21 +9,21 @@ struct FileDamageTests {
   private let tokens = Credential.tokens(Tokens(access: "access", refresh: "refresh", lifetime: .seconds(3600)))
 
   /// What is wrong where the byte at an index is.
-  private func reasons(at index: Int, hasPassphrase: Bool) -> Set<FileCredentialsError.Reason> {
+  private func reasons(at index: Int, hasPassphrase: Bool) -> Set<FileCredentialsStoreError.Reason> {
     switch index {
     case ..<9: [.unknownFormat]
     // Another kind of key, or none that is known.
-    case 9: [.unknownFormat, .otherKind]
+    case 9: [.unknownFormat, .keyKindMismatch]
     // More rounds than are done for anybody.
     case 10 where hasPassphrase: [.unknownFormat]
-    default: [.sealed]
+    default: [.wrongKeyOrDamaged]
     }
   }
 
   @Test("A wrong bit anywhere is an error, and the file stays", arguments: [false, true])
   func flipped(hasPassphrase: Bool) async throws {
-    try await Place.with { place in
-      let key = hasPassphrase ? FileKey.passphrase("correct horse") : .file(place.keyFile)
+    try await Position.with { place in
+      let key = hasPassphrase ? CredentialsFileKey.passphrase("correct horse") : .file(place.keyFile)
       try await place.store(key: key).set(tokens)
       let whole = try place.bytes()
       for index in whole.indices {
@@ -50,25 +50,25 @@ struct FileDamageTests {
 
   @Test("A file that is too short or too long by any number of bytes is an error")
   func cut() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store().set(tokens)
       let whole = try place.bytes()
       for count in 0..<whole.count {
         try place.put(Array(whole.prefix(count)))
         let found = await reason { _ = try await place.store().current() }
-        #expect(found == (count < 30 ? .unknownFormat : .sealed), "\(count)")
+        #expect(found == (count < 30 ? .unknownFormat : .wrongKeyOrDamaged), "\(count)")
       }
       for count in [1, 16, 10_000] {
         try place.put(whole + Array(repeating: 0, count: count))
         let found = await reason { _ = try await place.store().current() }
-        #expect(found == .sealed)
+        #expect(found == .wrongKeyOrDamaged)
       }
     }
   }
 
   @Test("Another file's content is refused, even if it is sealed with the same key")
   func foreign() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store().set(tokens)
       let sealed = try place.bytes()
       let header = try #require(SealHeader(of: sealed))
@@ -88,13 +88,13 @@ struct FileDamageTests {
 
   @Test("A wrong key is an error, and changes nothing")
   func otherKey() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store().set(tokens)
       let whole = try place.bytes()
       let other = place.folder + "/other"
       try place.put(Array("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n".utf8), in: other)
-      let rows: [(FileKey, FileCredentialsError.Reason)] = [
-        (.file(other), .sealed), (.passphrase("a passphrase"), .otherKind),
+      let rows: [(CredentialsFileKey, FileCredentialsStoreError.Reason)] = [
+        (.file(other), .wrongKeyOrDamaged), (.passphrase("a passphrase"), .keyKindMismatch),
         (.file(place.folder + "/none"), .keyMissing),
       ]
       for (key, expected) in rows {
@@ -115,12 +115,12 @@ struct FileDamageTests {
 
   @Test("Neither another passphrase nor a key file opens a file that is sealed with a passphrase")
   func otherPassphrase() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store(key: .passphrase("correct horse")).set(tokens)
       let wrong = await reason { _ = try await place.store(key: .passphrase("correct hors")).current() }
-      #expect(wrong == .sealed)
+      #expect(wrong == .wrongKeyOrDamaged)
       let kind = await reason { _ = try await place.store().current() }
-      #expect(kind == .otherKind)
+      #expect(kind == .keyKindMismatch)
       let right = try await place.store(key: .passphrase("correct horse")).current()
       #expect(right.credential == tokens)
     }
@@ -128,7 +128,7 @@ struct FileDamageTests {
 
   @Test("A file that is too large is neither read nor written, and the old credentials stay")
   func tooLarge() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.set(tokens)
       let written = await reason {
@@ -145,7 +145,7 @@ struct FileDamageTests {
 
   @Test("A store works again once its file is restored")
   func repaired() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.set(tokens)
       let whole = try place.bytes()

@@ -12,7 +12,7 @@ struct FileReasonTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let source = FileCredentials(
+    let source = FileCredentialsStore(
       at: folder.appending(path: "credentials").path, key: .file(folder.appending(path: "key").path))
     let api = Client(baseURL: "https://api.example.com", transport: StubTransport()) {
       $0.authentication = .bearer(source)

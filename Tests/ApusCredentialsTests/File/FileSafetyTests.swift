@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Permissions of credentials files")
 struct FileSafetyTests {
-  private typealias Reason = FileCredentialsError.Reason
+  private typealias Reason = FileCredentialsStoreError.Reason
 
   /// What keeps a store from reading and from writing.
-  private func found(in place: Place) async -> (read: Reason?, written: Reason?) {
+  private func found(in place: Position) async -> (read: Reason?, written: Reason?) {
     let store = place.store()
     let read = await reason { _ = try await store.current() }
     let written = await reason { try await store.set(.token("new")) }
@@ -18,38 +18,38 @@ struct FileSafetyTests {
 
   @Test("A file that others can read or write is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o660, 0o601])
   func file(mode: Int) async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let early = place.store()
       try await early.set(.token("token"))
       #expect(chmod(place.file, mode_t(mode)) == 0)
       let (read, written) = await found(in: place)
-      #expect(read == .othersHaveAccess && written == .othersHaveAccess)
+      #expect(read == .accessibleToOthers && written == .accessibleToOthers)
       // A store that has it in memory notices as well.
       let noticed = await reason { _ = try await early.current() }
-      #expect(noticed == .othersHaveAccess)
+      #expect(noticed == .accessibleToOthers)
     }
   }
 
   @Test("A folder that others can list or write to is refused", arguments: [0o755, 0o770, 0o711, 0o702])
   func folder(mode: Int) async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store().set(.token("token"))
       #expect(chmod(place.folder, mode_t(mode)) == 0)
       let (read, written) = await found(in: place)
-      #expect(read == .othersHaveAccess && written == .othersHaveAccess)
+      #expect(read == .accessibleToOthers && written == .accessibleToOthers)
     }
   }
 
   @Test("A key that others can read is refused, and nothing is sealed with it")
   func key() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store().set(.token("token"))
       #expect(chmod(place.keyFile, 0o644) == 0)
       let (read, written) = await found(in: place)
-      #expect(read == .othersHaveAccess && written == .othersHaveAccess)
+      #expect(read == .accessibleToOthers && written == .accessibleToOthers)
       try FileManager.default.removeItem(atPath: place.file)
       let new = await reason { try await place.store().set(.token("new")) }
-      #expect(new == .othersHaveAccess)
+      #expect(new == .accessibleToOthers)
       #expect(!place.exists(place.file))
     }
   }
@@ -57,7 +57,7 @@ struct FileSafetyTests {
   @Test(
     "so is a file, a folder or a key of another user", .enabled(if: geteuid() == 0, "root alone can give files away"))
   func owner() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store().set(.token("token"))
       for path in [place.file, place.folder, place.keyFile] {
         #expect(chown(path, 54_321, 54_321) == 0)
@@ -72,7 +72,7 @@ struct FileSafetyTests {
 
   @Test("A link in place of a file is not followed", arguments: ["credentials", "credentials.lock", "key"])
   func link(name: String) async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store().set(.token("token"))
       let (path, target) = (place.folder + "/" + name, place.folder + "/elsewhere")
       try FileManager.default.moveItem(atPath: path, toPath: target)
@@ -87,7 +87,7 @@ struct FileSafetyTests {
 
   @Test("A folder or a pipe in place of the file is an error, and does not block")
   func noFile() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store().set(.token("token"))
       try FileManager.default.removeItem(atPath: place.file)
       #expect(mkdir(place.file, 0o700) == 0)
@@ -102,7 +102,7 @@ struct FileSafetyTests {
 
   @Test("A path without a file name is an error", arguments: ["", "/", "/tmp/", ".", "/tmp/..", "/tmp/a\0b"])
   func noName(path: String) async throws {
-    let store = FileCredentials(at: path, key: .passphrase("passphrase"))
+    let store = FileCredentialsStore(at: path, key: .passphrase("passphrase"))
     let read = await reason { _ = try await store.current() }
     let written = await reason { try await store.set(.token("new")) }
     #expect(read == .notAFile && written == .notAFile)
@@ -111,8 +111,8 @@ struct FileSafetyTests {
   @Test("A secret is in no file but the sealed one, unreadable there, and in no error or dump")
   func secrets() async throws {
     let secret = "s3nt1nel-SECRET"
-    try await Place.with { place in
-      for key in [FileKey.file(place.keyFile), .passphrase(Secret(secret))] {
+    try await Position.with { place in
+      for key in [CredentialsFileKey.file(place.keyFile), .passphrase(Secret(secret))] {
         let store = place.store(key: key)
         let credentials: [Credential] = [
           .token(Secret(secret)), .password(user: secret, Secret(secret)),

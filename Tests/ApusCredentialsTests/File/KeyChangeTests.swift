@@ -9,7 +9,7 @@ import Testing
 struct KeyChangeTests {
   @Test("After both files were removed the next write uses a new key")
   func bothRemoved() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       let old = try place.bytes(place.keyFile)
@@ -24,7 +24,7 @@ struct KeyChangeTests {
 
   @Test("After another process has created both files again they are read and written with the new key")
   func bothReplaced() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let (reader, writer) = (place.store(), place.store())
       try await place.store().set(.token("old"))
       for store in [reader, writer] { _ = try await store.current() }
@@ -43,7 +43,7 @@ struct KeyChangeTests {
 
   @Test("Nothing is sealed with a key that no longer exists, and the credentials in memory still work")
   func keyRemoved() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       let (old, whole) = (try await store.current(), try place.bytes())
@@ -52,7 +52,7 @@ struct KeyChangeTests {
       #expect(missing == .keyMissing)
       try place.put(Array("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=".utf8), in: place.keyFile)
       let other = await reason { _ = try await store.refresh(old.generation, to: .token("new")) }
-      #expect(other == .sealed)
+      #expect(other == .wrongKeyOrDamaged)
       #expect(try place.bytes() == whole)
       let now = try await store.current()
       #expect(now == old)
@@ -63,13 +63,13 @@ struct KeyChangeTests {
     "A key with the path of the credentials, or of a file beside them, is refused, however the path is written",
     arguments: ["credentials", "credentials.new", "credentials.lock", "credentials.lease", "Credentials"])
   func amongCredentials(name: String) async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       for path in [place.folder + "/" + name, place.folder + "/../private/./" + name] {
         let store = place.store(key: .file(path))
         let written = await reason { try await store.set(.token("token")) }
-        let refreshed = await reason { try await store.exclusively {} }
+        let refreshed = await reason { try await store.withLock {} }
         let read = await reason { _ = try await store.current() }
-        #expect(written == .keyAmongCredentials && refreshed == .keyAmongCredentials && read == .keyAmongCredentials)
+        #expect(written == .keyPathCollision && refreshed == .keyPathCollision && read == .keyPathCollision)
       }
       #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder).isEmpty)
       // In another folder the name is free.
@@ -101,12 +101,12 @@ struct MissingFileTests {
 
   @Test("A reader that found no file keeps what another task has stored since")
   func keptMeanwhile() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let once = Once()
       let clocks = Clocks(clock: place.clock, date: { Date(timeIntervalSince1970: 1_790_000_000) })
-      var ways = FileCredentials.Ways(clocks: clocks)
+      var ways = FileCredentialsStore.Ways(clocks: clocks)
       ways.missed = { try await once.run() }
-      let store = FileCredentials(at: place.file, key: .file(place.keyFile), ways: ways)
+      let store = FileCredentialsStore(at: place.file, key: .file(place.keyFile), ways: ways)
       once.will { try await store.set(.token("new")) }
       let (first, second) = (try await store.current(), try await store.current())
       let kept = try await place.store().current()
@@ -117,7 +117,7 @@ struct MissingFileTests {
 
   @Test("Signing out without a file creates no file and no folder")
   func clearing() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.clear()
       #expect(!place.exists(place.folder))

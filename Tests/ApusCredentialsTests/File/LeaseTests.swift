@@ -36,11 +36,11 @@ struct LeaseTests {
 
   @Test("One task at a time refreshes, of all objects with one file")
   func exclusive() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let (stores, counts) = ((0..<3).map { _ in place.waitingStore() }, Counts())
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<12 {
-          group.addTask { try await stores[number % 3].exclusively { await counts.visit() } }
+          group.addTask { try await stores[number % 3].withLock { await counts.visit() } }
         }
         try await group.waitForAll()
       }
@@ -51,26 +51,26 @@ struct LeaseTests {
 
   @Test("Work that fails or is cancelled releases the lease")
   func failing() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let (first, second) = (place.store(), place.store())
-      await #expect(throws: Refused.self) { try await first.exclusively { throw Refused() } }
+      await #expect(throws: Refused.self) { try await first.withLock { throw Refused() } }
       let gate = Gate()
-      let task = Task { try await first.exclusively { try await gate.wait() } }
+      let task = Task { try await first.withLock { try await gate.wait() } }
       try await gate.waitForArrivals(1)
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
       // No time passes: it is free at once.
-      try await second.exclusively {}
+      try await second.withLock {}
     }
   }
 
   @Test("A waiting task polls for the lease, at first often, then ten times a second")
   func pauses() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let (first, second, gate) = (place.waitingStore(), place.store(), Gate())
-      let holder = Task { try await first.exclusively { try await gate.wait() } }
+      let holder = Task { try await first.withLock { try await gate.wait() } }
       try await gate.waitForArrivals(1)
-      let waiter = Task { try await second.exclusively {} }
+      let waiter = Task { try await second.withLock {} }
       for pause in [5, 10, 20, 40, 80, 100, 100] {
         try await place.clock.waitForSleepers(1)
         let wake = place.clock.nextWake.map { place.clock.now.duration(to: $0) }
@@ -87,23 +87,23 @@ struct LeaseTests {
 
   @Test("A task that is cancelled while it waits for the lease leaves nothing locked")
   func cancelled() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let (first, second, gate) = (place.store(), place.store(), Gate())
-      let holder = Task { try await first.exclusively { try await gate.wait() } }
+      let holder = Task { try await first.withLock { try await gate.wait() } }
       try await gate.waitForArrivals(1)
-      let waiter = Task { try await second.exclusively {} }
+      let waiter = Task { try await second.withLock {} }
       try await place.clock.waitForSleepers(1)
       waiter.cancel()
       await #expect(throws: CancellationError.self) { try await waiter.value }
       gate.open()
       try await holder.value
-      try await second.exclusively {}
+      try await second.withLock {}
     }
   }
 
   @Test("A write waits for another write, but not for a refresh; a cancelled task can still write")
   func writing() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.set(.token("1"))
       let folder = try #require(try FilePlace(place.file).openFolder())
@@ -121,7 +121,7 @@ struct LeaseTests {
         try await store.set(.token("2"))
       }
       try await late.value
-      try await store.exclusively { try await store.set(.token("3")) }
+      try await store.withLock { try await store.set(.token("3")) }
       let stored = try await place.store().current()
       #expect(stored.credential == .token("3"))
     }
@@ -129,7 +129,7 @@ struct LeaseTests {
 
   @Test("A task that waited for a lock whose file was removed waits for the new file")
   func removedLock() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let (folder, name) = (try FilePlace(place.file).makeFolder(), "credentials.lock")
       let first = try await FileLock.take(name, in: folder, place.clock)
       let told = Log<String>()

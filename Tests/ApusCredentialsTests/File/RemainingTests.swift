@@ -10,7 +10,7 @@ struct RemainingTests {
 
   @Test("Tokens age while no process runs")
   func restart() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store().set(tokens)
       place.wall.turn(by: 100)
       let aged = try await place.store().current().remaining
@@ -23,7 +23,7 @@ struct RemainingTests {
 
   @Test("A wall clock that was set back does not extend a lifetime")
   func turnedBack() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       try await place.store().set(tokens)
       place.wall.turn(by: -1e6)
       let remaining = try await place.store().current().remaining
@@ -33,7 +33,7 @@ struct RemainingTests {
 
   @Test("In a running process a clock that is set back extends nothing, one that is set forward shortens the lifetime")
   func running() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.set(tokens)
       place.clock.advance(by: .seconds(50))
@@ -48,7 +48,7 @@ struct RemainingTests {
 
   @Test("A refresh restarts the lifetime; tokens without a lifetime do not expire")
   func refreshed() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.set(tokens)
       place.wall.turn(by: 3000)

@@ -24,7 +24,7 @@ struct ReplacingTests {
 
   @Test("A step that fails leaves the old content until the file is replaced", arguments: Folder.Step.allCases)
   func steps(step: Folder.Step) async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let disk = Disk()
       let store = place.store(reached: disk.reached)
       try await store.set(.token("old"))
@@ -49,7 +49,7 @@ struct ReplacingTests {
 
   @Test("The first credentials that cannot be stored leave no file")
   func first() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let disk = Disk()
       let store = place.store(reached: disk.reached)
       disk.fail(at: .written)
@@ -62,7 +62,7 @@ struct ReplacingTests {
 
   @Test("The draft of a dead process is overwritten by the next write and removed by the next refresh")
   func leftBehind() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       try place.put([1, 2, 3], in: place.draft)
@@ -71,7 +71,7 @@ struct ReplacingTests {
       try await store.set(.token("new"))
       #expect(!place.exists(place.draft))
       try place.put([1, 2, 3], in: place.draft)
-      try await store.exclusively { #expect(!place.exists(place.draft)) }
+      try await store.withLock { #expect(!place.exists(place.draft)) }
       let stored = try await place.store().current()
       #expect(stored.credential == .token("new"))
     }
@@ -79,7 +79,7 @@ struct ReplacingTests {
 
   @Test("If the new file cannot be created the old one stays")
   func blocked() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       #expect(mkdir(place.draft, 0o700) == 0)
@@ -98,7 +98,7 @@ struct ReplacingTests {
 
   @Test("A link in place of the new file is removed, not followed")
   func linked() async throws {
-    try await Place.with { place in
+    try await Position.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       let target = place.folder + "/target"

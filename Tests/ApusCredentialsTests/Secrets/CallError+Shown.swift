@@ -35,11 +35,11 @@ extension CallError {
   private var ownTexts: [ShownText] {
     [
       ShownText("error's description", description), ShownText("error's debugDescription", debugDescription),
-      ShownText("error's errorDescription", errorDescription ?? ""), ShownText("error's sentence", sentence),
+      ShownText("error's errorDescription", errorDescription ?? ""), ShownText("error's sentence", message),
       ShownText("error's failureReason", failureReason ?? ""),
       ShownText("error's recoverySuggestion", recoverySuggestion ?? ""),
       ShownText("error's localizedDescription", localizedDescription), ShownText("error's detail", detail),
-      ShownText("error's place", place ?? ""), ShownText("error", texts(of: self)),
+      ShownText("error's place", codingPath ?? ""), ShownText("error", texts(of: self)),
       ShownText("error as any other", texts(of: self as any Error)),
       ShownText("error in a list", texts(of: [self])),
       ShownText("error that is held", texts(of: Holder(error: self, maybe: self, result: .failure(self)))),

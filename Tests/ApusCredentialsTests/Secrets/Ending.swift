@@ -23,7 +23,7 @@ enum Ending: String, CaseIterable, Sendable {
   var code: CallError.Code? {
     switch self {
     case .refused: .rejected
-    case .broken: .broken
+    case .broken: .connectionLost
     case .unreachable: .connectionFailed
     case .timedOut: .timeout
     case .cancelled: .cancelled
@@ -42,7 +42,7 @@ struct SecretServer: Sendable {
   /// Holds responses for which a call waits for ever.
   let gate: Gate
 
-  func answer(to exchange: StubExchange) -> StubAnswer {
+  func answer(to exchange: StubExchange) -> StubReply {
     if exchange.target == "/v1" + Authenticator.tokenPath { return tokens }
     let shown = exchange.fields[.authorization]
     if authenticator.isAsked, shown == nil {
@@ -51,7 +51,7 @@ struct SecretServer: Sendable {
     if authenticator == .refreshedBearer, shown == "Bearer \(Planted.access.secret)" { return refusal }
     switch ending {
     case .refused: return refusal
-    case .broken: return .failure(TransportError(.broken, requestState: .maybeSent, detail: "stubbed"))
+    case .broken: return .failure(TransportError(.connectionLost, requestState: .maybeSent, detail: "stubbed"))
     case .unreachable: return .failure(TransportError(.connectionFailed, requestState: .notSent, detail: "stubbed"))
     case .timedOut, .cancelled: return .status(204).waiting(for: gate)
     case .streamed: return .pieces([Planted.quoted, Planted.quoted])
@@ -59,7 +59,7 @@ struct SecretServer: Sendable {
     }
   }
 
-  private var refusal: StubAnswer {
+  private var refusal: StubReply {
     let all = Planted.allCases.map(\.secret).joined(separator: " ")
     let challenge = authenticator.challenge + #", error_description="\#(all)""#
     return .json(
@@ -68,7 +68,7 @@ struct SecretServer: Sendable {
   }
 
   /// What it says when it is asked for new tokens.
-  private var tokens: StubAnswer {
+  private var tokens: StubReply {
     let (access, refresh) = (Planted.newAccess.secret, Planted.newRefresh.secret)
     let good = #"{"access_token":"\#(access)","refresh_token":"\#(refresh)","expires_in":3600}"#
     switch ending {

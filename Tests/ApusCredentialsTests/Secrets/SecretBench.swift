@@ -31,7 +31,7 @@ struct SecretBench: Sendable {
     self.configuration = configuration
     client = Client(configuration: configuration, transport: stub)
     let server = SecretServer(authenticator: authenticator, ending: ending, gate: gate)
-    stub.on(where: { _, _ in true }, answer: { exchange in server.answer(to: exchange) })
+    stub.on(where: { _, _ in true }, reply: { exchange in server.answer(to: exchange) })
   }
 
   private var request: Request<Void> {

@@ -38,7 +38,7 @@ struct SecretValuesTests {
       let credential: Credential, maybe: StoredCredential?, list: [Credential], table: [String: Credential]
     }
     for credential in [tokens, account, .token(Secret(Planted.key.secret))] {
-      let source = MemoryCredentials(credential)
+      let source = MemoryCredentialsStore(credential)
       let stored = StoredCredential(credential, generation: 1, principal: 1)
       let holder = Holder(credential: credential, maybe: stored, list: [credential], table: ["a": credential])
       for value in [credential, source, source.current(), stored, holder] as [Any] {
@@ -50,11 +50,11 @@ struct SecretValuesTests {
   @Test("The input of a refresh")
   func refresh() async {
     let (shown, stub) = (Log<String>(), StubTransport())
-    stub.onAny(answer: .status(401))
+    stub.onAny(reply: .status(401))
     let api = Client(baseURL: "https://api.example.com", transport: stub) {
-      $0.authentication = .bearer(MemoryCredentials(tokens)) { refresh in
+      $0.authentication = .bearer(MemoryCredentialsStore(tokens)) { refresh in
         shown.add(texts(of: refresh) + texts(of: refresh.credential) + texts(of: refresh.token))
-        throw RefreshRefusal()
+        throw RefreshRejection()
       }
     }
     let error = await #expect(throws: CallError.self) { try await api.send(Request<Void>.get("/a")) }
@@ -67,11 +67,11 @@ struct SecretValuesTests {
 
   @Test("An error about unusable credentials does not contain them")
   func unusable() async throws {
-    func token(_ end: String) -> MemoryCredentials { MemoryCredentials(token: Planted.key.secret + end) }
-    func account(_ end: String) -> MemoryCredentials {
-      MemoryCredentials(.password(user: Planted.user.secret, Secret(Planted.password.secret + end)))
+    func token(_ end: String) -> MemoryCredentialsStore { MemoryCredentialsStore(token: Planted.key.secret + end) }
+    func account(_ end: String) -> MemoryCredentialsStore {
+      MemoryCredentialsStore(.password(user: Planted.user.secret, Secret(Planted.password.secret + end)))
     }
-    let colon = MemoryCredentials(.password(user: Planted.user.secret + ":", Secret(Planted.password.secret)))
+    let colon = MemoryCredentialsStore(.password(user: Planted.user.secret + ":", Secret(Planted.password.secret)))
     let cases: [(String, Authentication)] = [
       ("bearer", .bearer(token("\n"))), ("a bearer beyond ASCII", .bearer(token("é"))),
       ("basic", .basic(account("\n"))),
@@ -84,7 +84,7 @@ struct SecretValuesTests {
     ]
     for (name, authentication) in cases {
       let stub = StubTransport()
-      stub.onAny(answer: .status(401, fields: [.wwwAuthenticate: Authenticator.digest.challenge]))
+      stub.onAny(reply: .status(401, fields: [.wwwAuthenticate: Authenticator.digest.challenge]))
       let api = Client(baseURL: "https://api.example.com", transport: stub) { $0.authentication = authentication }
       let failed = await #expect(throws: CallError.self, "\(name)") { try await api.send(Request<Void>.get("/a")) }
       let error = try #require(failed)
@@ -100,7 +100,7 @@ struct SecretValuesTests {
     let folder = FileManager.default.temporaryDirectory.appending(path: "apus-secrets-\(UUID())")
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appending(path: "credentials")
-    let source = FileCredentials(at: path.path, key: .file(folder.appending(path: "key").path))
+    let source = FileCredentialsStore(at: path.path, key: .file(folder.appending(path: "key").path))
     for credential in [tokens, account] {
       try await source.set(credential)
       let stored = try await source.current()
@@ -112,14 +112,14 @@ struct SecretValuesTests {
       #expect(Planted.leaks(in: String(decoding: bytes, as: UTF8.self)).isEmpty)
     }
     // What opens the file is a secret as well.
-    let locked = FileCredentials(at: path.path, key: .passphrase(Secret(Planted.key.secret)))
+    let locked = FileCredentialsStore(at: path.path, key: .passphrase(Secret(Planted.key.secret)))
     expectSilence(locked, "a source with a passphrase")
     let api = Client(baseURL: "https://api.example.com", transport: StubTransport()) {
       $0.authentication = .basic(locked)
     }
     let failed = await #expect(throws: CallError.self) { try await api.send(Request<Void>.get("/a")) }
     let error = try #require(failed)
-    #expect(error.underlying is FileCredentialsError)
+    #expect(error.underlying is FileCredentialsStoreError)
     for text in error.shownTexts(withContent: true) { #expect(Planted.leaks(in: text.text).isEmpty, "\(text.name)") }
   }
 }

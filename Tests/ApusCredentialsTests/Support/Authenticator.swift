@@ -8,23 +8,23 @@ enum Authenticator: String, CaseIterable, Sendable {
   /// Where a refreshed bearer gets new tokens, below the base URL.
   static let tokenPath = "/token"
 
-  private static var account: MemoryCredentials {
-    MemoryCredentials(.password(user: Planted.user.secret, Secret(Planted.password.secret)))
+  private static var account: MemoryCredentialsStore {
+    MemoryCredentialsStore(.password(user: Planted.user.secret, Secret(Planted.password.secret)))
   }
 
   /// A new one, with credentials of its own.
   func authentication() -> Authentication {
     switch self {
-    case .bearer: return .bearer(MemoryCredentials(token: Planted.access.secret))
+    case .bearer: return .bearer(MemoryCredentialsStore(token: Planted.access.secret))
     case .refreshedBearer:
       let tokens = Tokens(access: Secret(Planted.access.secret), refresh: Secret(Planted.refresh.secret))
-      return .bearer(MemoryCredentials(.tokens(tokens)), limit: .seconds(5)) { refresh in
+      return .bearer(MemoryCredentialsStore(.tokens(tokens)), limit: .seconds(5)) { refresh in
         try await refresh.send(.newTokens(for: refresh.token))
       }
     case .basic: return .basic(Self.account)
     case .digest: return .digest(Self.account)
-    case .keyField: return .apiKey(MemoryCredentials(token: Planted.key.secret), field: "X-Who")
-    case .keyParameter: return .apiKey(MemoryCredentials(token: Planted.key.secret), queryParameter: "who")
+    case .keyField: return .apiKey(MemoryCredentialsStore(token: Planted.key.secret), field: "X-Who")
+    case .keyParameter: return .apiKey(MemoryCredentialsStore(token: Planted.key.secret), queryParameter: "who")
     case .custom: return .scheme(ThreefoldScheme(), Self.account)
     }
   }
@@ -64,7 +64,7 @@ extension Endpoint where Self == Request<Tokens> {
 /// marked as sensitive, and nothing in what it is called tells that it should be.
 struct ThreefoldScheme: AuthenticationScheme {
   var name: String? { nil }
-  var places: [CredentialPlace] { [.field("X-Who"), .field("X-Proof"), .parameter("proof")] }
+  var locations: [CredentialLocation] { [.field("X-Who"), .field("X-Proof"), .parameter("proof")] }
 
   func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?

@@ -18,16 +18,16 @@ final class Wall: Sendable {
 }
 
 /// A folder that is not there at first, and is removed when the test is over; the stores of credentials in it.
-struct Place: Sendable {
+struct Position: Sendable {
   let folder: String
   let clock = ManualClock()
   let wall = Wall()
 
   /// Runs a test in a folder of its own.
-  static func with(_ test: (Place) async throws -> Void) async throws {
+  static func with(_ test: (Position) async throws -> Void) async throws {
     let parent = FileManager.default.temporaryDirectory.path + "/apus-credentials-\(UUID())"
     defer { try? FileManager.default.removeItem(atPath: parent) }
-    try await test(Place(folder: parent + "/private"))
+    try await test(Position(folder: parent + "/private"))
   }
 
   private init(folder: String) {
@@ -40,16 +40,16 @@ struct Place: Sendable {
 
   /// A store, as another process would open it; time stands still for it.
   func store(
-    key: FileKey? = nil, reached: @escaping @Sendable (Folder.Step) throws -> Void = { _ in }
-  ) -> FileCredentials {
+    key: CredentialsFileKey? = nil, reached: @escaping @Sendable (Folder.Step) throws -> Void = { _ in }
+  ) -> FileCredentialsStore {
     let clocks = Clocks(clock: clock, date: { [wall] in wall.date })
-    let ways = FileCredentials.Ways(clocks: clocks, rounds: 3, reached: reached)
-    return FileCredentials(at: file, key: key ?? .file(keyFile), ways: ways)
+    let ways = FileCredentialsStore.Ways(clocks: clocks, rounds: 3, reached: reached)
+    return FileCredentialsStore(at: file, key: key ?? .file(keyFile), ways: ways)
   }
 
   /// A store for which time passes, so that it can wait for others.
-  func waitingStore() -> FileCredentials {
-    FileCredentials(at: file, key: .file(keyFile))
+  func waitingStore() -> FileCredentialsStore {
+    FileCredentialsStore(at: file, key: .file(keyFile))
   }
 
   func bytes(_ path: String? = nil) throws -> [UInt8] {
@@ -77,11 +77,11 @@ struct Place: Sendable {
 /// What was wrong with a file; `nil`: nothing. Any other error fails the test.
 func reason(
   at location: SourceLocation = #_sourceLocation, _ call: () async throws -> Void
-) async -> FileCredentialsError.Reason? {
+) async -> FileCredentialsStoreError.Reason? {
   do {
     try await call()
     return nil
-  } catch let error as FileCredentialsError {
+  } catch let error as FileCredentialsStoreError {
     return error.reason
   } catch {
     Issue.record(error, sourceLocation: location)

@@ -1,184 +1,184 @@
 #if NIO
-  import Apus
-  import ApusTestServer
-  import Testing
+import Apus
+import ApusTestServer
+import Testing
 
-  @Suite("Credentials on the wire, as the servers record them")
-  struct CredentialsOnTheWireTests {
-    /// A server whose credentials a client has, and another.
-    private struct Servers {
-      let first: TestServer
-      let second: TestServer
+@Suite("Credentials on the wire, as the servers record them")
+struct CredentialsOnTheWireTests {
+  /// A server whose credentials a client has, and another.
+  private struct Servers {
+    let first: TestServer
+    let second: TestServer
 
-      /// Whether the other server was shown nothing, and nothing that the first one was shown.
-      var secondIsLeftAlone: Bool {
-        let answers = first.exchanges.compactMap { $0.proof["response"] }
-        return second.exchanges.allSatisfy { exchange in
-          exchange.isAnonymous && answers.allSatisfy { !exchange.seen.contains($0) }
-        }
-      }
-
-      /// The number of refresh requests.
-      var refreshes: Int { (first.exchanges + second.exchanges).count { $0.path == Authenticator.tokenPath } }
-    }
-
-    private let page = Request<String>.get("/a", query: ["page": 2])
-
-    private func withServers(
-      of authenticator: Authenticator,
-      second: @escaping @Sendable (RecordedRequest) -> Reply = { _ in .text("there") },
-      _ body: (Servers) async throws -> Void
-    ) async throws {
-      let gatekeeper = Gatekeeper(authenticator: authenticator)
-      try await TestServer.with(second) { other in
-        gatekeeper.other.value = other.origin
-        try await TestServer.with { request in
-          gatekeeper.reply(to: request)
-        } body: { first in
-          try await body(Servers(first: first, second: other))
-        }
+    /// Whether the other server was shown nothing, and nothing that the first one was shown.
+    var secondIsLeftAlone: Bool {
+      let answers = first.exchanges.compactMap { $0.proof["response"] }
+      return second.exchanges.allSatisfy { exchange in
+        exchange.isAnonymous && answers.allSatisfy { !exchange.seen.contains($0) }
       }
     }
 
-    /// A client that has been let in once, so that it knows what the server asks for.
-    private func client(
-      _ authenticator: Authenticator, of servers: Servers, configure: (inout Configuration) -> Void = { _ in }
-    ) async throws -> Client {
-      let api = servers.first.client {
-        $0.authentication = authenticator.authentication()
-        configure(&$0)
-      }
-      let text = try await api.send(Request<String>.get("/learn"))
-      #expect(text == "here")
-      return api
-    }
+    /// The number of refresh requests.
+    var refreshes: Int { (first.exchanges + second.exchanges).count { $0.path == Authenticator.tokenPath } }
+  }
 
-    @Test("A redirect to another port carries no credentials", arguments: Authenticator.allCases)
-    func redirected(authenticator: Authenticator) async throws {
-      try await withServers(of: authenticator) { servers in
-        let api = try await client(authenticator, of: servers)
-        let text = try await api.send(page)
-        #expect(text == "there")
-        let own = try #require(servers.first.exchanges.last)
-        #expect(own.shown == authenticator.shown)
-        #expect((own.proof["response"] != nil) == (authenticator == .digest))
-        #expect(servers.second.exchanges.map(\.target) == ["/a?page=2"])
-        #expect(servers.secondIsLeftAlone)
-      }
-    }
+  private let page = Request<String>.get("/a", query: ["page": 2])
 
-    @Test(
-      "Another server's challenge gets no credentials, causes no refresh and no sign-out",
-      arguments: Authenticator.allCases)
-    func asked(authenticator: Authenticator) async throws {
-      let events = Log<SessionEnd>()
-      let asking: @Sendable (RecordedRequest) -> Reply = { _ in
-        .status(401, fields: ["WWW-Authenticate": authenticator.challenge])
-      }
-      try await withServers(of: authenticator, second: asking) { servers in
-        let api = try await client(authenticator, of: servers) { $0.onSessionEnd = events.add }
-        for _ in 0..<2 {
-          let error = await #expect(throws: CallError.self) { try await api.send(page) }
-          #expect(error?.status == 401)
-        }
-        #expect(servers.second.exchanges.count == 2)
-        #expect(servers.secondIsLeftAlone && servers.refreshes == 0)
-        // The credentials are as good as before where they belong.
-        let text = try await api.send(Request<String>.get("/learn"))
-        #expect(text == "here")
-      }
-      #expect(events.all.isEmpty)
-    }
-
-    @Test(
-      "On a way back credentials are sent to their own server again, and not in between",
-      arguments: Authenticator.allCases)
-    func restored(authenticator: Authenticator) async throws {
-      let back = Address()
-      let returning: @Sendable (RecordedRequest) -> Reply = { _ in
-        .status(307, fields: ["Location": back.value + "/end"])
-      }
-      try await withServers(of: authenticator, second: returning) { servers in
-        back.value = servers.first.origin
-        let api = try await client(authenticator, of: servers)
-        let text = try await api.send(page)
-        #expect(text == "here")
-        let own = servers.first.exchanges.suffix(2)
-        #expect(own.map(\.path) == ["/a", "/end"])
-        #expect(own.map(\.shown) == [authenticator.shown, authenticator.shown])
-        // Each proof is computed for its own message.
-        let counts: [String?] = authenticator == .digest ? ["00000002", "00000003"] : [nil, nil]
-        #expect(own.map { $0.proof["nc"] } == counts)
-        #expect(servers.second.exchanges.count == 1 && servers.secondIsLeftAlone)
-      }
-    }
-
-    @Test("Content is sent again for a challenge, and not to another server")
-    func content() async throws {
-      try await withServers(of: .digest) { servers in
-        let api = servers.first.client { $0.authentication = Authenticator.digest.authentication() }
-        let text = try await api.send(Request<String>.post("/a", content: .text("some content")))
-        #expect(text == "there")
-        #expect(servers.first.exchanges.map(\.text) == ["some content", "some content"])
-        #expect(servers.first.exchanges.map { $0.proof["nc"] } == [nil, "00000001"])
-        // The redirect takes the content along, as its status says.
-        #expect(servers.second.exchanges.map(\.text) == ["some content"])
-        #expect(servers.secondIsLeftAlone)
-      }
-    }
-
-    @Test("A request of a middleware to another server carries no credentials", arguments: Authenticator.allCases)
-    func elsewhere(authenticator: Authenticator) async throws {
-      try await withServers(of: authenticator) { servers in
-        let elsewhere = SendElsewhere(authority: "127.0.0.1:\(servers.second.port)")
-        let api = try await client(authenticator, of: servers) {
-          $0.customizePipeline = { $0.insert(elsewhere, .after(.redirects)) }
-        }
-        let text = try await api.send(Request<String>.get("/elsewhere"))
-        #expect(text == "there")
-        #expect(servers.second.exchanges.map(\.target) == ["/elsewhere"])
-        #expect(servers.secondIsLeftAlone)
-      }
-    }
-
-    @Test("an endpoint cannot name another server", arguments: Authenticator.allCases)
-    func absolute(authenticator: Authenticator) async throws {
-      try await withServers(of: authenticator) { servers in
-        let api = try await client(authenticator, of: servers)
-        for start in [servers.second.origin, "//127.0.0.1:\(servers.second.port)"] {
-          let error = await #expect(throws: CallError.self) {
-            try await api.send(Request<String>.get(RequestPath(stringLiteral: start + "/a")))
-          }
-          #expect(error?.code == .invalidRequest)
-        }
-        #expect(servers.second.exchanges.isEmpty)
-      }
-    }
-
-    @Test(
-      "Another client of the same server sends none", arguments: Authenticator.allCases)
-    func otherClient(authenticator: Authenticator) async throws {
-      try await withServers(of: authenticator) { servers in
-        let api = try await client(authenticator, of: servers)
-        let stranger = servers.first.client()
-        for place in ["/learn", "/a"] {
-          _ = try? await stranger.send(Request<String>.get(RequestPath(stringLiteral: place)))
-          #expect(servers.first.exchanges.last?.path == place)
-          #expect(servers.first.exchanges.last?.isAnonymous == true)
-        }
-        _ = try await api.send(Request<String>.get("/learn"))
-        #expect(servers.first.exchanges.last?.shown == authenticator.shown)
-      }
-    }
-
-    @Test("An endpoint with credentials(.none) sends none", arguments: Authenticator.allCases)
-    func endpoint(authenticator: Authenticator) async throws {
-      try await withServers(of: authenticator) { servers in
-        let api = try await client(authenticator, of: servers)
-        _ = try? await api.send(Request<String>.get("/end").credentials(.none))
-        #expect(servers.first.exchanges.last?.path == "/end")
-        #expect(servers.first.exchanges.last?.isAnonymous == true)
+  private func withServers(
+    of authenticator: Authenticator,
+    second: @escaping @Sendable (RecordedRequest) -> Reply = { _ in .text("there") },
+    _ body: (Servers) async throws -> Void
+  ) async throws {
+    let gatekeeper = Gatekeeper(authenticator: authenticator)
+    try await TestServer.with(second) { other in
+      gatekeeper.other.value = other.origin
+      try await TestServer.with { request in
+        gatekeeper.reply(to: request)
+      } body: { first in
+        try await body(Servers(first: first, second: other))
       }
     }
   }
+
+  /// A client that has been let in once, so that it knows what the server asks for.
+  private func client(
+    _ authenticator: Authenticator, of servers: Servers, configure: (inout Configuration) -> Void = { _ in }
+  ) async throws -> Client {
+    let api = servers.first.client {
+      $0.authentication = authenticator.authentication()
+      configure(&$0)
+    }
+    let text = try await api.send(Request<String>.get("/learn"))
+    #expect(text == "here")
+    return api
+  }
+
+  @Test("A redirect to another port carries no credentials", arguments: Authenticator.allCases)
+  func redirected(authenticator: Authenticator) async throws {
+    try await withServers(of: authenticator) { servers in
+      let api = try await client(authenticator, of: servers)
+      let text = try await api.send(page)
+      #expect(text == "there")
+      let own = try #require(servers.first.exchanges.last)
+      #expect(own.shown == authenticator.shown)
+      #expect((own.proof["response"] != nil) == (authenticator == .digest))
+      #expect(servers.second.exchanges.map(\.target) == ["/a?page=2"])
+      #expect(servers.secondIsLeftAlone)
+    }
+  }
+
+  @Test(
+    "Another server's challenge gets no credentials, causes no refresh and no sign-out",
+    arguments: Authenticator.allCases)
+  func asked(authenticator: Authenticator) async throws {
+    let events = Log<SessionEnd>()
+    let asking: @Sendable (RecordedRequest) -> Reply = { _ in
+      .status(401, fields: ["WWW-Authenticate": authenticator.challenge])
+    }
+    try await withServers(of: authenticator, second: asking) { servers in
+      let api = try await client(authenticator, of: servers) { $0.onSessionEnd = events.add }
+      for _ in 0..<2 {
+        let error = await #expect(throws: CallError.self) { try await api.send(page) }
+        #expect(error?.status == 401)
+      }
+      #expect(servers.second.exchanges.count == 2)
+      #expect(servers.secondIsLeftAlone && servers.refreshes == 0)
+      // The credentials are as good as before where they belong.
+      let text = try await api.send(Request<String>.get("/learn"))
+      #expect(text == "here")
+    }
+    #expect(events.all.isEmpty)
+  }
+
+  @Test(
+    "On a way back credentials are sent to their own server again, and not in between",
+    arguments: Authenticator.allCases)
+  func restored(authenticator: Authenticator) async throws {
+    let back = Address()
+    let returning: @Sendable (RecordedRequest) -> Reply = { _ in
+      .status(307, fields: ["Location": back.value + "/end"])
+    }
+    try await withServers(of: authenticator, second: returning) { servers in
+      back.value = servers.first.origin
+      let api = try await client(authenticator, of: servers)
+      let text = try await api.send(page)
+      #expect(text == "here")
+      let own = servers.first.exchanges.suffix(2)
+      #expect(own.map(\.path) == ["/a", "/end"])
+      #expect(own.map(\.shown) == [authenticator.shown, authenticator.shown])
+      // Each proof is computed for its own message.
+      let counts: [String?] = authenticator == .digest ? ["00000002", "00000003"] : [nil, nil]
+      #expect(own.map { $0.proof["nc"] } == counts)
+      #expect(servers.second.exchanges.count == 1 && servers.secondIsLeftAlone)
+    }
+  }
+
+  @Test("Content is sent again for a challenge, and not to another server")
+  func content() async throws {
+    try await withServers(of: .digest) { servers in
+      let api = servers.first.client { $0.authentication = Authenticator.digest.authentication() }
+      let text = try await api.send(Request<String>.post("/a", content: .text("some content")))
+      #expect(text == "there")
+      #expect(servers.first.exchanges.map(\.text) == ["some content", "some content"])
+      #expect(servers.first.exchanges.map { $0.proof["nc"] } == [nil, "00000001"])
+      // The redirect takes the content along, as its status says.
+      #expect(servers.second.exchanges.map(\.text) == ["some content"])
+      #expect(servers.secondIsLeftAlone)
+    }
+  }
+
+  @Test("A request of a middleware to another server carries no credentials", arguments: Authenticator.allCases)
+  func elsewhere(authenticator: Authenticator) async throws {
+    try await withServers(of: authenticator) { servers in
+      let elsewhere = SendElsewhere(authority: "127.0.0.1:\(servers.second.port)")
+      let api = try await client(authenticator, of: servers) {
+        $0.customizePipeline = { $0.insert(elsewhere, .after(.redirects)) }
+      }
+      let text = try await api.send(Request<String>.get("/elsewhere"))
+      #expect(text == "there")
+      #expect(servers.second.exchanges.map(\.target) == ["/elsewhere"])
+      #expect(servers.secondIsLeftAlone)
+    }
+  }
+
+  @Test("an endpoint cannot name another server", arguments: Authenticator.allCases)
+  func absolute(authenticator: Authenticator) async throws {
+    try await withServers(of: authenticator) { servers in
+      let api = try await client(authenticator, of: servers)
+      for start in [servers.second.origin, "//127.0.0.1:\(servers.second.port)"] {
+        let error = await #expect(throws: CallError.self) {
+          try await api.send(Request<String>.get(RequestPath(stringLiteral: start + "/a")))
+        }
+        #expect(error?.code == .invalidRequest)
+      }
+      #expect(servers.second.exchanges.isEmpty)
+    }
+  }
+
+  @Test(
+    "Another client of the same server sends none", arguments: Authenticator.allCases)
+  func otherClient(authenticator: Authenticator) async throws {
+    try await withServers(of: authenticator) { servers in
+      let api = try await client(authenticator, of: servers)
+      let stranger = servers.first.client()
+      for place in ["/learn", "/a"] {
+        _ = try? await stranger.send(Request<String>.get(RequestPath(stringLiteral: place)))
+        #expect(servers.first.exchanges.last?.path == place)
+        #expect(servers.first.exchanges.last?.isAnonymous == true)
+      }
+      _ = try await api.send(Request<String>.get("/learn"))
+      #expect(servers.first.exchanges.last?.shown == authenticator.shown)
+    }
+  }
+
+  @Test("An endpoint with credentials(.none) sends none", arguments: Authenticator.allCases)
+  func endpoint(authenticator: Authenticator) async throws {
+    try await withServers(of: authenticator) { servers in
+      let api = try await client(authenticator, of: servers)
+      _ = try? await api.send(Request<String>.get("/end").credentials(.none))
+      #expect(servers.first.exchanges.last?.path == "/end")
+      #expect(servers.first.exchanges.last?.isAnonymous == true)
+    }
+  }
+}
 #endif

@@ -15,8 +15,8 @@ final class BoundBench: Sendable {
     var sentBefore: (authorizations: [String?], state: RequestState) {
       switch self {
       case .backOff, .redirect: (["Bearer one"], .maybeSent)
-      case .refresh: (["Bearer one"], .answered)
-      case .challenge: ([nil], .answered)
+      case .refresh: (["Bearer one"], .responded)
+      case .challenge: ([nil], .responded)
       case .queue, .heldTag, .rateLimit, .network, .joined, .own: ([], .notSent)
       }
     }
@@ -31,7 +31,7 @@ final class BoundBench: Sendable {
 
   let stub = StubTransport()
   let clock = ManualClock()
-  let tokens: MemoryCredentials
+  let tokens: MemoryCredentialsStore
   let events = Log<SessionEnd>()
   let wait: Wait
   let gate = Gate()
@@ -41,25 +41,25 @@ final class BoundBench: Sendable {
 
   init(_ wait: Wait, isSignedIn: Bool = true) {
     self.wait = wait
-    tokens = MemoryCredentials(clock: clock)
+    tokens = MemoryCredentialsStore(clock: clock)
     if isSignedIn { tokens.set(.tokens(Tokens(access: "one", refresh: "r")), account: "ada") }
-    scheduler = Scheduler(SchedulingLimits(total: wait == .queue ? 1 : 64))
-    let answering: StubTransport.Answering = { [self] exchange in await answer(to: exchange) }
-    stub.on(where: { _, _ in true }, answer: answering)
+    scheduler = Scheduler(ConcurrencyLimits(global: wait == .queue ? 1 : 64))
+    let answering: StubTransport.Handler = { [self] exchange in await answer(to: exchange) }
+    stub.on(where: { _, _ in true }, reply: answering)
   }
 
-  private func answer(to exchange: StubExchange) async -> StubAnswer {
+  private func answer(to exchange: StubExchange) async -> StubReply {
     var fields = HTTPFields()
     switch wait {
-    case .queue where exchange.target == "/v1/block": return StubAnswer.status(204).waiting(for: gate)
+    case .queue where exchange.target == "/v1/block": return StubReply.status(204).waiting(for: gate)
     case .backOff where sent.count == 1: return .status(503)
     case .refresh where exchange.fields[.authorization] == "Bearer one": return .status(401)
     case .redirect where sent.count == 1:
       fields[.location] = "/v1/ping2"
-      return StubAnswer.status(307, fields: fields).waiting(for: gate)
+      return StubReply.status(307, fields: fields).waiting(for: gate)
     case .challenge where exchange.fields[.authorization] == nil && sent.count == 1:
       fields[.wwwAuthenticate] = #"Bearer realm="staff""#
-      return StubAnswer.status(401, fields: fields).waiting(for: gate)
+      return StubReply.status(401, fields: fields).waiting(for: gate)
     default: return .text("ok")
     }
   }
@@ -74,12 +74,12 @@ final class BoundBench: Sendable {
     client.settings.runtime = Runtime(clock: clock)
     client.onSessionEnd = events.add
     client.customize = { [self] in
-      $0.insert(Retry(.interactive), .after(.retry))
+      $0.insert(RetryMiddleware(.app), .after(.retry))
       if wait == .own { $0.insert(Hold(gate: gate), .beforeRetry) }
-      $0.insert(ConnectivityGate(connectivity, .wait), .before(.scheduling))
-      $0.insert(Scheduling(scheduler), .after(.scheduling))
+      $0.insert(ConnectivityMiddleware(connectivity, .wait), .before(.scheduling))
+      $0.insert(SchedulingMiddleware(scheduler), .after(.scheduling))
       if wait == .rateLimit { $0.insert(RateLimiter(.perSecond(1)), .after(.rateLimit)) }
-      $0.insert(Redirects(), .after(.redirects))
+      $0.insert(RedirectMiddleware(), .after(.redirects))
       customize(&$0)
     }
     return client.over(stub)
@@ -101,9 +101,9 @@ final class BoundBench: Sendable {
     case .queue:
       blocker = Task { try await api.send(Request<Void>.get("/block").credentials(.none)) }
       try await stub.waitForExchanges(1)
-    case .heldTag: scheduler.hold(images)
+    case .heldTag: scheduler.pause(images)
     case .joined:
-      scheduler.hold(images)
+      scheduler.pause(images)
       request = request.coalesced()
     case .rateLimit: _ = try await api.send(Request<String>.get("/paced").credentials(.none))
     case .network: connectivity.report(.offline)
@@ -126,7 +126,7 @@ final class BoundBench: Sendable {
       try await scheduler.waitForWaiting(1)
       try await waitWhile(!api.calls.all.contains(where: \.hasJoined))
     case .backOff, .rateLimit: try await clock.waitForSleepers(1)
-    case .network: try await waitWhile(connectivity.waiting == 0)
+    case .network: try await waitWhile(connectivity.waitingCount == 0)
     case .refresh, .redirect, .challenge, .own: try await gate.waitForArrivals(1)
     }
   }
@@ -148,7 +148,7 @@ final class BoundBench: Sendable {
   func goOn() {
     switch wait {
     case .queue, .refresh, .redirect, .challenge, .own: gate.open()
-    case .heldTag, .joined: scheduler.release(images)
+    case .heldTag, .joined: scheduler.resume(images)
     case .backOff, .rateLimit: clock.advance(by: .seconds(2))
     case .network: connectivity.report(.online)
     }

@@ -24,11 +24,11 @@ struct BoundCallsTests {
       case .success(let text): #expect(change.keepsPrincipal && text == "ok")
       case .failure(let error):
         #expect(!change.keepsPrincipal, "\(error)")
-        #expect(error.code == .declined && error.underlying is PrincipalChanged, "\(error)")
+        #expect(error.code == .refused && error.underlying is PrincipalChangedError, "\(error)")
         #expect(error.sessionEnd == .signedOut && error.isSessionOver)
         #expect(error.requestState == before.state)
         // It is never retried.
-        #expect(wait == .own || error.failedAttempts.last?.decision == .end(.notTemporary))
+        #expect(wait == .own || error.failedAttempts.last?.decision == .giveUp(.notTemporary))
       }
     }
     #expect(bench.authorizations == before.authorizations + (change.keepsPrincipal ? ["Bearer two"] : []))
@@ -53,11 +53,11 @@ struct BoundCallsTests {
   @Test("A call that is not sent because the account changed counts neither for the breaker nor as a rejection")
   func breaker() async throws {
     let bench = BoundBench(.own)
-    let breaker = CircuitBreaker(BreakerPolicy(consecutive: 1))
+    let breaker = CircuitBreaker(BreakerPolicy(consecutiveFailures: 1))
     let calls = try await bench.start(bench.client { $0.insert(breaker, .after(.breaker)) })
     bench.perform(.otherSignIn)
     bench.goOn()
-    #expect(await calls[0].value.failure?.code == .declined)
+    #expect(await calls[0].value.failure?.code == .refused)
     #expect(breaker.statuses.values.allSatisfy { $0 == .closed })
     #expect(bench.events.all.isEmpty)
   }
@@ -69,13 +69,13 @@ struct BoundCallsTests {
     bench.tokens.clear()
     bench.perform(.sameAccount)
     bench.goOn()
-    #expect(await calls[0].value.failure?.underlying is PrincipalChanged)
+    #expect(await calls[0].value.failure?.underlying is PrincipalChangedError)
     #expect(bench.authorizations.isEmpty)
   }
 
   @Test("A call is bound to each of several authentications, and a change of one ends the call")
   func several() async throws {
-    let (first, second) = (MemoryCredentials(token: "a"), MemoryCredentials(token: "b"))
+    let (first, second) = (MemoryCredentialsStore(token: "a"), MemoryCredentialsStore(token: "b"))
     let (stub, gate) = (StubTransport.answering(), Gate())
     var client = TestClient()
     client.environment.authentications = [.bearer(first), .apiKey(second, field: "X-Api-Key")]
@@ -85,18 +85,18 @@ struct BoundCallsTests {
     try await gate.waitForArrivals(1)
     second.set(token: "c")
     gate.open()
-    #expect(await call.value?.underlying is PrincipalChanged)
+    #expect(await call.value?.underlying is PrincipalChangedError)
     #expect(stub.exchanges.isEmpty)
   }
 
   @Test("A response under way is delivered to its call, and not shared with calls of the next account")
   func delivered() async throws {
     let (stub, gate) = (StubTransport(), Gate())
-    let answering: StubTransport.Answering = { exchange in
-      StubAnswer.text(exchange.fields[.authorization] ?? "nobody").waiting(for: gate)
+    let answering: StubTransport.Handler = { exchange in
+      StubReply.text(exchange.fields[.authorization] ?? "nobody").waiting(for: gate)
     }
-    stub.on(where: { _, _ in true }, answer: answering)
-    let tokens = MemoryCredentials(token: "one")
+    stub.on(where: { _, _ in true }, reply: answering)
+    let tokens = MemoryCredentialsStore(token: "one")
     var client = TestClient()
     client.environment.authentication = .bearer(tokens)
     let api = client.over(stub)
@@ -114,10 +114,10 @@ struct BoundCallsTests {
   @Test("In a pipeline that binds no calls, a call that would carry credentials is not sent")
   func unbound() async throws {
     var environment = Environment(baseURL: "https://api.example.com")
-    environment.authentication = .bearer(MemoryCredentials(token: "one"))
+    environment.authentication = .bearer(MemoryCredentialsStore(token: "one"))
     let stub = StubTransport()
-    stub.onAny(answer: .status(204))
-    let api = Client(environment: environment, pipeline: [.credentials: Credentials()], transport: stub)
+    stub.onAny(reply: .status(204))
+    let api = Client(environment: environment, pipeline: [.authentication: AuthenticationMiddleware()], transport: stub)
     let error = await failure { try await api.send(Request<Void>.method(.get, "/mine")) }
     #expect(error?.code == .invalidRequest && error?.detail.contains("PrincipalBinding") == true)
     #expect(stub.exchanges.isEmpty)
@@ -128,22 +128,22 @@ struct BoundCallsTests {
   @Test("Calls are bound to an account just inside the total deadline, outside of everything that waits")
   func described() {
     let names = TestClient().over(StubTransport()).describe().layers.map(\.name)
-    #expect(names.firstIndex(of: "PrincipalBinding") == names.firstIndex(of: "TotalDeadline").map { $0 + 1 })
+    #expect(names.firstIndex(of: "PrincipalBinding") == names.firstIndex(of: "TimeoutMiddleware").map { $0 + 1 })
   }
 }
 
 @Suite("Streams and a change of account")
 struct BoundStreamsTests {
   private let stub = StubTransport()
-  private let tokens = MemoryCredentials()
+  private let tokens = MemoryCredentialsStore()
   private let gate = Gate()
 
   init() {
     tokens.set(.token("one"), account: "ada")
-    stub.onAny(answer: .pieces(["first", "second"], gate: gate))
+    stub.onAny(reply: .pieces(["first", "second"], gate: gate))
   }
 
-  private func client(_ source: any CredentialSource) -> Client {
+  private func client(_ source: any CredentialsStore) -> Client {
     var client = TestClient()
     client.environment.authentication = .bearer(source)
     return client.over(stub)
@@ -174,8 +174,8 @@ struct BoundStreamsTests {
 
   private func expectEnded(_ stream: Task<Result<[String], CallError>, Never>) async {
     let error = await stream.value.failure
-    #expect(error?.code == .declined && error?.requestState == .answered, "\(String(describing: error))")
-    #expect(error?.underlying is PrincipalChanged)
+    #expect(error?.code == .refused && error?.requestState == .responded, "\(String(describing: error))")
+    #expect(error?.underlying is PrincipalChangedError)
   }
 
   @Test("An open stream ends when its account signs out: through the client, the store or another sign-in")
@@ -221,8 +221,8 @@ struct BoundStreamsTests {
 }
 
 /// A store without notifications.
-private struct SilentSource: CredentialSource {
-  let tokens: MemoryCredentials
+private struct SilentSource: CredentialsStore {
+  let tokens: MemoryCredentialsStore
 
   func current() -> StoredCredential { tokens.current() }
   func set(_ credential: Credential) { tokens.set(credential) }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Sending credentials")
 struct CarryingCredentialsTests {
   private let stub = StubTransport.answering()
-  private let tokens = MemoryCredentials()
+  private let tokens = MemoryCredentialsStore()
 
   private func client(_ authentication: Authentication? = nil) -> TestClient {
     var client = TestClient()
@@ -53,7 +53,7 @@ struct CarryingCredentialsTests {
     let (stub, principals) = (StubTransport.answering(), Log<UInt64?>())
     var client = TestClient()
     client.customize = { $0.insert(Asking(told: principals), .after(.coalescing)) }
-    client.environment.authentication = .bearer(MemoryCredentials(token: "a"))
+    client.environment.authentication = .bearer(MemoryCredentialsStore(token: "a"))
     try await client.over(stub).send(.ping)
     client.environment.authentication = nil
     try await client.over(stub).send(.ping)
@@ -75,7 +75,7 @@ struct CarryingCredentialsTests {
 
   @Test("A user name and a password are sent as Basic credentials in UTF-8")
   func basic() async throws {
-    let source = MemoryCredentials(.password(user: "Aladdin", "open sesame"))
+    let source = MemoryCredentialsStore(.password(user: "Aladdin", "open sesame"))
     try await client(.basic(source)).over(stub).send(.ping)
     source.set(.password(user: "test", "123£:"))
     try await client(.basic(source)).over(stub).send(.ping)
@@ -136,7 +136,7 @@ struct CarryingCredentialsTests {
     tokens.set(token: sentinel)
     for authentication in [
       Authentication.bearer(tokens), .apiKey(tokens, field: "X-Api-Key"), .apiKey(tokens, queryParameter: "key"),
-      .basic(MemoryCredentials(.password(user: "u", Secret(sentinel)))),
+      .basic(MemoryCredentialsStore(.password(user: "u", Secret(sentinel)))),
     ] {
       var client = client(authentication)
       client.customize = { $0.insert(SendElsewhere(scheme: scheme, authority: authority), .after(.redirects)) }
@@ -174,7 +174,7 @@ struct CarryingCredentialsTests {
 
   @Test("Two environments with their own stores never use each other's token, also while switching")
   func noCrossTalk() async throws {
-    let (here, there) = (MemoryCredentials(token: "here"), MemoryCredentials(token: "there"))
+    let (here, there) = (MemoryCredentialsStore(token: "here"), MemoryCredentialsStore(token: "there"))
     let client = client(.bearer(here))
     var other = Environment("other", baseURL: "https://other.example.com")
     other.authentication = .bearer(there)
@@ -233,7 +233,7 @@ struct Twice: Middleware {
 }
 
 /// A source that cannot be read.
-struct FailingSource: CredentialSource {
+struct FailingSource: CredentialsStore {
   let error: any Error
 
   init(_ error: any Error) {

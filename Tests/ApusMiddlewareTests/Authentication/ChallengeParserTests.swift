@@ -163,7 +163,8 @@ struct ChallengeParserTests {
   @Test("Names are compared case-insensitively, and the first of several parameters counts")
   func names() {
     let challenge = Challenge("BASIC", parameters: [.init("Realm", "a"), .init("realm", "b")])
-    #expect(challenge.asks(for: "Basic") && challenge.asks(for: "basic") && !challenge.asks(for: "Bearer"))
+    #expect(
+      challenge.matches(scheme: "Basic") && challenge.matches(scheme: "basic") && !challenge.matches(scheme: "Bearer"))
     #expect(challenge.realm == "a" && challenge["realm"] == "a" && challenge["nonce"] == nil)
   }
 
@@ -173,6 +174,6 @@ struct ChallengeParserTests {
     #expect(BasicScheme().choose(among: all)?.realm == "b")
     #expect(BearerScheme().choose(among: all)?.realm == "a")
     #expect(BasicScheme().choose(among: []) == nil)
-    #expect(KeyScheme(field: "X-Api-Key").choose(among: all) == nil)
+    #expect(APIKeyScheme(field: "X-Api-Key").choose(among: all) == nil)
   }
 }

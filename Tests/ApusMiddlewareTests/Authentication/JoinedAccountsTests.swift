@@ -2,18 +2,19 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
 
 @Suite("Shared exchanges and credentials")
 struct JoinedAccountsTests {
   private let gate = Gate()
-  private let tokens = MemoryCredentials(token: "one")
+  private let tokens = MemoryCredentialsStore(token: "one")
 
   private var stub: StubTransport {
     let stub = StubTransport()
     stub.on { _, _ in
       true
-    } answer: { exchange in
+    } reply: { exchange in
       .encoded("\(exchange.fields[.authorization] ?? "nobody") \(exchange.text)").waiting(for: self.gate)
     }
     return stub
@@ -25,7 +26,7 @@ struct JoinedAccountsTests {
     return client.over(stub)
   }
 
-  private let mine = Request<[String]>.get("/mine").mapped(by: .content).id("mine", whenRunning: .join)
+  private let mine = Request<[String]>.get("/mine").mapped(by: .content).id("mine", onDuplicate: .coalesce)
 
   @Test("Calls with the same credentials share an exchange")
   func same() async throws {
@@ -71,7 +72,7 @@ struct JoinedAccountsTests {
   func otherContent() async throws {
     let stub = stub
     let api = client(stub)
-    let save = Request<Content>(method: .post, path: "/save", mapping: .content).id("save", whenRunning: .join)
+    let save = Request<Content>(method: .post, path: "/save", mapping: .content).id("save", onDuplicate: .coalesce)
     async let first = api.send(save.content(.text("a")))
     try await gate.waitForArrivals(1)
     async let second = api.send(save.content(.text("b")))
@@ -88,7 +89,7 @@ struct JoinedAccountsTests {
     let api = client(stub)
     stub.on { _, _ in
       true
-    } answer: { exchange in
+    } reply: { exchange in
       guard exchange.id == 0 else { return .json(#""fresh""#) }
       // A transport that takes its time to notice that it is cancelled.
       await Task { try? await closing.wait() }.value
@@ -104,8 +105,10 @@ struct JoinedAccountsTests {
   }
 
   private func joined(_ api: Client) async throws {
-    while api.calls.all.allSatisfy({ entry in
-      !entry.trace.events.contains { if case .joined = $0.kind { true } else { false } }
-    }) { await Task.yield() }
+    try await waitWhile {
+      api.calls.all.allSatisfy { entry in
+        !entry.trace.events.contains { if case .coalesced = $0.kind { true } else { false } }
+      }
+    }
   }
 }

@@ -14,13 +14,13 @@ struct MaskingTests {
 
   private func client(_ way: Way) -> TestClient {
     var client = TestClient()
-    let token = MemoryCredentials(token: sentinel)
+    let token = MemoryCredentialsStore(token: sentinel)
     switch way {
     case .bearer: client.environment.authentication = .bearer(token)
     case .basicName:
-      client.environment.authentication = .basic(MemoryCredentials(.password(user: sentinel, "p")))
+      client.environment.authentication = .basic(MemoryCredentialsStore(.password(user: sentinel, "p")))
     case .basicPassword:
-      client.environment.authentication = .basic(MemoryCredentials(.password(user: "u", Secret(sentinel))))
+      client.environment.authentication = .basic(MemoryCredentialsStore(.password(user: "u", Secret(sentinel))))
     case .keyField: client.environment.authentication = .apiKey(token, field: "X-Api-Key")
     case .keyParameter: client.environment.authentication = .apiKey(token, queryParameter: "api_key")
     case .commonField: client.environment.setField("X-Tenant-Key", sentinel)
@@ -53,10 +53,10 @@ struct MaskingTests {
   }
 
   /// Ways for a call to end.
-  private static let answers: [StubAnswer] = [
+  private static let answers: [StubReply] = [
     .status(204), .status(401), .status(500),
     .failure(TransportError(.offline, requestState: .notSent)), .failure(CancellationError()),
-    .pieces(["a"]).brokenOff(after: 1),
+    .pieces(["a"]).failing(after: 1),
   ]
 
   @Test("Logs, traces, errors, descriptions, dumps and curl lines contain no secret", arguments: Way.allCases)
@@ -75,7 +75,9 @@ struct MaskingTests {
         let response = try await api.response(to: endpoint(way))
         seen += [texts(of: response), "\(response.trace)", texts(of: response.trace)]
       } catch {
-        seen += [texts(of: error), error.errorDescription ?? "", "\(error.trace)", error.detail, error.place ?? ""]
+        seen += [
+          texts(of: error), error.errorDescription ?? "", "\(error.trace)", error.detail, error.codingPath ?? "",
+        ]
       }
       seen += log.lines.all.map(\.text) + entries.all
       seen += [texts(of: api), texts(of: client.environment), texts(of: endpoint(way))]
@@ -119,7 +121,7 @@ struct MaskingTests {
     #expect(Mirror(reflecting: secret).children.isEmpty)
     struct Holder { let secret: Secret, list: [Secret], table: [String: Secret], maybe: Secret? }
     let holder = Holder(secret: secret, list: [secret], table: ["a": secret], maybe: secret)
-    let source = MemoryCredentials(.token(secret))
+    let source = MemoryCredentialsStore(.token(secret))
     let values: [Any] = [
       secret, holder, Credential.token(secret), Credential.password(user: sentinel, secret), source, source.current(),
       Authentication.bearer(source), Authentication.basic(source), Set([secret]),

@@ -9,9 +9,9 @@ import Testing
 @Suite("Authentication: several in one client")
 struct SeveralAuthenticationsTests {
   private let ping = Request<String>.get("/ping")
-  private let tokens = MemoryCredentials(token: "t0ken")
-  private let key = MemoryCredentials(token: "k3y")
-  private let operators = MemoryCredentials(.password(user: "op", "p"))
+  private let tokens = MemoryCredentialsStore(token: "t0ken")
+  private let key = MemoryCredentialsStore(token: "k3y")
+  private let operators = MemoryCredentialsStore(.password(user: "op", "p"))
   private let events = Log<SessionEnd>()
 
   private func client(_ stub: StubTransport, _ authentications: [Authentication]) -> Client {
@@ -24,7 +24,7 @@ struct SeveralAuthenticationsTests {
   /// Takes name and password below `/ops` and a token elsewhere, and says so.
   private func server() -> StubTransport {
     let stub = StubTransport()
-    let answering: StubTransport.Answering = { exchange in
+    let answering: StubTransport.Handler = { exchange in
       let isOps = exchange.target.hasPrefix("/v1/ops/")
       let wanted = isOps ? "Basic b3A6cA==" : "Bearer t0ken"
       if exchange.fields[.authorization] == wanted { return .text("ok") }
@@ -32,7 +32,7 @@ struct SeveralAuthenticationsTests {
       fields[.wwwAuthenticate] = isOps ? #"Basic realm="operations", charset="UTF-8""# : #"Bearer realm="app""#
       return .status(401, fields: fields)
     }
-    stub.on(where: { _, _ in true }, answer: answering)
+    stub.on(where: { _, _ in true }, reply: answering)
     return stub
   }
 
@@ -69,7 +69,7 @@ struct SeveralAuthenticationsTests {
   @Test("A challenge is answered by scheme and realm, and answered in advance from then on in its protection space")
   func realms() async throws {
     let stub = server()
-    let wrong = MemoryCredentials(.password(user: "other", "x"))
+    let wrong = MemoryCredentialsStore(.password(user: "other", "x"))
     let api = client(
       stub, [.bearer(tokens), .basic(wrong, realm: "accounting"), .basic(operators, realm: "operations")])
     for request in [Request<String>.get("/ops/a"), .get("/ops/b"), .get("/ping"), .get("/ops/c")] {
@@ -97,14 +97,14 @@ struct SeveralAuthenticationsTests {
     let gate = Gate()
     var fields = HTTPFields()
     fields[.wwwAuthenticate] = #"Basic realm="operations""#
-    stub.on(.get, "/v1/ping", answers: [.status(401, fields: fields).waiting(for: gate), .text("ok")])
+    stub.on(.get, "/v1/ping", replies: [.status(401, fields: fields).waiting(for: gate), .text("ok")])
     let api = client(stub, [.basic(operators, realm: "operations")])
     let call = Task { await failure { try await api.send(ping) } }
     try await gate.waitForArrivals(1)
     if isOther { operators.set(.password(user: "other", "p")) } else { try await api.signOut() }
     gate.open()
     let error = await call.value
-    #expect(error?.code == .declined && error?.underlying is PrincipalChanged && error?.requestState == .answered)
+    #expect(error?.code == .refused && error?.underlying is PrincipalChangedError && error?.requestState == .responded)
     #expect(stub.exchanges.map { $0.fields[.authorization] } == [nil])
   }
 
@@ -134,7 +134,7 @@ struct SeveralAuthenticationsTests {
     let stub = StubTransport()
     var fields = HTTPFields()
     fields[.wwwAuthenticate] = "Bearer"
-    stub.onAny(answer: .status(401, fields: fields))
+    stub.onAny(reply: .status(401, fields: fields))
     tokens.set(token: "old")
     let api = client(stub, [.apiKey(key, field: "X-Api-Key"), .bearer(tokens)])
     #expect(await failure { try await api.send(ping) }?.status == 401)
@@ -147,7 +147,7 @@ struct SeveralAuthenticationsTests {
     let api = client(stub, [.basic(operators, realm: "operations")])
     let post = { Request<String>.post("/ops/x", content: .stream(ContentStream(isReplayable: false) { { nil } })) }
     let error = await failure { try await api.send(post()) }
-    #expect(error?.code == .invalidRequest && error?.requestState == .answered)
+    #expect(error?.code == .invalidRequest && error?.requestState == .responded)
     #expect(error?.detail.contains("once only") == true)
     // Now it is known what the server asks for.
     let text = try await api.send(post())
@@ -159,21 +159,21 @@ struct SeveralAuthenticationsTests {
     let stub = StubTransport.answering()
     let stuck = StuckSource()
     let api = client(
-      stub, [.bearer(tokens), .scheme(KeyScheme(field: "X-Stuck"), stuck), .apiKey(key, field: "X-Api-Key")])
+      stub, [.bearer(tokens), .scheme(APIKeyScheme(field: "X-Stuck"), stuck), .apiKey(key, field: "X-Api-Key")])
     await #expect(throws: StuckSource.Stuck.self) { try await api.signOut() }
     #expect(tokens.current().credential == nil && key.current().credential == nil)
     let error = await failure { try await api.send(Request<Void>.get("/").credentials(.required)) }
     #expect(error == nil)
     stuck.credential.withLock { $0 = nil }
     let declined = await failure { try await api.send(Request<Void>.get("/").credentials(.required)) }
-    #expect(declined?.code == .declined)
+    #expect(declined?.code == .refused)
   }
 
   @Test("A call that requires credentials is declined in an environment without authentications")
   func nothing() async throws {
     let stub = StubTransport.answering()
     let error = await failure { try await client(stub, []).send(Request<Void>.get("/").credentials(.required)) }
-    #expect(error?.code == .declined && error?.requestState == .notSent)
+    #expect(error?.code == .refused && error?.requestState == .notSent)
     #expect(stub.exchanges.isEmpty)
   }
 
@@ -182,8 +182,8 @@ struct SeveralAuthenticationsTests {
     let stub = StubTransport()
     var fields = HTTPFields()
     fields[.wwwAuthenticate] = #"Bearer error="insufficient_scope""#
-    stub.onAny(answer: .status(403, fields: fields))
-    let source = MemoryCredentials(.tokens(Tokens(access: "a", refresh: "r")))
+    stub.onAny(reply: .status(403, fields: fields))
+    let source = MemoryCredentialsStore(.tokens(Tokens(access: "a", refresh: "r")))
     let api = client(stub, [.bearer(source) { _ in Tokens(access: "b") }, .basic(operators)])
     #expect(await failure { try await api.send(ping) }?.status == 403)
     #expect(stub.exchanges.count == 1 && source.current().generation == 0)
@@ -204,7 +204,7 @@ struct SeveralAuthenticationsTests {
 /// A scheme with a signer and a signature.
 private struct SigningScheme: AuthenticationScheme {
   var name: String? { nil }
-  var places: [CredentialPlace] { [.field("X-Signer"), .field("X-Signature")] }
+  var locations: [CredentialLocation] { [.field("X-Signer"), .field("X-Signature")] }
 
   func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
@@ -218,7 +218,7 @@ private struct SigningScheme: AuthenticationScheme {
 }
 
 /// A source that cannot be cleared, and may not be readable.
-private final class StuckSource: CredentialSource {
+private final class StuckSource: CredentialsStore {
   struct Stuck: Error {}
 
   let credential = Mutex<Credential?>(.token("stuck"))

@@ -7,7 +7,7 @@ import Testing
 @Suite("Rejected credentials")
 struct UnauthorizedTests {
   private let stub = StubTransport.answering(.json(#"{"message":"token expired"}"#, status: 401))
-  private let tokens = MemoryCredentials(token: "one")
+  private let tokens = MemoryCredentialsStore(token: "one")
   private let told = Log<SessionEnd>()
 
   private func client(_ authentication: Authentication? = nil) -> TestClient {
@@ -20,7 +20,7 @@ struct UnauthorizedTests {
   @Test("The app is told once in one place, and the caller gets the server's rejection")
   func toldAndThrown() async throws {
     let api = client().over(stub)
-    let error = try #require(await failure { try await api.send(.ping.id("first", whenRunning: .allow)) })
+    let error = try #require(await failure { try await api.send(.ping.id("first", onDuplicate: .allow)) })
     #expect(error.code == .rejected)
     #expect(error.status == 401)
     #expect(error.errorDescription == "token expired")
@@ -29,9 +29,9 @@ struct UnauthorizedTests {
     #expect(told.all.map(\.environment) == ["production"])
     #expect(told.all.map(\.call) == ["first"])
     #expect(told.all.map(\.generation) == [0])
-    #expect(told.all.map(\.reason) == [.refused] && told.all.map(\.scheme) == ["Bearer"])
-    #expect(error.sessionEnd == .refused && error.isSessionOver)
-    #expect(error.trace.events.contains { $0.kind == .unauthorized(generation: 0) })
+    #expect(told.all.map(\.reason) == [.rejected] && told.all.map(\.scheme) == ["Bearer"])
+    #expect(error.sessionEnd == .rejected && error.isSessionOver)
+    #expect(error.trace.events.contains { $0.kind == .credentialsRejected(generation: 0) })
   }
 
   @Test("Any number of calls rejected with one token make one event, and each gets its error")
@@ -52,8 +52,8 @@ struct UnauthorizedTests {
   @Test("After the store was cleared the first rejection of each session is an event with the reason signedOut")
   func cleared() async throws {
     let stub = StubTransport()
-    let answering: StubTransport.Answering = { .status($0.fields[.authorization] == nil ? 401 : 204) }
-    stub.on(where: { _, _ in true }, answer: answering)
+    let answering: StubTransport.Handler = { .status($0.fields[.authorization] == nil ? 401 : 204) }
+    stub.on(where: { _, _ in true }, reply: answering)
     let api = client().over(stub)
     for _ in 0..<2 {
       tokens.set(token: "new")
@@ -71,11 +71,11 @@ struct UnauthorizedTests {
   @Test("Without any sign-in a rejection is no event, and its error says neverSignedIn")
   func neverSignedIn() async throws {
     tokens.clear()
-    let api = client(.bearer(MemoryCredentials())).over(stub)
+    let api = client(.bearer(MemoryCredentialsStore())).over(stub)
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.status == 401 && error.sessionEnd == .neverSignedIn && !error.isSessionOver)
     let required = try #require(await failure { try await api.send(.ping.credentials(.required)) })
-    #expect(required.code == .declined && required.sessionEnd == .neverSignedIn && !required.isSessionOver)
+    #expect(required.code == .refused && required.sessionEnd == .neverSignedIn && !required.isSessionOver)
     #expect(told.all.isEmpty)
   }
 
@@ -88,14 +88,14 @@ struct UnauthorizedTests {
     #expect(told.all.map(\.reason) == [.signedOut] && told.all.map(\.call) == [nil])
     #expect(told.all.map(\.environment) == ["production"] && told.all.map(\.scheme) == ["Bearer"])
     try await api.signOut()
-    stub.onAny(answer: .status(401))
+    stub.onAny(reply: .status(401))
     for _ in 0..<2 { #expect(await failure { try await api.send(.ping) }?.sessionEnd == .signedOut) }
     #expect(told.all.count == 1)
     tokens.set(token: "two")
-    #expect(await failure { try await api.send(.ping) }?.sessionEnd == .refused)
+    #expect(await failure { try await api.send(.ping) }?.sessionEnd == .rejected)
     // Its end has been reported.
     try await api.signOut()
-    #expect(told.all.map(\.reason) == [.signedOut, .refused])
+    #expect(told.all.map(\.reason) == [.signedOut, .rejected])
   }
 
   @Test("A late rejection of a replaced token is no event")
@@ -144,7 +144,7 @@ struct UnauthorizedTests {
     let api = client().over(stub)
     _ = await failure { try await api.send(.ping) }
     var other = Environment("second", baseURL: "https://api.example.com/v1")
-    other.authentication = .bearer(MemoryCredentials(token: "other"))
+    other.authentication = .bearer(MemoryCredentialsStore(token: "other"))
     api.use(other)
     _ = await failure { try await api.send(.ping) }
     #expect(told.all.map(\.environment) == ["production", "second"])

@@ -23,7 +23,7 @@ struct UnusableCredentialsTests {
       "\(sentinel)é", "\(sentinel)\u{7F}", "",
     ])
   func malformedTokens(token: String) async throws {
-    let source = MemoryCredentials(token: token)
+    let source = MemoryCredentialsStore(token: token)
     for authentication in [
       Authentication.bearer(source), .apiKey(source, field: "X-Api-Key"), .apiKey(source, queryParameter: "key"),
     ] {
@@ -40,7 +40,7 @@ struct UnusableCredentialsTests {
     "A name or password that RFC 7617 forbids fails the call with invalidRequest, without it in the error",
     arguments: [("a:\(sentinel)", "p"), ("\(sentinel)\n", "p"), ("u", "\(sentinel)\u{7F}"), ("u", "\0\(sentinel)")])
   func malformedPasswords(user: String, password: String) async throws {
-    let error = try await error(with: .basic(MemoryCredentials(.password(user: user, Secret(password)))))
+    let error = try await error(with: .basic(MemoryCredentialsStore(.password(user: user, Secret(password)))))
     #expect(error.code == .invalidRequest)
     #expect(error.requestState == .notSent)
     #expect(!texts(of: error).contains(sentinel))
@@ -49,17 +49,17 @@ struct UnusableCredentialsTests {
   @Test("A password of any other characters is sent, also an empty one", arguments: ["a:b", "", "pässwörd", "a b\"c"])
   func goodPasswords(password: String) async throws {
     var client = TestClient()
-    client.environment.authentication = .basic(MemoryCredentials(.password(user: "", Secret(password))))
+    client.environment.authentication = .basic(MemoryCredentialsStore(.password(user: "", Secret(password))))
     try await client.over(stub).send(.ping)
     #expect(stub.exchanges.count == 1)
   }
 
   @Test("Credentials of the wrong kind fail the call with invalidRequest, which names the kind that is needed")
   func wrongKind() async throws {
-    let token = try await error(with: .basic(MemoryCredentials(token: sentinel)))
+    let token = try await error(with: .basic(MemoryCredentialsStore(token: sentinel)))
     #expect(token.code == .invalidRequest)
     #expect(token.detail == "basic authentication needs a name and a password")
-    let password = MemoryCredentials(.password(user: sentinel, Secret(sentinel)))
+    let password = MemoryCredentialsStore(.password(user: sentinel, Secret(sentinel)))
     for authentication in [
       Authentication.bearer(password), .apiKey(password, field: "X-K"), .apiKey(password, queryParameter: "k"),
     ] {
@@ -72,7 +72,7 @@ struct UnusableCredentialsTests {
   @Test(
     "An invalid field name fails the call with invalidRequest", arguments: ["", "a b", "Host", "X\r\n"])
   func malformedName(name: String) async throws {
-    let error = try await error(with: .apiKey(MemoryCredentials(token: "k"), field: name))
+    let error = try await error(with: .apiKey(MemoryCredentialsStore(token: "k"), field: name))
     #expect(error.code == .invalidRequest)
     #expect(error.requestState == .notSent)
   }
@@ -117,8 +117,8 @@ struct UnusableCredentialsTests {
     var client = TestClient()
     client.environment.authentication = .bearer(AskingSource(client: signIn))
     let error = try #require(
-      await failure { try await client.over(stub).send(.get("/mine").id("mine", whenRunning: .allow)) })
-    #expect(error.code == .declined)
+      await failure { try await client.over(stub).send(.get("/mine").id("mine", onDuplicate: .allow)) })
+    #expect(error.code == .refused)
     #expect(error.id == "mine")
     #expect(error.endpoint.template == "/mine")
     #expect(error.requestState == .notSent)
@@ -126,7 +126,7 @@ struct UnusableCredentialsTests {
     let cause = error.underlying as? CallError
     #expect(cause?.endpoint.template == "/ping" && cause?.status == 403)
     #expect(cause?.errorDescription == "no such account")
-    #expect(error.trace.events.contains { $0.kind == .failed(.declined) })
+    #expect(error.trace.events.contains { $0.kind == .failed(.refused) })
     #expect(stub.exchanges.isEmpty)
   }
 
@@ -164,7 +164,7 @@ struct UnusableCredentialsTests {
 }
 
 /// Gives a token when a call is bound and in its first attempt, and fails from then on.
-private final class OnceSource: CredentialSource {
+private final class OnceSource: CredentialsStore {
   private let asked = Log<Int>()
 
   func current() throws -> StoredCredential {
@@ -178,7 +178,7 @@ private final class OnceSource: CredentialSource {
 }
 
 /// Asks another server before it answers.
-private struct AskingSource: CredentialSource {
+private struct AskingSource: CredentialsStore {
   let client: Client
 
   func current() async throws -> StoredCredential {
@@ -191,7 +191,7 @@ private struct AskingSource: CredentialSource {
 }
 
 /// Responds when the gate opens.
-private struct WaitingSource: CredentialSource {
+private struct WaitingSource: CredentialsStore {
   let gate: Gate
 
   func current() async throws -> StoredCredential {

@@ -79,7 +79,7 @@ private struct Oracle {
     guard origin.counted.remove(number) != nil else { return }
     if origin.phase == .closed { return count(event) }
     switch outcome {
-    case .answered, .failed(.status, _, _):
+    case .responded, .failed(.status, _, _):
       trialsToClose -= 1
       if trialsToClose == 0 { closeOrigin(except: part, at: second) } else { origin.phase = .halfOpen(since: nil) }
     case .nothing: origin.phase = .halfOpen(since: nil)
@@ -94,16 +94,16 @@ private struct Oracle {
     guard var circuit = own[event.part], circuit.counted.remove(number) != nil else { return }
     defer { own[event.part] = circuit }
     switch (circuit.phase, event.outcome) {
-    case (.halfOpen, .answered): circuit.close(at: event.second)
+    case (.halfOpen, .responded): circuit.close(at: event.second)
     case (.halfOpen, .failed): circuit.open(at: event.second)
     case (.halfOpen, _): circuit.phase = .halfOpen(since: nil)
     case (_, .nothing), (_, .unreachable): break
     default:
       ownEvents[event.part, default: []].append(event)
       let all = ownEvents[event.part] ?? []
-      guard event.outcome != .answered else { return }
+      guard event.outcome != .responded else { return }
       let recent = all.filter { $0.second / 3 > event.second / 3 - 10 }
-      let failed = recent.count { $0.outcome != .answered }
+      let failed = recent.count { $0.outcome != .responded }
       let row = all.reversed().prefix { $0.outcome == BreakerBench.gateway }.count
       guard row >= 5 || (recent.count >= 10 && failed * 2 >= recent.count) else { return }
       circuit.open(at: event.second)
@@ -115,7 +115,7 @@ private struct Oracle {
     events.append(event)
     let sinceResponse = events.reversed().prefix { !$0.outcome.hasResponse }
     let unreachable = sinceResponse.filter { $0.outcome == BreakerBench.unreachable }
-    let failures = events.reversed().prefix { $0.outcome != .answered }.filter {
+    let failures = events.reversed().prefix { $0.outcome != .responded }.filter {
       $0.outcome == BreakerBench.gateway || $0.outcome == BreakerBench.timeout
     }
     let isMany = failures.count >= 5 && Set(failures.map(\.part)).count >= 3
@@ -144,7 +144,7 @@ private struct Oracle {
 @Suite("Circuit breaker: comparison with a model")
 struct BreakerModelTests {
   private static let outcomes: [BreakerOutcome] = [
-    .answered, .answered, BreakerBench.gateway, BreakerBench.gateway, BreakerBench.timeout, BreakerBench.unreachable,
+    .responded, .responded, BreakerBench.gateway, BreakerBench.gateway, BreakerBench.timeout, BreakerBench.unreachable,
     BreakerBench.unreachable, BreakerBench.status, BreakerBench.reset, .nothing,
   ]
 
@@ -179,7 +179,7 @@ struct BreakerModelTests {
         #expect(isSame(bench.status(name), phase), "seed \(seed), step \(number), \(name)")
       }
     }
-    #expect(opened > 0 || usual == .answered || usual == .nothing || usual.isQuiet, "seed \(seed)")
+    #expect(opened > 0 || usual == .responded || usual == .nothing || usual.isQuiet, "seed \(seed)")
   }
 
   private func isSame(_ status: BreakerStatus, _ phase: Oracle.Phase) -> Bool {

@@ -24,9 +24,10 @@ struct BreakerOriginTests {
   }
 
   private static let outcomes: [Character: BreakerOutcome] = [
-    "u": Bench.unreachable, "g": Bench.gateway, "t": Bench.timeout, "s": Bench.status, "r": Bench.reset, "o": .answered,
+    "u": Bench.unreachable, "g": Bench.gateway, "t": Bench.timeout, "s": Bench.status, "r": Bench.reset,
+    "o": .responded,
     "n": .nothing,
-    "h": .failed(.timeout, .failed(.timeout, .answered)),
+    "h": .failed(.timeout, .failed(.timeout, .responded)),
   ]
 
   static let rows = [
@@ -73,7 +74,7 @@ struct BreakerOriginTests {
           #expect(name == "a")
           continue
         }
-        _ = bench.end(permit, name == "a" ? Bench.gateway : .answered, at: Double(second))
+        _ = bench.end(permit, name == "a" ? Bench.gateway : .responded, at: Double(second))
       }
     }
     #expect(refused > 500 && bench.status(nil) == .closed)
@@ -94,25 +95,25 @@ struct BreakerOriginTests {
   func anyTrial() throws {
     var bench = opened()
     let refusal = bench.refusal(Bench.part("new"), at: 1)
-    #expect(refusal == .init(part: nil, delay: .seconds(4), cause: .answered(status: 503)))
+    #expect(refusal == .init(part: nil, delay: .seconds(4), cause: .status(503)))
     let trial = try bench.pass(Bench.part("new"), at: 5)
     #expect(trial.isTrial && bench.status(nil) == .halfOpen)
     #expect(bench.refusal(Bench.part("other"), at: 5)?.delay == nil)
     #expect(bench.permit(Bench.part("other"), at: 5) == nil)
     // The next ones are trials as well, one at a time: three answers in a row close it.
-    #expect(bench.end(trial, .answered, at: 6) == [])
+    #expect(bench.end(trial, .responded, at: 6) == [])
     let second = try bench.pass(Bench.part("other"), at: 6)
     #expect(second.isTrial && bench.permit(Bench.part("new"), at: 6) == nil)
-    #expect(bench.end(second, .answered, at: 6) == [])
+    #expect(bench.end(second, .responded, at: 6) == [])
     let third = try bench.pass(Bench.part("new"), at: 6)
     #expect(third.isTrial)
-    #expect(bench.end(third, .answered, at: 6) == [.init(part: nil, status: .closed)])
+    #expect(bench.end(third, .responded, at: 6) == [.init(part: nil, status: .closed)])
     #expect(bench.permit(Bench.part("other"), at: 6)?.isTrial == false)
   }
 
   /// The outcome of a trial, and what the origin's circuit does then.
   static let trials: [(BreakerOutcome, BreakerStatus)] = [
-    (.answered, .closed), (Bench.status, .closed), (.nothing, .halfOpen),
+    (.responded, .closed), (Bench.status, .closed), (.nothing, .halfOpen),
     (Bench.unreachable, .open(until: Bench.instant(16))), (Bench.gateway, .open(until: Bench.instant(16))),
     (Bench.timeout, .open(until: Bench.instant(16))), (Bench.reset, .open(until: Bench.instant(16))),
   ]
@@ -165,7 +166,7 @@ struct BreakerOriginTests {
   func dependents() throws {
     var bench = Bench()
     for _ in 0..<5 { bench.call(Bench.part("early"), at: 0) }
-    bench.call(Bench.part("good"), .answered, at: 1)
+    bench.call(Bench.part("good"), .responded, at: 1)
     for _ in 0..<5 { bench.call(Bench.part("late"), at: 2) }
     for name in ["b", "c"] { bench.call(Bench.part(name), at: 2) }
     #expect(bench.status("early") == .open(until: Bench.instant(5)))
@@ -186,13 +187,13 @@ struct BreakerOriginTests {
     var bench = Bench()
     // The second opening takes ten seconds, the next one twenty.
     for second in [0.0, 0, 0, 0, 0, 5] { bench.call(at: second) }
-    bench.call(outcome: .answered, at: 15)
+    bench.call(outcome: .responded, at: 15)
     for name in ["a", "a", "a", "a", "b", "a", "c"] { bench.call(Bench.part(name), at: 16) }
     #expect(bench.status("a") == .open(until: Bench.instant(36)))
     #expect(bench.status(nil) == .open(until: Bench.instant(21)))
     let trial = try bench.pass(at: 21)
     #expect(trial.isTrial)
-    _ = bench.end(trial, .answered, at: 21)
+    _ = bench.end(trial, .responded, at: 21)
     try answer(2, in: &bench, at: 21)
     #expect(bench.status("a") == .closed && bench.status(nil) == .closed)
   }
@@ -200,7 +201,7 @@ struct BreakerOriginTests {
   @Test("Retry-After applies to the origin if its circuit opens")
   func retryAfter() {
     var bench = Bench()
-    let asked = BreakerOutcome.failed(.gateway, .answered(status: 503), retryAfter: .seconds(40))
+    let asked = BreakerOutcome.failed(.gateway, .status(503), retryAfter: .seconds(40))
     for name in ["a", "b", "c", "a", "b"] { bench.call(Bench.part(name), name == "c" ? asked : Bench.gateway) }
     #expect(bench.status(nil) == .open(until: Bench.instant(40)))
   }
@@ -208,11 +209,11 @@ struct BreakerOriginTests {
   @Test("Retry-After does not apply to the origin if only an endpoint's circuit opens")
   func retryAfterOfAnEndpoint() {
     var bench = Bench()
-    let asked = BreakerOutcome.failed(.gateway, .answered(status: 503), retryAfter: .seconds(40))
+    let asked = BreakerOutcome.failed(.gateway, .status(503), retryAfter: .seconds(40))
     for _ in 0..<5 { bench.call(Bench.part("a"), asked) }
     #expect(bench.refusal(Bench.part("a"), at: 0)?.delay == .seconds(40))
     #expect(bench.permit(Bench.part("b"), at: 0) != nil)
-    bench.call(Bench.part("b"), .answered)
+    bench.call(Bench.part("b"), .responded)
     for name in ["b", "c", "d", "b", "c"] { bench.call(Bench.part(name), at: 1) }
     #expect(bench.status(nil) == .open(until: Bench.instant(6)))
   }
@@ -241,7 +242,7 @@ struct BreakerOriginTests {
     for _ in 0..<4 { bench.call(Bench.part("a"), Bench.unreachable, at: 2) }
     #expect(bench.status(nil) == .closed)
     // What its end says is old for the origin.
-    #expect(bench.end(stream, .answered, at: 3) == [])
+    #expect(bench.end(stream, .responded, at: 3) == [])
     bench.call(Bench.part("a"), Bench.unreachable, at: 3)
     #expect(bench.status(nil) != .closed)
   }
@@ -251,7 +252,7 @@ struct BreakerOriginTests {
     for _ in 0..<count {
       let trial = try bench.pass(Bench.part("good"), at: second)
       #expect(trial.isTrial)
-      _ = bench.end(trial, .answered, at: second)
+      _ = bench.end(trial, .responded, at: second)
     }
   }
 

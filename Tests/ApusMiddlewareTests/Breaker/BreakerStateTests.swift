@@ -5,13 +5,13 @@ import Testing
 
 /// Calls by which tables drive a ``BreakerState``.
 struct BreakerBench {
-  static let gateway = BreakerOutcome.failed(.gateway, .answered(status: 503))
-  static let status = BreakerOutcome.failed(.status, .answered(status: 500))
-  static let reset = BreakerOutcome.failed(.reset, .failed(.broken, .maybeSent))
+  static let gateway = BreakerOutcome.failed(.gateway, .status(503))
+  static let status = BreakerOutcome.failed(.status, .status(500))
+  static let reset = BreakerOutcome.failed(.reset, .failed(.connectionLost, .maybeSent))
   static let timeout = BreakerOutcome.failed(.timeout, .failed(.timeout, .maybeSent))
   static let unreachable = BreakerOutcome.unreachable(.failed(.connectionFailed, .notSent))
 
-  var state = BreakerState(.interactive)
+  var state = BreakerState(.app)
 
   static func part(_ name: String) -> BreakerPart { .endpoint(method: "GET", template: "/\(name)") }
 
@@ -72,13 +72,13 @@ struct BreakerStateTests {
     var testDescription: String { name }
   }
 
-  static let outcomes = [Bench.gateway, Bench.status, Bench.unreachable, .answered, .nothing]
+  static let outcomes = [Bench.gateway, Bench.status, Bench.unreachable, .responded, .nothing]
 
   static let rows = [
     Row(name: "five gateway errors in a row", outcomes: [Bench.gateway].repeated(5), opens: 5),
     Row(
       name: "an answer in between begins the row anew",
-      outcomes: [Bench.gateway].repeated(4) + [.answered] + [Bench.gateway].repeated(4), opens: nil),
+      outcomes: [Bench.gateway].repeated(4) + [.responded] + [Bench.gateway].repeated(4), opens: nil),
     Row(
       name: "a failure of the server itself begins the row anew",
       outcomes: [Bench.gateway].repeated(4) + [Bench.status] + [Bench.gateway].repeated(4), opens: nil),
@@ -88,11 +88,11 @@ struct BreakerStateTests {
     Row(
       name: "an exchange that did not reach the server does not",
       outcomes: [Bench.gateway].repeated(4) + [Bench.unreachable, Bench.gateway], opens: 6),
-    Row(name: "half of ten", outcomes: [BreakerOutcome.answered, Bench.status].repeated(5), opens: 10),
-    Row(name: "half of ten timeouts", outcomes: [BreakerOutcome.answered, Bench.timeout].repeated(5), opens: 10),
-    Row(name: "half of ten resets", outcomes: [BreakerOutcome.answered, Bench.reset].repeated(5), opens: 10),
+    Row(name: "half of ten", outcomes: [BreakerOutcome.responded, Bench.status].repeated(5), opens: 10),
+    Row(name: "half of ten timeouts", outcomes: [BreakerOutcome.responded, Bench.timeout].repeated(5), opens: 10),
+    Row(name: "half of ten resets", outcomes: [BreakerOutcome.responded, Bench.reset].repeated(5), opens: 10),
     Row(
-      name: "less than half of ten", outcomes: [Bench.status, BreakerOutcome.answered, .answered].repeated(5),
+      name: "less than half of ten", outcomes: [Bench.status, BreakerOutcome.responded, .responded].repeated(5),
       opens: nil),
     Row(name: "all of nine are too few", outcomes: [Bench.status].repeated(9), opens: nil),
     Row(
@@ -100,7 +100,7 @@ struct BreakerStateTests {
       outcomes: [Bench.status].repeated(9) + [BreakerOutcome.nothing].repeated(30) + [Bench.status], opens: nil),
     Row(
       name: "exchanges that did not reach the server are the origin's",
-      outcomes: [BreakerOutcome.answered, Bench.unreachable].repeated(10), opens: nil),
+      outcomes: [BreakerOutcome.responded, Bench.unreachable].repeated(10), opens: nil),
   ]
 
   @Test(
@@ -120,7 +120,7 @@ struct BreakerStateTests {
     var bench = Bench(state: BreakerState(.server))
     var changes: [BreakerState.Change] = []
     for index in 0..<100 {
-      changes += bench.call(outcome: index >= 90 ? Bench.status : .answered, at: Double(index) / 10)
+      changes += bench.call(outcome: index >= 90 ? Bench.status : .responded, at: Double(index) / 10)
     }
     #expect(changes == [.init(part: Bench.part("a"), status: .open(until: Bench.instant(9.9 + 5)))])
   }
@@ -136,13 +136,13 @@ struct BreakerStateTests {
       #expect(refusal?.delay == .milliseconds(1))
       time += length
     }
-    bench.call(outcome: .answered, at: time)
+    bench.call(outcome: .responded, at: time)
     #expect(bench.status("a") == .closed)
     // Six openings, of which two are forgotten after two windows.
     time += 60
     for _ in 0..<5 { bench.call(at: time) }
     #expect(bench.status("a") == .open(until: Bench.instant(time + 50)))
-    bench.call(outcome: .answered, at: time + 50)
+    bench.call(outcome: .responded, at: time + 50)
     time += 50 + 30 * 10
     #expect(bench.state.isIdle(at: Bench.instant(time)))
     for _ in 0..<5 { bench.call(at: time) }
@@ -155,8 +155,8 @@ struct BreakerStateTests {
     for _ in 0..<4 { bench.call() }
     bench.call(jitter: 1)
     #expect(bench.status("a") == .open(until: Bench.instant(6)))
-    var policy = BreakerPolicy.interactive
-    policy.firstOpening = .seconds(3600)
+    var policy = BreakerPolicy.app
+    policy.openDuration = .seconds(3600)
     bench = Bench(state: BreakerState(policy))
     for _ in 0..<4 { bench.call() }
     bench.call(jitter: 1)
@@ -169,7 +169,7 @@ struct BreakerStateTests {
   func retryAfter(asked: Int, length: Int) {
     var bench = Bench()
     for _ in 0..<4 { bench.call() }
-    bench.call(outcome: .failed(.gateway, .answered(status: 503), retryAfter: .seconds(asked)))
+    bench.call(outcome: .failed(.gateway, .status(503), retryAfter: .seconds(asked)))
     #expect(bench.refusal(at: 0)?.delay == .seconds(length))
   }
 
@@ -177,11 +177,11 @@ struct BreakerStateTests {
   func cause() {
     var bench = opened()
     let refusal = BreakerState.Refusal(
-      part: Bench.part("a"), delay: .seconds(5), cause: .answered(status: 503))
+      part: Bench.part("a"), delay: .seconds(5), cause: .status(503))
     let first = bench.refusal(at: 0)
     #expect(first == refusal)
     #expect(bench.permit(at: 5) != nil)
-    #expect(bench.refusal(at: 5)?.cause == .answered(status: 503))
+    #expect(bench.refusal(at: 5)?.cause == .status(503))
   }
 
   @Test("A half-open circuit passes one trial; its success closes, its failure opens for longer")
@@ -194,7 +194,7 @@ struct BreakerStateTests {
     var failed = bench
     _ = failed.end(trial, Bench.status, at: 6)
     #expect(failed.status("a") == .open(until: Bench.instant(16)))
-    #expect(bench.end(trial, .answered, at: 6) == [.init(part: Bench.part("a"), status: .closed)])
+    #expect(bench.end(trial, .responded, at: 6) == [.init(part: Bench.part("a"), status: .closed)])
     #expect(bench.end(trial, Bench.gateway, at: 6) == [])
   }
 
@@ -211,8 +211,8 @@ struct BreakerStateTests {
     // One that never ends loses it.
     let third = try bench.pass(at: 66)
     #expect(third.isTrial)
-    #expect(bench.end(second, .answered, at: 67) == [])
-    #expect(bench.end(third, .answered, at: 67) == [.init(part: Bench.part("a"), status: .closed)])
+    #expect(bench.end(second, .responded, at: 67) == [])
+    #expect(bench.end(third, .responded, at: 67) == [.init(part: Bench.part("a"), status: .closed)])
   }
 
   @Test(
@@ -237,7 +237,7 @@ struct BreakerStateTests {
     #expect(bench.state.status(of: part) == .isolated)
     let refusal = bench.refusal(at: 1_000_000)
     #expect(refusal == .init(part: part, delay: nil, cause: nil))
-    #expect(bench.end(early, .answered, at: 1) == [])
+    #expect(bench.end(early, .responded, at: 1) == [])
     #expect(!bench.state.isIdle(at: Bench.instant(1_000_000)))
     bench.state.reset(part, at: Bench.instant(2))
     #expect(bench.state.status(of: part) == .closed)
@@ -274,12 +274,12 @@ struct BreakerStateTests {
   @Test("At most 256 endpoints have a circuit; further ones count for the origin until a circuit is idle")
   func maximumParts() throws {
     var bench = Bench()
-    for number in 0..<256 { bench.call(Bench.part("\(number)"), .answered) }
+    for number in 0..<256 { bench.call(Bench.part("\(number)"), .responded) }
     for _ in 0..<5 { bench.call(Bench.part("more")) }
     #expect(bench.permit(Bench.part("more"), at: 0) != nil)
     #expect(bench.state.statuses.count == 257)
     // A window later they know nothing any more.
-    for number in 0..<255 { bench.call(Bench.part("\(number)"), .answered, at: 20) }
+    for number in 0..<255 { bench.call(Bench.part("\(number)"), .responded, at: 20) }
     for _ in 0..<5 { bench.call(Bench.part("more"), at: 40) }
     #expect(bench.refusal(Bench.part("more"), at: 40)?.part == Bench.part("more"))
     #expect(bench.state.statuses.count == 257)

@@ -41,11 +41,11 @@ struct BreakerStorm: Sendable {
 
   private func client(of server: SimulatedServer, in world: SimulatedWorld) -> Client {
     var pipeline = Pipeline()
-    pipeline.insert(TotalDeadline(standard: .seconds(30)), .after(.totalDeadline))
-    pipeline.insert(Retry(.interactive), .after(.retry))
-    pipeline.insert(Scheduling(Scheduler(.apps)), .after(.scheduling))
-    pipeline.insert(AttemptDeadline(standard: .seconds(2)), .after(.attemptDeadline))
-    pipeline.insert(CircuitBreaker(.interactive), .after(.breaker))
+    pipeline.insert(TimeoutMiddleware(standard: .seconds(30)), .after(.timeout))
+    pipeline.insert(RetryMiddleware(.app), .after(.retry))
+    pipeline.insert(SchedulingMiddleware(Scheduler(.app)), .after(.scheduling))
+    pipeline.insert(AttemptTimeoutMiddleware(standard: .seconds(2)), .after(.attemptTimeout))
+    pipeline.insert(CircuitBreaker(.app), .after(.breaker))
     return world.client(of: server, pipeline: pipeline)
   }
 
@@ -60,7 +60,7 @@ struct BreakerStorm: Sendable {
     let report = try await Simulation(seed: seed).run { world in
       let (capacity, places) = (20 * parts / 7, (trouble == .longQueue ? 500 : 50) * parts / 7)
       let server = world.server(Self.host) {
-        ($0.capacity, $0.places) = (capacity, places)
+        ($0.capacity, $0.queueLimit) = (capacity, places)
         $0.serviceTime = .exponential(mean: .milliseconds(100))
       }
       server.change(at: .seconds(Self.lost.lowerBound)) { $0.capacity = capacity / 2 }
@@ -98,13 +98,13 @@ struct BreakerStorm: Sendable {
     let report = try await Simulation(seed: seed).run { world in
       let (capacity, places) = (15 * parts / 7, 500 * parts / 7)
       let server = world.server(Self.host) {
-        ($0.capacity, $0.places) = (capacity, places)
+        ($0.capacity, $0.queueLimit) = (capacity, places)
         $0.serviceTime = .exponential(mean: .milliseconds(100))
         if trouble == .gateway { $0.retryAfter = .seconds(5) } else { $0.outages = [leaves..<returns] }
       }
       if trouble == .gateway {
-        server.change(at: leaves) { ($0.capacity, $0.places) = (0, 0) }
-        server.change(at: returns) { ($0.capacity, $0.places) = (capacity, places) }
+        server.change(at: leaves) { ($0.capacity, $0.queueLimit) = (0, 0) }
+        server.change(at: returns) { ($0.capacity, $0.queueLimit) = (capacity, places) }
       }
       var generator = world.generator()
       for _ in 0..<apps {

@@ -4,9 +4,9 @@ import ApusTesting
 import Testing
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Circuit breaker: an overloaded server and many endpoints")
@@ -29,16 +29,16 @@ struct BreakerStormTests {
   func failingEndpoint() async throws {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") {
-        $0.answer = { request in
+        $0.respond = { request in
           guard request.target == "/items-0" else { return .json("{}") }
           world.note("request")
-          return SimulatedAnswer(status: 503)
+          return SimulatedResponse(status: 503)
         }
       }
       for _ in 0..<5 {
         var pipeline = Pipeline()
-        pipeline.insert(Retry(.interactive), .after(.retry))
-        pipeline.insert(CircuitBreaker(.interactive), .after(.breaker))
+        pipeline.insert(RetryMiddleware(.app), .after(.retry))
+        pipeline.insert(CircuitBreaker(.app), .after(.breaker))
         let api = world.client(of: server, pipeline: pipeline)
         for number in 0..<10 {
           let request = Request<Void>.get(RequestPath(stringLiteral: "/items-\(number)"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Circuit breaker: absurd times")
 struct BreakerTimesTests {
-  private static let failure = BreakerOutcome.failed(.gateway, .answered(status: 503))
+  private static let failure = BreakerOutcome.failed(.gateway, .status(503))
   private static let part = BreakerPart.group("all")
   private static let start = MonotonicInstant(sinceStart: .zero)
 
@@ -23,7 +23,7 @@ struct BreakerTimesTests {
 
   /// A circuit that the next failure opens.
   private func failing(_ change: (inout BreakerPolicy) -> Void) -> BreakerState {
-    var policy = BreakerPolicy.interactive
+    var policy = BreakerPolicy.app
     change(&policy)
     var state = BreakerState(policy)
     for _ in 0..<4 {
@@ -35,7 +35,7 @@ struct BreakerTimesTests {
 
   @Test("Infinite times do no harm", arguments: [0.0, 1])
   func endless(jitter: Double) {
-    var state = failing { ($0.firstOpening, $0.longestOpening) = (.seconds(Int64.max), .seconds(Int64.max)) }
+    var state = failing { ($0.openDuration, $0.maximumOpenDuration) = (.seconds(Int64.max), .seconds(Int64.max)) }
     guard let time = call(&state, jitter: jitter) else {
       Issue.record("not opened")
       return
@@ -46,14 +46,14 @@ struct BreakerTimesTests {
 
   @Test("Negative times count as zero")
   func negative() {
-    var state = failing { $0.firstOpening = .seconds(Int64.min) }
+    var state = failing { $0.openDuration = .seconds(Int64.min) }
     // Each opening would be twice as long as the last.
     for _ in 0..<25 {
       let change = call(&state)
       #expect(change == .zero)
     }
-    state = failing { $0.longestOpening = .seconds(Int64.min) }
-    let asked = BreakerOutcome.failed(.gateway, .answered(status: 503), retryAfter: .seconds(7))
+    state = failing { $0.maximumOpenDuration = .seconds(Int64.min) }
+    let asked = BreakerOutcome.failed(.gateway, .status(503), retryAfter: .seconds(7))
     let change = call(&state, asked)
     #expect(change == .zero)
     #expect(state.isIdle(at: MonotonicInstant(sinceStart: .seconds(30))))

@@ -26,8 +26,8 @@ struct CircuitBreakerTests {
     return client.over(stub)
   }
 
-  private func open(_ api: Client, with answer: StubAnswer = .status(503)) async {
-    stub.onAny(answer: answer)
+  private func open(_ api: Client, with answer: StubReply = .status(503)) async {
+    stub.onAny(reply: answer)
     for _ in 0..<5 { _ = await failure { try await api.send(.ping) } }
   }
 
@@ -37,16 +37,16 @@ struct CircuitBreakerTests {
     await open(api)
     #expect(breaker.status(of: scope) == .open(until: clock.now.advanced(by: .seconds(5))))
     let error = try #require(await failure { try await api.send(.ping) })
-    #expect(error.code == .declined)
+    #expect(error.code == .refused)
     #expect(error.requestState == .notSent)
     #expect(error.retryAfter == .seconds(5))
-    let rejection = try #require(error.underlying as? BreakerRejection)
-    #expect(rejection.scope == scope && rejection.failure == .answered(status: 503))
+    let rejection = try #require(error.underlying as? BreakerRefusal)
+    #expect(rejection.scope == scope && rejection.failure == .status(503))
     #expect(rejection.description == "the circuit of https://api.example.com (GET /ping) is open after status 503")
     #expect(error.trace.description.contains("circuit is open, for ms: 5000"))
     #expect(stub.exchanges.count == 5)
     clock.advance(by: .seconds(5))
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     let answer = try await api.response(to: .ping)
     #expect(answer.trace.description.contains("circuit closed"))
     #expect(breaker.statuses == [origin: .closed, scope: .closed])
@@ -64,9 +64,9 @@ struct CircuitBreakerTests {
   /// What a server does ten times, and whose circuit is open then.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
-    let answer: StubAnswer
+    let answer: StubReply
     /// `nil`: none.
-    let opens: BreakerUse?
+    let opens: BreakerGrouping?
 
     var testDescription: String { name }
   }
@@ -74,36 +74,36 @@ struct CircuitBreakerTests {
   static let good = [400, 401, 404, 408, 422, 429, 501].map { Row(name: "\($0)", answer: .status($0), opens: nil) }
   static let bad = [500, 502, 503, 504].map { Row(name: "\($0)", answer: .status($0), opens: .endpoint) }
   static let errors = [
-    error(.offline, .notSent, nil), error(.declined, .notSent, nil), error(.unsupported, .notSent, nil),
-    error(.contentTooLarge, .answered, nil), error(.timedOut(.waiting), .notSent, nil),
-    error(.malformedResponse, .answered, nil),
+    error(.offline, .notSent, nil), error(.refused, .notSent, nil), error(.invalidRequest, .notSent, nil),
+    error(.contentTooLarge, .responded, nil), error(.timedOut(.waiting), .notSent, nil),
+    error(.malformedResponse, .responded, nil),
     error(.hostNotFound, .notSent, .origin), error(.connectionFailed, .notSent, .origin),
     error(.tls, .notSent, .origin), error(.timedOut(.connecting), .notSent, .origin),
-    error(.broken, .maybeSent, .endpoint),
+    error(.connectionLost, .maybeSent, .endpoint),
     // No time has passed for the server.
     error(.timedOut(.connecting), .maybeSent, nil), error(.timedOut(.awaitingHead), .maybeSent, nil),
-    error(.timedOut(.receiving), .answered, nil),
+    error(.timedOut(.receiving), .responded, nil),
     Row(name: "another error", answer: .failure(CancellationError()), opens: nil),
   ]
-  static let others = [TransportError.Subject.content, .credentials, .control].flatMap { subject in
+  static let others = [TransportError.Source.content, .credentials, .trafficControl].flatMap { subject in
     [
-      error(.broken, .maybeSent, nil, of: subject), error(.malformedResponse, .answered, nil, of: subject),
+      error(.connectionLost, .maybeSent, nil, of: subject), error(.malformedResponse, .responded, nil, of: subject),
       error(.connectionFailed, .notSent, nil, of: subject), error(.timedOut(.connecting), .notSent, nil, of: subject),
     ]
   }
 
   private static func error(
-    _ kind: TransportError.Kind, _ state: RequestState, _ opens: BreakerUse?,
-    of subject: TransportError.Subject = .server
+    _ kind: TransportError.Kind, _ state: RequestState, _ opens: BreakerGrouping?,
+    of subject: TransportError.Source = .server
   ) -> Row {
-    let error = TransportError(kind, requestState: state).about(subject)
+    let error = TransportError(kind, requestState: state).attributed(to: subject)
     return Row(name: "\(kind) (\(state)) of \(subject.rawValue)", answer: .failure(error), opens: opens)
   }
 
   @Test(
     "Outcomes count as failures of the endpoint, of the origin, or of neither", arguments: good + bad + errors + others)
   func counted(row: Row) async throws {
-    stub.onAny(answer: row.answer)
+    stub.onAny(reply: row.answer)
     let api = api
     for _ in 0..<10 { _ = await failure { try await api.send(.ping) } }
     #expect((breaker.status(of: scope) == .closed) == (row.opens != .endpoint))
@@ -116,10 +116,10 @@ struct CircuitBreakerTests {
     await open(api)
     clock.advance(by: .seconds(5))
     let gate = Gate()
-    stub.onAny(answer: .status(204).waiting(for: gate))
+    stub.onAny(reply: .status(204).waiting(for: gate))
     let probe = Task { await failure { try await api.send(.ping) } }
     try await gate.waitForArrivals(1)
-    #expect(await failure { try await api.send(.ping) }?.code == .declined)
+    #expect(await failure { try await api.send(.ping) }?.code == .refused)
     probe.cancel()
     #expect(await probe.value?.code == .cancelled)
     gate.open()
@@ -129,7 +129,7 @@ struct CircuitBreakerTests {
 
   @Test("A timeout counts only if the server had enough time to respond", arguments: [1, 10])
   func deadline(tenths: Int) async throws {
-    stub.onAny(answer: .stalled)
+    stub.onAny(reply: .stalled)
     let api = api
     let limit = Duration.milliseconds(tenths * 100)
     for number in 1...10 {
@@ -186,13 +186,13 @@ struct CircuitBreakerTests {
   }
 
   @Test("Content that the app fails to produce does not count")
-  func tornContent() async throws {
+  func truncatedContent() async throws {
     let api = api
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     let content = ContentStream(isReplayable: true) { { throw OutOfPaper() } }
     for _ in 0..<10 {
       let error = await failure { try await api.send(Request<Void>.put("/ping", content: .stream(content))) }
-      #expect(error?.code == .broken)
+      #expect(error?.code == .connectionLost)
     }
     #expect(breaker.status(of: scope) == .closed)
   }
@@ -201,36 +201,36 @@ struct CircuitBreakerTests {
   func oneEndpoint() async throws {
     let api = api
     await open(api)
-    stub.onAny(answer: .status(204))
-    #expect(await failure { try await api.send(.ping) }?.code == .declined)
+    stub.onAny(reply: .status(204))
+    #expect(await failure { try await api.send(.ping) }?.code == .refused)
     try await api.send(Request<Void>.get("/other"))
     try await api.send(Request<Void>.post("/ping"))
-    #expect(await failure { try await api.send(.ping) }?.code == .declined)
+    #expect(await failure { try await api.send(.ping) }?.code == .refused)
     #expect(breaker.status(of: origin) == .closed)
   }
 
   @Test("Path values do not make endpoints, and a path of values only counts for the origin")
   func templates() async throws {
     let api = api
-    stub.onAny(answer: .status(503))
+    stub.onAny(reply: .status(503))
     for id in 1...5 { _ = await failure { try await api.send(Request<Void>.get("/users/\(id)")) } }
     #expect(breaker.status(of: BreakerScope(scope.origin, .get, "/users/{}")) != .closed)
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     try await api.send(.ping)
-    stub.onAny(answer: .status(503))
+    stub.onAny(reply: .status(503))
     for path in ["a", "b", "a", "b", "a", "b"] {
       #expect(await failure { try await api.send(Request<Void>.get(.init(segments: [path]))) }?.code == .rejected)
     }
     #expect(breaker.statuses.count == 3)
     for path in ["c", "a"] { _ = await failure { try await api.send(Request<Void>.get(.init(segments: [path]))) } }
     let error = await failure { try await api.send(.ping) }
-    #expect((error?.underlying as? BreakerRejection)?.scope == origin)
+    #expect((error?.underlying as? BreakerRefusal)?.scope == origin)
   }
 
   @Test("Calls that use only the origin's circuit are not refused for consecutive failures of one endpoint")
   func originOnly() async throws {
     let api = api
-    stub.onAny(answer: .status(503))
+    stub.onAny(reply: .status(503))
     for _ in 0..<10 {
       #expect(await failure { try await api.send(.ping.breaker(.origin)) }?.code == .rejected)
     }
@@ -242,11 +242,11 @@ struct CircuitBreakerTests {
     let api = api
     await open(api, with: .failure(TransportError(.connectionFailed, requestState: .notSent)))
     let error = try #require(await failure { try await api.send(Request<Void>.get("/other")) })
-    let rejection = try #require(error.underlying as? BreakerRejection)
+    let rejection = try #require(error.underlying as? BreakerRefusal)
     #expect(rejection.scope == origin && rejection.failure == .failed(.connectionFailed, .notSent))
     #expect(error.retryAfter == .seconds(5) && error.requestState == .notSent)
     clock.advance(by: .seconds(5))
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     try await api.send(Request<Void>.get("/other"))
     try await api.send(.ping)
     #expect(changes.all.map(\.scope) == [origin, origin, origin])
@@ -257,7 +257,7 @@ struct CircuitBreakerTests {
     arguments: [0, 900, 1000])
   func patience(milliseconds: Int) async throws {
     let gate = Gate()
-    stub.onAny(answer: .failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)).waiting(for: gate))
+    stub.onAny(reply: .failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)).waiting(for: gate))
     let api = api
     let calls = (0..<10).map { _ in Task { await failure { try await api.send(.ping) } } }
     try await gate.waitForArrivals(10)
@@ -274,19 +274,19 @@ struct CircuitBreakerTests {
     await open(api)
     #expect(await failure { try await api.send(.ping.breaker(.group("search"))) }?.code == .rejected)
     #expect(await failure { try await api.send(.ping.breaker(.none)) }?.code == .rejected)
-    #expect(await failure { try await api.send(.ping) }?.code == .declined)
+    #expect(await failure { try await api.send(.ping) }?.code == .refused)
     let group = BreakerScope(scope.origin, group: "search")
     #expect(breaker.status(of: group) == .closed && group.group == "search" && group.endpoint == nil)
     for _ in 0..<4 { _ = await failure { try await api.send(Request<Void>.get("/a").breaker(.group("search"))) } }
     let error = await failure { try await api.send(Request<Void>.get("/b").breaker(.group("search"))) }
-    #expect((error?.underlying as? BreakerRejection)?.scope == group)
+    #expect((error?.underlying as? BreakerRefusal)?.scope == group)
     #expect(scope.endpoint == "GET /ping" && scope.group == nil && "\(group)" == "https://api.example.com (search)")
   }
 
   @Test("Shared work passes and is not counted")
   func sharedWork() async throws {
     let api = api
-    stub.onAny(answer: .status(503))
+    stub.onAny(reply: .status(503))
     for _ in 0..<10 { _ = await failure { try await api.send(.ping.setting(SharedWorkKey.self, true)) } }
     #expect(breaker.status(of: scope) == .closed)
     await open(api)
@@ -295,17 +295,17 @@ struct CircuitBreakerTests {
 
   @Test("Circuits of endpoints and origins can be isolated and reset manually", arguments: [false, true])
   func byHand(isOrigin: Bool) async throws {
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     let api = api
     let isolated = isOrigin ? origin : scope
     breaker.isolate(isolated)
     #expect(breaker.status(of: isolated) == .isolated)
     let error = try #require(await failure { try await api.send(.ping) })
-    #expect(error.code == .declined && error.retryAfter == nil)
-    let rejection = try #require(error.underlying as? BreakerRejection)
+    #expect(error.code == .refused && error.retryAfter == nil)
+    let rejection = try #require(error.underlying as? BreakerRefusal)
     #expect(rejection.scope == isolated && rejection.failure == nil)
     let other = await failure { try await api.send(Request<Void>.get("/other")) }
-    #expect(other?.code == (isOrigin ? .declined : nil))
+    #expect(other?.code == (isOrigin ? .refused : nil))
     breaker.reset(isolated, at: clock.now)
     try await api.send(.ping)
     #expect(changes.all.map(\.status) == [.isolated, .closed])

@@ -117,19 +117,20 @@ struct ConnectivityStateTests {
   @Test("A connection that breaks off after the head is no evidence, a complete response is")
   func errors() {
     let table: [(TransportError.Kind, State.Finding)] = [
-      (.offline, .unreachable), (.broken, .nothing), (.timedOut(.receiving), .nothing),
+      (.offline, .unreachable), (.connectionLost, .nothing), (.timedOut(.receiving), .nothing),
       (.malformedResponse, .reached), (.contentTooLarge, .reached),
     ]
     for (kind, finding) in table {
-      #expect(State.Finding(TransportError(kind, requestState: .answered)) == finding, "\(kind)")
+      #expect(State.Finding(TransportError(kind, requestState: .responded)) == finding, "\(kind)")
     }
     #expect(State.Finding(CancellationError()) == .untried)
-    for subject in [TransportError.Subject.control, .content] {
-      #expect(State.Finding(TransportError(.declined, requestState: .notSent).about(subject)) == .untried)
-      #expect(State.Finding(TransportError(.offline, requestState: .notSent).about(subject)) == .unreachable)
+    for subject in [TransportError.Source.trafficControl, .content] {
+      #expect(State.Finding(TransportError(.refused, requestState: .notSent).attributed(to: subject)) == .untried)
+      #expect(State.Finding(TransportError(.offline, requestState: .notSent).attributed(to: subject)) == .unreachable)
     }
-    #expect(State.Finding(TransportError(.broken, requestState: .maybeSent).about(.content)) == .nothing)
-    #expect(State.Finding(TransportError(.declined, requestState: .notSent).about(.credentials)) == .nothing)
+    #expect(
+      State.Finding(TransportError(.connectionLost, requestState: .maybeSent).attributed(to: .content)) == .nothing)
+    #expect(State.Finding(TransportError(.refused, requestState: .notSent).attributed(to: .credentials)) == .nothing)
   }
 
   @Test("A probe without evidence delays the next one, a probe that was not sent is replaced at once")

@@ -4,9 +4,9 @@ import ApusTesting
 import Testing
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Tokens")
@@ -46,7 +46,7 @@ struct TokensTests {
   @Test("Tokens in memory age by the given clock")
   func ageing() {
     let clock = ManualClock()
-    let credentials = MemoryCredentials(.tokens(Tokens(access: "a", lifetime: .seconds(10))), clock: clock)
+    let credentials = MemoryCredentialsStore(.tokens(Tokens(access: "a", lifetime: .seconds(10))), clock: clock)
     #expect(credentials.current().remaining == .seconds(10))
     clock.advance(by: .seconds(12))
     #expect(credentials.current().remaining == .seconds(-2))

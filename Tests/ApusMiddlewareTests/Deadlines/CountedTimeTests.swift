@@ -24,17 +24,17 @@ struct CountedTimeTests {
   @Test("The time in the queue")
   func queue() async throws {
     let gate = Gate()
-    stub.onAny(answer: .status(204).waiting(for: gate))
-    let scheduler = Scheduler(SchedulingLimits(total: 1, perOrigin: 1))
-    let api = client { $0.insert(Scheduling(scheduler), .after(.scheduling)) }.over(stub)
+    stub.onAny(reply: .status(204).waiting(for: gate))
+    let scheduler = Scheduler(ConcurrencyLimits(global: 1, perOrigin: 1))
+    let api = client { $0.insert(SchedulingMiddleware(scheduler), .after(.scheduling)) }.over(stub)
     let running = Task { try await api.send(.ping.timeout(.seconds(300))) }
     try await gate.waitForArrivals(1)
     async let outcome = failure { try await api.send(.ping) }
-    try await waitWhile(scheduler.waiting == 0)
+    try await waitWhile(scheduler.queuedCount == 0)
     clock.advance(by: .seconds(30))
     let error = try #require(await outcome)
     #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
-    #expect(error.detail.contains("its turn"))
+    #expect(error.detail.contains("was queued"))
     #expect(error.trace.duration == .seconds(30))
     gate.open()
     try await running.value
@@ -42,9 +42,9 @@ struct CountedTimeTests {
 
   @Test("The delay between two attempts")
   func backOff() async throws {
-    let busy = StubAnswer.status(503, fields: [.retryAfter: "3"]).after(.seconds(25))
-    stub.on(.get, "/v1/ping", answers: [busy, .stalled])
-    let api = client { $0.insert(Retry(.interactive), .after(.retry)) }.over(stub)
+    let busy = StubReply.status(503, fields: [.retryAfter: "3"]).after(.seconds(25))
+    stub.on(.get, "/v1/ping", replies: [busy, .stalled])
+    let api = client { $0.insert(RetryMiddleware(.app), .after(.retry)) }.over(stub)
     async let outcome = failure { try await api.send(.ping) }
     // The timer, and the server; then the pause of 3.15 seconds.
     try await clock.waitForSleepers(2)
@@ -55,7 +55,7 @@ struct CountedTimeTests {
     clock.advance(by: .milliseconds(1850))
     let error = try #require(await outcome)
     #expect(error.cancellation == .deadline(.awaitingHead) && error.requestState == .maybeSent)
-    #expect(error.failedAttempts.map(\.cause) == [.answered(status: 503)])
+    #expect(error.failedAttempts.map(\.cause) == [.status(503)])
     #expect(error.trace.duration == .seconds(30))
   }
 
@@ -77,7 +77,7 @@ struct CountedTimeTests {
     let error = try #require(await outcome)
     #expect(error.cancellation == .deadline(.waiting))
     let limit = "exceeded the default limit of 30 s; change it with .timeout(_:)"
-    #expect(error.detail == "waited for other credentials; \(limit)")
+    #expect(error.detail == "waited for new credentials; \(limit)")
     #expect(error.trace.duration == .seconds(30))
     gate.open()
     try await waitWhile(bench.tokens.current().generation == 0)
@@ -85,9 +85,9 @@ struct CountedTimeTests {
 
   @Test("Redirects")
   func redirects() async throws {
-    stub.on(.get, "/v1/ping", answer: .status(302, fields: [.location: "/v1/next"]).after(.seconds(20)))
-    stub.on(.get, "/v1/next", answer: .status(204).after(.seconds(20)))
-    let api = client { $0.insert(Redirects(), .after(.redirects)) }.over(stub)
+    stub.on(.get, "/v1/ping", reply: .status(302, fields: [.location: "/v1/next"]).after(.seconds(20)))
+    stub.on(.get, "/v1/next", reply: .status(204).after(.seconds(20)))
+    let api = client { $0.insert(RedirectMiddleware(), .after(.redirects)) }.over(stub)
     async let outcome = failure { try await api.send(.ping) }
     for (count, seconds) in [(1, 20), (2, 10)] {
       try await stub.waitForExchanges(count)
@@ -101,13 +101,13 @@ struct CountedTimeTests {
 
   @Test("The wait for the rate limit, which refuses a call at once that would be too late")
   func rateLimit() async throws {
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     let api = client { $0.insert(RateLimiter(RateLimit(1, per: .seconds(20))), .after(.rateLimit)) }.over(stub)
     try await api.send(.ping)
     let second = Task { try await api.send(.ping) }
     try await clock.waitForSleepers(2)
     let error = try #require(await failure { try await api.send(.ping) })
-    #expect(error.code == .declined && error.retryAfter == .seconds(40))
+    #expect(error.code == .refused && error.retryAfter == .seconds(40))
     clock.advance(by: .seconds(20))
     try await second.value
   }

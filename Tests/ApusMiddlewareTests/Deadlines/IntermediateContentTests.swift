@@ -5,9 +5,9 @@ import HTTPTypes
 import Testing
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Content of intermediate responses")
@@ -22,68 +22,68 @@ struct IntermediateContentTests {
     client.timeout = timeout
     client.environment.authentication = authentication
     client.customize = {
-      $0.insert(AttemptDeadline(), .after(.attemptDeadline))
-      $0.insert(Redirects(), .after(.redirects))
+      $0.insert(AttemptTimeoutMiddleware(), .after(.attemptTimeout))
+      $0.insert(RedirectMiddleware(), .after(.redirects))
     }
     return client.over(stub)
   }
 
   /// An answer of a few bytes that are announced, and wait at the gate for ever.
-  private func stalled(_ status: Int, _ fields: HTTPFields) -> StubAnswer {
+  private func stalled(_ status: Int, _ fields: HTTPFields) -> StubReply {
     var fields = fields
     fields[.contentLength] = "12"
     return .pieces(["abc", "def"], gate: gate, status: status, fields: fields)
   }
 
-  private func stalled(_ status: Int) -> StubAnswer {
+  private func stalled(_ status: Int) -> StubReply {
     stalled(status, status == 302 ? [.location: "/2"] : [.wwwAuthenticate: "Bearer"])
   }
 
   private func bearer() -> Authentication {
-    let tokens = MemoryCredentials(.tokens(Tokens(access: "old", refresh: "r")), clock: clock)
+    let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "old", refresh: "r")), clock: clock)
     return .bearer(tokens) { _ in Tokens(access: "new", refresh: "r") }
   }
 
   @Test("A redirect with endless content delays the call by a second")
   func redirect() async throws {
-    stub.on(.get, "/1", answer: stalled(302))
-    stub.on(.get, "/2", answer: .text("there"))
+    stub.on(.get, "/1", reply: stalled(302))
+    stub.on(.get, "/2", reply: .text("there"))
     let api = client()
     let call = Task { try await api.send(Request<String>.get("/1")) }
     try await gate.waitForArrivals(1)
     clock.advance(by: .seconds(1))
     #expect(try await call.value == "there")
-    #expect(stub.exchanges.map(\.outcome) == [.cancelled, .answered])
+    #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
   @Test("So does a rejection that a refresh follows")
   func refusal() async throws {
-    stub.on(.get, "/1", answers: [stalled(401), .text("there")])
+    stub.on(.get, "/1", replies: [stalled(401), .text("there")])
     let api = client(bearer())
     let call = Task { try await api.send(Request<String>.get("/1")) }
     try await gate.waitForArrivals(1)
     clock.advance(by: .seconds(1))
     #expect(try await call.value == "there")
     #expect(stub.exchanges.map { $0.fields[.authorization] } == ["Bearer old", "Bearer new"])
-    #expect(stub.exchanges.map(\.outcome) == [.cancelled, .answered])
+    #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
   @Test("Neither delays the call beyond its attempt's limit, and the error says answered", arguments: [302, 401])
   func attemptLimit(status: Int) async throws {
-    stub.on(.get, "/1", answer: stalled(status))
+    stub.on(.get, "/1", reply: stalled(status))
     let request = Request<String>.get("/1").attemptTimeout(.milliseconds(500))
     let api = client(bearer())
     async let outcome = failure { try await api.send(request) }
     try await gate.waitForArrivals(1)
     clock.advance(by: .milliseconds(500))
     let error = try #require(await outcome)
-    #expect(error.code == .timeout && error.phase == .receiving && error.requestState == .answered)
+    #expect(error.code == .timeout && error.phase == .receiving && error.requestState == .responded)
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
   @Test("The deadline of the call ends both", arguments: [302, 401])
   func deadline(status: Int) async throws {
-    stub.on(.get, "/1", answer: stalled(status))
+    stub.on(.get, "/1", reply: stalled(status))
     let api = client(timeout: .milliseconds(300), bearer())
     async let outcome = failure { try await api.send(Request<String>.get("/1")) }
     try await gate.waitForArrivals(1)
@@ -96,11 +96,11 @@ struct IntermediateContentTests {
   @Test("The content of an endless rejection is discarded after 64 KiB")
   func bounded() async throws {
     let piece = Data(repeating: 0x78, count: 16 << 10)
-    let answer = StubAnswer.pieces(
+    let answer = StubReply.pieces(
       Array(repeating: piece, count: 100), status: 401, fields: [.wwwAuthenticate: "Bearer"])
-    stub.on(.get, "/1", answers: [answer, .text("there")])
+    stub.on(.get, "/1", replies: [answer, .text("there")])
     #expect(try await client(bearer()).send(Request<String>.get("/1")) == "there")
-    #expect(stub.exchanges.map(\.outcome) == [.cancelled, .answered])
+    #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
   @Test("A rejection keeps its content of any length if it is the call's response", arguments: [true, false])
@@ -108,9 +108,9 @@ struct IntermediateContentTests {
     let fields: HTTPFields = [.wwwAuthenticate: "Bearer", .contentType: "application/json"]
     let piece = #"{"message":"no such session"}"#
     let answer =
-      isAnnounced ? StubAnswer.json(piece, status: 401, fields: fields) : .pieces([piece], status: 401, fields: fields)
-    stub.on(.get, "/1", answer: answer)
-    let tokens = MemoryCredentials(.tokens(Tokens(access: "old", refresh: "r")), clock: clock)
+      isAnnounced ? StubReply.json(piece, status: 401, fields: fields) : .pieces([piece], status: 401, fields: fields)
+    stub.on(.get, "/1", reply: answer)
+    let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "old", refresh: "r")), clock: clock)
     for authentication in [.bearer(tokens), bearer()] as [Authentication] {
       let error = await failure { try await client(authentication).send(Request<String>.get("/1")) }
       #expect(error?.status == 401 && error?.content?.data == Data(piece.utf8))

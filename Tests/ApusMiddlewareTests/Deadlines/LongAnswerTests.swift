@@ -11,16 +11,16 @@ struct LongAnswerTests {
 
   private func outcome<E: Endpoint>(of request: E, timeout: Duration? = .seconds(30)) async -> TimeBench.Outcome {
     let api = bench.client(timeout: timeout) {
-      $0.insert(Retry(.interactive), .after(.retry))
-      $0.insert(AttemptDeadline(), .after(.attemptDeadline))
+      $0.insert(RetryMiddleware(.app), .after(.retry))
+      $0.insert(AttemptTimeoutMiddleware(), .after(.attemptTimeout))
     }
     let call = bench.start(request, api)
     bench.pass(.seconds(400))
     return await call.value
   }
 
-  private func answer(_ answers: StubAnswer...) {
-    for method in [HTTPRequest.Method.get, .put, .post] { bench.stub.on(method, "/v1/ping", answers: answers) }
+  private func answer(_ answers: StubReply...) {
+    for method in [HTTPRequest.Method.get, .put, .post] { bench.stub.on(method, "/v1/ping", replies: answers) }
   }
 
   @Test("A report that takes 13 s arrives: the first attempt leaves the second all the remaining time")
@@ -135,10 +135,10 @@ struct LongAnswerTests {
   func shared() async {
     answer(.status(204).after(.seconds(25)))
     let api = bench.client {
-      $0.insert(Retry(.none), .after(.retry))
-      $0.insert(AttemptDeadline(), .after(.attemptDeadline))
+      $0.insert(RetryMiddleware(.none), .after(.retry))
+      $0.insert(AttemptTimeoutMiddleware(), .after(.attemptTimeout))
     }
-    let request = Request<Void>.ping.id("ping", whenRunning: .join)
+    let request = Request<Void>.ping.id("ping", onDuplicate: .coalesce)
     let calls = [request, request.timeout(.seconds(4))].map { bench.start($0, api) }
     bench.pass(.seconds(30))
     let outcomes = [await calls[0].value, await calls[1].value]

@@ -5,9 +5,9 @@ import HTTPTypes
 import Testing
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("The default timeout while content moves")
@@ -17,8 +17,8 @@ struct MovingContentTests {
   private let piece = Data(count: 64 << 10)
 
   /// A piece every four seconds.
-  private func steady(_ pieces: Int) -> StubAnswer {
-    .pieces(Array(repeating: piece, count: pieces)).dripping(every: .seconds(4))
+  private func steady(_ pieces: Int) -> StubReply {
+    .pieces(Array(repeating: piece, count: pieces)).paced(every: .seconds(4))
   }
 
   /// Content that is made as slowly as that, nine pieces of it.
@@ -43,14 +43,14 @@ struct MovingContentTests {
 
   @Test("A steady download of 36 s arrives, and so does one of five minutes", arguments: [9, 75])
   func steadyDownload(pieces: Int) async {
-    bench.stub.onAny(answer: steady(pieces))
+    bench.stub.onAny(reply: steady(pieces))
     let outcome = await outcome(of: download, bench.client())
     #expect(outcome.error == nil && outcome.duration == .seconds(4 * pieces))
   }
 
   @Test("A download ends after 20 s without a byte, and the error says so", arguments: [1, 6, 20])
   func stalledDownload(pieces: Int) async {
-    bench.stub.onAny(answer: steady(pieces + 1).stalled(after: pieces))
+    bench.stub.onAny(reply: steady(pieces + 1).stalled(after: pieces))
     let outcome = await outcome(of: download, bench.client())
     #expect(outcome.error?.code == .timeout && outcome.error?.cancellation == .deadline(.receiving))
     #expect(outcome.error?.detail == "exceeded the stall limit of 20 s; change it with ExchangeTimeouts(stall:)")
@@ -60,7 +60,7 @@ struct MovingContentTests {
 
   @Test("A call's own stall limit replaces the default", arguments: [8, 50])
   func ownStall(seconds: Int) async {
-    bench.stub.onAny(answer: steady(9).stalled(after: 2))
+    bench.stub.onAny(reply: steady(9).stalled(after: 2))
     let patient = download.setting(ExchangeTimeouts.self, ExchangeTimeouts(stall: .seconds(seconds)))
     let outcome = await outcome(of: patient, bench.client())
     #expect(outcome.error?.detail.contains("\(seconds) s") == true)
@@ -69,9 +69,11 @@ struct MovingContentTests {
 
   @Test("Content below the minimum rate ends after a minute, and the error says so")
   func trickling() async {
-    bench.stub.onAny(answer: .pieces(Array(repeating: Data(count: 1000), count: 50)).dripping(every: .seconds(4)))
+    bench.stub.onAny(reply: .pieces(Array(repeating: Data(count: 1000), count: 50)).paced(every: .seconds(4)))
     let outcome = await outcome(of: download, bench.client())
-    #expect(outcome.error?.detail == "content moved slower than 1024 bytes/s over 60 s; allow that with .timeout(_:)")
+    #expect(
+      outcome.error?.detail
+        == "content was transferred slower than 1024 bytes/s over 60 s; allow that with .timeout(_:)")
     #expect(outcome.duration == .seconds(64))
   }
 
@@ -79,7 +81,7 @@ struct MovingContentTests {
     "A steady upload of 36 s is sent, and its response has the rest of the limit",
     arguments: [(25, nil), (27, CallPhase.awaitingHead)])
   func upload(answer seconds: Int, phase: CallPhase?) async {
-    bench.stub.onAny(answer: .status(204).after(.seconds(seconds)))
+    bench.stub.onAny(reply: .status(204).after(.seconds(seconds)))
     let outcome = await outcome(of: upload, bench.client())
     #expect(outcome.error?.phase == phase)
     guard phase != nil else { return }
@@ -90,17 +92,17 @@ struct MovingContentTests {
 
   @Test("A long upload with a temporary rejection is retried: the delay still fits")
   func repeatedUpload() async {
-    bench.stub.on(.put, "/v1/file", answers: [.status(503), .status(204)])
-    let outcome = await outcome(of: upload, bench.client { $0.insert(Retry(.interactive), .after(.retry)) })
+    bench.stub.on(.put, "/v1/file", replies: [.status(503), .status(204)])
+    let outcome = await outcome(of: upload, bench.client { $0.insert(RetryMiddleware(.app), .after(.retry)) })
     #expect(outcome.error == nil && outcome.failedAttempts.count == 1)
   }
 
   @Test("The deadline of a later attempt does not count time in which content moved")
   func lateTurn() async {
-    bench.stub.on(.put, "/v1/file", answers: [.status(503), .status(204)])
+    bench.stub.on(.put, "/v1/file", replies: [.status(503), .status(204)])
     let turns = Log<MonotonicInstant?>()
     let api = bench.client {
-      $0.insert(Retry(.interactive), .after(.retry))
+      $0.insert(RetryMiddleware(.app), .after(.retry))
       $0.insert(Turns(seen: turns), .after(.scheduling))
     }
     _ = await outcome(of: upload, api)
@@ -110,7 +112,7 @@ struct MovingContentTests {
 
   @Test("A call's own timeout is hard: it ends a steady download, and the error names the limit")
   func ownLimit() async {
-    bench.stub.onAny(answer: steady(20))
+    bench.stub.onAny(reply: steady(20))
     let outcome = await outcome(of: download.timeout(.seconds(38)), bench.client())
     #expect(outcome.error?.cancellation == .deadline(.receiving) && outcome.duration == .seconds(38))
     #expect(outcome.error?.detail == "exceeded the call's limit of 38 s; change it with .timeout(_:)")
@@ -118,7 +120,7 @@ struct MovingContentTests {
 
   @Test("A call without a timeout has no timer")
   func noLimit() async {
-    bench.stub.onAny(answer: steady(2).stalled(after: 1))
+    bench.stub.onAny(reply: steady(2).stalled(after: 1))
     let api = bench.client()
     for request in [download.timeout(nil), download.timeout(.none)] {
       let call = bench.start(request, api)
@@ -132,7 +134,7 @@ struct MovingContentTests {
 
   @Test("An inherited deadline stays hard, and the error says so")
   func inherited() async {
-    bench.stub.onAny(answer: steady(20))
+    bench.stub.onAny(reply: steady(20))
     let api = bench.client()
     let call = Task(executorPreference: bench.executor) { [download] in
       await failure { try await api.withDeadline(.seconds(38)) { try await api.send(download) } }
@@ -146,9 +148,9 @@ struct MovingContentTests {
 
   @Test("Calls that share a steady download of 60 s all get it, late ones too, and after the first leaves")
   func shared() async {
-    bench.stub.onAny(answer: steady(15))
+    bench.stub.onAny(reply: steady(15))
     let api = bench.client()
-    let request = download.id("file", whenRunning: .join)
+    let request = download.id("file", onDuplicate: .coalesce)
     let first = bench.start(request.timeout(.seconds(50)), api)
     let second = bench.start(request, api)
     bench.pass(.seconds(25))
@@ -162,9 +164,9 @@ struct MovingContentTests {
 
   @Test("A call that joined a stalled download ends at the stall limit as well")
   func sharedStall() async {
-    bench.stub.onAny(answer: steady(9).stalled(after: 6))
+    bench.stub.onAny(reply: steady(9).stalled(after: 6))
     let api = bench.client()
-    let calls = (0..<2).map { _ in bench.start(download.id("file", whenRunning: .join), api) }
+    let calls = (0..<2).map { _ in bench.start(download.id("file", onDuplicate: .coalesce), api) }
     bench.pass(.seconds(60))
     for call in calls {
       let outcome = await call.value
@@ -175,8 +177,8 @@ struct MovingContentTests {
 
   @Test("A stream has the limit up to its head, and none for its content")
   func streams() async {
-    bench.stub.on(.get, "/v1/silent", answer: .stalled)
-    bench.stub.on(.get, "/v1/events", answer: .pieces(["a"]).stalled(after: 1))
+    bench.stub.on(.get, "/v1/silent", reply: .stalled)
+    bench.stub.on(.get, "/v1/events", reply: .pieces(["a"]).stalled(after: 1))
     let api = bench.client()
     let calls = ["silent", "events"].map { path in
       Task(executorPreference: bench.executor) {
@@ -200,7 +202,7 @@ struct MovingContentTests {
   @Test("The content of a rejected stream, read for the error, counts as moving content")
   func refusedStream() async {
     bench.stub.onAny(
-      answer: .pieces(Array(repeating: Data(count: 5000), count: 9), status: 500).dripping(every: .seconds(4)))
+      reply: .pieces(Array(repeating: Data(count: 5000), count: 9), status: 500).paced(every: .seconds(4)))
     let api = bench.client()
     let call = Task(executorPreference: bench.executor) {
       await failure { try await api.withResponse(to: Request<Data>.get("/events")) { _ in } }

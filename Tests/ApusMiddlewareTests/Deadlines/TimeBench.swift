@@ -14,7 +14,7 @@ struct TimeBench: Sendable {
   ) -> Client {
     var client = TestClient()
     client.settings.runtime = Runtime(clock: clock, executor: executor, random: { 0x8000_0000_0000_0000 })
-    client.settings.runtime.decodedOnExecutor = .max
+    client.settings.runtime.executorDecodingLimit = .max
     client.timeout = timeout
     client.customize = customize
     return client.over(stub)

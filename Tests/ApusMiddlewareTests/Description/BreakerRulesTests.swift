@@ -6,17 +6,17 @@ import Testing
 @Suite("Breakers that contradict other layers")
 struct BreakerRulesTests {
   private static let attempts: [RuleRow] = [
-    RuleRow([.attempts(3)], [.someRatio, .failuresInARow(5)]), RuleRow([.attempts(3)], [.failuresInARow(3)]),
-    RuleRow([.attempts(1)], [.failuresInARow(1)]), RuleRow([.failuresInARow(2)], [.attempts(3)]),
+    RuleRow([.attempts(3)], [.someRatio, .consecutiveFailures(5)]), RuleRow([.attempts(3)], [.consecutiveFailures(3)]),
+    RuleRow([.attempts(1)], [.consecutiveFailures(1)]), RuleRow([.consecutiveFailures(2)], [.attempts(3)]),
     RuleRow(
-      [.attempts(3)], [.someRatio, .failuresInARow(2)],
-      says: "B may open after 2 of the 3 attempts that one call makes, and refuses the others."),
+      [.attempts(3)], [.someRatio, .consecutiveFailures(2)],
+      says: "B can open after 2 of the 3 attempts of one call, and then refuses the rest."),
     RuleRow(
       [.attempts(12)], [], [.someRatio],
-      says: "C may open after 10 of the 12 attempts that one call makes, and refuses the others."),
+      says: "C can open after 10 of the 12 attempts of one call, and then refuses the rest."),
     RuleRow(
-      [.attempts(3)], [.failuresInARow(0)],
-      says: "B may open after 1 of the 3 attempts that one call makes, and refuses the others."),
+      [.attempts(3)], [.consecutiveFailures(0)],
+      says: "B can open after 1 of the 3 attempts of one call, and then refuses the rest."),
   ]
 
   @Test("The attempts of one call do not open the breaker before the last of them", arguments: attempts)
@@ -31,10 +31,10 @@ struct BreakerRulesTests {
   private static let windows: [RuleRow] = [
     RuleRow([.attemptLimit(.seconds(10))], [.someRatio]),
     RuleRow([.attemptLimit(.seconds(10))], [looking(back: .seconds(20))]), RuleRow([.attemptLimit(nil)], [.someRatio]),
-    RuleRow([.attemptLimit(.seconds(60))], [.failuresInARow(5)]),
+    RuleRow([.attemptLimit(.seconds(60))], [.consecutiveFailures(5)]),
     RuleRow(
       [.attemptLimit(.seconds(10))], [looking(back: .seconds(15))],
-      says: "B looks back for 15 s, and one attempt may take 10 s: it needs room for two."),
+      says: "B has a window of 15 s, but the attempt timeout is 10 s: the window must cover at least two attempts."),
   ]
 
   @Test("The breaker's window covers at least two attempts", arguments: windows)
@@ -48,18 +48,18 @@ struct BreakerRulesTests {
       [.permits(perOrigin: 5, total: 64)], [.attemptLimit(.seconds(10))], [looking(back: .seconds(30), minimum: 20)]),
     RuleRow(
       [.permits(perOrigin: 5, total: 64)], [.attemptLimit(.seconds(10))], [looking(back: .seconds(30), minimum: 21)],
-      says: "C judges by at least 21 exchanges in 30 s, and of 5 at a time, each for 10 s, only 20 end in it: an "
-        + "endpoint that hangs never opens its circuit."),
+      says: "C needs at least 21 exchanges in 30 s, but a concurrency limit of 5 and an attempt timeout of 10 s allow "
+        + "only 20: an endpoint that never responds does not open its circuit."),
     RuleRow(
       [.permits(perOrigin: .max, total: 2)], [.attemptLimit(.seconds(10))], [.someRatio],
-      says: "C judges by at least 10 exchanges in 30 s, and of 2 at a time, each for 10 s, only 8 end in it: an "
-        + "endpoint that hangs never opens its circuit."),
+      says: "C needs at least 10 exchanges in 30 s, but a concurrency limit of 2 and an attempt timeout of 10 s allow "
+        + "only 8: an endpoint that never responds does not open its circuit."),
     RuleRow(
       [.permits(perOrigin: 64, total: .max)], [.attemptLimit(.seconds(10))],
       [looking(back: .seconds(30), minimum: 100)]),
     RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(nil)], [.someRatio]),
     RuleRow([.attemptLimit(.seconds(10))], [looking(back: .seconds(30), minimum: 1000)]),
-    RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(.seconds(10))], [.failuresInARow(5)]),
+    RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(.seconds(10))], [.consecutiveFailures(5)]),
     // Another rule reports this one.
     RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(.seconds(20))], [.someRatio]),
   ]
@@ -76,9 +76,9 @@ struct BreakerRulesTests {
     RuleRow([pace(.seconds(1), burst: 5)], [looking(back: .seconds(30), minimum: 35)]),
     RuleRow(
       [pace(.seconds(1), burst: 5)], [looking(back: .seconds(30), minimum: 36)],
-      says: "B judges by at least 36 exchanges in 30 s, and A lets only 35 through."),
+      says: "B needs at least 36 exchanges in 30 s, but A admits only 35: the failure ratio never applies."),
     RuleRow([pace(.zero, burst: 0)], [looking(back: .seconds(30), minimum: 100)]),
-    RuleRow([pace(.seconds(60), burst: 1)], [.failuresInARow(5)]),
+    RuleRow([pace(.seconds(60), burst: 1)], [.consecutiveFailures(5)]),
   ]
 
   @Test("The rate limit admits enough exchanges for the breaker to judge", arguments: rates)

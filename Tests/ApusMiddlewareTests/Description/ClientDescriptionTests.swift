@@ -61,7 +61,7 @@ struct ClientDescriptionTests {
         trace: Saying
         retry: Saying (3 attempts, of my own yes)
         transport: Silent
-        transport: Wire (2 connections to one origin, 4 in all)
+        transport: Wire (2 connections per origin, 4 in total)
         environment: default (https://api.example.com/v1)
         observer: Watching (level info)
         """)
@@ -71,10 +71,10 @@ struct ClientDescriptionTests {
   func value() {
     let api = client([(Saying(facts: [.attempts(3)]), .after(.retry)), (Silent(), .after(.cookies))])
     let description = api.describe()
-    #expect(description.layers.map(\.place) == [.slot(.retry), .slot(.cookies), .transport])
+    #expect(description.layers.map(\.position) == [.slot(.retry), .slot(.cookies), .transport])
     #expect(description.layers.map(\.name) == ["Saying", "Silent", "StubTransport"])
     #expect(description.layers.map(\.facts) == [[.attempts(3)], [], []])
-    #expect(description.observers.map(\.place) == [.observer])
+    #expect(description.observers.map(\.position) == [.observer])
     #expect(description.warnings.isEmpty)
     #expect(description == api.describe() && description != client([]).describe())
   }
@@ -87,11 +87,10 @@ struct ClientDescriptionTests {
         (Saying(facts: [.attempts(2)]), .after(.retry)),
       ], over: Wire(facts: [.connections(perOrigin: 4, total: 4)]))
     let description = api.describe()
-    #expect(description.warnings.map(\.code) == [.permitsHeldInPauses, .permitsBeyondConnections])
+    #expect(description.warnings.map(\.code) == [.permitsHeldDuringBackoff, .permitsBeyondConnections])
     let lines = "\(description)".split(separator: "\n")
-    #expect(
-      lines.suffix(2).first
-        == "warning: Saying stands outside Saying: its permits are held while Saying pauses. [permitsHeldInPauses]")
+    let first = "warning: Saying is outside Saying: permits are held during the delays between attempts."
+    #expect(lines.suffix(2).first.map(String.init) == first + " [permitsHeldDuringBackoff]")
     #expect(lines.last?.hasSuffix("[permitsBeyondConnections]") == true)
   }
 
@@ -102,7 +101,7 @@ struct ClientDescriptionTests {
       environment: Environment(baseURL: "https://api.example.com"), pipeline: pipeline, transport: StubTransport())
     #expect(
       api.describe().layers.map(\.description) == [
-        "coalescing: CoalescingMiddleware (joins responses up to 1048576 bytes, at most 1024 shared exchanges)",
+        "coalescing: CoalescingMiddleware (coalesces responses up to 1048576 bytes, at most 1024 shared exchanges)",
         "transport: StubTransport",
       ])
   }

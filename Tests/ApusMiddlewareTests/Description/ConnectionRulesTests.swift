@@ -8,8 +8,8 @@ struct ConnectionRulesTests {
   private static let pool = [Fact.connections(perOrigin: 16, total: 256)]
 
   private static func waiting(_ granted: String, _ there: Int) -> String {
-    "A lets \(granted), and B has \(there) connections for them: the others wait there, the urgent no less than the "
-      + "rest, while their time runs."
+    "A allows \(granted), but B has only \(there) connections for them: the other calls wait in the transport, "
+      + "whatever their priority, while their timeouts run."
   }
 
   private static let rows: [RuleRow] = [
@@ -21,11 +21,11 @@ struct ConnectionRulesTests {
     RuleRow([.permits(perOrigin: 64, total: 8)], pool),
     RuleRow([.permits(perOrigin: 64, total: 64)], [.connections(perOrigin: .max, total: .max)]),
     RuleRow([.permits(perOrigin: 64, total: 64)], [.setting("connections", "6")]), RuleRow([.attempts(3)], pool),
-    RuleRow([.permits(perOrigin: 64, total: .max)], pool, says: waiting("64 go at a time to one origin", 16)),
+    RuleRow([.permits(perOrigin: 64, total: .max)], pool, says: waiting("64 concurrent calls per origin", 16)),
     RuleRow(
       [.permits(perOrigin: 8, total: 64)], [.connections(perOrigin: 16, total: 4)],
-      says: waiting("8 go at a time to one origin", 4)),
-    RuleRow([.permits(perOrigin: 5, total: 300)], pool, says: waiting("300 go at a time in all", 256)),
+      says: waiting("8 concurrent calls per origin", 4)),
+    RuleRow([.permits(perOrigin: 5, total: 300)], pool, says: waiting("300 concurrent calls in total", 256)),
   ]
 
   @Test("The scheduler admits no more calls than the transport has connections", arguments: rows)

@@ -16,14 +16,14 @@ struct ContradictionsTests {
     (.attemptLimitBeyondTotal, RuleRow([.totalLimit(.seconds(1))], [attempt])),
     (.attemptsBeyondTotal, RuleRow([.totalLimit(.seconds(10))], [.attempts(9)], [attempt])),
     (.serverDelayBeyondTotal, RuleRow([total], [.attempts(2), .serverDelay(upTo: .seconds(60), isClamped: true)])),
-    (.noPauses, RuleRow([.attempts(2), .pauses(first: .zero, longest: .zero)])),
+    (.noBackoff, RuleRow([.attempts(2), .backoff(first: .zero, maximum: .zero)])),
     (.budgetTooSmall, RuleRow([.attempts(2), .budget(capacity: 0, cost: 1)])),
     (.attemptsMultiply, RuleRow([.attempts(2)], [.attempts(2)])),
-    (.permitsHeldInPauses, RuleRow([.permits(perOrigin: 1, total: 1)], [.attempts(2)])),
+    (.permitsHeldDuringBackoff, RuleRow([.permits(perOrigin: 1, total: 1)], [.attempts(2)])),
     (.breakerOutsideRetry, RuleRow([.someRatio], [.attempts(2)])),
     (.attemptLimitOutsideRetry, RuleRow([attempt], [.attempts(2)])),
     (.totalLimitInsideRetry, RuleRow([.attempts(2)], [total])),
-    (.breakerWithinOneCall, RuleRow([.attempts(2)], [.failuresInARow(1)])),
+    (.breakerWithinOneCall, RuleRow([.attempts(2)], [.consecutiveFailures(1)])),
     (.breakerWindowTooShort, RuleRow([.attemptLimit(.seconds(20))], [.someRatio])),
     (.breakerBeyondPermits, RuleRow([.permits(perOrigin: 1, total: 1)], [attempt], [.someRatio])),
     (.breakerBeyondRate, RuleRow([.rate(interval: .seconds(60), burst: 1)], [.someRatio])),
@@ -73,10 +73,10 @@ private struct AbsurdFacts {
 
   mutating func next() -> [Fact] {
     var facts: [Fact] = [
-      .totalLimit(time()), .attemptLimit(time()), .attempts(count()), .pauses(first: time(), longest: time()),
+      .totalLimit(time()), .attemptLimit(time()), .attempts(count()), .backoff(first: time(), maximum: time()),
       .serverDelay(upTo: time(), isClamped: true), .budget(capacity: count(), cost: count()),
       .permits(perOrigin: count(), total: count()), .rate(interval: time(), burst: count()),
-      .failureRatio(pick(Self.ratios), minimum: count(), window: time()), .failuresInARow(count()),
+      .failureRatio(pick(Self.ratios), minimum: count(), window: time()), .consecutiveFailures(count()),
       .connections(perOrigin: count(), total: count()), .time("", nil), .setting("", ""),
     ]
     facts.shuffle(using: &generator)

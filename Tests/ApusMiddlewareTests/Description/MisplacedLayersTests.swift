@@ -23,58 +23,76 @@ struct MisplacedLayersTests {
   func inOrder() {
     #expect(
       codes([
-        (Retry(), .after(.retry)), (Scheduling(), .after(.scheduling)), (AttemptDeadline(), .after(.attemptDeadline)),
-        (RateLimiter(), .after(.rateLimit)), (CircuitBreaker(), .after(.breaker)), (Redirects(), .after(.redirects)),
+        (RetryMiddleware(), .after(.retry)), (SchedulingMiddleware(), .after(.scheduling)),
+        (AttemptTimeoutMiddleware(), .after(.attemptTimeout)),
+        (RateLimiter(), .after(.rateLimit)), (CircuitBreaker(), .after(.breaker)),
+        (RedirectMiddleware(), .after(.redirects)),
       ]).isEmpty)
   }
 
   @Test("Scheduling outside retry holds permits during delays")
   func schedulingOutside() {
-    #expect(codes([(Retry(), .after(.retry)), (Scheduling(), .beforeRetry)]) == [.permitsHeldInPauses])
-    #expect(codes([(Retry(), .after(.scheduling)), (Scheduling(), .before(.scheduling))]) == [.permitsHeldInPauses])
+    #expect(
+      codes([(RetryMiddleware(), .after(.retry)), (SchedulingMiddleware(), .beforeRetry)]) == [
+        .permitsHeldDuringBackoff
+      ])
+    #expect(
+      codes([(RetryMiddleware(), .after(.scheduling)), (SchedulingMiddleware(), .before(.scheduling))]) == [
+        .permitsHeldDuringBackoff
+      ])
   }
 
   @Test("Two retries multiply their attempts, unless one has none")
   func twoRetries() {
-    #expect(codes([(Retry(), .after(.retry)), (Retry(.server), .beforeTransport)]) == [.attemptsMultiply])
-    #expect(codes([(Retry(), .after(.retry)), (Retry(.none), .beforeTransport)]).isEmpty)
+    #expect(
+      codes([(RetryMiddleware(), .after(.retry)), (RetryMiddleware(.server), .beforeTransport)]) == [.attemptsMultiply])
+    #expect(codes([(RetryMiddleware(), .after(.retry)), (RetryMiddleware(.none), .beforeTransport)]).isEmpty)
   }
 
   @Test("A breaker outside retry counts calls, and a strict one refuses what retry sends")
   func breakers() {
-    #expect(codes([(Retry(), .after(.retry)), (CircuitBreaker(), .beforeRetry)]) == [.breakerOutsideRetry])
-    let quick = CircuitBreaker(BreakerPolicy(consecutive: 2))
-    #expect(codes([(Retry(), .after(.retry)), (quick, .after(.breaker))]) == [.breakerWithinOneCall])
+    #expect(codes([(RetryMiddleware(), .after(.retry)), (CircuitBreaker(), .beforeRetry)]) == [.breakerOutsideRetry])
+    let quick = CircuitBreaker(BreakerPolicy(consecutiveFailures: 2))
+    #expect(codes([(RetryMiddleware(), .after(.retry)), (quick, .after(.breaker))]) == [.breakerWithinOneCall])
     let slow = RateLimiter(.perMinute(1))
     #expect(codes([(slow, .after(.rateLimit)), (CircuitBreaker(), .after(.breaker))]) == [.breakerBeyondRate])
   }
 
   @Test("Deadlines on the wrong side of retry, in the wrong order, or longer than a breaker's window")
   func deadlines() {
-    #expect(codes([(Retry(), .after(.retry)), (AttemptDeadline(), .beforeRetry)]) == [.attemptLimitOutsideRetry])
     #expect(
-      codes([(Retry(), .after(.retry)), (TotalDeadline(), .afterRetry)], within: nil) == [.totalLimitInsideRetry])
-    #expect(codes([(AttemptDeadline(standard: .seconds(60)), .afterRetry)]) == [.attemptLimitBeyondTotal])
-    #expect(
-      codes([(AttemptDeadline(standard: .seconds(20)), .afterRetry), (CircuitBreaker(), .after(.breaker))]) == [
-        .breakerWindowTooShort
+      codes([(RetryMiddleware(), .after(.retry)), (AttemptTimeoutMiddleware(), .beforeRetry)]) == [
+        .attemptLimitOutsideRetry
       ])
     #expect(
+      codes([(RetryMiddleware(), .after(.retry)), (TimeoutMiddleware(), .afterRetry)], within: nil) == [
+        .totalLimitInsideRetry
+      ])
+    #expect(codes([(AttemptTimeoutMiddleware(standard: .seconds(60)), .afterRetry)]) == [.attemptLimitBeyondTotal])
+    #expect(
+      codes([(AttemptTimeoutMiddleware(standard: .seconds(20)), .afterRetry), (CircuitBreaker(), .after(.breaker))])
+        == [
+          .breakerWindowTooShort
+        ])
+    #expect(
       codes([
-        (Scheduling(Scheduler(SchedulingLimits(perOrigin: 1))), .after(.scheduling)),
-        (AttemptDeadline(), .after(.attemptDeadline)), (CircuitBreaker(), .after(.breaker)),
+        (SchedulingMiddleware(Scheduler(ConcurrencyLimits(perOrigin: 1))), .after(.scheduling)),
+        (AttemptTimeoutMiddleware(), .after(.attemptTimeout)), (CircuitBreaker(), .after(.breaker)),
       ]) == [.breakerBeyondPermits])
   }
 
   @Test("Delays longer than the call, none at all, and a budget without effect")
   func pauses() {
-    #expect(codes([(Retry(RetryPolicy(attempts: 4, base: .seconds(15))), .after(.retry))]) == [.attemptsBeyondTotal])
-    #expect(codes([(Retry(RetryPolicy(base: .zero)), .after(.retry))]) == [.noPauses])
+    #expect(
+      codes([(RetryMiddleware(RetryPolicy(maximumAttempts: 4, baseDelay: .seconds(15))), .after(.retry))]) == [
+        .attemptsBeyondTotal
+      ])
+    #expect(codes([(RetryMiddleware(RetryPolicy(baseDelay: .zero)), .after(.retry))]) == [.noBackoff])
     var policy = RetryPolicy()
     policy.serverDelay = .clamped(to: .seconds(30))
-    #expect(codes([(Retry(policy), .after(.retry))]) == [.serverDelayBeyondTotal])
+    #expect(codes([(RetryMiddleware(policy), .after(.retry))]) == [.serverDelayBeyondTotal])
     var budget = RetryBudget()
     budget.capacity = 10
-    #expect(codes([(Retry(budget: budget), .after(.retry))]) == [.budgetTooSmall])
+    #expect(codes([(RetryMiddleware(budget: budget), .after(.retry))]) == [.budgetTooSmall])
   }
 }

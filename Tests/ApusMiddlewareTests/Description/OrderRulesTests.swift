@@ -9,10 +9,10 @@ struct OrderRulesTests {
     RuleRow([.attempts(3)]), RuleRow([.attempts(3)], [.attempts(1)]), RuleRow([]),
     RuleRow(
       [.attempts(3)], [.somePauses], [.attempts(4)],
-      says: "A and C try again, one inside the other: up to 12 attempts of one call."),
+      says: "A and C retry, one inside the other: a call can make up to 12 attempts."),
     RuleRow(
       [.attempts(.max)], [.attempts(3)],
-      says: "A and B try again, one inside the other: up to \(Int.max) attempts of one call."),
+      says: "A and B retry, one inside the other: a call can make up to \(Int.max) attempts."),
   ]
 
   @Test("Only one layer retries", arguments: retries)
@@ -26,24 +26,24 @@ struct OrderRulesTests {
     RuleRow([.permits(perOrigin: .max, total: .max)], [.attempts(3)]),
     RuleRow(
       [.permits(perOrigin: 5, total: 64)], [.attempts(3)],
-      says: "A stands outside B: its permits are held while B pauses."),
+      says: "A is outside B: permits are held during the delays between attempts."),
     RuleRow(
       [.attempts(3)], [.permits(perOrigin: .max, total: 64)], [.attempts(2)],
-      says: "B stands outside C: its permits are held while C pauses."),
+      says: "B is outside C: permits are held during the delays between attempts."),
   ]
 
   @Test("Permits are acquired inside the retrying layer", arguments: permits)
-  func permitsHeldInPauses(row: RuleRow) {
-    #expect(Contradictions.permitsHeldInPauses(row.layers) == row.warning(.permitsHeldInPauses))
+  func permitsHeldDuringBackoff(row: RuleRow) {
+    #expect(Contradictions.permitsHeldDuringBackoff(row.layers) == row.warning(.permitsHeldDuringBackoff))
   }
 
   private static let breakers: [RuleRow] = [
-    RuleRow([.attempts(3)], [.failuresInARow(5)]), RuleRow([.failuresInARow(5)], [.attempts(1)]),
+    RuleRow([.attempts(3)], [.consecutiveFailures(5)]), RuleRow([.consecutiveFailures(5)], [.attempts(1)]),
     RuleRow(
-      [.failuresInARow(5)], [.attempts(3)],
-      says: "A stands outside B: it counts no attempts, and stops none once it is open."),
+      [.consecutiveFailures(5)], [.attempts(3)],
+      says: "A is outside B: the circuit breaker neither counts nor refuses attempts."),
     RuleRow(
-      [.someRatio], [.attempts(3)], says: "A stands outside B: it counts no attempts, and stops none once it is open."),
+      [.someRatio], [.attempts(3)], says: "A is outside B: the circuit breaker neither counts nor refuses attempts."),
   ]
 
   @Test("A breaker is placed inside the retrying layer", arguments: breakers)
@@ -56,7 +56,7 @@ struct OrderRulesTests {
     RuleRow([.attemptLimit(.seconds(10))], [.attempts(1)]),
     RuleRow(
       [.attemptLimit(.seconds(10))], [.attempts(3)],
-      says: "A stands outside B: it limits all attempts of a call together."),
+      says: "A is outside B: the attempt timeout limits all attempts of a call together."),
   ]
 
   @Test("The attempt timeout is placed inside the retrying layer", arguments: attemptLimits)
@@ -70,7 +70,7 @@ struct OrderRulesTests {
     RuleRow([.totalLimit(.seconds(30))], [.attempts(3)], [.totalLimit(.seconds(20))]),
     RuleRow(
       [.attempts(3)], [.totalLimit(.seconds(30))],
-      says: "B stands inside A, which does not see how much time is left."),
+      says: "B is inside A, which does not see the remaining time of the call."),
   ]
 
   @Test("The total timeout is placed outside the retrying layer", arguments: totalLimits)

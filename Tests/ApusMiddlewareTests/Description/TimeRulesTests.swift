@@ -17,10 +17,10 @@ struct TimeRulesTests {
     RuleRow([.totalLimit(.seconds(Int64.max))], [.attemptLimit(.seconds(10))]),
     RuleRow(
       [.totalLimit(.seconds(5))], [.attemptLimit(.seconds(10))],
-      says: "An attempt may take 10 s and the whole call 5 s: the call always ends first."),
+      says: "The attempt timeout of 10 s exceeds the total timeout of 5 s and never applies."),
     RuleRow(
       [.totalLimit(.seconds(30))], [.totalLimit(.milliseconds(1500))], [.attemptLimit(.seconds(10))],
-      says: "An attempt may take 10 s and the whole call 1.5 s: the call always ends first."),
+      says: "The attempt timeout of 10 s exceeds the total timeout of 1.5 s and never applies."),
   ]
 
   @Test("An attempt may not take longer than its call; the nearest limits count", arguments: attemptLimits)
@@ -36,22 +36,20 @@ struct TimeRulesTests {
     // An attempt is not started at the very last moment.
     RuleRow(
       [.totalLimit(.seconds(20))], [.attempts(3)], [.attemptLimit(.seconds(20))],
-      says: "B makes 3 attempts, and where one takes the 20 s that it may, no other can begin within the 20 s of the "
-        + "whole call."),
+      says: "B makes 3 attempts, but after an attempt timeout of 20 s no retry can start within the total timeout of "
+        + "20 s."),
     RuleRow(
-      [.totalLimit(.seconds(20))], [.attempts(2), .pauses(first: .seconds(2), longest: .seconds(20))],
+      [.totalLimit(.seconds(20))], [.attempts(2), .backoff(first: .seconds(2), maximum: .seconds(20))],
       [.attemptLimit(.seconds(18))],
-      says: "B makes 2 attempts, and where one takes the 18 s that it may, no other can begin within the 20 s of the "
-        + "whole call."),
+      says: "B makes 2 attempts, but after an attempt timeout of 18 s no retry can start within the total timeout of "
+        + "20 s."),
     RuleRow(
-      [.totalLimit(.seconds(30))], [.attempts(5), .pauses(first: .seconds(8), longest: .seconds(20))],
-      says: "B makes 5 attempts, and where pauses are as long as they may be only 3 can begin within the 30 s of the "
-        + "whole call."),
+      [.totalLimit(.seconds(30))], [.attempts(5), .backoff(first: .seconds(8), maximum: .seconds(20))],
+      says: "B makes 5 attempts, but with the maximum delays only 3 can start within the total timeout of 30 s."),
     RuleRow(
       [.totalLimit(.milliseconds(500))],
-      [.attempts(600), .pauses(first: .milliseconds(8), longest: .milliseconds(1))],
-      says: "B makes 600 attempts, and where pauses are as long as they may be only 500 can begin within the 500 ms of "
-        + "the whole call."),
+      [.attempts(600), .backoff(first: .milliseconds(8), maximum: .milliseconds(1))],
+      says: "B makes 600 attempts, but with the maximum delays only 500 can start within the total timeout of 500 ms."),
     RuleRow([.totalLimit(.seconds(1))], [.attempts(1)], [.attemptLimit(.seconds(1))]),
     RuleRow([.totalLimit(nil)], [.attempts(9), .somePauses], [.attemptLimit(.seconds(60))]),
     RuleRow([.totalLimit(.seconds(30))], [.attempts(.max)]),
@@ -75,7 +73,7 @@ struct TimeRulesTests {
     RuleRow([.totalLimit(.seconds(30))], [.attempts(1), .serverDelay(upTo: .seconds(60), isClamped: true)]),
     RuleRow(
       [.totalLimit(.seconds(30))], [.attempts(3), .serverDelay(upTo: .seconds(30), isClamped: true)],
-      says: "B cuts a server's delay to 30 s, and the whole call has 30 s: it would end before the delay does."),
+      says: "B clamps a server's delay to 30 s, but the total timeout is 30 s: the call ends before the delay does."),
   ]
 
   @Test(
@@ -85,19 +83,19 @@ struct TimeRulesTests {
     #expect(Contradictions.serverDelayBeyondTotal(row.layers) == row.warning(.serverDelayBeyondTotal))
   }
 
-  private static let atOnce = "A tries again without a pause: a server in trouble gets all attempts at once."
+  private static let atOnce = "A retries without a delay: an overloaded server gets all attempts immediately."
 
   private static let pauses: [RuleRow] = [
     RuleRow([.attempts(3), .somePauses]), RuleRow([.attempts(3)]),
-    RuleRow([.attempts(1), .pauses(first: .zero, longest: .zero)]),
-    RuleRow([.attempts(3), .pauses(first: .zero, longest: .seconds(20))], says: atOnce),
-    RuleRow([.attempts(3), .pauses(first: .seconds(1), longest: .zero)], says: atOnce),
-    RuleRow([.attempts(3), .pauses(first: .seconds(-1), longest: .seconds(1))], says: atOnce),
+    RuleRow([.attempts(1), .backoff(first: .zero, maximum: .zero)]),
+    RuleRow([.attempts(3), .backoff(first: .zero, maximum: .seconds(20))], says: atOnce),
+    RuleRow([.attempts(3), .backoff(first: .seconds(1), maximum: .zero)], says: atOnce),
+    RuleRow([.attempts(3), .backoff(first: .seconds(-1), maximum: .seconds(1))], says: atOnce),
   ]
 
   @Test("Retries have a delay between attempts", arguments: pauses)
-  func noPauses(row: RuleRow) {
-    #expect(Contradictions.noPauses(row.layers) == row.warning(.noPauses))
+  func noBackoff(row: RuleRow) {
+    #expect(Contradictions.noBackoff(row.layers) == row.warning(.noBackoff))
   }
 
   private static let budgets: [RuleRow] = [
@@ -106,7 +104,7 @@ struct TimeRulesTests {
     RuleRow([.attempts(3), .budget(capacity: 0, cost: 0)]), RuleRow([.attempts(1), .budget(capacity: 0, cost: 14)]),
     RuleRow(
       [.attempts(3), .budget(capacity: 10, cost: 14)],
-      says: "A has 10 to spend and another attempt costs 14: there is never another."),
+      says: "A has a retry budget of 10, but a retry costs 14: the budget never suffices."),
   ]
 
   @Test("The retry budget suffices for at least one retry", arguments: budgets)

@@ -31,7 +31,7 @@ struct ErrorCodeTests {
     let own = bench.stub.exchanges.filter { $0.call == error.id && $0.target.contains("/reset/") }
     if error.attempts == 0 { #expect(own.isEmpty && error.requestState == .notSent) }
     if own.isEmpty { #expect(error.requestState == .notSent) }
-    if error.requestState == .answered { #expect(error.attempts == 1 && own.count == 1) }
+    if error.requestState == .responded { #expect(error.attempts == 1 && own.count == 1) }
   }
 
   /// A sentence for each code, and none that two of them share but the two that mean the same to a person.
@@ -40,7 +40,7 @@ struct ErrorCodeTests {
     var sentences: [String: Set<CallError.Code>] = [:]
     for code in CallError.Code.allCases {
       // A server's own sentence would take the place of the English one.
-      let sentence = try await sentence(of: code, .notReported) { _ in }
+      let sentence = try await sentence(of: code, .serverFailure) { _ in }
       #expect(sentence.first?.isUppercase == true && sentence.hasSuffix(".") && sentence.contains(" "), "\(sentence)")
       #expect(!sentence.contains(code.rawValue) || code == .offline || code == .cancelled)
       sentences[sentence, default: []].insert(code)
@@ -81,7 +81,7 @@ struct ErrorCodeTests {
     let ways = FailingCall.ways(to: code)
     let call = try #require(ways.first { $0.category == category } ?? ways.first)
     let (error, _) = try await call.run(.bearer, adjust)
-    #expect(error.errorDescription == error.sentence)
-    return error.sentence
+    #expect(error.errorDescription == error.message)
+    return error.message
   }
 }

@@ -8,15 +8,15 @@ extension FailingCall {
     switch code {
     case .invalidRequest: invalid + unusableCredentials
     case .encoding: unencodable
-    case .declined: [declined, needing]
+    case .refused: [declined, needing]
     case .offline: [refusing("no network", .offline, (code, .offline, .notSent))]
     case .hostNotFound: [refusing("no address", .hostNotFound, (code, .unreachable, .notSent))]
     case .connectionFailed: [refusing("no connection", .connectionFailed, (code, .unreachable, .notSent))]
-    case .tls: [refusing("no secure connection", .tls, (code, .notReported, .notSent))]
+    case .tls: [refusing("no secure connection", .tls, (code, .serverFailure, .notSent))]
     case .timeout: timeouts
     case .cancelled: cancellations
-    case .broken: broken
-    case .malformedResponse: [refusing("no HTTP", .malformedResponse, (code, .notReported, .answered))]
+    case .connectionLost: broken
+    case .malformedResponse: [refusing("no HTTP", .malformedResponse, (code, .serverFailure, .responded))]
     case .contentTooLarge: [tooLarge]
     case .rejected: refusals
     case .decoding: undecodable
@@ -38,11 +38,11 @@ extension FailingCall {
   }
 
   private static var declined: FailingCall {
-    FailingCall("an id in use", (.declined, .invalidRequest, .preparing, .notSent)) {
+    FailingCall("an id in use", (.refused, .invalidRequest, .preparing, .notSent)) {
       $0.gated = { .accepted().waiting(for: $0) }
-      $0.change = { $0.id("one", whenRunning: .refuse) }
+      $0.change = { $0.id("one", onDuplicate: .refuse) }
       $0.before = { bench in
-        bench.send(.get("/first").id("one", whenRunning: .allow))
+        bench.send(.get("/first").id("one", onDuplicate: .allow))
         try await bench.gate.waitForArrivals(1)
       }
     }
@@ -56,7 +56,7 @@ extension FailingCall {
         $0.meanwhile = { bench, _ in try await expire(bench, afterArrivals: 1) }
       },
       FailingCall("no time at all", (.timeout, .timeout, .waiting, .notSent)) { $0.change = { $0.timeout(.zero) } },
-      FailingCall("content that stops", (.timeout, .timeout, .receiving, .answered)) {
+      FailingCall("content that stops", (.timeout, .timeout, .receiving, .responded)) {
         $0.gated = stopping
         $0.change = { $0.timeout(.seconds(1)) }
         $0.meanwhile = { bench, _ in try await expire(bench, afterArrivals: 2) }
@@ -74,7 +74,7 @@ extension FailingCall {
           bench.api.calls.cancel(tag: "t")
         }
       },
-      FailingCall("the caller's task", (.cancelled, .cancelled, .receiving, .answered)) {
+      FailingCall("the caller's task", (.cancelled, .cancelled, .receiving, .responded)) {
         $0.gated = stopping
         $0.meanwhile = { bench, call in
           try await bench.gate.waitForArrivals(2)
@@ -93,7 +93,7 @@ extension FailingCall {
   }
 
   /// One piece of content, and then nothing more.
-  @Sendable private static func stopping(_ gate: Gate) -> StubAnswer {
+  @Sendable private static func stopping(_ gate: Gate) -> StubReply {
     gate.release(1)
     return .pieces([SecretPlace.responseContent.secret, "more"], gate: gate)
   }
@@ -106,24 +106,24 @@ extension FailingCall {
 
   private static var broken: [FailingCall] {
     [
-      refusing("the connection breaks", .broken, (.broken, .notReported, .maybeSent)),
-      FailingCall("an error of the platform", (.broken, .notReported, .awaitingHead, .maybeSent)) {
+      refusing("the connection breaks", .connectionLost, (.connectionLost, .serverFailure, .maybeSent)),
+      FailingCall("an error of the platform", (.connectionLost, .serverFailure, .awaitingHead, .maybeSent)) {
         $0.answer = .failure(TellingError())
       },
-      FailingCall("content that breaks off", (.broken, .notReported, .receiving, .answered)) {
-        $0.answer = .pieces([SecretPlace.responseContent.secret, "more"]).brokenOff(after: 1)
+      FailingCall("content that breaks off", (.connectionLost, .serverFailure, .receiving, .responded)) {
+        $0.answer = .pieces([SecretPlace.responseContent.secret, "more"]).failing(after: 1)
       },
     ]
   }
 
   private static var tooLarge: FailingCall {
-    FailingCall("content above the limit", (.contentTooLarge, .notReported, .receiving, .answered)) {
+    FailingCall("content above the limit", (.contentTooLarge, .serverFailure, .receiving, .responded)) {
       $0.change = { $0.contentLimit(10) }
     }
   }
 
   private static var handler: FailingCall {
-    FailingCall("the app's closure throws", (.handler, .handler, .handling, .answered)) {
+    FailingCall("the app's closure throws", (.handler, .handler, .handling, .responded)) {
       $0.handler = { response in
         _ = try await response.collect()
         throw TellingError()

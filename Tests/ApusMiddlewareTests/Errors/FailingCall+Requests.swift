@@ -29,7 +29,7 @@ extension FailingCall {
       },
       waiting("a middleware that throws") { $0.setUp = { $0.customize = { $0.insert(Throwing(), .beforeRetry) } } },
       FailingCall("what a transport cannot do", (.invalidRequest, .invalidRequest, .awaitingHead, .notSent)) {
-        $0.answer = .failure(TransportError(.unsupported, requestState: .notSent, underlying: TellingError()))
+        $0.answer = .failure(TransportError(.invalidRequest, requestState: .notSent, underlying: TellingError()))
       },
     ]
   }
@@ -38,14 +38,14 @@ extension FailingCall {
     [
       waiting("a token that cannot be sent") {
         $0.setUp = {
-          $0.environment.authentication = .bearer(MemoryCredentials(token: SecretPlace.credential.secret + "\n"))
+          $0.environment.authentication = .bearer(MemoryCredentialsStore(token: SecretPlace.credential.secret + "\n"))
         }
       },
       waiting("a name with a colon") {
         $0.setUp = {
           let secret = Secret(SecretPlace.credential.secret)
           $0.environment.authentication = .basic(
-            MemoryCredentials(.password(user: SecretPlace.userName.secret + ":", secret)))
+            MemoryCredentialsStore(.password(user: SecretPlace.userName.secret + ":", secret)))
         }
       },
       waiting("a source that throws") {
@@ -103,7 +103,7 @@ private struct Throwing: Middleware {
 }
 
 /// A source that cannot be read.
-struct Unreadable: CredentialSource {
+struct Unreadable: CredentialsStore {
   let error: any Error
   var key = SecretPlace.source.secret
 

@@ -36,9 +36,9 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
   let category: CallError.Category
   let phase: CallPhase
   let state: RequestState
-  var answer = StubAnswer.accepted()
+  var answer = StubReply.accepted()
   /// The answer in place of ``answer``, when it waits for the test.
-  var gated: (@Sendable (Gate) -> StubAnswer)?
+  var gated: (@Sendable (Gate) -> StubReply)?
   /// Changes the client.
   var setUp: @Sendable (inout TestClient) -> Void = { _ in }
   /// Changes the request.
@@ -74,12 +74,13 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
   /// The client, with a secret wherever one can have one.
   func client(_ scheme: Scheme) -> TestClient {
     var client = TestClient(BaseURL(stringLiteral: "https://api.example.com/v1?base=\(SecretPlace.baseQuery.secret)"))
-    let token = MemoryCredentials(token: SecretPlace.credential.secret)
+    let token = MemoryCredentialsStore(token: SecretPlace.credential.secret)
     client.environment.authentication =
       switch scheme {
       case .bearer: .bearer(token)
       case .basic:
-        .basic(MemoryCredentials(.password(user: SecretPlace.userName.secret, Secret(SecretPlace.credential.secret))))
+        .basic(
+          MemoryCredentialsStore(.password(user: SecretPlace.userName.secret, Secret(SecretPlace.credential.secret))))
       case .keyField: .apiKey(token, field: "X-Api-Key")
       case .keyParameter: .apiKey(token, queryParameter: "api_key")
       }
@@ -121,12 +122,12 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
   }
 }
 
-extension StubAnswer {
+extension StubReply {
   /// A response with secrets in its content and fields.
   static func accepted(
     _ json: String = #"{"title":"Ran","token":"\#(SecretPlace.responseContent.secret)"}"#, status: Int = 200,
     type: String = "application/json"
-  ) -> StubAnswer {
+  ) -> StubReply {
     .json(
       json, status: status,
       fields: [

@@ -12,7 +12,7 @@ struct ReasonTests {
     var description: String { "s3cr3t" }
   }
 
-  private struct Failing: CredentialSource {
+  private struct Failing: CredentialsStore {
     let error: any Error
 
     func current() async throws -> StoredCredential { throw error }

@@ -29,8 +29,8 @@ struct SentinelTests {
       "description": error.description, "debugDescription": error.debugDescription,
       "reflected": String(reflecting: error), "texts": texts(of: error), "any": texts(of: error as any Error),
       "held": texts(of: Holder(error: error, maybe: error, result: .failure(error))), "listed": texts(of: [error]),
-      "errorDescription": error.errorDescription ?? "", "sentence": error.sentence, "detail": error.detail,
-      "place": error.place ?? "", "trace": "\(error.trace)",
+      "errorDescription": error.errorDescription ?? "", "sentence": error.message, "detail": error.detail,
+      "place": error.codingPath ?? "", "trace": "\(error.trace)",
       "trace's texts": texts(of: error.trace), "endpoint": texts(of: error.endpoint),
       "cancellation": texts(of: error.cancellation as Any),
     ]
@@ -94,7 +94,7 @@ struct SentinelTests {
   @Test("The server's own sentence is only in the text for the user")
   func sentence() async throws {
     let secret = SecretPlace.responseContent.secret
-    let call = FailingCall("a sentence", (.rejected, .reported, .decoding, .answered)) {
+    let call = FailingCall("a sentence", (.rejected, .rejected, .decoding, .responded)) {
       $0.answer = .accepted(#"{"message":"Not for \#(secret)."}"#, status: 409)
     }
     let lines = LogRecorder()
@@ -109,7 +109,7 @@ struct SentinelTests {
   func baseURL() throws {
     let url = try BaseURL("https://api.example.com/v1?key=\(SecretPlace.baseQuery.secret)")
     #expect(SecretPlace.leaks(in: texts(of: url) + texts(of: [url])) == [])
-    let refused = #expect(throws: BaseURL.Malformed.self) {
+    let refused = #expect(throws: BaseURL.ParseError.self) {
       try BaseURL("https://me:\(SecretPlace.baseUser.secret)@api.example.com")
     }
     #expect(SecretPlace.leaks(in: texts(of: refused as Any)) == [])

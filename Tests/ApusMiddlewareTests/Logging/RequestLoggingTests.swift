@@ -23,11 +23,11 @@ struct RequestLoggingTests {
     let stub = StubTransport()
     stub.on { _, _ in
       true
-    } answer: { _ in
+    } reply: { _ in
       clock.advance(by: .milliseconds(1500))
       return .json("7")
     }
-    let request = Request<Int>.get("/users/\(42, "id")/age", query: ["a": 1]).id("age", whenRunning: .allow)
+    let request = Request<Int>.get("/users/\(42, "id")/age", query: ["a": 1]).id("age", onDuplicate: .allow)
     _ = try await client().over(stub).send(request)
     let lines = log.lines.all
     #expect(lines.map(\.message) == ["request", "response"])
@@ -41,9 +41,9 @@ struct RequestLoggingTests {
   func failed() async throws {
     let offline = TransportError(.offline, requestState: .notSent)
     for (answer, code, status) in [
-      (StubAnswer.failure(offline), "offline", nil), (.status(503), "rejected", "503"),
+      (StubReply.failure(offline), "offline", nil), (.status(503), "rejected", "503"),
       (.json(#"{"wrong":1}"#), "decoding", "200"),
-    ] as [(StubAnswer, String, String?)] {
+    ] as [(StubReply, String, String?)] {
       let log = LogRecorder()
       let api = client(RequestLogging(log.logger())).over(StubTransport.answering(answer))
       _ = await failure { try await api.send(Request<Int>.get("/a")) }

@@ -5,9 +5,9 @@ import HTTPTypes
 import Testing
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Middlewares of the app")
@@ -16,11 +16,11 @@ struct AddedMiddlewareTests {
 
   @Test("A field, a signature and retries stand in the slots that they name")
   func order() async throws {
-    stub.onAny(answer: .status(503))
-    stub.on(.get, "/v1/ping", answers: [.status(503), .status(503), .status(204)])
+    stub.onAny(reply: .status(503))
+    stub.on(.get, "/v1/ping", replies: [.status(503), .status(503), .status(204)])
     let passes = Log<String>()
     var client = TestClient()
-    client.environment.authentication = .bearer(MemoryCredentials(token: "t"))
+    client.environment.authentication = .bearer(MemoryCredentialsStore(token: "t"))
     client.environment.setField("X-App", "apus")
     client.customize = { pipeline in
       pipeline.insert(Signing(), .beforeTransport)
@@ -44,16 +44,16 @@ struct AddedMiddlewareTests {
   func description() {
     var pipeline: Pipeline = [:]
     pipeline.insert(Signing(), .beforeTransport)
-    pipeline.insert(Credentials(), .after(.credentials))
+    pipeline.insert(AuthenticationMiddleware(), .after(.authentication))
     pipeline.insert(Retry(attempts: 2), .after(.retry))
-    pipeline.insert(CommonParameters(), .after(.validation))
-    pipeline.insert(TotalDeadline(), .after(.totalDeadline))
+    pipeline.insert(CommonParametersMiddleware(), .after(.validation))
+    pipeline.insert(TimeoutMiddleware(), .after(.timeout))
     #expect(
       "\(pipeline)" == """
-        validation: CommonParameters
-        totalDeadline: TotalDeadline
+        validation: CommonParametersMiddleware
+        timeout: TimeoutMiddleware
         retry: Retry
-        credentials: Credentials
+        authentication: AuthenticationMiddleware
         transport: Signing
         """)
   }
@@ -82,9 +82,9 @@ struct AddedMiddlewareTests {
   @Test("An unknown error of a transport after the start is a broken exchange, maybe sent")
   func throwingLate() async throws {
     struct Odd: Error {}
-    stub.onAny(answer: .failure(Odd()))
+    stub.onAny(reply: .failure(Odd()))
     let error = try #require(await failure { try await TestClient().over(stub).send(.ping) })
-    #expect(error.code == .broken)
+    #expect(error.code == .connectionLost)
     #expect(error.requestState == .maybeSent)
   }
 }

@@ -97,10 +97,10 @@ struct TurnsTests {
 
   @Test("Tasks run one after the other in order of arrival, whether they succeed or fail")
   func oneAtATime() async throws {
-    let (turns, room, executor) = (Turns(), Room(), ManualExecutor())
+    let (turns, room, executor) = (AsyncMutex(), Room(), ManualExecutor())
     let tasks = (0..<4).map { number in
       Task(executorPreference: executor) {
-        try await turns.exclusively { try await room.visit(number, isRefused: number == 1) }
+        try await turns.withLock { try await room.visit(number, isRefused: number == 1) }
       }
     }
     for (number, task) in tasks.enumerated() {
@@ -114,9 +114,9 @@ struct TurnsTests {
   @Test("A task that is cancelled at any step does not block others", arguments: 0..<3)
   func cancelled(number: Int) async throws {
     for steps in 0..<14 {
-      let (turns, room, executor) = (Turns(), Room(), ManualExecutor())
+      let (turns, room, executor) = (AsyncMutex(), Room(), ManualExecutor())
       let tasks = (0..<3).map { number in
-        Task(executorPreference: executor) { try await turns.exclusively { try await room.visit(number) } }
+        Task(executorPreference: executor) { try await turns.withLock { try await room.visit(number) } }
       }
       executor.run(jobs: steps)
       tasks[number].cancel()
@@ -131,23 +131,23 @@ struct TurnsTests {
       #expect(Set(done).union([number]).count == 3, "\(steps)")
       #expect(room.now.most == 1, "\(steps)")
       // The mutex is unlocked again.
-      try await turns.exclusively { try await room.visit(9) }
+      try await turns.withLock { try await room.visit(9) }
     }
   }
 
   @Test("A cancelled task gets an unlocked mutex, and does not wait for a locked one")
   func alreadyCancelled() async throws {
-    let (turns, gate) = (Turns(), Gate())
+    let (turns, gate) = (AsyncMutex(), Gate())
     let free = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      return try await turns.exclusively { Task.isCancelled }
+      return try await turns.withLock { Task.isCancelled }
     }
     #expect(try await free.value)
-    let holder = Task { try await turns.exclusively { try await gate.wait() } }
+    let holder = Task { try await turns.withLock { try await gate.wait() } }
     try await gate.waitForArrivals(1)
     let waiting = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      try await turns.exclusively {}
+      try await turns.withLock {}
     }
     await #expect(throws: CancellationError.self) { try await waiting.value }
     gate.open()
@@ -156,9 +156,9 @@ struct TurnsTests {
 
   @Test("Refreshes of credentials in memory are exclusive")
   func memory() async throws {
-    let (tokens, room, executor) = (MemoryCredentials(), Room(), ManualExecutor())
+    let (tokens, room, executor) = (MemoryCredentialsStore(), Room(), ManualExecutor())
     let tasks = (0..<3).map { number in
-      Task(executorPreference: executor) { try await tokens.exclusively { try await room.visit(number) } }
+      Task(executorPreference: executor) { try await tokens.withLock { try await room.visit(number) } }
     }
     for task in tasks { try await executor.finish(task).get() }
     #expect(room.now.most == 1)

@@ -38,21 +38,21 @@ struct RateLimiterTests {
     try await api.send(.ping)
     try await api.send(.ping)
     let error = try #require(await failure { try await api.send(.ping) })
-    #expect(error.code == .declined && error.requestState == .notSent)
+    #expect(error.code == .refused && error.requestState == .notSent)
     #expect(error.retryAfter == .milliseconds(500))
-    #expect((error.underlying as? RateLimitRejection)?.reason == .deadline)
+    #expect((error.underlying as? RateLimitRefusal)?.reason == .deadlineTooNear)
     #expect(error.trace.description.contains("refused by the rate limit, tokens available in ms: 500"))
     #expect(stub.exchanges.count == 2)
   }
 
   @Test("Calls beyond the queue's limit are refused")
   func full() async throws {
-    let api = api(RateLimiter(.perSecond(1), capacity: 1))
+    let api = api(RateLimiter(.perSecond(1), queueCapacity: 1))
     try await api.send(.ping)
     let waiting = Task { try await api.send(.ping) }
     try await clock.waitForSleepers(1)
     let error = try #require(await failure { try await api.send(.ping) })
-    #expect((error.underlying as? RateLimitRejection)?.reason == .queueFull)
+    #expect((error.underlying as? RateLimitRefusal)?.reason == .queueFull)
     clock.advance(by: .seconds(1))
     try await waiting.value
   }
@@ -75,10 +75,10 @@ struct RateLimiterTests {
   @Test("A 429 with Retry-After pauses all calls to its server, also without a limit")
   func throttled() async throws {
     let api = api(RateLimiter())
-    stub.onAny(answer: .status(429, fields: [.retryAfter: "7"]))
+    stub.onAny(reply: .status(429, fields: [.retryAfter: "7"]))
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.status == 429 && error.retryAfter == .seconds(7))
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     let waiting = Task { try await api.response(to: .ping).trace }
     try await clock.waitForSleepers(1)
     #expect(clock.nextWake == MonotonicInstant(sinceStart: .seconds(7)))
@@ -93,13 +93,13 @@ struct RateLimiterTests {
 
   @Test("A server's pause is bounded, and a 429 without Retry-After causes none")
   func ceiling() async throws {
-    let api = api(RateLimiter(longestPause: .seconds(3)), timeout: .seconds(1))
-    stub.onAny(answer: .status(429))
+    let api = api(RateLimiter(maximumServerDelay: .seconds(3)), timeout: .seconds(1))
+    stub.onAny(reply: .status(429))
     for _ in 0..<2 { #expect(await failure { try await api.send(.ping) }?.code == .rejected) }
-    stub.onAny(answer: .status(429, fields: [.retryAfter: "86400"]))
+    stub.onAny(reply: .status(429, fields: [.retryAfter: "86400"]))
     _ = await failure { try await api.send(.ping) }
     let error = try #require(await failure { try await api.send(.ping) })
-    #expect(error.code == .declined && error.retryAfter == .seconds(3))
+    #expect(error.code == .refused && error.retryAfter == .seconds(3))
   }
 
   @Test("An endpoint or a function sets the cost of a call, and each origin has its own bucket")
@@ -108,7 +108,7 @@ struct RateLimiterTests {
     let api = api(limiter, timeout: .milliseconds(1))
     try await api.send(.ping)
     try await api.send(.ping.rateLimit(cost: 4))
-    #expect(await failure { try await api.send(.ping) }?.code == .declined)
+    #expect(await failure { try await api.send(.ping) }?.code == .refused)
     var other = TestClient("https://other.example.com")
     other.settings.runtime.clock = clock
     other.customize = { $0.insert(limiter, .after(.rateLimit)) }

@@ -89,7 +89,7 @@ struct LocationReferenceTests {
       "ftp://a/", "mailto:a@b", "javascript:alert(1)", "data:,x", "file:///etc/passwd", "a:80/x", "ws://a/", ":x",
     ])
   func schemes(text: String) {
-    #expect(reason(text) == .otherScheme)
+    #expect(reason(text) == .unsupportedScheme)
   }
 
   @Test(

@@ -37,7 +37,7 @@ extension RedirectChain.Step {
   }
 
   var isAnswer: Bool {
-    if case .answer = self { return true }
+    if case .finish = self { return true }
     return false
   }
 }
@@ -175,7 +175,7 @@ struct RedirectChainTests {
       (.follow, 10), (.follow(limit: 0), 0), (.follow(limit: 1), 1), (.follow(limit: 20), 20), (.follow(limit: -1), 0),
     ] as [(RedirectPolicy, Int)] {
       let (count, refusal) = try length(policy)
-      #expect(count == limit && refusal == .tooMany(limit: limit))
+      #expect(count == limit && refusal == .tooManyRedirects(limit: limit))
     }
   }
 
@@ -205,7 +205,7 @@ struct RedirectChainTests {
     }
     #expect(
       chain.step(after: redirect(302, "/x", fields: [.setCookie: "a=1"]), to: request, without: CredentialFields())
-        .refusal == .tooMany(limit: 10))
+        .refusal == .tooManyRedirects(limit: 10))
     chain = try RedirectChain(at: request)
     _ = chain.step(after: redirect(302, "/x", fields: [.setCookie: "a=1"]), to: request, without: CredentialFields())
     #expect(chain.step(after: redirect(302, "/x"), to: request, without: CredentialFields()).refusal == .loop)

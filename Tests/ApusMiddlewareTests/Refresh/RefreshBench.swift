@@ -12,13 +12,13 @@ final class RefreshBench: Sendable {
     var access = 1
     var refresh = 1
     var refreshes = 0
-    var refused: [StubAnswer] = []
+    var refused: [StubReply] = []
     var denials = 0
   }
 
   let stub = StubTransport()
   let clock = ManualClock()
-  let tokens: MemoryCredentials
+  let tokens: MemoryCredentialsStore
   let events = Log<SessionEnd>()
   /// Held back by tests that want to see what happens during a refresh.
   let gate: Gate?
@@ -26,14 +26,14 @@ final class RefreshBench: Sendable {
 
   init(gate: Gate? = nil, lifetime: Duration? = nil) {
     self.gate = gate
-    tokens = MemoryCredentials(
+    tokens = MemoryCredentialsStore(
       .tokens(Tokens(access: "access-1", refresh: "refresh-1", lifetime: lifetime)), clock: clock)
-    let answering: StubTransport.Answering = { [self] exchange in
+    let answering: StubTransport.Handler = { [self] exchange in
       guard exchange.target == "/v1/token" else { return answer(to: exchange) }
       let given = refresh(exchange, lifetime)
       return gate.map { given.waiting(for: $0) } ?? given
     }
-    stub.on(where: { _, _ in true }, answer: answering)
+    stub.on(where: { _, _ in true }, reply: answering)
   }
 
   /// How often the server was asked for new tokens.
@@ -53,11 +53,11 @@ final class RefreshBench: Sendable {
   }
 
   /// The next refreshes are answered so, and change nothing.
-  func refuse(_ answers: StubAnswer...) {
+  func refuse(_ answers: StubReply...) {
     server.withLock { $0.refused = answers }
   }
 
-  private func answer(to exchange: StubExchange) -> StubAnswer {
+  private func answer(to exchange: StubExchange) -> StubReply {
     let (access, isDenied) = server.withLock { server in
       defer { server.denials = max(0, server.denials - 1) }
       return (server.access, server.denials > 0)
@@ -66,7 +66,7 @@ final class RefreshBench: Sendable {
     return isKnown ? .text("ok \(exchange.text)") : .json(#"{"message":"who are you?"}"#, status: 401)
   }
 
-  private func refresh(_ exchange: StubExchange, _ lifetime: Duration?) -> StubAnswer {
+  private func refresh(_ exchange: StubExchange, _ lifetime: Duration?) -> StubReply {
     server.withLock { server in
       server.refreshes += 1
       if !server.refused.isEmpty { return server.refused.removeFirst() }
@@ -82,8 +82,10 @@ final class RefreshBench: Sendable {
   }
 
   func client(
-    over source: (any RefreshableCredentialSource)? = nil, limit: Duration = .seconds(30),
-    refresh: @escaping @Sendable (Refresh) async throws -> Tokens = { try await $0.send(.newTokens(for: $0.token)) }
+    over source: (any RefreshableCredentialsStore)? = nil, limit: Duration = .seconds(30),
+    refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens = {
+      try await $0.send(.newTokens(for: $0.token))
+    }
   ) -> Client {
     client(with: .bearer(source ?? tokens, limit: limit, refresh: refresh))
   }

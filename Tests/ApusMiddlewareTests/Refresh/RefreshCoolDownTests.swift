@@ -8,7 +8,7 @@ import Testing
 @Suite("Refresh: cool-downs")
 struct RefreshCoolDownTests {
   private let ping = Request<String>.get("/ping")
-  private let lost = StubAnswer.failure(TransportError(.broken, requestState: .maybeSent))
+  private let lost = StubReply.failure(TransportError(.connectionLost, requestState: .maybeSent))
 
   @Test("Failures 50 seconds apart, with accepted calls in between, have a cool-down of one second each")
   func incidents() async throws {
@@ -57,7 +57,7 @@ struct RefreshCoolDownTests {
     bench.refuse(lost)
     for _ in 0..<2 {
       let error = try #require(await failure { try await api.send(ping.timeout(.milliseconds(900))) })
-      #expect(error.code == .broken && (error.underlying as? CallError)?.code == .broken, "\(error)")
+      #expect(error.code == .connectionLost && (error.underlying as? CallError)?.code == .connectionLost, "\(error)")
     }
     #expect(bench.refreshes == 1)
   }
@@ -73,10 +73,10 @@ struct RefreshCoolDownTests {
       try await waitWhile(!api.calls.all.contains(where: { $0.restCount == count + 1 }))
       bench.clock.advance(by: .seconds(pause))
     }
-    #expect(await call.value?.code == .broken)
+    #expect(await call.value?.code == .connectionLost)
     #expect(bench.refreshes == 4)
     // Eight seconds are too long.
-    #expect(await failure { try await api.send(ping) }?.code == .broken)
+    #expect(await failure { try await api.send(ping) }?.code == .connectionLost)
     #expect(bench.refreshes == 4)
   }
 
@@ -90,7 +90,7 @@ struct RefreshCoolDownTests {
     try await waitWhile(!api.calls.all.contains(where: \.isResting))
     bench.tokens.set(Tokens(access: "of another"))
     bench.clock.advance(by: .seconds(1))
-    #expect(await call.value?.underlying is PrincipalChanged)
+    #expect(await call.value?.underlying is PrincipalChangedError)
     #expect(bench.authorizations == ["Bearer access-1"])
     #expect(bench.refreshes == 1)
   }
@@ -104,11 +104,12 @@ struct RefreshCoolDownTests {
     bench.refuse(lost)
     var client = TestClient()
     client.environment.authentication = .bearer(bench.tokens) { refresh in
-      let endpoint = Request<Tokens>.newTokens(for: refresh.token).retry(RetryPolicy(attempts: 2, base: .zero))
+      let endpoint = Request<Tokens>.newTokens(for: refresh.token).retry(
+        RetryPolicy(maximumAttempts: 2, baseDelay: .zero))
       return try await refresh.send(isIdempotent ? endpoint.idempotent() : endpoint)
     }
     client.settings.runtime = Runtime(clock: bench.clock)
-    client.customize = { $0.insert(Retry(), .after(.retry)) }
+    client.customize = { $0.insert(RetryMiddleware(), .after(.retry)) }
     let api = client.over(bench.stub)
     let call = Task { await failure { try await api.send(ping) } }
     if !isIdempotent {

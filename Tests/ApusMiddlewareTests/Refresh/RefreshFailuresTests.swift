@@ -29,10 +29,10 @@ struct RefreshFailuresTests {
     for call in calls {
       let error = try #require(await call.value)
       // The token endpoint's answer is not the call's: a call that was sent has its own 401, and one that waited none.
-      #expect(error.code == .declined && error.sessionEnd == .expired && error.isSessionOver)
+      #expect(error.code == .refused && error.sessionEnd == .expired && error.isSessionOver)
       #expect(error.endpoint.template == "/ping" && error.rejection == nil && error.content == nil)
-      #expect(error.status == (error.requestState == .answered ? 401 : nil))
-      #expect(error.sentence == "You need to sign in to do this.")
+      #expect(error.status == (error.requestState == .responded ? 401 : nil))
+      #expect(error.message == "You need to sign in to do this.")
       let cause = error.underlying as? CallError
       #expect(cause?.status == status && cause?.endpoint.template == "/token")
     }
@@ -50,16 +50,16 @@ struct RefreshFailuresTests {
   @Test(
     "Any other failure keeps the tokens, fails the waiting calls, and is retried after a second",
     arguments: [
-      StubAnswer.status(500), .json(#"{"error":"invalid_request"}"#, status: 400), .text("no tokens"),
+      StubReply.status(500), .json(#"{"error":"invalid_request"}"#, status: 400), .text("no tokens"),
       .failure(TransportError(.connectionFailed, requestState: .notSent)),
     ])
-  func passing(answer: StubAnswer) async throws {
+  func passing(answer: StubReply) async throws {
     let bench = RefreshBench()
     let api = bench.client()
     bench.expire()
     bench.refuse(answer)
     let error = try #require(await failure { try await api.send(hasty) })
-    #expect(error.requestState == .answered, "\(error)")
+    #expect(error.requestState == .responded, "\(error)")
     #expect(error.detail.contains("needed another call, which failed") || error.detail.contains("could not be read"))
     #expect(error.status == 401 && error.rejection == nil && !error.isSessionOver)
     #expect(bench.tokens.current().generation == 0)
@@ -130,7 +130,7 @@ struct RefreshFailuresTests {
     bench.refuse(.json(#"{"access_token":"\#(token)"}"#), .json(#"{"refresh_token":"r"}"#))
     for _ in 0..<2 {
       let error = await failure { try await api.send(hasty) }
-      #expect(error?.code == .malformedResponse && error?.requestState == .answered, "\(String(describing: error))")
+      #expect(error?.code == .malformedResponse && error?.requestState == .responded, "\(String(describing: error))")
       #expect(bench.tokens.current().generation == 0)
       bench.clock.advance(by: .seconds(2))
     }
@@ -144,7 +144,7 @@ struct RefreshFailuresTests {
     bench.tokens.set(token: "access-only")
     let api = bench.client { try await $0.tokens(from: "/token") }
     let error = await failure { try await api.send(ping) }
-    #expect(error?.code == .declined && error?.detail == "the session is over")
+    #expect(error?.code == .refused && error?.detail == "the session is over")
     #expect(bench.refreshes == 0 && bench.tokens.current().credential == nil)
     #expect(bench.events.all.count == 1)
   }
@@ -172,7 +172,7 @@ struct RefreshFailuresTests {
   func refusal() async throws {
     let bench = RefreshBench()
     bench.expire()
-    let api = bench.client { _ in throw RefreshRefusal() }
+    let api = bench.client { _ in throw RefreshRejection() }
     #expect(await failure { try await api.send(ping) } != nil)
     #expect(bench.tokens.current().credential == nil)
     #expect(bench.events.all.count == 1)
@@ -183,10 +183,10 @@ struct RefreshFailuresTests {
     let bench = RefreshBench()
     bench.tokens.set(Tokens(access: Secret(sentinel), refresh: Secret(sentinel)))
     let api = bench.client()
-    for answer in [StubAnswer.status(500), .text(sentinel), .json("{\"access_token\":[\"\(sentinel)\"]}")] {
+    for answer in [StubReply.status(500), .text(sentinel), .json("{\"access_token\":[\"\(sentinel)\"]}")] {
       bench.refuse(answer)
       let error = try #require(await failure { try await api.send(hasty) })
-      for text in [error.description, error.detail, error.sentence, "\(error.trace)", texts(of: error.trace)] {
+      for text in [error.description, error.detail, error.message, "\(error.trace)", texts(of: error.trace)] {
         #expect(!text.contains(sentinel), "\(text)")
       }
       bench.clock.advance(by: .seconds(100))
@@ -198,13 +198,13 @@ struct RefreshFailuresTests {
 }
 
 /// A store that sometimes cannot write.
-private final class ShakyStore: RefreshableCredentialSource {
+private final class ShakyStore: RefreshableCredentialsStore {
   struct Broken: Error {}
 
   let isBroken = Mutex(false)
-  private let tokens: MemoryCredentials
+  private let tokens: MemoryCredentialsStore
 
-  init(_ tokens: MemoryCredentials) {
+  init(_ tokens: MemoryCredentialsStore) {
     self.tokens = tokens
   }
 
@@ -212,8 +212,8 @@ private final class ShakyStore: RefreshableCredentialSource {
   func set(_ credential: Credential) { tokens.set(credential) }
   func clear() { tokens.clear() }
 
-  func exclusively(_ work: @Sendable () async throws -> Void) async throws {
-    try await tokens.exclusively(work)
+  func withLock(_ work: @Sendable () async throws -> Void) async throws {
+    try await tokens.withLock(work)
   }
 
   func refresh(_ generation: UInt64, to credential: Credential?) throws -> Bool {

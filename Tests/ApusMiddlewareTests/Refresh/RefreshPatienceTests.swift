@@ -17,7 +17,7 @@ struct RefreshPatienceTests {
     client.settings.runtime = Runtime(clock: bench.clock)
     client.customize = {
       $0.insert(LeavingTime(), .after(.retry))
-      $0.insert(AttemptDeadline(), .after(.attemptDeadline))
+      $0.insert(AttemptTimeoutMiddleware(), .after(.attemptTimeout))
     }
     return client.over(bench.stub)
   }
@@ -37,7 +37,7 @@ struct RefreshPatienceTests {
     let error = try #require(await hasty.value)
     #expect(error.code == .timeout && error.phase == .waiting)
     // A server that has refused the old token has answered.
-    #expect(error.requestState == (knowsExpiry ? .notSent : .answered))
+    #expect(error.requestState == (knowsExpiry ? .notSent : .responded))
     #expect(error.cancellation == nil)
     gate.open()
     let text = try await patient.value

@@ -67,7 +67,7 @@ struct RefreshRacesTests {
   func late() async throws {
     let bench = RefreshBench()
     let held = Gate()
-    bench.stub.on(.get, "/v1/late", answers: [.status(401).waiting(for: held), .text("in time")])
+    bench.stub.on(.get, "/v1/late", replies: [.status(401).waiting(for: held), .text("in time")])
     let api = bench.client()
     let late = Task { try await api.send(Request<String>.get("/late")) }
     try await held.waitForArrivals(1)
@@ -94,7 +94,7 @@ struct RefreshRacesTests {
     try await gate.waitForArrivals(1)
     try await api.signOut()
     let error = await failure { try await call.value }
-    #expect(error?.underlying is PrincipalChanged && error?.requestState == .answered)
+    #expect(error?.underlying is PrincipalChangedError && error?.requestState == .responded)
     gate.open()
     // What the refresh gives comes too late.
     try await waitWhile(source.replacements.all.isEmpty)
@@ -197,7 +197,7 @@ struct RefreshRacesTests {
     try await gate.waitForArrivals(1)
     bench.tokens.set(Tokens(access: "of two"))
     gate.open()
-    #expect(await failure { try await call.value }?.underlying is PrincipalChanged)
+    #expect(await failure { try await call.value }?.underlying is PrincipalChangedError)
     #expect(bench.authorizations == ["Bearer access-1"])
     #expect(bench.tokens.current().credential == .tokens(Tokens(access: "of two")))
   }
@@ -226,14 +226,14 @@ struct RefreshRacesTests {
 }
 
 /// A store that records refreshes, and can block when it is cleared.
-private final class WatchedSource: RefreshableCredentialSource {
+private final class WatchedSource: RefreshableCredentialsStore {
   struct Stuck: Error {}
 
   let replacements = Log<Bool>()
   let isStuck = Mutex(false)
-  private let tokens: MemoryCredentials
+  private let tokens: MemoryCredentialsStore
 
-  init(_ tokens: MemoryCredentials) {
+  init(_ tokens: MemoryCredentialsStore) {
     self.tokens = tokens
   }
 
@@ -245,8 +245,8 @@ private final class WatchedSource: RefreshableCredentialSource {
     tokens.clear()
   }
 
-  func exclusively(_ work: @Sendable () async throws -> Void) async throws {
-    try await tokens.exclusively(work)
+  func withLock(_ work: @Sendable () async throws -> Void) async throws {
+    try await tokens.withLock(work)
   }
 
   func refresh(_ generation: UInt64, to credential: Credential?) -> Bool {

@@ -5,9 +5,9 @@ import HTTPTypes
 import Testing
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Refresh")
@@ -24,8 +24,8 @@ struct RefreshTests {
     #expect(bench.refreshes == 1)
     #expect(bench.events.all.isEmpty)
     let kinds = response.trace.events.map(\.kind)
-    #expect(kinds.contains(.unauthorized(generation: 0)))
-    #expect(kinds.contains(.authorized(generation: 1)))
+    #expect(kinds.contains(.credentialsRejected(generation: 0)))
+    #expect(kinds.contains(.credentialsAdded(generation: 1)))
     #expect(kinds.contains(.note("refreshes the credentials of generation", 0)))
   }
 
@@ -129,7 +129,7 @@ struct RefreshTests {
     let error = try #require(
       await failure { try await api.send(Request<String>.post("/echo", content: .stream(stream))) })
     #expect(error.code == .invalidRequest)
-    #expect(error.requestState == .answered)
+    #expect(error.requestState == .responded)
     #expect(error.detail.contains("once only"))
     let text = try await api.send(ping)
     #expect(text == "ok ")
@@ -140,8 +140,8 @@ struct RefreshTests {
   func second() async throws {
     let bench = RefreshBench()
     let stubborn = StubTransport()
-    stubborn.on(.post, "/v1/token", answer: .json(#"{"access_token":"new"}"#))
-    stubborn.on(.get, "/v1/ping", answer: .json(#"{"message":"never"}"#, status: 401))
+    stubborn.on(.post, "/v1/token", reply: .json(#"{"access_token":"new"}"#))
+    stubborn.on(.get, "/v1/ping", reply: .json(#"{"message":"never"}"#, status: 401))
     var client = TestClient()
     client.environment.authentication = .bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
     client.settings.runtime = Runtime(clock: bench.clock)
@@ -178,7 +178,7 @@ struct RefreshTests {
     #expect(text == "ok ")
     try await api.signOut()
     let error = await failure { try await api.send(ping.credentials(.required)) }
-    #expect(error?.code == .declined && error?.requestState == .notSent)
+    #expect(error?.code == .refused && error?.requestState == .notSent)
     #expect(bench.exchanges.count == 1)
   }
 

@@ -11,7 +11,7 @@ struct RetryBench: Sendable {
 
   /// A client whose lot is always one half.
   func client(
-    _ policy: RetryPolicy = .interactive, budget: RetryBudget = .standard, timeout: Duration? = nil,
+    _ policy: RetryPolicy = .app, budget: RetryBudget = .default, timeout: Duration? = nil,
     customize: @escaping (inout Pipeline) -> Void = { _ in }
   ) -> Client {
     var client = TestClient()
@@ -19,15 +19,15 @@ struct RetryBench: Sendable {
     client.settings.runtime.random = { 0x8000_0000_0000_0000 }
     client.timeout = timeout
     client.customize = {
-      $0.insert(Retry(policy, budget: budget), .after(.retry))
+      $0.insert(RetryMiddleware(policy, budget: budget), .after(.retry))
       customize(&$0)
     }
     return client.over(stub)
   }
 
   /// Responds to pings with one response after the other.
-  func answer(_ answers: StubAnswer...) {
-    for method in [HTTPRequest.Method.get, .put, .post] { stub.on(method, "/v1/ping", answers: answers) }
+  func answer(_ answers: StubReply...) {
+    for method in [HTTPRequest.Method.get, .put, .post] { stub.on(method, "/v1/ping", replies: answers) }
   }
 
   /// Makes a call, lets the time pass whenever it pauses, and gives its error. Only for clients without a deadline.
@@ -38,17 +38,19 @@ struct RetryBench: Sendable {
       ended.open()
       return error
     }
-    while !ended.isOpen {
+    let limit = ContinuousClock.now + .seconds(180)
+    while !ended.isOpen, ContinuousClock.now < limit {
       if !clock.advanceToNextWake() { await Task.yield() }
     }
+    call.cancel()
     return await call.value
   }
 }
 
-extension StubAnswer {
+extension StubReply {
   /// The server is busy, and says for how long or whatever else.
-  static func busy(_ status: Int = 503, fields: HTTPFields = [:]) -> StubAnswer { .status(status, fields: fields) }
+  static func busy(_ status: Int = 503, fields: HTTPFields = [:]) -> StubReply { .status(status, fields: fields) }
 
-  static let unreachable = StubAnswer.failure(TransportError(.connectionFailed, requestState: .notSent))
-  static let lost = StubAnswer.failure(TransportError(.broken, requestState: .maybeSent))
+  static let unreachable = StubReply.failure(TransportError(.connectionFailed, requestState: .notSent))
+  static let lost = StubReply.failure(TransportError(.connectionLost, requestState: .maybeSent))
 }

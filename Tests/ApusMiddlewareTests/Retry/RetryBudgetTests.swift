@@ -78,12 +78,12 @@ struct RetryBudgetTests {
     var random = SeededGenerator(seed: seed)
     var budget = RetryBudgetState(capacity: 100)
     let subject = RetryState.Subject(isIdempotent: true, isKeyed: false)
-    var callers = (0..<40).map { _ in Caller(state: RetryState(.server, .standard, subject)) }
+    var callers = (0..<40).map { _ in Caller(state: RetryState(.server, .default, subject)) }
     let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
     var (spent, given, refusals) = (0, 0, 0)
     while let index = callers.indices.filter({ !callers[$0].isOver }).randomElement(using: &random) {
       if Int.random(in: 0..<5, using: &random) == 0 {
-        let amount = callers[index].state.lastCost ?? RetryBudget.standard.refund
+        let amount = callers[index].state.lastCost ?? RetryBudget.default.refund
         let before = budget.rest(at: origin(1))
         budget.deposit(amount, at: origin(1))
         given += budget.rest(at: origin(1)) - before
@@ -91,13 +91,13 @@ struct RetryBudgetTests {
         continue
       }
       let status = Bool.random(using: &random) ? 500 : 429
-      let decision = callers[index].state.decision(after: .answered(.init(status: status)), moment) { cost in
+      let decision = callers[index].state.decision(after: .responded(.init(status: status)), moment) { cost in
         guard budget.withdraw(cost, at: origin(1)) else { return false }
         spent += cost
         return true
       }
-      if decision == .end(.budgetExhausted) { refusals += 1 }
-      if case .end = decision { callers[index].isOver = true }
+      if decision == .giveUp(.budgetExhausted) { refusals += 1 }
+      if case .giveUp = decision { callers[index].isOver = true }
       #expect(budget.rest(at: origin(1)) == 100 - spent + given)
       #expect((0...100).contains(budget.rest(at: origin(1))))
     }

@@ -6,9 +6,9 @@ import Testing
 @testable import ApusMiddleware
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("Retry: content and keys")
@@ -45,7 +45,7 @@ struct RetryContentTests {
     let request = Request<Void>.put("/ping", content: pieces(isReplayable: false))
     let error = try #require(await bench.outcome(of: request, bench.client()))
     #expect(error.code == .rejected && error.status == 503)
-    #expect(error.failedAttempts.map(\.decision) == [.end(.contentNotReplayable)])
+    #expect(error.failedAttempts.map(\.decision) == [.giveUp(.contentNotReplayable)])
     #expect("\(error)".contains("not retried: the content can be sent only once"))
     #expect(stub.exchanges.map(\.text) == ["abab"])
   }
@@ -65,8 +65,8 @@ struct RetryContentTests {
     bench.answer(.status(204))
     let content = ContentStream(isReplayable: true) { { throw OutOfPaper() } }
     let error = try #require(await bench.outcome(of: .put("/ping", content: .stream(content)), bench.client()))
-    #expect(error.code == .broken && error.underlying is OutOfPaper)
-    #expect(error.failedAttempts.map(\.decision) == [.end(.notTemporary)] && stub.exchanges.count == 1)
+    #expect(error.code == .connectionLost && error.underlying is OutOfPaper)
+    #expect(error.failedAttempts.map(\.decision) == [.giveUp(.notTemporary)] && stub.exchanges.count == 1)
   }
 
   // MARK: Keys
@@ -80,7 +80,7 @@ struct RetryContentTests {
     var client = TestClient()
     client.settings.runtime.clock = bench.clock
     client.settings.runtime.random = SeededGenerator.source(seed: 7)
-    client.customize = { $0.insert(Retry(), .after(.retry)) }
+    client.customize = { $0.insert(RetryMiddleware(), .after(.retry)) }
     let api = client.over(stub)
     let request = Request<Void>.post("/ping").idempotencyKey()
     bench.answer(.busy(), .busy(409), .status(204))
@@ -101,12 +101,12 @@ struct RetryContentTests {
     let api = bench.client(.none)
     let post = Request<Void>.post("/ping")
     try await api.send(post.idempotencyKey(IdempotencyKey("k-1")))
-    try await api.send(post.idempotencyKey(IdempotencyKey(#"a"b\c"#, form: .quoted)))
+    try await api.send(post.idempotencyKey(IdempotencyKey(#"a"b\c"#, format: .quoted)))
     try await api.send(post.field(field, "mine").idempotencyKey())
     try await api.send(post)
     #expect(keys == ["k-1", #""a\"b\\c""#, "mine", nil])
     // A quotation mark with a combining mark behind it ends the string all the same.
-    let marked = IdempotencyKey("a\"\u{301}b\\\u{301}", form: .quoted).rawField { 0 }.value
+    let marked = IdempotencyKey("a\"\u{301}b\\\u{301}", format: .quoted).rawField { 0 }.value
     #expect(Array(marked.utf8) == Array("\"a\\\"\u{301}b\\\\\u{301}\"".utf8))
     try await api.send(post.idempotencyKey(IdempotencyKey("k-2", field: "X-Request-Key")))
     let last = try #require(stub.exchanges.last)

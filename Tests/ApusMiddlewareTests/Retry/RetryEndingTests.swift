@@ -15,8 +15,8 @@ struct RetryEndingTests {
 
   @Test("A call that is cancelled during a delay ends at once, and its error says maybeSent")
   func cancelled() async throws {
-    let cases: [(StubAnswer, RequestState)] = [
-      (.lost, .maybeSent), (.busy(), .answered),
+    let cases: [(StubReply, RequestState)] = [
+      (.lost, .maybeSent), (.busy(), .responded),
       (.failure(TransportError(.offline, requestState: .notSent)), .notSent),
     ]
     for (answer, state) in cases {
@@ -28,7 +28,7 @@ struct RetryEndingTests {
       api.calls.cancelAll()
       let error = try #require(await outcome)
       #expect(error.code == .cancelled && error.phase == .waiting && error.requestState == state)
-      #expect(error.failedAttempts.map(\.decision) == [.again(after: .milliseconds(100), .backOff)])
+      #expect(error.failedAttempts.map(\.decision) == [.retry(after: .milliseconds(100), .backoff)])
       #expect(stub.exchanges.count == before + 1 && clock.sleepers == 0 && api.calls.isEmpty)
     }
   }
@@ -54,7 +54,7 @@ struct RetryEndingTests {
   @Test("A streamed response is judged by its head: a rejection is discarded, content that the app reads is final")
   func streaming() async throws {
     bench.answer(
-      .pieces(["no"], gate: Gate(), status: 503), .pieces(["a", "b"]).brokenOff(after: 1), .pieces(["a", "b"]))
+      .pieces(["no"], gate: Gate(), status: 503), .pieces(["a", "b"]).failing(after: 1), .pieces(["a", "b"]))
     let clock = clock
     let api = bench.client()
     let passing = Task {
@@ -75,7 +75,7 @@ struct RetryEndingTests {
 
   @Test("Buffered content that breaks off is fetched again if that is safe")
   func brokenContent() async throws {
-    bench.answer(.pieces(["a", "b"]).brokenOff(after: 1), .pieces(["a", "b"]))
+    bench.answer(.pieces(["a", "b"]).failing(after: 1), .pieces(["a", "b"]))
     let clock = clock
     let passing = Task {
       try await clock.waitForSleepers(1)
@@ -84,7 +84,7 @@ struct RetryEndingTests {
     let response = try await bench.client().response(to: Request<String>.get("/ping"))
     try await passing.value
     #expect(response.value == "ab")
-    #expect(response.trace.failedAttempts.map(\.cause) == [.failed(.broken, .answered)])
+    #expect(response.trace.failedAttempts.map(\.cause) == [.failed(.connectionLost, .responded)])
   }
 
   // MARK: Joining
@@ -94,7 +94,7 @@ struct RetryEndingTests {
     let gate = Gate()
     bench.answer(.busy().waiting(for: gate), .json("7"))
     let api = bench.client()
-    let request = Request<Int>.get("/ping").id("one", whenRunning: .join)
+    let request = Request<Int>.get("/ping").id("one", onDuplicate: .coalesce)
     async let first = api.response(to: request)
     try await gate.waitForArrivals(1)
     async let second = api.response(to: request)
@@ -105,7 +105,7 @@ struct RetryEndingTests {
     let responses = try await [first, second]
     #expect(responses.map(\.value) == [7, 7] && stub.exchanges.count == 2)
     for response in responses {
-      #expect(response.trace.failedAttempts.map(\.cause) == [.answered(status: 503)])
+      #expect(response.trace.failedAttempts.map(\.cause) == [.status(503)])
     }
   }
 
@@ -113,7 +113,7 @@ struct RetryEndingTests {
   func leaving() async throws {
     bench.answer(.busy(), .json("7"))
     let api = bench.client()
-    let request = Request<Int>.get("/ping").id("one", whenRunning: .join)
+    let request = Request<Int>.get("/ping").id("one", onDuplicate: .coalesce)
     let first = Task { await failure { try await api.send(request) } }
     try await clock.waitForSleepers(1)
     let second = Task { await failure { try await api.send(request) } }
@@ -137,7 +137,7 @@ struct RetryEndingTests {
     bench.answer(.busy())
     let first = try #require(await bench.outcome(api))
     #expect(
-      first.failedAttempts.map(\.decision) == [.again(after: .milliseconds(100), .backOff), .end(.budgetExhausted)])
+      first.failedAttempts.map(\.decision) == [.retry(after: .milliseconds(100), .backoff), .giveUp(.budgetExhausted)])
     let second = try #require(await bench.outcome(api))
     #expect(second.status == 503 && second.isRetryBudgetExhausted && second.attempts == 1)
     bench.answer(.status(204))

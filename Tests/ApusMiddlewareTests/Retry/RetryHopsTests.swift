@@ -9,8 +9,8 @@ struct RetryHopsTests {
   private let bench = RetryBench()
   private var stub: StubTransport { bench.stub }
 
-  private func client(_ policy: RetryPolicy = .interactive) -> Client {
-    bench.client(policy) { $0.insert(Redirects(), .after(.redirects)) }
+  private func client(_ policy: RetryPolicy = .app) -> Client {
+    bench.client(policy) { $0.insert(RedirectMiddleware(), .after(.redirects)) }
   }
 
   private func executions(at host: String, _ method: HTTPRequest.Method = .post) -> Int {
@@ -18,18 +18,18 @@ struct RetryHopsTests {
   }
 
   private let order = Request<Void>.post("/orders", content: .json(["item": 1]))
-  private static let failures: [StubAnswer] = [
+  private static let failures: [StubReply] = [
     .busy(), .busy(500), .busy(503, fields: [.retryAfter: "1"]), .lost,
     .failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)),
   ]
 
   @Test("A keyed POST whose key was not sent to another origin runs there once", arguments: failures)
-  func keyLeftBehind(failure: StubAnswer) async throws {
+  func keyLeftBehind(failure: StubReply) async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(307, to: "https://b.example/orders"))
     stub.on(url: "https://b.example/orders", failure)
     let error = try #require(await bench.outcome(of: order.idempotencyKey(), client()))
     #expect(executions(at: "b.example") == 1)
-    #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
+    #expect(error.failedAttempts.map(\.decision) == [.giveUp(.notIdempotent)])
   }
 
   @Test("A keyed POST that is redirected within its origin is retried with all its hops")
@@ -42,25 +42,25 @@ struct RetryHopsTests {
   }
 
   @Test("A POST that a 303 turned into a GET is not retried, whatever the GET's response says", arguments: failures)
-  func turnedIntoGet(failure: StubAnswer) async throws {
+  func turnedIntoGet(failure: StubReply) async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(303, to: "/orders/1"))
     stub.on(url: "https://api.example.com/orders/1", failure)
-    var policy = RetryPolicy.interactive
-    policy.repeatsUnsafe = true
+    var policy = RetryPolicy.app
+    policy.retriesNonIdempotent = true
     let error = try #require(await bench.outcome(of: order, client(policy)))
     #expect(executions(at: "api.example.com") == 1)
-    #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
+    #expect(error.failedAttempts.map(\.decision) == [.giveUp(.notIdempotent)])
   }
 
   @Test(
     "The response of the last hop does not allow repeating an earlier POST",
-    arguments: [StubAnswer.busy(421), .busy(400, fields: [HTTPField.Name("x-should-retry") ?? .via: "true"])])
-  func verdictOfTheLastHop(answer: StubAnswer) async throws {
+    arguments: [StubReply.busy(421), .busy(400, fields: [HTTPField.Name("x-should-retry") ?? .via: "true"])])
+  func verdictOfTheLastHop(answer: StubReply) async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(303, to: "/orders/1"))
     stub.on(url: "https://api.example.com/orders/1", answer)
     let error = try #require(await bench.outcome(of: order, client()))
     #expect(executions(at: "api.example.com") == 1)
-    #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
+    #expect(error.failedAttempts.map(\.decision) == [.giveUp(.notIdempotent)])
   }
 
   @Test("A call whose last hop was not sent is retried if its key protects the earlier hops")
@@ -82,11 +82,11 @@ struct RetryHopsTests {
 
   @Test("A retry after a rejected message counts its hops anew")
   func attemptsCountAnew() async throws {
-    var policy = RetryPolicy.interactive
-    policy.repeatsUnsafe = true
+    var policy = RetryPolicy.app
+    policy.retriesNonIdempotent = true
     stub.on(
       .post, "/v1/orders",
-      answers: [.busy(503, fields: [.retryAfter: "1"]), .busy(429, fields: [.retryAfter: "1"]), .status(204)])
+      replies: [.busy(503, fields: [.retryAfter: "1"]), .busy(429, fields: [.retryAfter: "1"]), .status(204)])
     #expect(await bench.outcome(of: order, client(policy)) == nil)
     #expect(stub.exchanges.count == 3)
   }

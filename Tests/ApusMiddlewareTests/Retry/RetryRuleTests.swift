@@ -9,7 +9,7 @@ struct RetryRuleTests {
   private let bench = RetryBench()
 
   private var limited: RetryPolicy {
-    var policy = RetryPolicy.interactive
+    var policy = RetryPolicy.app
     policy.rule = .rateLimitedForbidden
     return policy
   }
@@ -32,23 +32,23 @@ struct RetryRuleTests {
   static let date = "Thu, 01 Jan 1970 00:16:40 GMT"
   static let rows = [
     Row(name: "nothing said", fields: [:], pause: nil),
-    Row(name: "Retry-After", fields: ["Retry-After": "20"], pause: .again(after: .seconds(21), .serverDelay)),
+    Row(name: "Retry-After", fields: ["Retry-After": "20"], pause: .retry(after: .seconds(21), .serverDelay)),
     Row(name: "quota left", fields: ["x-ratelimit-remaining": "7"], pause: nil),
     Row(
       name: "no quota left", fields: ["x-ratelimit-remaining": "0"],
-      pause: .again(after: .milliseconds(500), .throttled)),
+      pause: .retry(after: .milliseconds(500), .throttled)),
     Row(
       name: "no quota left until",
       fields: ["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1010", "Date": date],
-      pause: .again(after: .milliseconds(10_500), .serverDelay)),
+      pause: .retry(after: .milliseconds(10_500), .serverDelay)),
     Row(
       name: "no quota left until a time that has passed",
       fields: ["x-ratelimit-remaining": "0", "x-ratelimit-reset": "3", "Date": date],
-      pause: .again(after: .milliseconds(500), .throttled)),
+      pause: .retry(after: .milliseconds(500), .throttled)),
     Row(
       name: "no quota left until the end of days",
       fields: ["x-ratelimit-remaining": "0", "x-ratelimit-reset": "9223372036854775807", "Date": date],
-      pause: .end(.serverDelayTooLong)),
+      pause: .giveUp(.serverDelayTooLong)),
     Row(
       name: "no number", fields: ["x-ratelimit-remaining": "-0", "x-ratelimit-reset": "1e30", "Date": date],
       pause: nil),
@@ -58,47 +58,47 @@ struct RetryRuleTests {
   func forbidden(row: Row) async throws {
     bench.answer(.status(403, fields: Self.fields(row.fields)))
     let error = try #require(await bench.outcome(of: .ping, bench.client(limited)))
-    #expect(error.failedAttempts.first?.decision == row.pause ?? .end(.notTemporary))
+    #expect(error.failedAttempts.first?.decision == row.pause ?? .giveUp(.notTemporary))
     let plain = try #require(await bench.outcome(of: .ping, bench.client()))
-    #expect(plain.failedAttempts.map(\.decision) == [.end(.notTemporary)])
+    #expect(plain.failedAttempts.map(\.decision) == [.giveUp(.notTemporary)])
   }
 
   @Test("A rule does not make an unsafe call retryable, nor overrule a verdict field")
   func unsafe() async throws {
     var policy = limited
-    policy.repeatsUnsafe = true
+    policy.retriesNonIdempotent = true
     bench.answer(.status(403, fields: Self.fields(["Retry-After": "1"])))
     let error = try #require(await bench.outcome(of: Request<Void>.post("/ping"), bench.client(policy)))
-    #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
+    #expect(error.failedAttempts.map(\.decision) == [.giveUp(.notIdempotent)])
     let keyed = Request<Void>.post("/ping").idempotencyKey()
     #expect(await bench.outcome(of: keyed, bench.client(policy))?.attempts == 3)
     bench.answer(.status(403, fields: Self.fields(["Retry-After": "1", "x-should-retry": "false"])))
     let refused = try #require(await bench.outcome(of: .ping, bench.client(policy)))
-    #expect(refused.failedAttempts.map(\.decision) == [.end(.refusedByServer)])
+    #expect(refused.failedAttempts.map(\.decision) == [.giveUp(.forbiddenByServer)])
   }
 
   @Test("An app's rule reads status, fields and content, and can also end a retryable call")
   func own() async throws {
-    var policy = RetryPolicy.interactive
+    var policy = RetryPolicy.app
     policy.rule = RetryRule("busy") { response in
       guard let content = response.content.bytes else { return .byStatus }
-      return String(decoding: content, as: UTF8.self) == "busy" ? .temporary(after: .seconds(2)) : .lasting
+      return String(decoding: content, as: UTF8.self) == "busy" ? .temporary(after: .seconds(2)) : .permanent
     }
     bench.answer(.text("busy", status: 400))
     let busy = try #require(await bench.outcome(of: .ping, bench.client(policy)))
     #expect(busy.attempts == 3)
-    #expect(busy.failedAttempts.first?.decision == .again(after: .milliseconds(2100), .serverDelay))
+    #expect(busy.failedAttempts.first?.decision == .retry(after: .milliseconds(2100), .serverDelay))
     bench.answer(.text("broken", status: 503))
     let broken = try #require(await bench.outcome(of: .ping, bench.client(policy)))
-    #expect(broken.failedAttempts.map(\.decision) == [.end(.notTemporary)])
+    #expect(broken.failedAttempts.map(\.decision) == [.giveUp(.notTemporary)])
   }
 
   @Test("Rules are equal by name, and the client's rule is described")
   func names() {
-    #expect(RetryRule("a") { _ in .byStatus } == RetryRule("a") { _ in .lasting })
+    #expect(RetryRule("a") { _ in .byStatus } == RetryRule("a") { _ in .permanent })
     #expect(RetryRule("a") { _ in .byStatus } != RetryRule("b") { _ in .byStatus })
-    #expect(limited == limited && limited != .interactive && Set([limited, limited]).count == 1)
+    #expect(limited == limited && limited != .app && Set([limited, limited]).count == 1)
     #expect("\(RetryRule.rateLimitedForbidden)" == "403 with a rate limit")
-    #expect(Retry(limited).facts.contains(.setting("rule", "403 with a rate limit")))
+    #expect(RetryMiddleware(limited).facts.contains(.setting("rule", "403 with a rate limit")))
   }
 }

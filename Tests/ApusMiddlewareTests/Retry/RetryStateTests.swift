@@ -15,23 +15,23 @@ struct RetryStateTests {
     var subject: Subject { Subject(isIdempotent: self == .idempotent, isKeyed: self == .keyed) }
   }
 
-  private static let backOff = RetryDecision.again(after: .milliseconds(100), .backOff)
-  private static let throttled = RetryDecision.again(after: .milliseconds(500), .throttled)
-  private static let atOnce = RetryDecision.again(after: .zero, .notSent)
+  private static let backOff = RetryDecision.retry(after: .milliseconds(100), .backoff)
+  private static let throttled = RetryDecision.retry(after: .milliseconds(500), .throttled)
+  private static let atOnce = RetryDecision.retry(after: .zero, .notSent)
 
   private func decision(
     _ failure: AttemptFailure, _ kind: Kind, isReplayable: Bool = true,
     _ change: (inout RetryPolicy) -> Void = { _ in }
   ) -> RetryDecision {
-    var policy = RetryPolicy.interactive
+    var policy = RetryPolicy.app
     change(&policy)
-    var state = RetryState(policy, .standard, kind.subject)
+    var state = RetryState(policy, .default, kind.subject)
     let moment = RetryState.Moment(remaining: nil, jitter: 0.5, isReplayable: isReplayable)
     return state.decision(after: failure, moment) { _ in true }
   }
 
   private func refused(_ status: Int, after delay: Duration? = nil, _ verdict: Bool? = nil) -> AttemptFailure {
-    .answered(AttemptFailure.Answer(status: status, delay: delay, verdict: verdict))
+    .responded(AttemptFailure.Response(status: status, delay: delay, verdict: verdict))
   }
 
   // MARK: Statuses
@@ -40,81 +40,81 @@ struct RetryStateTests {
   func passing(status: Int) {
     #expect(decision(refused(status), .idempotent) == Self.backOff)
     #expect(decision(refused(status), .keyed) == Self.backOff)
-    #expect(decision(refused(status), .plain) == .end(.notIdempotent))
+    #expect(decision(refused(status), .plain) == .giveUp(.notIdempotent))
   }
 
   @Test("Status 429 has a longer delay")
   func tooMany() {
     #expect(decision(refused(429), .idempotent) == Self.throttled)
-    #expect(decision(refused(429), .plain) == .end(.notIdempotent))
+    #expect(decision(refused(429), .plain) == .giveUp(.notIdempotent))
   }
 
   @Test(
     "Final statuses are not retried",
     arguments: [400, 401, 403, 404, 410, 412, 413, 422, 501, 505, 511], Kind.allCases)
   func lasting(status: Int, kind: Kind) {
-    #expect(decision(refused(status), kind) == .end(.notTemporary))
+    #expect(decision(refused(status), kind) == .giveUp(.notTemporary))
   }
 
   @Test("409 is retried only with an idempotency key, since the first attempt is still in progress")
   func conflict() {
     #expect(decision(refused(409), .keyed) == Self.backOff)
-    #expect(decision(refused(409), .idempotent) == .end(.notTemporary))
-    #expect(decision(refused(409), .plain) == .end(.notTemporary))
+    #expect(decision(refused(409), .idempotent) == .giveUp(.notTemporary))
+    #expect(decision(refused(409), .plain) == .giveUp(.notTemporary))
   }
 
   @Test("413 is retried only with Retry-After")
   func tooLarge() {
     let asked = decision(refused(413, after: .seconds(2)), .idempotent)
-    #expect(asked == .again(after: .milliseconds(2100), .serverDelay))
+    #expect(asked == .retry(after: .milliseconds(2100), .serverDelay))
   }
 
   @Test("421 is retried once at once, whatever the method", arguments: Kind.allCases)
   func misdirected(kind: Kind) {
     #expect(decision(refused(421), kind) == Self.atOnce)
-    #expect(decision(refused(421), kind) { $0.attempts = 1 } == Self.atOnce)
-    var state = RetryState(.interactive, .standard, kind.subject)
+    #expect(decision(refused(421), kind) { $0.maximumAttempts = 1 } == Self.atOnce)
+    var state = RetryState(.app, .default, kind.subject)
     let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
     let decisions = (0..<2).map { _ in state.decision(after: refused(421), moment) { _ in true } }
-    #expect(decisions == [Self.atOnce, .end(.notTemporary)])
+    #expect(decisions == [Self.atOnce, .giveUp(.notTemporary)])
   }
 
   @Test("Statuses of the app's choice are retried like the standard ones")
   func ownStatuses() {
     #expect(decision(refused(404), .idempotent) { $0.statuses = [404] } == Self.backOff)
-    #expect(decision(refused(503), .idempotent) { $0.statuses = [404] } == .end(.notTemporary))
+    #expect(decision(refused(503), .idempotent) { $0.statuses = [404] } == .giveUp(.notTemporary))
   }
 
   @Test("Unsafe calls are retried if the server says that it did nothing and the policy allows it")
   func didNothing() {
     let delay = Duration.seconds(1)
     for status in [429, 503] {
-      #expect(decision(refused(status, after: delay), .plain) == .end(.notIdempotent))
-      let agreed = decision(refused(status, after: delay), .plain) { $0.repeatsUnsafe = true }
-      #expect(agreed == .again(after: .milliseconds(1050), .serverDelay))
-      #expect(decision(refused(status), .plain) { $0.repeatsUnsafe = true } == .end(.notIdempotent))
+      #expect(decision(refused(status, after: delay), .plain) == .giveUp(.notIdempotent))
+      let agreed = decision(refused(status, after: delay), .plain) { $0.retriesNonIdempotent = true }
+      #expect(agreed == .retry(after: .milliseconds(1050), .serverDelay))
+      #expect(decision(refused(status), .plain) { $0.retriesNonIdempotent = true } == .giveUp(.notIdempotent))
     }
-    #expect(decision(refused(500, after: delay), .plain) { $0.repeatsUnsafe = true } == .end(.notIdempotent))
+    #expect(decision(refused(500, after: delay), .plain) { $0.retriesNonIdempotent = true } == .giveUp(.notIdempotent))
   }
 
   @Test("A verdict field takes precedence over status and method", arguments: Kind.allCases)
   func verdict(kind: Kind) {
     #expect(decision(refused(400, true), kind) == Self.backOff)
     #expect(decision(refused(503, true), kind) == Self.backOff)
-    #expect(decision(refused(503, false), kind) == .end(.refusedByServer))
-    #expect(decision(refused(421, false), kind) == .end(.refusedByServer))
+    #expect(decision(refused(503, false), kind) == .giveUp(.forbiddenByServer))
+    #expect(decision(refused(421, false), kind) == .giveUp(.forbiddenByServer))
     // What cannot be sent again cannot be asked for.
-    #expect(decision(refused(400, true), kind, isReplayable: false) == .end(.contentNotReplayable))
+    #expect(decision(refused(400, true), kind, isReplayable: false) == .giveUp(.contentNotReplayable))
   }
 
   // MARK: No answer
 
   @Test(
     "A request that was not sent is retried once at once, whatever the method",
-    arguments: [CallError.Code.hostNotFound, .connectionFailed, .broken, .timeout], Kind.allCases)
+    arguments: [CallError.Code.hostNotFound, .connectionFailed, .connectionLost, .timeout], Kind.allCases)
   func notSent(code: CallError.Code, kind: Kind) {
     #expect(decision(.notSent(code), kind) == Self.atOnce)
-    #expect(decision(.notSent(code), kind, isReplayable: false) == .end(.contentNotReplayable))
+    #expect(decision(.notSent(code), kind, isReplayable: false) == .giveUp(.contentNotReplayable))
   }
 
   @Test("Without a network there is no immediate retry", arguments: Kind.allCases)
@@ -124,7 +124,7 @@ struct RetryStateTests {
 
   @Test("A retry after an attempt without a network is free, and counts")
   func offlineIsFree() {
-    var state = RetryState(.interactive, .standard, Kind.idempotent.subject)
+    var state = RetryState(.app, .default, Kind.idempotent.subject)
     let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
     var costs: [Int] = []
     let failures = [AttemptFailure.notSent(.offline), .unknown(.offline, .maybeSent), .notSent(.offline)]
@@ -134,41 +134,51 @@ struct RetryStateTests {
         return true
       }
     }
-    #expect(costs == [0, RetryBudget.standard.cost] && decisions.last == .end(.attemptsUsedUp))
+    #expect(costs == [0, RetryBudget.default.cost] && decisions.last == .giveUp(.attemptsExhausted))
   }
 
   @Test(
     "A request on which the server may have acted is retried only if that is safe",
-    arguments: [RequestState.maybeSent, .answered])
+    arguments: [RequestState.maybeSent, .responded])
   func unknown(state: RequestState) {
-    #expect(decision(.unknown(.broken, state), .idempotent) == Self.backOff)
+    #expect(decision(.unknown(.connectionLost, state), .idempotent) == Self.backOff)
     #expect(decision(.unknown(.timeout, state), .keyed) == Self.backOff)
-    #expect(decision(.unknown(.broken, state), .plain) == .end(.notIdempotent))
-    #expect(decision(.unknown(.broken, state), .idempotent, isReplayable: false) == .end(.contentNotReplayable))
+    #expect(decision(.unknown(.connectionLost, state), .plain) == .giveUp(.notIdempotent))
+    #expect(
+      decision(.unknown(.connectionLost, state), .idempotent, isReplayable: false) == .giveUp(.contentNotReplayable))
   }
 
   @Test(
     "Errors are classified as temporary or final",
     arguments: [
       (TransportError(.connectionFailed, requestState: .notSent), AttemptFailure.notSent(.connectionFailed)),
-      (TransportError(.broken, requestState: .notSent), .notSent(.broken)),
-      (TransportError(.broken, requestState: .maybeSent), .unknown(.broken, .maybeSent)),
-      (TransportError(.broken, requestState: .answered), .unknown(.broken, .answered)),
+      (TransportError(.connectionLost, requestState: .notSent), .notSent(.connectionLost)),
+      (TransportError(.connectionLost, requestState: .maybeSent), .unknown(.connectionLost, .maybeSent)),
+      (TransportError(.connectionLost, requestState: .responded), .unknown(.connectionLost, .responded)),
       (TransportError(.timedOut(.connecting), requestState: .notSent), .notSent(.timeout)),
       (TransportError(.timedOut(.awaitingHead), requestState: .maybeSent), .unknown(.timeout, .maybeSent)),
       (TransportError(.timedOut(.waiting), requestState: .notSent), .lasting(.timeout, .notSent)),
-      (TransportError(.broken, requestState: .notSent).about(.content), .lasting(.broken, .notSent)),
-      (TransportError(.broken, requestState: .maybeSent).about(.content), .lasting(.broken, .maybeSent)),
-      (TransportError(.broken, requestState: .maybeSent).about(.credentials), .unknown(.broken, .maybeSent)),
+      (
+        TransportError(.connectionLost, requestState: .notSent).attributed(to: .content),
+        .lasting(.connectionLost, .notSent)
+      ),
+      (
+        TransportError(.connectionLost, requestState: .maybeSent).attributed(to: .content),
+        .lasting(.connectionLost, .maybeSent)
+      ),
+      (
+        TransportError(.connectionLost, requestState: .maybeSent).attributed(to: .credentials),
+        .unknown(.connectionLost, .maybeSent)
+      ),
       (TransportError(.tls, requestState: .notSent), .lasting(.tls, .notSent)),
-      (TransportError(.declined, requestState: .notSent), .lasting(.declined, .notSent)),
-      (TransportError(.unsupported, requestState: .notSent), .lasting(.invalidRequest, .notSent)),
-      (TransportError(.malformedResponse, requestState: .answered), .lasting(.malformedResponse, .answered)),
-      (TransportError(.contentTooLarge, requestState: .answered), .lasting(.contentTooLarge, .answered)),
+      (TransportError(.refused, requestState: .notSent), .lasting(.refused, .notSent)),
+      (TransportError(.invalidRequest, requestState: .notSent), .lasting(.invalidRequest, .notSent)),
+      (TransportError(.malformedResponse, requestState: .responded), .lasting(.malformedResponse, .responded)),
+      (TransportError(.contentTooLarge, requestState: .responded), .lasting(.contentTooLarge, .responded)),
     ] as [(TransportError, AttemptFailure)])
   func classes(error: TransportError, failure: AttemptFailure) {
     #expect(AttemptFailure(error) == failure)
-    if case .lasting = failure { #expect(decision(failure, .idempotent) == .end(.notTemporary)) }
+    if case .lasting = failure { #expect(decision(failure, .idempotent) == .giveUp(.notTemporary)) }
   }
 
   @Test(
@@ -177,10 +187,10 @@ struct RetryStateTests {
   func verdictText(text: String, verdict: Bool?) throws {
     let name = try #require(HTTPField.Name("X-Should-Retry"))
     let head = HTTPResponse(status: .badRequest, headerFields: [name: text, .retryAfter: "3"])
-    let failure = AttemptFailure(ResponseMessage(head: head), .interactive)
+    let failure = AttemptFailure(ResponseMessage(head: head), .app)
     #expect(failure == refused(400, after: .seconds(3), verdict))
-    var policy = RetryPolicy.interactive
-    policy.verdictFields = []
+    var policy = RetryPolicy.app
+    policy.retryHintFields = []
     let deaf = AttemptFailure(ResponseMessage(head: head), policy)
     #expect(deaf == refused(400, after: .seconds(3)))
   }
@@ -189,25 +199,27 @@ struct RetryStateTests {
 
   @Test("Absurd limits do no harm")
   func absurd() {
-    let negative = decision(refused(500), .idempotent) { ($0.base, $0.longestPause) = (.seconds(-1), .seconds(-5)) }
-    #expect(negative == .again(after: .zero, .backOff))
-    #expect(decision(refused(500), .idempotent) { $0.attempts = -3 } == .end(.attemptsUsedUp))
-    var policy = RetryPolicy(attempts: 100, base: .seconds(Int64.max))
-    policy.longestPause = .seconds(Int64.max)
-    var state = RetryState(policy, .standard, Kind.idempotent.subject)
+    let negative = decision(refused(500), .idempotent) {
+      ($0.baseDelay, $0.maximumDelay) = (.seconds(-1), .seconds(-5))
+    }
+    #expect(negative == .retry(after: .zero, .backoff))
+    #expect(decision(refused(500), .idempotent) { $0.maximumAttempts = -3 } == .giveUp(.attemptsExhausted))
+    var policy = RetryPolicy(maximumAttempts: 100, baseDelay: .seconds(Int64.max))
+    policy.maximumDelay = .seconds(Int64.max)
+    var state = RetryState(policy, .default, Kind.idempotent.subject)
     let moment = RetryState.Moment(jitter: 0, isReplayable: true)
     for _ in 1..<100 {
       let next = state.decision(after: refused(500), moment) { _ in true }
-      #expect(next == .again(after: .zero, .backOff))
+      #expect(next == .retry(after: .zero, .backoff))
     }
     let last = state.decision(after: refused(500), moment) { _ in true }
-    #expect(last == .end(.attemptsUsedUp))
+    #expect(last == .giveUp(.attemptsExhausted))
   }
 
   @Test("An infinite delay can be described")
   func endless() {
     let endless = decision(refused(500), .idempotent) {
-      ($0.base, $0.longestPause) = (.seconds(Int64.max), .seconds(Int64.max))
+      ($0.baseDelay, $0.maximumDelay) = (.seconds(Int64.max), .seconds(Int64.max))
     }
     let text = "\(endless)"
     #expect(text.hasPrefix("retry in 9") && text.hasSuffix(" ms, backoff with jitter"), "\(text)")

@@ -24,9 +24,9 @@ struct CallPriorityTests {
 
   @Test("An endpoint's priority takes precedence over the task's")
   func defaults() async throws {
-    let (stub, scheduler, gate) = (StubTransport(), Scheduler(SchedulingLimits(total: 1)), Gate())
-    stub.onAny(answer: .status(204))
-    stub.on(.get, "/v1/first", answer: .status(204).waiting(for: gate))
+    let (stub, scheduler, gate) = (StubTransport(), Scheduler(ConcurrencyLimits(global: 1)), Gate())
+    stub.onAny(reply: .status(204))
+    stub.on(.get, "/v1/first", reply: .status(204).waiting(for: gate))
     let api = TestClient().scheduled(by: scheduler).over(stub)
     let first = Task { try await api.send(.step("first")) }
     try await stub.waitForExchanges(1)

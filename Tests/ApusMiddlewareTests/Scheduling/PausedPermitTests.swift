@@ -24,22 +24,22 @@ struct PausedPermitTests {
     let elsewhere = elsewhere
     var client = TestClient()
     // Only where calls may wait for credentials does any of them let go of its permit.
-    client.environment.authentication = .bearer(MemoryCredentials(token: "t"))
+    client.environment.authentication = .bearer(MemoryCredentialsStore(token: "t"))
     client.customize = {
-      if let scheduler { $0.insert(Scheduling(scheduler), .after(.scheduling)) }
-      $0.insert(WaitsElsewhere(gate: elsewhere), .after(.credentials))
+      if let scheduler { $0.insert(SchedulingMiddleware(scheduler), .after(.scheduling)) }
+      $0.insert(WaitsElsewhere(gate: elsewhere), .after(.authentication))
     }
     return client.over(stub)
   }
 
   @Test("While a call waits without its permit others run; then it waits for the permit again")
   func others() async throws {
-    let (scheduler, gate) = (Scheduler(SchedulingLimits(total: 1)), Gate())
+    let (scheduler, gate) = (Scheduler(ConcurrencyLimits(global: 1)), Gate())
     let api = api(scheduler)
-    stub.on(.get, "/v1/slow", answer: .status(204).waiting(for: gate))
+    stub.on(.get, "/v1/slow", reply: .status(204).waiting(for: gate))
     let paused = Task { try await api.response(to: .step("paused").tag("elsewhere")) }
     try await elsewhere.waitForArrivals(1)
-    #expect(scheduler.running == 0)
+    #expect(scheduler.runningCount == 0)
     try await api.send(.step("other"))
     let slow = Task { try await api.send(.step("slow")) }
     try await gate.waitForArrivals(1)
@@ -48,20 +48,20 @@ struct PausedPermitTests {
     gate.open()
     try await slow.value
     let trace = try await paused.value.trace
-    #expect(trace.events.contains { $0.kind == .queued(.total(limit: 1)) })
+    #expect(trace.events.contains { $0.kind == .queued(.global(limit: 1)) })
     #expect(stub.exchanges.map(\.target) == ["/v1/other", "/v1/slow", "/v1/paused"])
-    #expect(scheduler.running == 0)
+    #expect(scheduler.runningCount == 0)
   }
 
   @Test("A call that is cancelled while paused returns no permit")
   func cancelled() async throws {
-    let scheduler = Scheduler(SchedulingLimits(total: 1))
+    let scheduler = Scheduler(ConcurrencyLimits(global: 1))
     let api = api(scheduler)
     let paused = Task { await failure { try await api.send(.step("paused").tag("elsewhere")) } }
     try await elsewhere.waitForArrivals(1)
     api.calls.cancelAll()
     #expect(await paused.value?.isCancellation == true)
-    #expect(scheduler.running == 0)
+    #expect(scheduler.runningCount == 0)
     try await api.send(.ping)
     #expect(stub.exchanges.count == 1)
   }

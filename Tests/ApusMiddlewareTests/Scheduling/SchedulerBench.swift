@@ -11,10 +11,10 @@ struct SchedulerBench {
   private(set) var started: [String] = []
   private(set) var late: [String] = []
   private(set) var refusals: [String: SchedulingRefusal] = [:]
-  private(set) var causes: [String: WaitingCause] = [:]
+  private(set) var causes: [String: QueueReason] = [:]
   private var tickets: [String: SchedulerState.Ticket] = [:]
 
-  init(_ limits: SchedulingLimits) {
+  init(_ limits: ConcurrencyLimits) {
     state = SchedulerState(limits)
   }
 
@@ -97,9 +97,9 @@ struct SchedulerBench {
   }
 }
 
-extension SchedulingLimits {
+extension ConcurrencyLimits {
   /// Limits with something else changed.
-  func with(_ change: (inout SchedulingLimits) -> Void) -> SchedulingLimits {
+  func with(_ change: (inout ConcurrencyLimits) -> Void) -> ConcurrencyLimits {
     var limits = self
     change(&limits)
     return limits

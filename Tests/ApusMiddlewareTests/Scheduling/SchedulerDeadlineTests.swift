@@ -9,7 +9,7 @@ struct SchedulerDeadlineTests {
 
   @Test("A queued attempt whose deadline has passed is removed at the next step and takes no permit")
   func passed() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("0")
     bench.enter("short") { $0.deadline = at(5) }
     bench.enter("long") { $0.deadline = at(50) }
@@ -24,19 +24,19 @@ struct SchedulerDeadlineTests {
 
   @Test("An attempt whose deadline is closer than its expected wait is refused immediately")
   func passedOnArrival() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.seconds = 5
     bench.enter("0") { $0.deadline = at(4) }
     bench.enter("1") { $0.deadline = at(5) }
     #expect(bench.started == ["0"])
-    #expect(bench.refusals == ["1": .late])
+    #expect(bench.refusals == ["1": .deadlineTooNear])
     bench.leave("0")
     #expect(bench.state.isIdle)
   }
 
   /// A busy server that takes ten seconds for a call.
   private func slow(refusing: Bool, calls: Int = TypicalTime.minimum) -> SchedulerBench {
-    var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2).with { $0.refusesHopeless = refusing })
+    var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 2).with { $0.refusesLateCalls = refusing })
     bench.enter("always")
     for number in 0..<calls {
       bench.enter("\(number)")
@@ -56,7 +56,7 @@ struct SchedulerDeadlineTests {
     bench.enter("hopeless") { $0.deadline = at(now + 9) }
     bench.enter("waiting in vain") { $0.deadline = at(now + 14) }
     bench.enter("hopeful") { $0.deadline = at(now + 30) }
-    #expect(bench.refusals == (refusing ? ["hopeless": .late] : [:]))
+    #expect(bench.refusals == (refusing ? ["hopeless": .deadlineTooNear] : [:]))
     bench.seconds += 6
     bench.leave("running")
     #expect(bench.late == (refusing ? ["waiting in vain"] : []))
@@ -81,7 +81,7 @@ struct SchedulerDeadlineTests {
 
   @Test("A server that became slower makes a queued attempt too late at its turn")
   func slower() {
-    var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 2))
     bench.enter("always")
     bench.enter("0")
     bench.enter("short", .low)
@@ -124,7 +124,7 @@ struct SchedulerDeadlineTests {
 
   @Test("With a limit of one, an attempt that became too late in the queue is refused at its turn")
   func oneAtATime() {
-    var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 1))
     bench.enter("0")
     for number in 1...TypicalTime.minimum {
       bench.enter("\(number)")
@@ -142,12 +142,12 @@ struct SchedulerDeadlineTests {
 
   @Test("The typical duration is ignored for an origin that was idle for longer than it")
   func idleOrigin() {
-    var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 2))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 2))
     for number in 0..<TypicalTime.minimum {
       bench.enter("\(number)")
       // Keeps what is known of the origin.
       if number == 0 {
-        bench.change { $0.hold("held") }
+        bench.change { $0.pause("held") }
         bench.enter("waits") {
           $0.tags = ["held"]
           $0.deadline = at(105)
@@ -157,7 +157,7 @@ struct SchedulerDeadlineTests {
       bench.leave("\(number)")
     }
     bench.seconds = 100
-    bench.change { $0.release("held") }
+    bench.change { $0.resume("held") }
     #expect(bench.late.isEmpty)
     #expect(bench.started.last == "waits")
   }

@@ -29,7 +29,7 @@ struct SchedulerLoadTests {
   @Test("With 100,000 queued attempts one more is refused, and all of them can be cancelled")
   func givingUp() {
     let origins = 1000
-    var state = SchedulerState(SchedulingLimits(total: 1, tags: ["images": 1]))
+    var state = SchedulerState(ConcurrencyLimits(global: 1, tags: ["images": 1]))
     var tickets: [SchedulerState.Ticket] = []
     for number in 0...Self.many {
       if let ticket = ticket(state.enter(newcomer(number, origins: origins), now: now)) { tickets.append(ticket) }
@@ -38,18 +38,18 @@ struct SchedulerLoadTests {
     let refused = state.enter(newcomer(0, origins: origins), now: now)
     #expect(refused == .refused(.queueFull(limit: Self.many)))
     // Two of three move to lines of their own.
-    state.hold("others")
+    state.pause("others")
     let gaveUp = tickets.count { state.cancelWaiting($0) }
     #expect(gaveUp == Self.many)
     for ticket in tickets { state.leave(ticket, now: now) }
-    state.release("others")
+    state.resume("others")
     #expect(state.isIdle)
   }
 
   @Test("20,000 queued attempts each run once")
   func serving() {
     let count = 20_000
-    var state = SchedulerState(SchedulingLimits(total: 1, tags: ["images": 1]))
+    var state = SchedulerState(ConcurrencyLimits(global: 1, tags: ["images": 1]))
     var running = ticket(state.enter(newcomer(0, origins: 500), now: now))
     for number in 1..<count { _ = state.enter(newcomer(number, origins: 500), now: now) }
     var served: Set<SchedulerState.Ticket> = []
@@ -65,14 +65,14 @@ struct SchedulerLoadTests {
   @Test("100,000 suspended tasks can be cancelled, and each gets a CancellationError")
   func cancelling() async {
     let (scheduler, clock, now) = (Scheduler(), ManualClock(), self.now)
-    scheduler.holdEverything()
+    scheduler.pauseAll()
     var tickets: [SchedulerState.Ticket] = []
     for _ in 0..<Self.many {
       let newcomer = SchedulerBench.newcomer()
       let admission = scheduler.shared.withLock { $0.enter(newcomer, now, clock) }
       if let ticket = ticket(admission) { tickets.append(ticket) }
     }
-    #expect(scheduler.waiting == Self.many)
+    #expect(scheduler.queuedCount == Self.many)
     let tasks = tickets.map { ticket in
       Task {
         do {
@@ -90,9 +90,9 @@ struct SchedulerLoadTests {
       if await task.value { cancelled += 1 }
     }
     #expect(cancelled == Self.many)
-    #expect(scheduler.waiting == 0)
+    #expect(scheduler.queuedCount == 0)
     for ticket in tickets { scheduler.leave(ticket, at: now) }
-    scheduler.releaseEverything()
+    scheduler.resumeAll()
     let isIdle = scheduler.shared.withLock { $0.state.isIdle }
     #expect(isIdle)
   }

@@ -8,7 +8,7 @@ import Testing
 struct SchedulerRaiseTests {
   /// A scheduler with a limit of one and a running attempt, and the names of the queued ones.
   private struct Bench {
-    private(set) var state = SchedulerState(SchedulingLimits(total: 1))
+    private(set) var state = SchedulerState(ConcurrencyLimits(global: 1))
     private var tickets: [String: SchedulerState.Ticket] = [:]
     var seconds = 0
 
@@ -110,7 +110,7 @@ private struct RaiseWorld {
     var number: Int
   }
 
-  private let limits = SchedulingLimits(total: 1)
+  private let limits = ConcurrencyLimits(global: 1)
   private var state: SchedulerState
   private var random: SeededGenerator
   private var now = MonotonicInstant(sinceStart: .zero)
@@ -182,7 +182,7 @@ private struct RaiseWorld {
 
   private mutating func toggle() {
     isHeld.toggle()
-    if isHeld { state.hold("t") } else { state.release("t") }
+    if isHeld { state.pause("t") } else { state.resume("t") }
   }
 
   private mutating func settle() {

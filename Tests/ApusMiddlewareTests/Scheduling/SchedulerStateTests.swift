@@ -7,13 +7,13 @@ import Testing
 struct SchedulerStateTests {
   @Test("The total and each origin limit the running attempts, and a queued attempt has a cause")
   func limits() {
-    var bench = SchedulerBench(SchedulingLimits(total: 2, perOrigin: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 1))
     bench.enter("a1", at: "a")
     bench.enter("a2", at: "a")
     bench.enter("b1", at: "b")
     bench.enter("c1", at: "c")
     #expect(bench.started == ["a1", "b1"])
-    #expect(bench.causes == ["a2": .origin(limit: 1), "c1": .total(limit: 2)])
+    #expect(bench.causes == ["a2": .origin(limit: 1), "c1": .global(limit: 2)])
     #expect(bench.state.running == 2)
     #expect(bench.state.waiting == 2)
     bench.leave("b1")
@@ -25,17 +25,17 @@ struct SchedulerStateTests {
 
   @Test("the presets are those of apps and servers")
   func presets() {
-    #expect(SchedulingLimits.apps.total == 64)
-    #expect(SchedulingLimits.apps.perOrigin == 5)
-    #expect(SchedulingLimits.servers.total == .max)
-    #expect(SchedulingLimits.servers.perOrigin == 64)
-    #expect(SchedulingLimits.apps.queue == 100_000)
+    #expect(ConcurrencyLimits.app.global == 64)
+    #expect(ConcurrencyLimits.app.perOrigin == 5)
+    #expect(ConcurrencyLimits.server.global == .max)
+    #expect(ConcurrencyLimits.server.perOrigin == 64)
+    #expect(ConcurrencyLimits.app.queueCapacity == 100_000)
   }
 
   @Test("An origin may have a limit of its own, and a limit below one counts as one")
   func ownLimit() {
     var bench = SchedulerBench(
-      SchedulingLimits(total: 10, perOrigin: 0).with {
+      ConcurrencyLimits(global: 10, perOrigin: 0).with {
         $0.origins = [Origin(scheme: "https", host: "b", port: 443): 2]
       })
     for name in ["a1", "a2", "a3"] { bench.enter(name, at: "a") }
@@ -45,7 +45,7 @@ struct SchedulerStateTests {
 
   @Test("Urgent attempts run first, and equally urgent ones in order of arrival")
   func priorities() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1, perOrigin: 1))
     bench.enter("first")
     for (round, seconds) in [(1, 0), (2, 1)] {
       bench.seconds = seconds
@@ -64,7 +64,7 @@ struct SchedulerStateTests {
   func ageing(older: CallPriority, newer: CallPriority) {
     let bound = 10 * max(0, newer.rawValue - older.rawValue)
     for seconds in [0, 1, 5, 9, 10, 11, 19, 20, 21, 30, 39, 40, 41] {
-      var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1))
+      var bench = SchedulerBench(ConcurrencyLimits(global: 1, perOrigin: 1))
       bench.enter("first")
       bench.enter("older", older)
       bench.seconds = seconds
@@ -77,7 +77,7 @@ struct SchedulerStateTests {
 
   @Test("A queued attempt runs within the bound of ageing, whatever else arrives")
   func bound() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1, perOrigin: 1))
     bench.enter("0", .immediate)
     bench.enter("patient", .background)
     // Twice as many as can be served.
@@ -102,7 +102,7 @@ struct SchedulerStateTests {
 
   @Test("A slow origin does not delay others, however many attempts wait for it")
   func skipOver() {
-    var bench = SchedulerBench(SchedulingLimits(total: 10, perOrigin: 2))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 10, perOrigin: 2))
     for number in 0..<500 { bench.enter("slow \(number)", at: "slow", .immediate) }
     for number in 0..<20 {
       bench.enter("fast \(number)", at: "fast", .background)
@@ -114,7 +114,7 @@ struct SchedulerStateTests {
 
   @Test("The queue's limit refuses further attempts; with a limit of zero none waits", arguments: [0, 3])
   func queue(limit: Int) {
-    var bench = SchedulerBench(SchedulingLimits(total: 1).with { $0.queue = limit })
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1).with { $0.queueCapacity = limit })
     for number in 0...limit + 1 { bench.enter("\(number)") }
     #expect(bench.refusals == ["\(limit + 1)": .queueFull(limit: limit)])
     #expect(bench.state.waiting == limit)
@@ -125,7 +125,7 @@ struct SchedulerStateTests {
 
   @Test("A cancelled attempt is skipped, at any position", arguments: ["1", "2", "3"])
   func givingUp(name: String) {
-    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     for name in ["0", "1", "2", "3"] { bench.enter(name) }
     let waited = bench.giveUp(name)
     let again = bench.giveUp(name)
@@ -140,7 +140,7 @@ struct SchedulerStateTests {
 
   @Test("A permit is returned once, and a used ticket has no effect")
   func leavingTwice() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     for name in ["0", "1", "2"] { bench.enter(name) }
     bench.leave("0", "0", "0")
     #expect(bench.started == ["0", "1"])
@@ -153,7 +153,7 @@ struct SchedulerStateTests {
 
   @Test("A paused attempt lets another run, and comes back as the most urgent one that arrives then")
   func pausing() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("paused", .background)
     for name in ["1", "2", "3"] { bench.enter(name, .high) }
     bench.pause("paused")
@@ -168,7 +168,7 @@ struct SchedulerStateTests {
 
   @Test("A paused attempt that ends returns no permit")
   func endingWhilePaused() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("paused")
     bench.enter("1")
     bench.pause("paused")

@@ -7,7 +7,7 @@ import Testing
 struct SchedulerTagsTests {
   @Test("A tag's limit applies to its attempts only; others pass them")
   func limits() {
-    var bench = SchedulerBench(SchedulingLimits(total: 10, perOrigin: 10, tags: ["images": 2, "thumbs": 1]))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 10, perOrigin: 10, tags: ["images": 2, "thumbs": 1]))
     for number in 0..<4 { bench.enter("image \(number)") { $0.tags = ["images"] } }
     bench.enter("thumb 0") { $0.tags = ["thumbs"] }
     bench.enter("both") { $0.tags = ["thumbs", "other", "images", "images"] }
@@ -26,7 +26,7 @@ struct SchedulerTagsTests {
 
   @Test("A stream counts for its limited tags only once its head is there")
   func streams() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1, perOrigin: 1, tags: ["downloads": 1]))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1, perOrigin: 1, tags: ["downloads": 1]))
     bench.enter("events") { $0.tags = ["events"] }
     bench.enter("list")
     bench.enter("file 0") { $0.tags = ["downloads", "other"] }
@@ -49,21 +49,21 @@ struct SchedulerTagsTests {
 
   @Test("Attempts with a held tag wait, those queued before included, and run in order once it is released")
   func holding() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("0") { $0.tags = ["images"] }
     for number in 1...3 {
       bench.enter("image \(number)") { $0.tags = ["images"] }
       bench.enter("text \(number)") { $0.tags = ["texts"] }
     }
-    bench.change { $0.hold("images") }
-    #expect(bench.state.isHolding("images"))
-    #expect(!bench.state.isHolding("texts"))
+    bench.change { $0.pause("images") }
+    #expect(bench.state.isPaused("images"))
+    #expect(!bench.state.isPaused("texts"))
     bench.enter("image 4") { $0.tags = ["big", "images"] }
     #expect(bench.causes["image 4"] == .held)
     bench.leave("0", "text 1", "text 2", "text 3")
     #expect(bench.started == ["0", "text 1", "text 2", "text 3"])
     #expect(bench.state.running == 0)
-    bench.change { $0.release("images") }
+    bench.change { $0.resume("images") }
     bench.leave("image 1", "image 2", "image 3", "image 4")
     #expect(bench.started.suffix(4) == ["image 1", "image 2", "image 3", "image 4"])
     #expect(bench.state.isIdle)
@@ -72,14 +72,14 @@ struct SchedulerTagsTests {
 
   @Test("A held attempt keeps its position, however often its tag is held and released")
   func holdingAgain() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("0")
     for round in 0..<5 {
       bench.enter("image \(round)") { $0.tags = ["images"] }
       bench.enter("text \(round)")
-      bench.change { round.isMultiple(of: 2) ? $0.hold("images") : $0.release("images") }
+      bench.change { round.isMultiple(of: 2) ? $0.pause("images") : $0.resume("images") }
     }
-    bench.change { $0.release("images") }
+    bench.change { $0.resume("images") }
     for _ in 0...10 { if let last = bench.started.last { bench.leave(last) } }
     #expect(bench.started == ["0"] + (0..<5).flatMap { ["image \($0)", "text \($0)"] })
     #expect(bench.state.isIdle)
@@ -87,33 +87,33 @@ struct SchedulerTagsTests {
 
   @Test("Releasing everything leaves a held tag held")
   func everything() {
-    var bench = SchedulerBench(SchedulingLimits(total: 3))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 3))
     bench.enter("0")
-    bench.change { $0.holdEverything() }
-    bench.change { $0.hold("images") }
+    bench.change { $0.pauseAll() }
+    bench.change { $0.pause("images") }
     bench.enter("1")
     bench.enter("2") { $0.tags = ["images"] }
     bench.leave("0")
     #expect(bench.started == ["0"])
     #expect(bench.causes["1"] == .held)
-    bench.change { $0.releaseEverything() }
+    bench.change { $0.resumeAll() }
     #expect(bench.started == ["0", "1"])
     bench.leave("2", "1")
     #expect(bench.state.isIdle)
-    bench.change { $0.release("images") }
+    bench.change { $0.resume("images") }
     #expect(bench.state.trackedTagCount == 0)
   }
 
   @Test("A paused attempt does not resume while its tag is held")
   func pausedBefore() {
-    var bench = SchedulerBench(SchedulingLimits(total: 1))
+    var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("0") { $0.tags = ["images"] }
     bench.pause("0")
-    bench.change { $0.hold("images") }
+    bench.change { $0.pause("images") }
     bench.resume("0")
     #expect(bench.causes["0"] == .held)
     #expect(bench.state.waiting == 1)
-    bench.change { $0.release("images") }
+    bench.change { $0.resume("images") }
     #expect(bench.state.running == 1)
     bench.leave("0")
     #expect(bench.state.isIdle)

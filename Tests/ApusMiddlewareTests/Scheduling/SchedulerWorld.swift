@@ -24,7 +24,7 @@ struct SchedulerWorld {
 
   static let tags: [Tag] = ["a", "b", "c"]
 
-  let limits: SchedulingLimits
+  let limits: ConcurrencyLimits
   var state: SchedulerState
   var random: SeededGenerator
   var now = MonotonicInstant(sinceStart: .zero)
@@ -41,13 +41,13 @@ struct SchedulerWorld {
 
   init(seed: UInt64) {
     random = SeededGenerator(seed: seed)
-    var limits = SchedulingLimits(
-      total: Int.random(in: 1...6, using: &random), perOrigin: Int.random(in: 1...3, using: &random))
+    var limits = ConcurrencyLimits(
+      global: Int.random(in: 1...6, using: &random), perOrigin: Int.random(in: 1...3, using: &random))
     if Bool.random(using: &random) { limits.tags["a"] = Int.random(in: 1...3, using: &random) }
     if Bool.random(using: &random) { limits.tags["b"] = 1 }
-    limits.queue = Int.random(in: 4...16, using: &random)
+    limits.queueCapacity = Int.random(in: 4...16, using: &random)
     limits.ageing = .seconds(Int.random(in: 0...4, using: &random))
-    limits.refusesHopeless = seed % 2 == 1
+    limits.refusesLateCalls = seed % 2 == 1
     self.limits = limits
     state = SchedulerState(limits)
   }
@@ -113,12 +113,12 @@ struct SchedulerWorld {
       callers.append(caller(ticket, .running))
     case .waits(let ticket, _):
       if hasRoom { problems.append("an attempt waits though there is room") }
-      if queued >= limits.queue { problems.append("the queue exceeds its limit") }
+      if queued >= limits.queueCapacity { problems.append("the queue exceeds its limit") }
       callers.append(caller(ticket, .waiting))
       nextNumber += 1
     case .refused(.queueFull):
-      if queued < limits.queue { problems.append("an attempt is refused though the queue has room") }
-    case .refused(.late): tellLate(deadline, origin)
+      if queued < limits.queueCapacity { problems.append("an attempt is refused though the queue has room") }
+    case .refused(.deadlineTooNear): tellLate(deadline, origin)
     }
   }
 
@@ -179,14 +179,14 @@ struct SchedulerWorld {
   }
 
   private mutating func toggle(_ tag: Tag) {
-    if held.remove(tag) != nil { return state.release(tag) }
+    if held.remove(tag) != nil { return state.resume(tag) }
     held.insert(tag)
-    state.hold(tag)
+    state.pause(tag)
   }
 
   private mutating func toggleEverything() {
     isHeld.toggle()
-    if isHeld { state.holdEverything() } else { state.releaseEverything() }
+    if isHeld { state.pauseAll() } else { state.resumeAll() }
   }
 
   private mutating func pick(_ phase: Phase) -> Int? {
@@ -232,7 +232,7 @@ struct SchedulerWorld {
     guard let deadline else { return problems.append("an attempt without a deadline is refused as late") }
     guard deadline > now else { return }
     hopeless += 1
-    guard limits.refusesHopeless, let longest = longest[origin], now.advanced(by: longest) >= deadline else {
+    guard limits.refusesLateCalls, let longest = longest[origin], now.advanced(by: longest) >= deadline else {
       return problems.append("an attempt with enough time is refused as late")
     }
     let isBusy = callers.contains { $0.phase == .running && $0.origin == origin }
@@ -242,7 +242,7 @@ struct SchedulerWorld {
 
   private func hasRoom(_ origin: Int, _ tags: [Tag]) -> Bool {
     let running = callers.filter { $0.phase == .running }
-    guard !isHeld, running.count < limits.total, running.count(where: { $0.origin == origin }) < limits.perOrigin,
+    guard !isHeld, running.count < limits.global, running.count(where: { $0.origin == origin }) < limits.perOrigin,
       held.isDisjoint(with: tags)
     else { return false }
     let counted = callers.filter { [.running, .streaming].contains($0.phase) }
@@ -262,7 +262,7 @@ struct SchedulerWorld {
     if state.ticketCount != callers.count(where: { $0.phase != .over }) {
       problems.append("the number of tickets is wrong")
     }
-    if Self.tags.contains(where: { state.isHolding($0) != held.contains($0) }) {
+    if Self.tags.contains(where: { state.isPaused($0) != held.contains($0) }) {
       problems.append("the held tags are wrong")
     }
   }

@@ -7,7 +7,7 @@ extension TestClient {
   /// The same with its calls scheduled.
   func scheduled(by scheduler: Scheduler) -> TestClient {
     var client = self
-    client.customize = { $0.insert(Scheduling(scheduler), .after(.scheduling)) }
+    client.customize = { $0.insert(SchedulingMiddleware(scheduler), .after(.scheduling)) }
     return client
   }
 }
@@ -15,7 +15,7 @@ extension TestClient {
 extension Scheduler {
   /// Waits until a number of calls are queued.
   func waitForWaiting(_ count: Int) async throws {
-    try await waitWhile(waiting < count)
+    try await waitWhile(queuedCount < count)
   }
 }
 

@@ -20,26 +20,26 @@ struct SchedulingRefusalTests {
   }
 
   /// A scheduler that lets one call run at a time.
-  private func single(_ change: (inout SchedulingLimits) -> Void = { _ in }) -> Scheduler {
-    Scheduler(SchedulingLimits(total: 1).with(change))
+  private func single(_ change: (inout ConcurrencyLimits) -> Void = { _ in }) -> Scheduler {
+    Scheduler(ConcurrencyLimits(global: 1).with(change))
   }
 
   /// The server answers once the gate is open.
   private func answerLate() {
-    stub.onAny(answer: .status(204).waiting(for: gate))
+    stub.onAny(reply: .status(204).waiting(for: gate))
   }
 
   @Test("A call beyond the queue's limit is refused, and nothing is sent")
   func queueFull() async throws {
     answerLate()
-    let scheduler = single { $0.queue = 1 }
+    let scheduler = single { $0.queueCapacity = 1 }
     let api = client(scheduler).over(stub)
     let first = Task { try await api.send(.ping) }
     try await stub.waitForExchanges(1)
     let second = Task { try await api.send(.ping) }
     try await scheduler.waitForWaiting(1)
     let error = try #require(await failure { try await api.send(.ping) })
-    #expect(error.code == .declined)
+    #expect(error.code == .refused)
     #expect(error.requestState == .notSent)
     #expect(error.underlying as? SchedulingRefusal == .queueFull(limit: 1))
     gate.open()
@@ -62,10 +62,10 @@ struct SchedulingRefusalTests {
     #expect(error.code == .timeout)
     #expect(error.phase == .waiting)
     #expect(error.requestState == .notSent)
-    #expect(scheduler.waiting == 0)
+    #expect(scheduler.queuedCount == 0)
     gate.open()
     try await first.value
-    #expect(scheduler.running == 0)
+    #expect(scheduler.runningCount == 0)
   }
 
   @Test("A call that became too late in the queue has the wait in its trace")
@@ -81,16 +81,16 @@ struct SchedulingRefusalTests {
     let call = Task { await failure { try await api.send(.ping.tag("waits")) } }
     try await scheduler.waitForWaiting(1)
     // From here on its wait is counted.
-    try await waitWhile(api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.total(limit: 1)))
+    try await waitWhile(api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.global(limit: 1)))
     clock.advance(by: .seconds(20))
     // The permit is returned after its deadline; no timer has fired before, since its clock is behind.
     scheduler.leave(ticket, at: begin.advanced(by: .seconds(30)))
     let error = try #require(await call.value)
     #expect(error.code == .timeout && error.phase == .waiting)
-    #expect(error.underlying as? SchedulingRefusal == .late)
+    #expect(error.underlying as? SchedulingRefusal == .deadlineTooNear)
     #expect(error.trace.description.contains("too late for a permit, after ms: 20000"))
     #expect(stub.exchanges.isEmpty)
-    #expect(scheduler.running == 0 && scheduler.waiting == 0)
+    #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
   }
 
   @Test("A call that is cancelled in the queue is not sent and takes no permit")
@@ -110,15 +110,15 @@ struct SchedulingRefusalTests {
     try await first.value
     try await third.value
     #expect(stub.exchanges.count == 2)
-    #expect(scheduler.running == 0 && scheduler.waiting == 0)
+    #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
   }
 
   @Test("A call that became too late in the queue times out in the phase waiting")
   func late() {
-    let error = SchedulingRefusal.late.error
+    let error = SchedulingRefusal.deadlineTooNear.error
     #expect(error.kind == .timedOut(.waiting))
     #expect(error.requestState == .notSent)
-    #expect(error.underlying as? SchedulingRefusal == .late)
+    #expect(error.underlying as? SchedulingRefusal == .deadlineTooNear)
     #expect(error.detail == "the deadline is too near to start the call")
     #expect("\(SchedulingRefusal.queueFull(limit: 3))" == "the scheduler's queue is full (3 calls)")
   }

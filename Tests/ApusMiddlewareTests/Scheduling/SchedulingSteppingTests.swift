@@ -30,26 +30,26 @@ struct SchedulingSteppingTests {
     let executor = ManualExecutor()
     let clock = ManualClock()
     let stub = StubTransport()
-    let scheduler = Scheduler(SchedulingLimits(total: 1))
+    let scheduler = Scheduler(ConcurrencyLimits(global: 1))
     let way: Way
     let api: Client
 
     init(_ way: Way) {
       self.way = way
       switch way {
-      case .buffered, .pausing: stub.onAny(answer: .text("ab").after(.seconds(1)))
-      case .streamed: stub.onAny(answer: .pieces(["a", "b"]).dripping(every: .seconds(1)))
-      case .failing: stub.onAny(answer: .failure(TransportError(.broken, requestState: .maybeSent)))
+      case .buffered, .pausing: stub.onAny(reply: .text("ab").after(.seconds(1)))
+      case .streamed: stub.onAny(reply: .pieces(["a", "b"]).paced(every: .seconds(1)))
+      case .failing: stub.onAny(reply: .failure(TransportError(.connectionLost, requestState: .maybeSent)))
       }
       let scheduler = scheduler
       var client = TestClient()
       client.settings.runtime = Runtime(clock: clock, executor: executor)
       client.timeout = .seconds(30)
       // Only where calls may wait for credentials does any of them let go of its permit.
-      if way == .pausing { client.environment.authentication = .bearer(MemoryCredentials(token: "t")) }
+      if way == .pausing { client.environment.authentication = .bearer(MemoryCredentialsStore(token: "t")) }
       client.customize = {
-        $0.insert(Scheduling(scheduler), .after(.scheduling))
-        if way == .pausing { $0.insert(Pausing(), .after(.credentials)) }
+        $0.insert(SchedulingMiddleware(scheduler), .after(.scheduling))
+        if way == .pausing { $0.insert(Pausing(), .after(.authentication)) }
       }
       api = client.over(stub)
     }
@@ -79,8 +79,8 @@ struct SchedulingSteppingTests {
       case .cancelTasks: for call in calls { call.cancel() }
       case .passDeadline: clock.advance(by: .seconds(30))
       case .hold:
-        scheduler.holdEverything()
-        scheduler.hold("other")
+        scheduler.pauseAll()
+        scheduler.pause("other")
       }
     }
   }
@@ -98,9 +98,9 @@ struct SchedulingSteppingTests {
       }
       if world.executor.runNext() {
         run.jobs += 1
-      } else if world.scheduler.isHoldingEverything {
-        world.scheduler.releaseEverything()
-        world.scheduler.release("other")
+      } else if world.scheduler.isAllPaused {
+        world.scheduler.resumeAll()
+        world.scheduler.resume("other")
       } else if !world.clock.advanceToNextWake() {
         break
       } else if !world.api.calls.isEmpty {
@@ -111,7 +111,7 @@ struct SchedulingSteppingTests {
     run.exchanges = world.stub.exchanges.count
     let place = "\(way), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step)"
     #expect(world.api.calls.isEmpty && world.stub.openExchanges.isEmpty, "\(place)")
-    #expect(world.scheduler.running == 0 && world.scheduler.waiting == 0, "\(place)")
+    #expect(world.scheduler.runningCount == 0 && world.scheduler.queuedCount == 0, "\(place)")
     let isIdle = world.scheduler.shared.withLock { $0.state.isIdle }
     #expect(isIdle, "\(place)")
     #expect(world.clock.sleepers == 0, "\(place)")

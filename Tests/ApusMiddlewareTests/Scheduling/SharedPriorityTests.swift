@@ -9,13 +9,13 @@ import Testing
 @Suite("Scheduling: shared exchanges")
 struct SharedPriorityTests {
   private let stub = StubTransport.answering()
-  private let scheduler = Scheduler(SchedulingLimits(total: 1))
+  private let scheduler = Scheduler(ConcurrencyLimits(global: 1))
   private let gate = Gate()
   private let shared = Request<Void>.step("shared").coalesced()
   private let api: Client
 
   init() {
-    stub.on(.get, "/v1/first", answer: .status(204).waiting(for: gate))
+    stub.on(.get, "/v1/first", reply: .status(204).waiting(for: gate))
     var client = TestClient()
     client.settings.runtime.clock = ManualClock()
     api = client.scheduled(by: scheduler).over(stub)
@@ -26,7 +26,7 @@ struct SharedPriorityTests {
   }
 
   private var joined: Int {
-    api.calls.all.count { $0.trace.events.contains { if case .joined = $0.kind { true } else { false } } }
+    api.calls.all.count { $0.trace.events.contains { if case .coalesced = $0.kind { true } else { false } } }
   }
 
   private var queued: Int {
@@ -51,12 +51,12 @@ struct SharedPriorityTests {
     var calls = try await waiting()
     calls.append(start(shared.priority(priority)))
     try await waitWhile(joined < 1)
-    #expect(scheduler.waiting == 2)
+    #expect(scheduler.queuedCount == 2)
     gate.open()
     for call in calls { #expect(await call.value == nil) }
     let order = priority == .high ? ["first", "shared", "other"] : ["first", "other", "shared"]
     #expect(stub.exchanges.map(\.target) == order.map { "/v1/\($0)" })
-    #expect(scheduler.running == 0 && scheduler.waiting == 0)
+    #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
   }
 
   @Test("The exchange keeps its rank when the urgent call leaves, and ends with its last call")
@@ -66,7 +66,7 @@ struct SharedPriorityTests {
     try await waitWhile(joined < 1)
     calls[3].cancel()
     #expect(await calls[3].value?.isCancellation == true)
-    #expect(scheduler.waiting == 2)
+    #expect(scheduler.queuedCount == 2)
     gate.open()
     for call in calls.prefix(3) { #expect(await call.value == nil) }
     #expect(stub.exchanges.map(\.target) == ["/v1/first", "/v1/shared", "/v1/other"])
@@ -77,11 +77,11 @@ struct SharedPriorityTests {
     let calls = try await waiting()
     calls[1].cancel()
     #expect(await calls[1].value?.isCancellation == true)
-    try await waitWhile(scheduler.waiting > 1)
+    try await waitWhile(scheduler.queuedCount > 1)
     gate.open()
     for index in [0, 2] { #expect(await calls[index].value == nil) }
     #expect(stub.exchanges.map(\.target) == ["/v1/first", "/v1/other"])
-    #expect(scheduler.running == 0)
+    #expect(scheduler.runningCount == 0)
   }
 
   @Test("An attempt has the highest priority of the calls that wait for it")

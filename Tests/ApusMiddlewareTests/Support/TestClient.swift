@@ -21,9 +21,9 @@ struct TestClient {
 
   func over(_ transport: any Transport) -> Client {
     var pipeline = Pipeline()
-    pipeline.insert(CommonParameters(), .after(.validation))
-    pipeline.insert(TotalDeadline(standard: timeout), .after(.totalDeadline))
-    pipeline.insert(Credentials(onSessionEnd: onSessionEnd), .after(.credentials))
+    pipeline.insert(CommonParametersMiddleware(), .after(.validation))
+    pipeline.insert(TimeoutMiddleware(standard: timeout), .after(.timeout))
+    pipeline.insert(AuthenticationMiddleware(onSessionEnd: onSessionEnd), .after(.authentication))
     customize(&pipeline)
     return Client(environment: environment, pipeline: pipeline, transport: transport, settings: settings)
   }
@@ -31,9 +31,9 @@ struct TestClient {
 
 extension StubTransport {
   /// A stub that answers everything the same way.
-  static func answering(_ answer: StubAnswer = .status(204)) -> StubTransport {
+  static func answering(_ answer: StubReply = .status(204)) -> StubTransport {
     let stub = StubTransport()
-    stub.onAny(answer: answer)
+    stub.onAny(reply: answer)
     return stub
   }
 }

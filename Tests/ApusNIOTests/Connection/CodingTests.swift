@@ -1,97 +1,97 @@
 #if NIO
-  import ApusCore
-  import ApusNIO
-  import ApusTestServer
-  import Foundation
-  import HTTPTypes
-  import Testing
+import ApusCore
+import ApusNIO
+import ApusTestServer
+import Foundation
+import HTTPTypes
+import Testing
 
-  @Suite("Content codings of responses")
-  struct CodingTests {
-    /// "hello hello hello hello" in gzip.
-    private static let hello: [UInt8] = [
-      0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40, 0x27,
-      0x01, 0xE3, 0x51, 0x3D, 0x8D, 0x17, 0x00, 0x00, 0x00,
-    ]
+@Suite("Content codings of responses")
+struct CodingTests {
+  /// "hello hello hello hello" in gzip.
+  private static let hello: [UInt8] = [
+    0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40, 0x27,
+    0x01, 0xE3, 0x51, 0x3D, 0x8D, 0x17, 0x00, 0x00, 0x00,
+  ]
 
-    private func get(
-      _ reply: Reply, _ request: Request<Content> = message()
-    ) async throws -> (result: Result<Response<Content>, CallError>, accepted: [String]) {
-      try await TestServer.with { _ in
-        reply
-      } body: { server in
-        try await NIOTransport.with { transport in
-          let client = try makeClient(server.origin, transport)
-          let result: Result<Response<Content>, CallError>
-          do throws(CallError) {
-            result = .success(try await client.response(to: request))
-          } catch {
-            result = .failure(error)
-          }
-          return (result, server.exchanges.first?.fields.values(of: "Accept-Encoding") ?? [])
+  private func get(
+    _ reply: Reply, _ request: Request<Content> = message()
+  ) async throws -> (result: Result<Response<Content>, CallError>, accepted: [String]) {
+    try await TestServer.with { _ in
+      reply
+    } body: { server in
+      try await NIOTransport.with { transport in
+        let client = try makeClient(server.origin, transport)
+        let result: Result<Response<Content>, CallError>
+        do throws(CallError) {
+          result = .success(try await client.response(to: request))
+        } catch {
+          result = .failure(error)
         }
+        return (result, server.exchanges.first?.fields.values(of: "Accept-Encoding") ?? [])
       }
-    }
-
-    private func coded(_ bytes: [UInt8], _ coding: String = "gzip") -> Reply {
-      .status(200, fields: ["Content-Encoding": coding, "Content-Type": "text/plain"], content: bytes)
-    }
-
-    @Test("Coded content arrives decoded, with a head that describes the decoded content")
-    func decoded() async throws {
-      let (result, accepted) = try await get(coded(Self.hello))
-      let response = try result.get()
-      #expect(response.value.string == "hello hello hello hello")
-      #expect(response.head.headerFields[.contentEncoding] == nil)
-      #expect(response.head.headerFields[.contentLength] == nil)
-      #expect(accepted == ["gzip, deflate"])
-    }
-
-    @Test("A request with its own Accept-Encoding, or for a range, gets what the server sends")
-    func asked() async throws {
-      let (own, ownAccepted) = try await get(coded(Self.hello), message().field("Accept-Encoding", "gzip, br"))
-      let response = try own.get()
-      #expect(response.value.data == Data(Self.hello))
-      #expect(response.head.headerFields[.contentEncoding] == "gzip")
-      #expect(ownAccepted == ["gzip, br"])
-      let (_, partAccepted) = try await get(.text("part", status: 206), message().field("Range", "bytes=0-3"))
-      #expect(partAccepted == ["identity"])
-    }
-
-    @Test("Content with an unknown coding arrives unchanged")
-    func unknown() async throws {
-      let response = try await get(coded([1, 2, 3], "br")).result.get()
-      #expect(response.value.data == Data([1, 2, 3]))
-      #expect(response.head.headerFields[.contentEncoding] == "br")
-    }
-
-    @Test("Malformed or truncated coded content fails as answered")
-    func malformed() async throws {
-      for bytes in [Array(Self.hello.dropLast()), Self.hello + [0], [1, 2, 3], Array(Self.hello.prefix(12))] {
-        guard case .failure(let error) = try await get(coded(bytes)).result else { throw Unexpected() }
-        #expect(error.code == .malformedResponse)
-        #expect(error.requestState == .answered)
-      }
-      guard case .failure(let error) = try await get(coded(Self.hello, "gzip, gzip, gzip, gzip, gzip, gzip")).result
-      else { throw Unexpected() }
-      #expect(error.code == .malformedResponse)
-    }
-
-    @Test("The content limit applies to the decoded content")
-    func limit() async throws {
-      guard case .failure(let error) = try await get(coded(Self.hello), message().contentLimit(22)).result else {
-        throw Unexpected()
-      }
-      #expect(error.code == .contentTooLarge)
-      #expect(try await get(coded(Self.hello), message().contentLimit(23)).result.get().value.data.count == 23)
-    }
-
-    @Test("Responses without content are left alone")
-    func empty() async throws {
-      #expect(try await get(coded([])).result.get().value.data.isEmpty)
-      let head = try await get(coded(Self.hello), message(.head)).result.get()
-      #expect(head.head.headerFields[.contentEncoding] == "gzip")
-      #expect(head.head.headerFields[.contentLength] == "\(Self.hello.count)")
     }
   }
+
+  private func coded(_ bytes: [UInt8], _ coding: String = "gzip") -> Reply {
+    .status(200, fields: ["Content-Encoding": coding, "Content-Type": "text/plain"], content: bytes)
+  }
+
+  @Test("Coded content arrives decoded, with a head that describes the decoded content")
+  func decoded() async throws {
+    let (result, accepted) = try await get(coded(Self.hello))
+    let response = try result.get()
+    #expect(response.value.string == "hello hello hello hello")
+    #expect(response.head.headerFields[.contentEncoding] == nil)
+    #expect(response.head.headerFields[.contentLength] == nil)
+    #expect(accepted == ["gzip, deflate"])
+  }
+
+  @Test("A request with its own Accept-Encoding, or for a range, gets what the server sends")
+  func asked() async throws {
+    let (own, ownAccepted) = try await get(coded(Self.hello), message().field("Accept-Encoding", "gzip, br"))
+    let response = try own.get()
+    #expect(response.value.data == Data(Self.hello))
+    #expect(response.head.headerFields[.contentEncoding] == "gzip")
+    #expect(ownAccepted == ["gzip, br"])
+    let (_, partAccepted) = try await get(.text("part", status: 206), message().field("Range", "bytes=0-3"))
+    #expect(partAccepted == ["identity"])
+  }
+
+  @Test("Content with an unknown coding arrives unchanged")
+  func unknown() async throws {
+    let response = try await get(coded([1, 2, 3], "br")).result.get()
+    #expect(response.value.data == Data([1, 2, 3]))
+    #expect(response.head.headerFields[.contentEncoding] == "br")
+  }
+
+  @Test("Malformed or truncated coded content fails as answered")
+  func malformed() async throws {
+    for bytes in [Array(Self.hello.dropLast()), Self.hello + [0], [1, 2, 3], Array(Self.hello.prefix(12))] {
+      guard case .failure(let error) = try await get(coded(bytes)).result else { throw Unexpected() }
+      #expect(error.code == .malformedResponse)
+      #expect(error.requestState == .responded)
+    }
+    guard case .failure(let error) = try await get(coded(Self.hello, "gzip, gzip, gzip, gzip, gzip, gzip")).result
+    else { throw Unexpected() }
+    #expect(error.code == .malformedResponse)
+  }
+
+  @Test("The content limit applies to the decoded content")
+  func limit() async throws {
+    guard case .failure(let error) = try await get(coded(Self.hello), message().contentLimit(22)).result else {
+      throw Unexpected()
+    }
+    #expect(error.code == .contentTooLarge)
+    #expect(try await get(coded(Self.hello), message().contentLimit(23)).result.get().value.data.count == 23)
+  }
+
+  @Test("Responses without content are left alone")
+  func empty() async throws {
+    #expect(try await get(coded([])).result.get().value.data.isEmpty)
+    let head = try await get(coded(Self.hello), message(.head)).result.get()
+    #expect(head.head.headerFields[.contentEncoding] == "gzip")
+    #expect(head.head.headerFields[.contentLength] == "\(Self.hello.count)")
+  }
+}
 #endif

@@ -1,195 +1,195 @@
 #if NIO
-  import ApusCore
+import ApusCore
 
-  @testable import ApusNIO
+@testable import ApusNIO
 
-  /// The transport's part: it performs what the state machines decide.
-  extension ExchangeWorld {
-    // MARK: The pool
+/// The transport's part: it performs what the state machines decide.
+extension ExchangeWorld {
+  // MARK: The pool
 
-    mutating func acquire(_ id: Int, again: Bool) {
-      guard let origin = calls[id]?.origin else { return }
-      perform(pool.acquire(id, for: origin, isAdmitted: again, now: instant))
-    }
+  mutating func acquire(_ id: Int, again: Bool) {
+    guard let origin = calls[id]?.origin else { return }
+    perform(pool.acquire(id, for: origin, isAdmitted: again, now: instant))
+  }
 
-    mutating func perform(_ actions: [Pool.Action]) {
-      for action in actions {
-        switch action {
-        case .use(let line, let call):
-          guard calls[call]?.state.needsNewConnection == true, lines[line]?.state.hasServed == true else {
-            lines[line]?.jobs.append(.start(call))
-            continue
-          }
-          perform(pool.released(line, canReuse: false, now: instant))
-          acquire(call, again: true)
-        case .dial(let origin): dials.append(origin)
-        case .refuse(let call, let refusal):
-          if refusal == .queueFull, calls[call]?.state.needsNewConnection == true {
-            problems.append("\(call) is refused because many wait, though it had a connection")
-          }
-          end(call, .notSent)
-        case .close(let line): lines[line]?.jobs.append(.closeUnused)
-        case .wake: break
-        case .drained:
-          if isDrained { problems.append("drained twice") }
-          isDrained = true
+  mutating func perform(_ actions: [Pool.Action]) {
+    for action in actions {
+      switch action {
+      case .use(let line, let call):
+        guard calls[call]?.state.needsNewConnection == true, lines[line]?.state.hasServed == true else {
+          lines[line]?.jobs.append(.start(call))
+          continue
         }
-      }
-    }
-
-    // MARK: The exchange
-
-    /// Ends an exchange from outside.
-    mutating func end(_ id: Int, _ told: RequestState?, onlyWhileWaiting: Bool = false) {
-      guard let ending = calls[id]?.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return }
-      if ending.tells { tell(id, told.map { ending.requestState($0) }) }
-      switch ending.place {
-      case .nowhere, .over: break
-      case .queued: perform(pool.cancelled(id))
-      case .on(let line): lines[line]?.jobs.append(.abandon(id))
-      }
-    }
-
-    mutating func waitedTooLong(_ id: Int) {
-      end(id, .notSent, onlyWhileWaiting: true)
-    }
-
-    private mutating func retry(_ id: Int, wasWritten: Bool) -> Bool {
-      guard calls[id]?.state.requeued(wasWritten: wasWritten) == true else { return false }
-      events["out again, \(wasWritten ? "" : "not ")written", default: 0] += 1
-      acquire(id, again: true)
-      return true
-    }
-
-    // MARK: The connection's loop
-
-    mutating func runJob(on id: Int) {
-      guard var line = lines[id], !line.jobs.isEmpty else { return }
-      let job = line.jobs.removeFirst()
-      lines[id] = line
-      switch job {
-      case .start(let call): start(call, on: id)
-      case .abandon(let call):
-        guard line.state.exchange == call else { return }
-        lines[id]?.state.broken()
-        close(id)
-      case .closeUnused: if lines[id]?.state.closedUnused() == true { close(id) }
-      case .end:
-        if line.state.exchange != nil {
-          fail(on: id)
-        } else if lines[id]?.state.closedUnused() == true {
-          close(id)
+        perform(pool.released(line, canReuse: false, now: instant))
+        acquire(call, again: true)
+      case .dial(let origin): dials.append(origin)
+      case .refuse(let call, let refusal):
+        if refusal == .queueFull, calls[call]?.state.needsNewConnection == true {
+          problems.append("\(call) is refused because many wait, though it had a connection")
         }
-      case .resume(let call):
-        guard line.state.exchange == call, lines[id]?.state.resumed() == true else { return }
-        guard lines[id]?.state.isCutShort == true else { return }
-        events["read on after the connection's end", default: 0] += 1
-        judge(id)
-      case .inputEnds: inputEnds(on: id)
+        end(call, .notSent)
+      case .close(let line): lines[line]?.jobs.append(.closeUnused)
+      case .wake: break
+      case .drained:
+        if isDrained { problems.append("drained twice") }
+        isDrained = true
       }
-    }
-
-    private mutating func start(_ call: Int, on id: Int) {
-      guard let line = lines[id] else { return }
-      switch lines[id]?.state.offered(isOpen: line.isOpen, hasUnread: { line.isHalfClosed }) {
-      case .enter?: break
-      case .giveBackAndClose?:
-        events["closed before it was used again", default: 0] += 1
-        close(id)
-        return giveBack(call)
-      case .giveBack?, nil: return giveBack(call)
-      }
-      guard calls[call]?.state.entered(id) == true else {
-        return perform(pool.released(id, canReuse: true, now: instant))
-      }
-      lines[id]?.state.entered(call)
-      // A caller that ends it now, before anything is written, is told that nothing was sent.
-      if Int.random(in: 0..<8, using: &random) == 0 { end(call, .notSent) }
-      guard calls[call]?.state.place == .on(id) else { return }
-      lines[id]?.state.requestBegun()
-      calls[call]?.writes.append((id, line.state.hasServed))
-      if maybe() { completeRequest(on: id) }
-    }
-
-    private mutating func giveBack(_ call: Int) {
-      if !retry(call, wasWritten: false) { end(call, .notSent) }
-    }
-
-    mutating func completeRequest(on id: Int) {
-      lines[id]?.state.requestCompleted()
-    }
-
-    /// Simulates input from the peer: bytes, a head, a complete response, or unsolicited bytes.
-    mutating func answer(on id: Int) {
-      switch lines[id]?.state.bytesArrived() {
-      case .close?: return close(id)
-      case .ignore?, nil: return
-      case .decode?: break
-      }
-      guard let line = lines[id], let call = line.state.exchange, line.state.request != .unsent, !line.state.isPaused
-      else { return }
-      switch Int.random(in: 0..<8, using: &random) {
-      case 0: break
-      case 1: fail(on: id)
-      case 2, 3:
-        guard line.state.response != .head else { return }
-        lines[id]?.state.headArrived()
-        guard calls[call]?.isStreamed == true else { return }
-        if calls[call]?.state.headDelivered() == true { tell(call, nil) }
-        if maybe() { _ = lines[id]?.state.paused() }
-        perform(pool.streamingStarted(on: id))
-      default:
-        lines[id]?.state.headArrived()
-        let isReusable = lines[id]?.state.responseCompleted(
-          canReuse: Int.random(in: 0..<5, using: &random) > 0, isExact: true, isOpen: line.isOpen)
-        if isReusable == true { perform(pool.released(id, canReuse: true, now: instant)) } else { close(id) }
-        if calls[call]?.state.ended()?.tells == true { tell(call, .answered) }
-      }
-    }
-
-    mutating func requestMore(on id: Int) {
-      if let call = lines[id]?.state.exchange { lines[id]?.jobs.append(.resume(call)) }
-    }
-
-    mutating func closeByPeer(_ id: Int) {
-      lines[id]?.isHalfClosed = true
-      lines[id]?.jobs.append(.inputEnds)
-    }
-
-    /// Closes the socket; its handler notices now or later.
-    private mutating func close(_ id: Int) {
-      guard lines[id]?.isOpen == true else { return }
-      lines[id]?.isOpen = false
-      if maybe() { inputEnds(on: id) } else { lines[id]?.jobs.append(.inputEnds) }
-    }
-
-    private mutating func inputEnds(on id: Int) {
-      lines[id]?.isOpen = false
-      guard let line = lines[id], !line.isForgotten else { return }
-      lines[id]?.isForgotten = true
-      perform(pool.closed(id, now: instant))
-      let call = line.state.exchange
-      switch lines[id]?.state.closed(isRepeatable: call.flatMap { calls[$0]?.isRepeatable } ?? false) {
-      case .end?, .wait?, nil: break
-      case .resend?:
-        if let call, retry(call, wasWritten: line.state.request != .unsent) {
-          lines[id]?.state.broken()
-        } else {
-          judge(id)
-        }
-      case .judge?: judge(id)
-      }
-    }
-
-    private mutating func judge(_ id: Int) {
-      if lines[id]?.state.exchange != nil { fail(on: id) }
-    }
-
-    private mutating func fail(on id: Int) {
-      guard let line = lines[id], let call = line.state.exchange else { return }
-      lines[id]?.state.broken()
-      close(id)
-      end(call, line.state.requestState)
     }
   }
+
+  // MARK: The exchange
+
+  /// Ends an exchange from outside.
+  mutating func end(_ id: Int, _ told: RequestState?, onlyWhileWaiting: Bool = false) {
+    guard let ending = calls[id]?.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return }
+    if ending.tells { tell(id, told.map { ending.requestState($0) }) }
+    switch ending.place {
+    case .nowhere, .over: break
+    case .queued: perform(pool.cancelled(id))
+    case .on(let line): lines[line]?.jobs.append(.abandon(id))
+    }
+  }
+
+  mutating func waitedTooLong(_ id: Int) {
+    end(id, .notSent, onlyWhileWaiting: true)
+  }
+
+  private mutating func retry(_ id: Int, wasWritten: Bool) -> Bool {
+    guard calls[id]?.state.requeued(wasWritten: wasWritten) == true else { return false }
+    events["out again, \(wasWritten ? "" : "not ")written", default: 0] += 1
+    acquire(id, again: true)
+    return true
+  }
+
+  // MARK: The connection's loop
+
+  mutating func runJob(on id: Int) {
+    guard var line = lines[id], !line.jobs.isEmpty else { return }
+    let job = line.jobs.removeFirst()
+    lines[id] = line
+    switch job {
+    case .start(let call): start(call, on: id)
+    case .abandon(let call):
+      guard line.state.exchange == call else { return }
+      lines[id]?.state.broken()
+      close(id)
+    case .closeUnused: if lines[id]?.state.closedUnused() == true { close(id) }
+    case .end:
+      if line.state.exchange != nil {
+        fail(on: id)
+      } else if lines[id]?.state.closedUnused() == true {
+        close(id)
+      }
+    case .resume(let call):
+      guard line.state.exchange == call, lines[id]?.state.resumed() == true else { return }
+      guard lines[id]?.state.isCutShort == true else { return }
+      events["read on after the connection's end", default: 0] += 1
+      judge(id)
+    case .inputEnds: inputEnds(on: id)
+    }
+  }
+
+  private mutating func start(_ call: Int, on id: Int) {
+    guard let line = lines[id] else { return }
+    switch lines[id]?.state.offered(isOpen: line.isOpen, hasUnread: { line.isHalfClosed }) {
+    case .enter?: break
+    case .giveBackAndClose?:
+      events["closed before it was used again", default: 0] += 1
+      close(id)
+      return giveBack(call)
+    case .giveBack?, nil: return giveBack(call)
+    }
+    guard calls[call]?.state.entered(id) == true else {
+      return perform(pool.released(id, canReuse: true, now: instant))
+    }
+    lines[id]?.state.entered(call)
+    // A caller that ends it now, before anything is written, is told that nothing was sent.
+    if Int.random(in: 0..<8, using: &random) == 0 { end(call, .notSent) }
+    guard calls[call]?.state.place == .on(id) else { return }
+    lines[id]?.state.requestBegun()
+    calls[call]?.writes.append((id, line.state.hasServed))
+    if maybe() { completeRequest(on: id) }
+  }
+
+  private mutating func giveBack(_ call: Int) {
+    if !retry(call, wasWritten: false) { end(call, .notSent) }
+  }
+
+  mutating func completeRequest(on id: Int) {
+    lines[id]?.state.requestCompleted()
+  }
+
+  /// Simulates input from the peer: bytes, a head, a complete response, or unsolicited bytes.
+  mutating func answer(on id: Int) {
+    switch lines[id]?.state.bytesArrived() {
+    case .close?: return close(id)
+    case .ignore?, nil: return
+    case .decode?: break
+    }
+    guard let line = lines[id], let call = line.state.exchange, line.state.request != .unsent, !line.state.isPaused
+    else { return }
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: break
+    case 1: fail(on: id)
+    case 2, 3:
+      guard line.state.response != .head else { return }
+      lines[id]?.state.headArrived()
+      guard calls[call]?.isStreamed == true else { return }
+      if calls[call]?.state.headDelivered() == true { tell(call, nil) }
+      if maybe() { _ = lines[id]?.state.paused() }
+      perform(pool.streamingStarted(on: id))
+    default:
+      lines[id]?.state.headArrived()
+      let isReusable = lines[id]?.state.responseCompleted(
+        canReuse: Int.random(in: 0..<5, using: &random) > 0, isExact: true, isOpen: line.isOpen)
+      if isReusable == true { perform(pool.released(id, canReuse: true, now: instant)) } else { close(id) }
+      if calls[call]?.state.ended()?.tells == true { tell(call, .responded) }
+    }
+  }
+
+  mutating func requestMore(on id: Int) {
+    if let call = lines[id]?.state.exchange { lines[id]?.jobs.append(.resume(call)) }
+  }
+
+  mutating func closeByPeer(_ id: Int) {
+    lines[id]?.isHalfClosed = true
+    lines[id]?.jobs.append(.inputEnds)
+  }
+
+  /// Closes the socket; its handler notices now or later.
+  private mutating func close(_ id: Int) {
+    guard lines[id]?.isOpen == true else { return }
+    lines[id]?.isOpen = false
+    if maybe() { inputEnds(on: id) } else { lines[id]?.jobs.append(.inputEnds) }
+  }
+
+  private mutating func inputEnds(on id: Int) {
+    lines[id]?.isOpen = false
+    guard let line = lines[id], !line.isForgotten else { return }
+    lines[id]?.isForgotten = true
+    perform(pool.closed(id, now: instant))
+    let call = line.state.exchange
+    switch lines[id]?.state.closed(isRepeatable: call.flatMap { calls[$0]?.isRepeatable } ?? false) {
+    case .end?, .wait?, nil: break
+    case .resend?:
+      if let call, retry(call, wasWritten: line.state.request != .unsent) {
+        lines[id]?.state.broken()
+      } else {
+        judge(id)
+      }
+    case .judge?: judge(id)
+    }
+  }
+
+  private mutating func judge(_ id: Int) {
+    if lines[id]?.state.exchange != nil { fail(on: id) }
+  }
+
+  private mutating func fail(on id: Int) {
+    guard let line = lines[id], let call = line.state.exchange else { return }
+    lines[id]?.state.broken()
+    close(id)
+    end(call, line.state.requestState)
+  }
+}
 #endif

@@ -1,199 +1,199 @@
 #if NIO
-  import ApusCore
-  import ApusNIO
-  import ApusTestServer
-  import Foundation
-  import HTTPTypes
-  import Testing
+import ApusCore
+import ApusNIO
+import ApusTestServer
+import Foundation
+import HTTPTypes
+import Testing
 
-  @Suite("Resending on stale connections")
-  struct RetryTests {
-    /// A call with this method; see ``perform(_:_:second:)``.
-    private func perform(
-      _ method: HTTPRequest.Method, content: RequestContent = .empty,
-      _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in },
-      second: Reply = .closed
-    ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [String]) {
-      try await perform(message(method).content(content), configure, second: second)
-    }
+@Suite("Resending on stale connections")
+struct RetryTests {
+  /// A call with this method; see ``perform(_:_:second:)``.
+  private func perform(
+    _ method: HTTPRequest.Method, content: RequestContent = .empty,
+    _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in },
+    second: Reply = .closed
+  ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [String]) {
+    try await perform(message(method).content(content), configure, second: second)
+  }
 
-    /// A server that responds to the first request on a connection and closes it on the second.
-    private func perform(
-      _ request: Request<Content>, _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in },
-      second: Reply = .closed
-    ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [String]) {
-      try await TestServer.with { received in
-        received.number == 1 ? second : .text("answer \(received.number)")
-      } body: { server in
-        try await NIOTransport.with(configure) { transport in
-          let client = try makeClient(server.origin, transport)
-          _ = try await client.send(message())
-          let result: Result<Response<Content>, CallError>
-          do throws(CallError) {
-            result = .success(try await client.response(to: request))
-          } catch {
-            result = .failure(error)
-          }
-          return (result, server.exchanges.map { "\($0.method) on \($0.connection)" })
+  /// A server that responds to the first request on a connection and closes it on the second.
+  private func perform(
+    _ request: Request<Content>, _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in },
+    second: Reply = .closed
+  ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [String]) {
+    try await TestServer.with { received in
+      received.number == 1 ? second : .text("answer \(received.number)")
+    } body: { server in
+      try await NIOTransport.with(configure) { transport in
+        let client = try makeClient(server.origin, transport)
+        _ = try await client.send(message())
+        let result: Result<Response<Content>, CallError>
+        do throws(CallError) {
+          result = .success(try await client.response(to: request))
+        } catch {
+          result = .failure(error)
         }
+        return (result, server.exchanges.map { "\($0.method) on \($0.connection)" })
       }
     }
+  }
 
-    @Test(
-      "An idempotent request is sent again on a new connection if a reused one closes before any byte",
-      arguments: ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "QUERY"])
-    func repeats(method: String) async throws {
-      let (result, exchanges) = try await perform(try #require(HTTPRequest.Method(method)))
-      let response = try result.get()
-      #expect(exchanges == ["GET on 0", "\(method) on 0", "\(method) on 1"])
-      #expect(response.trace.events.contains { $0.kind == .resent })
-      #expect(response.trace.events.filter { $0.kind == .connected(reused: false) }.count == 1)
-    }
+  @Test(
+    "An idempotent request is sent again on a new connection if a reused one closes before any byte",
+    arguments: ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "QUERY"])
+  func repeats(method: String) async throws {
+    let (result, exchanges) = try await perform(try #require(HTTPRequest.Method(method)))
+    let response = try result.get()
+    #expect(exchanges == ["GET on 0", "\(method) on 0", "\(method) on 1"])
+    #expect(response.trace.events.contains { $0.kind == .resent })
+    #expect(response.trace.events.filter { $0.kind == .connected(reused: false) }.count == 1)
+  }
 
-    @Test("A request declared not idempotent is sent once", arguments: ["GET", "PUT"])
-    func declaredUnsafe(method: String) async throws {
-      let (result, exchanges) = try await perform(
-        message(try #require(HTTPRequest.Method(method))).setting(IdempotenceKey.self, false))
-      #expect(throws: CallError.self) { try result.get() }
-      #expect(exchanges == ["GET on 0", "\(method) on 0"])
-    }
+  @Test("A request declared not idempotent is sent once", arguments: ["GET", "PUT"])
+  func declaredUnsafe(method: String) async throws {
+    let (result, exchanges) = try await perform(
+      message(try #require(HTTPRequest.Method(method))).setting(IdempotenceKey.self, false))
+    #expect(throws: CallError.self) { try result.get() }
+    #expect(exchanges == ["GET on 0", "\(method) on 0"])
+  }
 
-    @Test(
-      "A POST is sent again if its endpoint declares it idempotent or it has an idempotency key",
-      arguments: [0, 1, 2])
-    func declaredSafe(way: Int) async throws {
-      let requests = [
-        message(.post).setting(IdempotenceKey.self, true), message(.post).field("Idempotency-Key", "k"),
-        message(.post).field("X-Order", "k").setting(IdempotencyFieldKey.self, "X-Order"),
-      ]
-      let (result, exchanges) = try await perform(requests[way])
-      _ = try result.get()
-      #expect(exchanges == ["GET on 0", "POST on 0", "POST on 1"])
-    }
+  @Test(
+    "A POST is sent again if its endpoint declares it idempotent or it has an idempotency key",
+    arguments: [0, 1, 2])
+  func declaredSafe(way: Int) async throws {
+    let requests = [
+      message(.post).setting(IdempotenceKey.self, true), message(.post).field("Idempotency-Key", "k"),
+      message(.post).field("X-Order", "k").setting(IdempotencyFieldKey.self, "X-Order"),
+    ]
+    let (result, exchanges) = try await perform(requests[way])
+    _ = try result.get()
+    #expect(exchanges == ["GET on 0", "POST on 0", "POST on 1"])
+  }
 
-    /// Opens this number of connections, has the server close them, and makes one more call.
-    private func performAfterClosing(
-      _ count: Int, isSecure: Bool = false,
-      _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in }
-    ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [Exchange]) {
-      let authority = isSecure ? try TestAuthority.shared() : nil
-      let gate = Gate()
-      var options = TestServer.Options()
-      options.tls = authority?.tls()
-      return try await TestServer.with(options: options) { request in
-        request.method == "GET" ? .text("").waiting(for: gate) : .text("")
-      } body: { server in
-        try await NIOTransport.with {
-          configure(&$0)
-          $0.eventLoops = .own(1)
-          if let authority { $0.trust.additionalAuthorities = [Data(authority.certificate.utf8)] }
-        } body: { transport in
-          let client = try makeClient(server.origin, transport)
-          let first = (0..<count).map { _ in Task { try await client.send(message()) } }
-          try await gate.waitForArrivals(count)
-          gate.open()
-          for call in first { _ = try await call.value }
-          try await server.closeConnections(of: transport)
-          let result: Result<Response<Content>, CallError>
-          do throws(CallError) {
-            result = .success(try await client.response(to: message(.post).content(.text("x"))))
-          } catch {
-            result = .failure(error)
-          }
-          return (result, Array(server.exchanges.dropFirst(count)))
+  /// Opens this number of connections, has the server close them, and makes one more call.
+  private func performAfterClosing(
+    _ count: Int, isSecure: Bool = false,
+    _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in }
+  ) async throws -> (result: Result<Response<Content>, CallError>, exchanges: [RecordedExchange]) {
+    let authority = isSecure ? try TestAuthority.shared() : nil
+    let gate = Gate()
+    var options = TestServer.Options()
+    options.tls = authority?.tls()
+    return try await TestServer.with(options: options) { request in
+      request.method == "GET" ? .text("").waiting(for: gate) : .text("")
+    } body: { server in
+      try await NIOTransport.with {
+        configure(&$0)
+        $0.eventLoops = .dedicated(1)
+        if let authority { $0.trust.additionalTrustRoots = [Data(authority.certificate.utf8)] }
+      } body: { transport in
+        let client = try makeClient(server.origin, transport)
+        let first = (0..<count).map { _ in Task { try await client.send(message()) } }
+        try await gate.waitForArrivals(count)
+        gate.open()
+        for call in first { _ = try await call.value }
+        try await server.closeConnections(of: transport)
+        let result: Result<Response<Content>, CallError>
+        do throws(CallError) {
+          result = .success(try await client.response(to: message(.post).content(.text("x"))))
+        } catch {
+          result = .failure(error)
         }
+        return (result, Array(server.exchanges.dropFirst(count)))
       }
     }
+  }
 
-    @Test(
-      "A request of which nothing was written moves to a new connection once, however many idle ones were closed",
-      arguments: [1, 3], [false, true])
-    func unused(count: Int, isSecure: Bool) async throws {
-      let (result, exchanges) = try await performAfterClosing(count, isSecure: isSecure)
-      let response = try result.get()
-      #expect(exchanges.map(\.method) == ["POST"])
-      #expect(response.trace.events.count { $0.kind == .resent } <= 1)
-      #expect(response.trace.events.count { $0.kind == .connected(reused: false) } == 1)
-      #expect(!response.trace.events.contains { $0.kind == .connected(reused: true) })
+  @Test(
+    "A request of which nothing was written moves to a new connection once, however many idle ones were closed",
+    arguments: [1, 3], [false, true])
+  func unused(count: Int, isSecure: Bool) async throws {
+    let (result, exchanges) = try await performAfterClosing(count, isSecure: isSecure)
+    let response = try result.get()
+    #expect(exchanges.map(\.method) == ["POST"])
+    #expect(response.trace.events.count { $0.kind == .resent } <= 1)
+    #expect(response.trace.events.count { $0.kind == .connected(reused: false) } == 1)
+    #expect(!response.trace.events.contains { $0.kind == .connected(reused: true) })
+  }
+
+  @Test("If resending is off, a request that was not written fails as not sent")
+  func unusedSwitchedOff() async throws {
+    let (result, exchanges) = try await performAfterClosing(3) { $0.retriesOnStaleConnection = false }
+    switch result {
+    // The close was noticed before.
+    case .success: #expect(exchanges.count == 1)
+    case .failure(let error):
+      #expect(error.code == .connectionLost && error.requestState == .notSent)
+      #expect(exchanges.isEmpty)
     }
+  }
 
-    @Test("If resending is off, a request that was not written fails as not sent")
-    func unusedSwitchedOff() async throws {
-      let (result, exchanges) = try await performAfterClosing(3) { $0.retriesOnStaleConnection = false }
-      switch result {
-      // The close was noticed before.
-      case .success: #expect(exchanges.count == 1)
-      case .failure(let error):
-        #expect(error.code == .broken && error.requestState == .notSent)
-        #expect(exchanges.isEmpty)
+  @Test("A reset counts like a close")
+  func reset() async throws {
+    let (result, exchanges) = try await perform(.get, second: .reset)
+    #expect(try result.get().value.string == "answer 2")
+    #expect(exchanges.count == 3)
+  }
+
+  @Test("Content is sent again whole, unless it can be produced only once")
+  func content() async throws {
+    let bytes = [UInt8](repeating: 7, count: 300_000)
+    for isReplayable in [true, false] {
+      let stream = ContentStream(isReplayable: isReplayable) {
+        let rest = Once(bytes)
+        return { rest.take() }
       }
+      let (result, exchanges) = try await perform(.put, content: .stream(stream))
+      #expect(((try? result.get()) != nil) == isReplayable)
+      #expect(exchanges.count == (isReplayable ? 3 : 2))
+      if case .failure(let error) = result { #expect(error.requestState == .maybeSent) }
     }
+  }
 
-    @Test("A reset counts like a close")
-    func reset() async throws {
-      let (result, exchanges) = try await perform(.get, second: .reset)
-      #expect(try result.get().value.string == "answer 2")
-      #expect(exchanges.count == 3)
-    }
-
-    @Test("Content is sent again whole, unless it can be produced only once")
-    func content() async throws {
-      let bytes = [UInt8](repeating: 7, count: 300_000)
-      for isReplayable in [true, false] {
-        let stream = ContentStream(isReplayable: isReplayable) {
-          let rest = Once(bytes)
-          return { rest.take() }
-        }
-        let (result, exchanges) = try await perform(.put, content: .stream(stream))
-        #expect(((try? result.get()) != nil) == isReplayable)
-        #expect(exchanges.count == (isReplayable ? 3 : 2))
-        if case .failure(let error) = result { #expect(error.requestState == .maybeSent) }
-      }
-    }
-
-    @Test("A request that is not idempotent fails as maybe sent")
-    func unsafe() async throws {
-      for method in [HTTPRequest.Method.post, .patch] {
-        let (result, exchanges) = try await perform(method)
-        guard case .failure(let error) = result else { throw Unexpected() }
-        #expect(error.code == .broken)
-        #expect(error.requestState == .maybeSent)
-        #expect(exchanges.count == 2)
-      }
-    }
-
-    @Test("With resending switched off the request fails as maybe sent")
-    func switchedOff() async throws {
-      let (result, exchanges) = try await perform(.get) { $0.retriesOnStaleConnection = false }
+  @Test("A request that is not idempotent fails as maybe sent")
+  func unsafe() async throws {
+    for method in [HTTPRequest.Method.post, .patch] {
+      let (result, exchanges) = try await perform(method)
       guard case .failure(let error) = result else { throw Unexpected() }
-      #expect(error.requestState == .maybeSent)
-      #expect(!error.trace.events.contains { $0.kind == .resent })
-      #expect(exchanges.count == 2)
-    }
-
-    @Test("A request is not sent a third time, nor after a byte of the response or on a new connection")
-    func onlyOnce() async throws {
-      try await TestServer.with { request in
-        request.number == 0 ? .text("") : request.number < 3 ? .closed : Reply.raw("H").inserting([.close], at: .end)
-      } body: { server in
-        try await NIOTransport.with { transport in
-          let client = try makeClient(server.origin, transport)
-          _ = try await client.send(message())
-          #expect(await failure { try await client.send(message()) }?.code == .broken)
-          #expect(server.exchanges.count == 3)
-          #expect(await failure { try await client.send(message()) }?.code == .broken)
-          #expect(server.exchanges.count == 4)
-        }
-      }
-    }
-
-    @Test("A single byte of the response prevents resending")
-    func partialAnswer() async throws {
-      let (result, exchanges) = try await perform(.get, second: Reply.raw("H").inserting([.close], at: .end))
-      guard case .failure(let error) = result else { throw Unexpected() }
-      #expect(error.code == .broken)
+      #expect(error.code == .connectionLost)
       #expect(error.requestState == .maybeSent)
       #expect(exchanges.count == 2)
     }
   }
+
+  @Test("With resending switched off the request fails as maybe sent")
+  func switchedOff() async throws {
+    let (result, exchanges) = try await perform(.get) { $0.retriesOnStaleConnection = false }
+    guard case .failure(let error) = result else { throw Unexpected() }
+    #expect(error.requestState == .maybeSent)
+    #expect(!error.trace.events.contains { $0.kind == .resent })
+    #expect(exchanges.count == 2)
+  }
+
+  @Test("A request is not sent a third time, nor after a byte of the response or on a new connection")
+  func onlyOnce() async throws {
+    try await TestServer.with { request in
+      request.number == 0 ? .text("") : request.number < 3 ? .closed : Reply.raw("H").inserting([.close], at: .end)
+    } body: { server in
+      try await NIOTransport.with { transport in
+        let client = try makeClient(server.origin, transport)
+        _ = try await client.send(message())
+        #expect(await failure { try await client.send(message()) }?.code == .connectionLost)
+        #expect(server.exchanges.count == 3)
+        #expect(await failure { try await client.send(message()) }?.code == .connectionLost)
+        #expect(server.exchanges.count == 4)
+      }
+    }
+  }
+
+  @Test("A single byte of the response prevents resending")
+  func partialAnswer() async throws {
+    let (result, exchanges) = try await perform(.get, second: Reply.raw("H").inserting([.close], at: .end))
+    guard case .failure(let error) = result else { throw Unexpected() }
+    #expect(error.code == .connectionLost)
+    #expect(error.requestState == .maybeSent)
+    #expect(exchanges.count == 2)
+  }
+}
 #endif

@@ -1,75 +1,75 @@
 #if NIO
-  import ApusCore
-  import ApusTestServer
-  import Dispatch
-  import Foundation
-  import HTTPTypes
-  import LoopbackConformance
-  import NIOCore
-  import Testing
+import ApusCore
+import ApusTestServer
+import Dispatch
+import Foundation
+import HTTPTypes
+import LoopbackConformance
+import NIOCore
+import Testing
 
-  @testable import ApusNIO
+@testable import ApusNIO
 
-  @Suite("Unread bytes on idle connections")
-  struct UnreadBytesTests {
-    private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
+@Suite("Unread bytes on idle connections")
+struct UnreadBytesTests {
+  private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
 
-    /// Keeps a transport's only thread from looking at its sockets until it is released.
-    private struct HeldLoop {
-      private let end = DispatchSemaphore(value: 0)
+  /// Keeps a transport's only thread from looking at its sockets until it is released.
+  private struct HeldLoop {
+    private let end = DispatchSemaphore(value: 0)
 
-      init(_ loop: any EventLoop) async throws {
-        let begun = Gate()
-        loop.execute { [end] in
-          begun.open()
-          _ = end.wait(timeout: .now() + .seconds(300))
-        }
-        try await begun.wait()
+    init(_ loop: any EventLoop) async throws {
+      let begun = Gate()
+      loop.execute { [end] in
+        begun.open()
+        _ = end.wait(timeout: .now() + .seconds(300))
       }
-
-      func release() { end.signal() }
+      try await begun.wait()
     }
 
-    @Test(
-      "They are noticed before the next request is written, and never taken for its response",
-      arguments: [false, true],
-      [false, true])
-    func beforeTheRequest(isSecure: Bool, isEnd: Bool) async throws {
-      let authority = isSecure ? try TestAuthority.shared() : nil
-      let (sending, sent) = (Gate(), Gate())
-      var options = TestServer.Options()
-      options.tls = authority?.tls()
-      try await TestServer.with(options: options) { request in
-        let reply = Reply.text("asked for \(request.number)")
-        // At the second gate the bytes have left the server.
-        return request.number == 0 && !isEnd
-          ? reply.inserting([.wait(sending), .raw(Self.evil), .wait(sent)], at: .end) : reply
-      } body: { server in
-        try await NIOTransport.with {
-          $0.eventLoops = .own(1)
-          if let authority { $0.trust.additionalAuthorities = [Data(authority.certificate.utf8)] }
-        } body: { transport in
-          let client = try makeClient(server.origin, transport)
-          let first = try await client.send(message()).string
-          #expect(first == "asked for 0")
-          let loop = try await HeldLoop(try #require(transport.core.loops.next()))
-          defer { loop.release() }
-          if isEnd {
-            await server.closeConnections()
-          } else {
-            sending.open()
-            try await sent.waitForArrivals(1)
-          }
-          // Not idempotent: once written it could not be sent again.
-          let second = Task { try await client.response(to: message(.post)) }
-          try await requireSoon("the call does not get the connection") { transport.usage.active == 1 }
-          loop.release()
-          let response = try await second.value
-          #expect(response.value.string == "asked for 1")
-          #expect(response.trace.events.contains { $0.kind == .resent })
-          #expect(server.exchanges.map(\.connection) == [0, 1])
+    func release() { end.signal() }
+  }
+
+  @Test(
+    "They are noticed before the next request is written, and never taken for its response",
+    arguments: [false, true],
+    [false, true])
+  func beforeTheRequest(isSecure: Bool, isEnd: Bool) async throws {
+    let authority = isSecure ? try TestAuthority.shared() : nil
+    let (sending, sent) = (Gate(), Gate())
+    var options = TestServer.Options()
+    options.tls = authority?.tls()
+    try await TestServer.with(options: options) { request in
+      let reply = Reply.text("asked for \(request.number)")
+      // At the second gate the bytes have left the server.
+      return request.number == 0 && !isEnd
+        ? reply.inserting([.wait(sending), .raw(Self.evil), .wait(sent)], at: .end) : reply
+    } body: { server in
+      try await NIOTransport.with {
+        $0.eventLoops = .dedicated(1)
+        if let authority { $0.trust.additionalTrustRoots = [Data(authority.certificate.utf8)] }
+      } body: { transport in
+        let client = try makeClient(server.origin, transport)
+        let first = try await client.send(message()).string
+        #expect(first == "asked for 0")
+        let loop = try await HeldLoop(try #require(transport.core.loops.next()))
+        defer { loop.release() }
+        if isEnd {
+          await server.closeConnections()
+        } else {
+          sending.open()
+          try await sent.waitForArrivals(1)
         }
+        // Not idempotent: once written it could not be sent again.
+        let second = Task { try await client.response(to: message(.post)) }
+        try await requireSoon("the call does not get the connection") { transport.usage.inUse == 1 }
+        loop.release()
+        let response = try await second.value
+        #expect(response.value.string == "asked for 1")
+        #expect(response.trace.events.contains { $0.kind == .resent })
+        #expect(server.exchanges.map(\.connection) == [0, 1])
       }
     }
   }
+}
 #endif

@@ -1,59 +1,59 @@
 #if NIO
-  import ApusCore
-  import NIOCore
-  import NIOEmbedded
-  import Testing
+import ApusCore
+import NIOCore
+import NIOEmbedded
+import Testing
 
-  @testable import ApusNIO
+@testable import ApusNIO
 
-  @Suite("Watchdog")
-  struct WatchdogTests {
-    /// A watchdog on a loop whose time the test moves, and the phases it reported.
-    private final class Kennel {
-      let loop = EmbeddedEventLoop()
-      private(set) var told: [CallPhase] = []
-      lazy var watchdog = Watchdog(loop: loop) { [weak self] in self?.told.append($0) }
-    }
-
-    @Test("It fires once when the time has passed, and not before")
-    func tells() {
-      let kennel = Kennel()
-      kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
-      kennel.loop.advanceTime(by: .milliseconds(9))
-      #expect(kennel.told.isEmpty)
-      kennel.loop.advanceTime(by: .milliseconds(1))
-      #expect(kennel.told == [.awaitingHead])
-      kennel.loop.advanceTime(by: .seconds(10))
-      #expect(kennel.told == [.awaitingHead])
-    }
-
-    @Test("It counts from the last setting, whether that is sooner or later")
-    func setAgain() {
-      let kennel = Kennel()
-      kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
-      for _ in 0..<5 {
-        kennel.loop.advanceTime(by: .milliseconds(8))
-        kennel.watchdog.allow(.milliseconds(10), in: .receiving)
-      }
-      #expect(kennel.told.isEmpty)
-      kennel.watchdog.allow(.milliseconds(2), in: .connecting)
-      kennel.loop.advanceTime(by: .milliseconds(2))
-      #expect(kennel.told == [.connecting])
-    }
-
-    @Test("It does not fire after it was cleared or stopped, or without a limit")
-    func cleared() {
-      let kennel = Kennel()
-      kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
-      kennel.watchdog.clear()
-      kennel.loop.advanceTime(by: .seconds(1))
-      kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
-      kennel.watchdog.allow(nil, in: .receiving)
-      kennel.loop.advanceTime(by: .seconds(1))
-      kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
-      kennel.watchdog.stop()
-      kennel.loop.advanceTime(by: .seconds(1))
-      #expect(kennel.told.isEmpty)
-    }
+@Suite("Watchdog")
+struct WatchdogTests {
+  /// A watchdog on a loop whose time the test moves, and the phases it reported.
+  private final class Kennel {
+    let loop = EmbeddedEventLoop()
+    private(set) var told: [CallPhase] = []
+    lazy var watchdog = Watchdog(loop: loop) { [weak self] in self?.told.append($0) }
   }
+
+  @Test("It fires once when the time has passed, and not before")
+  func tells() {
+    let kennel = Kennel()
+    kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
+    kennel.loop.advanceTime(by: .milliseconds(9))
+    #expect(kennel.told.isEmpty)
+    kennel.loop.advanceTime(by: .milliseconds(1))
+    #expect(kennel.told == [.awaitingHead])
+    kennel.loop.advanceTime(by: .seconds(10))
+    #expect(kennel.told == [.awaitingHead])
+  }
+
+  @Test("It counts from the last setting, whether that is sooner or later")
+  func setAgain() {
+    let kennel = Kennel()
+    kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
+    for _ in 0..<5 {
+      kennel.loop.advanceTime(by: .milliseconds(8))
+      kennel.watchdog.allow(.milliseconds(10), in: .receiving)
+    }
+    #expect(kennel.told.isEmpty)
+    kennel.watchdog.allow(.milliseconds(2), in: .connecting)
+    kennel.loop.advanceTime(by: .milliseconds(2))
+    #expect(kennel.told == [.connecting])
+  }
+
+  @Test("It does not fire after it was cleared or stopped, or without a limit")
+  func cleared() {
+    let kennel = Kennel()
+    kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
+    kennel.watchdog.clear()
+    kennel.loop.advanceTime(by: .seconds(1))
+    kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
+    kennel.watchdog.allow(nil, in: .receiving)
+    kennel.loop.advanceTime(by: .seconds(1))
+    kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
+    kennel.watchdog.stop()
+    kennel.loop.advanceTime(by: .seconds(1))
+    #expect(kennel.told.isEmpty)
+  }
+}
 #endif

@@ -1,23 +1,23 @@
 #if NIO
-  import ApusNIO
-  import ApusTestServer
-  import Foundation
-  import LoopbackConformance
+import ApusNIO
+import ApusTestServer
+import Foundation
+import LoopbackConformance
 
-  extension TransportKind {
-    /// ``NIOTransport`` without TLS, and with it.
-    ///
-    /// - Parameter connections: the total limit. With one connection, a leaked one keeps the next call
-    ///   waiting.
-    static func nio(isSecure: Bool, connections: Int = 128) throws -> TransportKind {
-      var options = NIOTransport.Options.patient
-      options.connectionsPerOrigin = connections
-      let authority = isSecure ? try TestAuthority.shared() : nil
-      if let authority { options.trust.additionalAuthorities = [Data(authority.certificate.utf8)] }
-      return TransportKind(isSecure ? "NIOTransport over TLS" : "NIOTransport", tls: authority?.tls()) { [options] in
-        let transport = NIOTransport(options: options)
-        return Opened(transport, isQuiet: { transport.isQuiet }) { await transport.shutDown() }
-      }
+extension TransportKind {
+  /// ``NIOTransport`` without TLS, and with it.
+  ///
+  /// - Parameter connections: the total limit. With one connection, a leaked one keeps the next call
+  ///   waiting.
+  static func nio(isSecure: Bool, connections: Int = 128) throws -> TransportKind {
+    var options = NIOTransport.Options.patient
+    options.maximumConnectionsPerOrigin = connections
+    let authority = isSecure ? try TestAuthority.shared() : nil
+    if let authority { options.trust.additionalTrustRoots = [Data(authority.certificate.utf8)] }
+    return TransportKind(isSecure ? "NIOTransport over TLS" : "NIOTransport", tls: authority?.tls()) { [options] in
+      let transport = NIOTransport(options: options)
+      return Opened(transport, isQuiet: { transport.isQuiet }) { await transport.shutDown() }
     }
   }
+}
 #endif

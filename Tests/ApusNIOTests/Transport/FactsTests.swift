@@ -1,45 +1,45 @@
 #if NIO
-  import ApusCore
-  import ApusNIO
-  import Testing
+import ApusCore
+import ApusNIO
+import Testing
 
-  @Suite("Facts of the transport")
-  struct FactsTests {
-    private func line(_ change: (inout NIOTransport.Options) -> Void) -> String {
-      var options = NIOTransport.Options()
-      change(&options)
-      return NIOTransport(options: options).facts.map(\.description).joined(separator: ", ")
-    }
-
-    @Test("They have its limits")
-    func limits() {
-      #expect(
-        line { _ in } == "16 connections to one origin, 256 in all, connect limit 10 s, first byte limit 60 s, "
-          + "stall limit 20 s, idle limit 60 s")
-    }
-
-    @Test("They have settings that differ from the defaults")
-    func unusual() {
-      let text = line {
-        $0.connectTimeout = nil
-        $0.waiting = 100
-        $0.maximumAge = .seconds(300)
-        $0.proxy = .environment
-      }
-      #expect(text.contains("connect limit none,"))
-      #expect(text.hasSuffix(", waiting up to 100, age limit 300 s, proxy from the environment"))
-    }
-
-    @Test("They have a proxy's host and port, and not its credentials")
-    func proxy() {
-      let text = line { options in
-        options.proxy = .proxy(
-          NIOTransport.Proxy(
-            host: "proxy.test", port: 3128,
-            credentials: NIOTransport.Proxy.Credentials(user: "ada", password: "s3nt1nel")))
-      }
-      #expect(text.hasSuffix(", proxy proxy.test:3128"))
-      #expect(!text.contains("ada") && !text.contains("s3nt1nel"))
-    }
+@Suite("Facts of the transport")
+struct FactsTests {
+  private func line(_ change: (inout NIOTransport.Options) -> Void) -> String {
+    var options = NIOTransport.Options()
+    change(&options)
+    return NIOTransport(options: options).facts.map(\.description).joined(separator: ", ")
   }
+
+  @Test("They have its limits")
+  func limits() {
+    #expect(
+      line { _ in } == "16 connections per origin, 256 in total, connect limit 10 s, first byte limit 60 s, "
+        + "stall limit 20 s, idle limit 60 s")
+  }
+
+  @Test("They have settings that differ from the defaults")
+  func unusual() {
+    let text = line {
+      $0.connectTimeout = nil
+      $0.maximumWaiting = 100
+      $0.maximumConnectionAge = .seconds(300)
+      $0.proxy = .environment
+    }
+    #expect(text.contains("connect limit none,"))
+    #expect(text.hasSuffix(", queue 100, age limit 300 s, proxy from the environment"))
+  }
+
+  @Test("They have a proxy's host and port, and not its credentials")
+  func proxy() {
+    let text = line { options in
+      options.proxy = .proxy(
+        NIOTransport.Proxy(
+          host: "proxy.test", port: 3128,
+          credentials: NIOTransport.Proxy.Credentials(user: "ada", password: "s3nt1nel")))
+    }
+    #expect(text.hasSuffix(", proxy proxy.test:3128"))
+    #expect(!text.contains("ada") && !text.contains("s3nt1nel"))
+  }
+}
 #endif

@@ -1,57 +1,57 @@
 #if NIO
-  import struct ApusTesting.SeededGenerator
-  import Testing
+import struct ApusTesting.SeededGenerator
+import Testing
 
-  @testable import ApusNIO
+@testable import ApusNIO
 
-  @Suite("Waiter queue")
-  struct WaiterQueueTests {
-    @Test("First in, first out, except for elements that left")
-    func order() {
-      var queue = WaiterQueue<Int>()
-      for id in 0..<5 { queue.append(id) }
-      let removals = [0, 3, 3].map { queue.remove($0) }
-      #expect(removals == [true, true, false])
-      #expect(queue.all == [1, 2, 4])
-      #expect(queue.popFirst() == 1)
-      _ = queue.remove(4)
-      #expect(queue.popFirst() == 2)
-      #expect(queue.popFirst() == nil)
-      #expect(queue.isEmpty)
-    }
-
-    @Test("It stays as short as its content, even if the first element stays and all behind it leave")
-    func short() {
-      var queue = WaiterQueue<Int>()
-      queue.append(-1)
-      for id in 0..<100_000 {
-        queue.append(id)
-        if id >= 3 { _ = queue.remove(id - 3) }
-        #expect(queue.places.count <= 50)
-      }
-      #expect(queue.all == [-1, 99_997, 99_998, 99_999])
-      #expect(queue.popFirst() == -1 && queue.popFirst() == 99_997)
-    }
-
-    @Test("It equals a plain list after any steps", arguments: 0..<20 as Range<UInt64>)
-    func againstList(seed: UInt64) {
-      var random = SeededGenerator(seed: seed)
-      var queue = WaiterQueue<Int>()
-      var list: [Int] = []
-      for id in 0..<600 {
-        switch Int.random(in: 0..<4, using: &random) {
-        case 0: #expect(queue.popFirst() == (list.isEmpty ? nil : list.removeFirst()))
-        case 1 where !list.isEmpty:
-          let victim = list.remove(at: Int.random(in: 0..<list.count, using: &random))
-          let wasThere = queue.remove(victim)
-          #expect(wasThere)
-        default:
-          queue.append(id)
-          list.append(id)
-        }
-        #expect(queue.count == list.count)
-      }
-      #expect(queue.all == list)
-    }
+@Suite("Waiter queue")
+struct WaiterQueueTests {
+  @Test("First in, first out, except for elements that left")
+  func order() {
+    var queue = WaiterQueue<Int>()
+    for id in 0..<5 { queue.append(id) }
+    let removals = [0, 3, 3].map { queue.remove($0) }
+    #expect(removals == [true, true, false])
+    #expect(queue.all == [1, 2, 4])
+    #expect(queue.popFirst() == 1)
+    _ = queue.remove(4)
+    #expect(queue.popFirst() == 2)
+    #expect(queue.popFirst() == nil)
+    #expect(queue.isEmpty)
   }
+
+  @Test("It stays as short as its content, even if the first element stays and all behind it leave")
+  func short() {
+    var queue = WaiterQueue<Int>()
+    queue.append(-1)
+    for id in 0..<100_000 {
+      queue.append(id)
+      if id >= 3 { _ = queue.remove(id - 3) }
+      #expect(queue.places.count <= 50)
+    }
+    #expect(queue.all == [-1, 99_997, 99_998, 99_999])
+    #expect(queue.popFirst() == -1 && queue.popFirst() == 99_997)
+  }
+
+  @Test("It equals a plain list after any steps", arguments: 0..<20 as Range<UInt64>)
+  func againstList(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var queue = WaiterQueue<Int>()
+    var list: [Int] = []
+    for id in 0..<600 {
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: #expect(queue.popFirst() == (list.isEmpty ? nil : list.removeFirst()))
+      case 1 where !list.isEmpty:
+        let victim = list.remove(at: Int.random(in: 0..<list.count, using: &random))
+        let wasThere = queue.remove(victim)
+        #expect(wasThere)
+      default:
+        queue.append(id)
+        list.append(id)
+      }
+      #expect(queue.count == list.count)
+    }
+    #expect(queue.all == list)
+  }
+}
 #endif

@@ -116,7 +116,7 @@ struct FaultFindingTests {
       do {
         return try await stub.send(request, context: context)
       } catch is CancellationError {
-        throw TransportError(.broken, requestState: .maybeSent)
+        throw TransportError(.connectionLost, requestState: .maybeSent)
       }
     }
     #expect(try #require(finding).contains("the cancelled exchange threw TransportError"))
@@ -124,7 +124,7 @@ struct FaultFindingTests {
 
   @Test("a transport that sends truncated content as complete")
   func torn() async throws {
-    let name = "reports answered when the content breaks off"
+    let name = "reports responded when the content breaks off"
     let finding = try await finding(of: name) { request, context, stub in
       let response = try await stub.send(request, context: context)
       let content = try? await response.content.collect(upTo: 1 << 26)
@@ -150,7 +150,7 @@ struct FaultFindingTests {
   @Test("a transport that keeps exchanges whose content was released")
   func keeping() async throws {
     let kept = Log<ResponseMessage>()
-    let name = "ends released content as discarded, and closes the exchange"
+    let name = "reports the end of released content as discarded, and closes the exchange"
     let finding = try await finding(of: name, limit: .milliseconds(100)) { request, context, stub in
       let response = try await stub.send(request, context: context)
       kept.add(response)

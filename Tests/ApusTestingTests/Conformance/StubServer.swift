@@ -4,9 +4,9 @@ import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A conformance server over a stub: it plays the script and shows requests as a server would see them.
@@ -24,13 +24,13 @@ final class StubServer: ConformanceServer {
   private let state = Mutex(State())
 
   init() {
-    stub.onAny(answer: .status(404))
+    stub.onAny(reply: .status(404))
     stub.on(
       where: { request, _ in request.head.authority == "refusing.test" },
-      answer: { _ in .failure(TransportError(.connectionFailed, requestState: .notSent)) })
+      reply: { _ in .failure(TransportError(.connectionFailed, requestState: .notSent)) })
   }
 
-  func answer(_ path: String, _ reply: ConformanceReply) async {
+  func reply(to path: String, with reply: ConformanceReply) async {
     let closes = reply.steps.contains {
       if case .head(_, let fields) = $0 { fields[.connection] == "close" } else { false }
     }
@@ -38,7 +38,7 @@ final class StubServer: ConformanceServer {
     stub.on(
       where: { request, _ in
         request.head.authority == "stub.test" && request.target.prefix { $0 != "?" } == path
-      }, answer: { [self] _ in answer(reply) })
+      }, reply: { [self] _ in answer(reply) })
   }
 
   func release() async {
@@ -59,17 +59,17 @@ final class StubServer: ConformanceServer {
     return try exchange.map(received) ?? { throw ConformanceFailure("the request has gone") }()
   }
 
-  func waitForClose(_ path: String) async throws {
+  func waitForClientClose(_ path: String) async throws {
     let exchanges = try await stub.wait { $0.contains { $0.outcome != .inFlight && $0.isAt(path) } }
     let outcome = exchanges.first { $0.isAt(path) }?.outcome
     guard outcome == .cancelled else { throw ConformanceFailure("the exchange ended otherwise") }
   }
 
-  func isAnswered(_ path: String) async -> Bool {
-    stub.exchanges.first { $0.isAt(path) }?.outcome == .answered
+  func hasReplied(_ path: String) async -> Bool {
+    stub.exchanges.first { $0.isAt(path) }?.outcome == .replied
   }
 
-  private func answer(_ reply: ConformanceReply) -> StubAnswer {
+  private func answer(_ reply: ConformanceReply) -> StubReply {
     let gate = Gate()
     let isReleased = state.withLock { state in
       state.gates.append(gate)
@@ -90,16 +90,16 @@ final class StubServer: ConformanceServer {
         if head == nil { isHeldAtStart = true } else { gate.release(pieces.count) }
       case .raw(let bytes) where bytes.starts(with: Data("HTTP/1.0 200 OK".utf8)): head = (200, [:])
       case .raw: return .failure(TransportError(.malformedResponse, requestState: .maybeSent))
-      case .withhold: break
+      case .stopReading: break
       case .close:
-        guard let head else { return .failure(TransportError(.broken, requestState: .maybeSent)) }
+        guard let head else { return .failure(TransportError(.connectionLost, requestState: .maybeSent)) }
         // A close after a complete response affects no exchange.
         if head.fields[.contentLength] == String(pieces.reduce(0) { $0 + $1.count }) || pieces.isEmpty { break }
-        return .pieces(pieces, status: head.status, fields: head.fields).brokenOff(after: pieces.count)
+        return .pieces(pieces, status: head.status, fields: head.fields).failing(after: pieces.count)
       }
     }
     let isHeld = reply.steps.contains { if case .hold = $0 { true } else { false } }
-    let answer = StubAnswer.pieces(
+    let answer = StubReply.pieces(
       pieces, gate: isHeld && !isHeldAtStart ? gate : nil, status: head?.status ?? 200, fields: head?.fields ?? [:])
     return (isHeldAtStart ? answer.waiting(for: gate) : answer).trailers(trailers)
   }

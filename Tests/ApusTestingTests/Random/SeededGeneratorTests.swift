@@ -42,7 +42,7 @@ struct SeededGeneratorTests {
 
   @Test("Serial numbers count up from the given start")
   func serials() {
-    let next = SerialIDs(from: 100).next
+    let next = SerialNumbers(from: 100).next
     #expect([next(), next(), next()] == [100, 101, 102])
   }
 }

@@ -11,9 +11,9 @@ struct SimulatedLoadTests {
     let worked = Log<String>()
     _ = try await Simulation(seed: 1).run({ world in
       let server = world.server("api.test") {
-        ($0.capacity, $0.noticesLeaving) = (1, notices)
+        ($0.capacity, $0.dropsAbandonedRequests) = (1, notices)
         $0.serviceTime = .constant(.seconds(10))
-        $0.answer = { request in
+        $0.respond = { request in
           worked.add(request.target)
           return .json("{}")
         }
@@ -36,7 +36,7 @@ struct SimulatedLoadTests {
     func storm(_ pipeline: Pipeline) async throws -> SimulationReport {
       try await Simulation(seed: 11).run({ world in
         let server = world.server("api.test") {
-          ($0.capacity, $0.places) = (10, 1000)
+          ($0.capacity, $0.queueLimit) = (10, 1000)
           $0.serviceTime = .constant(.milliseconds(100))
           $0.outages = [Duration.seconds(10)..<Duration.seconds(15)]
         }
@@ -51,8 +51,8 @@ struct SimulatedLoadTests {
     let (calm, stormy) = (try await storm(Pipeline()), try await storm(.retrying(5)))
     let outage = Duration.seconds(10)..<Duration.seconds(15)
     #expect(stormy.count { $0.isDown } > 3 * calm.count { $0.isDown })
-    #expect(calm.answers().mean(in: outage) < 10)
-    #expect(calm.answers().time(ofAtLeast: 60, from: outage.upperBound) != nil)
+    #expect(calm.goodput().mean(in: outage) < 10)
+    #expect(calm.goodput().recoveryTime(to: 60, from: outage.upperBound) != nil)
   }
 }
 

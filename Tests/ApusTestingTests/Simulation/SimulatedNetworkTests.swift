@@ -53,7 +53,7 @@ struct SimulatedNetworkTests {
     let endings = try await run { world, log in
       let server = world.server("API.test") {
         $0.serviceTime = .constant(.milliseconds(30))
-        $0.answer = { .json("to \($0.target)") }
+        $0.respond = { .json("to \($0.target)") }
       }
       let api = world.client(of: server, over: SimulatedLink(latency: .constant(.milliseconds(100))))
       log.add(await world.ending(of: "a", by: api))
@@ -66,7 +66,7 @@ struct SimulatedNetworkTests {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") {
         $0.serviceTime = .constant(.zero)
-        $0.answer = { _ in .bytes(9600) }
+        $0.respond = { _ in .bytes(9600) }
       }
       let link = SimulatedLink(latency: .constant(.zero), bandwidth: 10_000)
       for _ in 0..<2 {
@@ -82,7 +82,7 @@ struct SimulatedNetworkTests {
   func overload() async throws {
     let endings = try await run { world, log in
       let server = world.server("api.test") {
-        ($0.capacity, $0.places, $0.retryAfter) = (1, 1, .milliseconds(1500))
+        ($0.capacity, $0.queueLimit, $0.retryAfter) = (1, 1, .milliseconds(1500))
         $0.serviceTime = .constant(.seconds(1))
       }
       let api = world.client(of: server, over: .ideal)
@@ -91,7 +91,7 @@ struct SimulatedNetworkTests {
     #expect(endings.map(\.status) == [503, nil, nil])
     #expect(endings.map(\.after) == [.zero, .seconds(1), .seconds(2)])
     #expect(endings[0].retryAfter == .seconds(2))
-    #expect(endings[0].requestState == .answered)
+    #expect(endings[0].requestState == .responded)
   }
 
   @Test("Half the capacity takes twice the time")
@@ -110,10 +110,10 @@ struct SimulatedNetworkTests {
         }
       }
       try await world.sleep(until: .seconds(19))
-      #expect(server.behaviour.capacity == 2)
+      #expect(server.behavior.capacity == 2)
     }
     #expect(report.latencies() == [1, 1, 1, 1, 1, 1, 2, 2].map { Duration.seconds($0) })
-    #expect(report.queue(on: "api.test").maximum == 2)
+    #expect(report.queueLength(on: "api.test").maximum == 2)
   }
 
   @Test("Outages of the link, outages of the server and unknown hosts cause different errors")
@@ -136,7 +136,7 @@ struct SimulatedNetworkTests {
         settings: world.settings())
       log.add(await world.ending(by: nowhere))
     }
-    #expect(endings.map(\.code) == [.hostNotFound, .offline, .broken, .broken, .connectionFailed, nil])
+    #expect(endings.map(\.code) == [.hostNotFound, .offline, .connectionLost, .connectionLost, .connectionFailed, nil])
     #expect(endings.map(\.requestState) == [.notSent, .notSent, .maybeSent, .maybeSent, .notSent, nil])
   }
 

@@ -40,7 +40,7 @@ extension SimulatedWorld {
 struct SimulatedTimeoutTests {
   private func pipeline(_ limit: Duration) -> Pipeline {
     var pipeline = Pipeline()
-    pipeline.insert(AttemptLimit(limit: limit), .after(.attemptDeadline))
+    pipeline.insert(AttemptLimit(limit: limit), .after(.attemptTimeout))
     return pipeline
   }
 
@@ -75,7 +75,7 @@ struct SimulatedTimeoutTests {
     _ = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") {
         $0.serviceTime = .constant(.zero)
-        $0.answer = { _ in .bytes(1_199_600) }
+        $0.respond = { _ in .bytes(1_199_600) }
       }
       let link = SimulatedLink(latency: .constant(.zero), bandwidth: 100_000)
       let api = world.client(of: server, pipeline: pipeline(.seconds(10)), over: link)
@@ -99,13 +99,13 @@ struct SimulatedTimeoutTests {
   func lostBehindHead() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
-      let server = world.server("api.test") { $0.answer = { _ in .bytes(1_199_600) } }
+      let server = world.server("api.test") { $0.respond = { _ in .bytes(1_199_600) } }
       let outage = Duration.seconds(5)..<Duration.seconds(20)
       var link = SimulatedLink(latency: .constant(.zero), bandwidth: 100_000, outages: [outage])
       link.stallsOnLoss = true
       endings.add(await world.ending(by: world.client(of: server, pipeline: pipeline(.seconds(10)), over: link)))
     }
-    #expect(endings.all.map(\.code) == [.broken])
+    #expect(endings.all.map(\.code) == [.connectionLost])
   }
 
   @Test("The server notices the client's disconnect if configured to")
@@ -113,9 +113,9 @@ struct SimulatedTimeoutTests {
     let worked = Log<String>()
     _ = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") {
-        ($0.capacity, $0.noticesLeaving) = (1, true)
+        ($0.capacity, $0.dropsAbandonedRequests) = (1, true)
         $0.serviceTime = .constant(.seconds(10))
-        $0.answer = { request in
+        $0.respond = { request in
           worked.add(request.target)
           return .json("{}")
         }

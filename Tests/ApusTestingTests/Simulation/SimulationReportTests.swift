@@ -25,26 +25,26 @@ struct SimulationReportTests {
 
   @Test("Rates are per second, whatever the step")
   func rates() {
-    #expect(report.answers().values == [2, 1, 1])
-    #expect(report.answers(every: .milliseconds(500)).values == [2, 2, 2, 0, 2])
+    #expect(report.goodput().values == [2, 1, 1])
+    #expect(report.goodput(every: .milliseconds(500)).values == [2, 2, 2, 0, 2])
     #expect(report.failures().values == [0, 1, 0])
     #expect(report.load(on: "a").values == [2, 1, 0])
-    #expect(report.queue(on: "a").values == [4, 2, 0])
+    #expect(report.queueLength(on: "a").values == [4, 2, 0])
     #expect(report.load(on: "c").values == [0, 0, 0])
-    #expect(report.answers(every: .zero).step == .seconds(1))
+    #expect(report.goodput(every: .zero).step == .seconds(1))
   }
 
   @Test("Counts and latencies are those of the calls")
   func latencies() {
     #expect(report.successes == 4 && report.failures == 1)
     #expect(report.latencies() == [100, 200, 500, 800].map { Duration.milliseconds($0) })
-    #expect(report.latency(atShare: 0.5) == .milliseconds(200))
-    #expect(report.latency(atShare: 0.51) == .milliseconds(500))
-    #expect(report.latency(atShare: 1) == .milliseconds(800))
-    #expect(report.latency(atShare: 0) == .milliseconds(100))
+    #expect(report.latency(quantile: 0.5) == .milliseconds(200))
+    #expect(report.latency(quantile: 0.51) == .milliseconds(500))
+    #expect(report.latency(quantile: 1) == .milliseconds(800))
+    #expect(report.latency(quantile: 0) == .milliseconds(100))
     let first = Duration.zero..<Duration.seconds(1)
     #expect(report.latencies(in: first) == [.milliseconds(200), .milliseconds(800)])
-    #expect(report.latency(atShare: 0.5, in: Duration.seconds(7)..<Duration.seconds(8)) == nil)
+    #expect(report.latency(quantile: 0.5, in: Duration.seconds(7)..<Duration.seconds(8)) == nil)
   }
 
   @Test("A series has a mean, a maximum and a recovery time")
@@ -54,9 +54,9 @@ struct SimulationReportTests {
     #expect(series.mean(in: Duration.seconds(4)..<Duration.seconds(8)) == 0.5)
     #expect(series.mean(in: Duration.seconds(90)..<Duration.seconds(91)) == 0)
     #expect(series.maximum == 10)
-    #expect(series.time(ofAtLeast: 8, from: .seconds(4), steps: 1) == .seconds(8))
-    #expect(series.time(ofAtLeast: 8, from: .seconds(4), steps: 3) == .seconds(12))
-    #expect(series.time(ofAtLeast: 8, from: .seconds(4)) == nil)
+    #expect(series.recoveryTime(to: 8, from: .seconds(4), steps: 1) == .seconds(8))
+    #expect(series.recoveryTime(to: 8, from: .seconds(4), steps: 3) == .seconds(12))
+    #expect(series.recoveryTime(to: 8, from: .seconds(4)) == nil)
   }
 
   @Test("A series is exported as CSV")
@@ -75,7 +75,7 @@ struct SimulationReportTests {
       Self.event(1500, .callStarted(client: 2, call: 7)), Self.end(1500, began: 0),
       Self.end(1500, began: 0, .offline), Self.event(1500, .sent(host: "a", attempt: 2)),
       Self.event(1500, .lost(host: "a")), Self.event(1500, .down(host: "a")),
-      Self.event(1500, .arrived(host: "a", waiting: 3)), Self.event(1500, .answered(host: "a", status: 503)),
+      Self.event(1500, .arrived(host: "a", waiting: 3)), Self.event(1500, .responded(host: "a", status: 503)),
       Self.event(1500, .note("half is back")),
     ]
     let texts = [

@@ -10,7 +10,7 @@ struct SimulationTests {
   @Sendable private static func busyMinute(_ world: SimulatedWorld) async throws {
     let server = world.server("api.test") {
       $0.capacity = 8
-      $0.places = 10
+      $0.queueLimit = 10
       $0.serviceTime = .exponential(mean: .milliseconds(80))
       $0.retryAfter = .seconds(1)
     }
@@ -59,7 +59,7 @@ struct SimulationTests {
       try await gate.wait()
     }
     let failure = try #require(failureOutcome)
-    guard case .stuck = failure.reason else { throw failure }
+    guard case .deadlock = failure.reason else { throw failure }
     #expect(failure.seed == 9)
     #expect("\(failure)".contains("Simulation(seed: 9)"))
     #expect("\(failure)".contains("after 2.0 seconds"))
@@ -90,7 +90,7 @@ struct SimulationTests {
       throw Wrong()
     }
     let failure = try #require(failureOutcome)
-    guard case .threw(let error) = failure.reason else { throw failure }
+    guard case .workFailed(let error) = failure.reason else { throw failure }
     #expect(error is Wrong)
     #expect(failure.report.duration == .seconds(1))
     #expect(ended.all == ["CancellationError"])
@@ -102,7 +102,7 @@ struct SimulationTests {
       while true { try await world.sleep(for: .seconds(1)) }
     }
     let long = try #require(longOutcome)
-    guard case .endless = long.reason else { throw long }
+    guard case .limitExceeded = long.reason else { throw long }
     #expect(long.report.duration == .seconds(60))
     var spinning = Simulation(seed: 1)
     spinning.stepsAtOneInstant = 1000
@@ -110,7 +110,7 @@ struct SimulationTests {
       while !Task.isCancelled { await Task.yield() }
     }
     let round = try #require(roundOutcome)
-    guard case .spinning = round.reason else { throw round }
+    guard case .livelock = round.reason else { throw round }
     #expect(round.report.duration == .zero)
   }
 
@@ -137,7 +137,7 @@ struct SimulationTests {
     }
     let failure = try #require(outcome)
     #expect(failure.report.duration == .seconds(5))
-    #expect(codes.all == [.broken])
+    #expect(codes.all == [.connectionLost])
   }
 
   @Test("Cancelling the task ends the run")
@@ -162,7 +162,7 @@ struct SimulationTests {
       }
     }
     #expect(report.successes == 100 * 199)
-    #expect(report.latency(atShare: 1) == .milliseconds(50))
+    #expect(report.latency(quantile: 1) == .milliseconds(50))
     #expect(report.load(on: "api.test").mean(in: Duration.seconds(1)..<Duration.seconds(9)) == 2000)
   }
 

@@ -23,15 +23,15 @@ struct StubLimitTests {
     var settings = ClientSettings()
     settings.runtime.clock = clock
     var pipeline = Pipeline()
-    pipeline.insert(ShortAttempts(), .after(.attemptDeadline))
+    pipeline.insert(ShortAttempts(), .after(.attemptTimeout))
     api = Client(
       environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)
   }
 
   @Test("An answer waiting for a time or a gate does not come after the deadline", arguments: [true, false])
   func late(hasGate: Bool) async throws {
-    let answer = StubAnswer.text("late")
-    stub.onAny(answer: hasGate ? answer.waiting(for: Gate()) : answer.after(.seconds(5)))
+    let answer = StubReply.text("late")
+    stub.onAny(reply: hasGate ? answer.waiting(for: Gate()) : answer.after(.seconds(5)))
     let call = Task { [api, text] in try await api.send(text) }
     try await stub.waitForExchanges(1)
     try await clock.waitForSleepers(1)
@@ -45,7 +45,7 @@ struct StubLimitTests {
   @Test("An answer in time comes, and its content may take any time")
   func inTime() async throws {
     let gate = Gate()
-    stub.onAny(answer: .pieces(["a", "b"], gate: gate).after(.seconds(4)))
+    stub.onAny(reply: .pieces(["a", "b"], gate: gate).after(.seconds(4)))
     let call = Task { [api, text] in try await api.send(text) }
     try await clock.waitForSleepers(1)
     clock.advance(by: .seconds(4))
@@ -60,7 +60,7 @@ struct StubLimitTests {
     let clock = clock
     stub.on(
       where: { _, _ in true },
-      answer: { _ in
+      reply: { _ in
         clock.advance(by: .seconds(5))
         return .text("late")
       })

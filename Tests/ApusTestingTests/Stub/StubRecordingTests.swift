@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A stream of numbers, one per piece.
@@ -37,12 +37,12 @@ struct StubRecordingTests {
 
   init() {
     api = Client(environment: Environment("staging", baseURL: "https://x.test/v1"), transport: stub)
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
   }
 
   @Test("An exchange records its call, endpoint, tags and environment")
   func identity() async throws {
-    try await api.send(Request<Void>.delete("/users/\(7)").id("mine", whenRunning: .allow).tag("a", "b"))
+    try await api.send(Request<Void>.delete("/users/\(7)").id("mine", onDuplicate: .allow).tag("a", "b"))
     let exchange = try #require(stub.exchanges.first)
     #expect(exchange.call == "mine")
     #expect(exchange.endpoint.description == "DELETE /users/{}")
@@ -75,7 +75,7 @@ struct StubRecordingTests {
   func wrongLength() async throws {
     let call = Request<Void>.post("/", content: pieces(3, length: 4))
     let error = try #require(await #expect(throws: CallError.self) { try await api.send(call) })
-    #expect(error.code == .broken)
+    #expect(error.code == .connectionLost)
     #expect(error.requestState == .maybeSent)
   }
 
@@ -83,7 +83,7 @@ struct StubRecordingTests {
   func throwingStream() async throws {
     let call = Request<Void>.post("/", content: pieces(3, length: nil, failing: true))
     let error = try #require(await #expect(throws: CallError.self) { try await api.send(call) })
-    #expect(error.code == .broken)
+    #expect(error.code == .connectionLost)
     #expect(error.underlying is CocoaError)
     #expect(stub.exchanges.map(\.outcome) == [.failed])
   }
@@ -91,11 +91,11 @@ struct StubRecordingTests {
   @Test("A test can wait for exchanges and for the end of all of them")
   func waiting() async throws {
     let gate = Gate()
-    stub.onAny(answer: .status(204).waiting(for: gate))
+    stub.onAny(reply: .status(204).waiting(for: gate))
     let calls = (0..<3).map { number in Task { [api] in try await api.send(Request<Void>.get("/\(number)")) } }
     #expect(try await stub.waitForExchanges(3).count == 3)
     gate.open()
-    #expect(try await stub.waitUntilIdle().allSatisfy { $0.outcome == .answered })
+    #expect(try await stub.waitUntilIdle().allSatisfy { $0.outcome == .replied })
     for call in calls { try await call.value }
   }
 

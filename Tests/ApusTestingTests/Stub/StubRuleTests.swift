@@ -20,17 +20,17 @@ struct StubRuleTests {
 
   @Test("A rule matches a method and a target")
   func methodAndTarget() async throws {
-    stub.on(.get, "/users/7", answer: .json(#"{"id":7}"#))
+    stub.on(.get, "/users/7", reply: .json(#"{"id":7}"#))
     #expect(try await api.send(GetUser(id: 7)) == User(id: 7))
     #expect(stub.exchanges.map(\.target) == ["/users/7"])
-    #expect(stub.exchanges.first?.outcome == .answered)
+    #expect(stub.exchanges.first?.outcome == .replied)
     #expect(stub.exchanges.first?.status == 200)
   }
 
   @Test("A target without a query matches any query, one with a query only that query")
   func queries() async throws {
-    stub.on(.get, "/films", answer: .text("any"))
-    stub.on(.get, "/films?page=2", answer: .text("second"))
+    stub.on(.get, "/films", reply: .text("any"))
+    stub.on(.get, "/films?page=2", reply: .text("second"))
     #expect(try await api.send(Request<String>.get("/films", query: ["page": 1])) == "any")
     #expect(try await api.send(Request<String>.get("/films", query: ["page": 2])) == "second")
     #expect(try await api.send(Request<String>.get("/films")) == "any")
@@ -38,8 +38,8 @@ struct StubRuleTests {
 
   @Test("A rule does not match another method or target")
   func noMatch() async throws {
-    stub.on(.post, "/users/7", answer: .json(#"{"id":7}"#))
-    stub.on(.get, "/users/70", answer: .json(#"{"id":70}"#))
+    stub.on(.post, "/users/7", reply: .json(#"{"id":7}"#))
+    stub.on(.get, "/users/70", reply: .json(#"{"id":70}"#))
     await #expect(throws: CallError.self) { try await api.send(GetUser(id: 7)) }
     #expect(stub.exchanges.map(\.outcome) == [.unmatched])
   }
@@ -51,35 +51,35 @@ struct StubRuleTests {
     let call = { try await api.send(Request<User>.get("/users/\(1)", query: ["key": "s3cr3t"])) }
     let none = try #require(await #expect(throws: CallError.self) { try await call() })
     #expect(none.code == .invalidRequest && none.requestState == .notSent)
-    #expect(none.detail == "no answer is stubbed for GET /v1/users/1?key=██; nothing is stubbed")
-    stub.on(.get, "/users/1", answer: .json(#"{"id":1}"#))
-    stub.on(GetUser.self, answer: .json(#"{"id":1}"#))
-    stub.on(template: "GET /users", answer: .json("[]"))
-    stub.on(where: { _, _ in false }, answer: { _ in .status(200) })
+    #expect(none.detail == "no reply is stubbed for GET /v1/users/1?key=██; nothing is stubbed")
+    stub.on(.get, "/users/1", reply: .json(#"{"id":1}"#))
+    stub.on(GetUser.self, reply: .json(#"{"id":1}"#))
+    stub.on(template: "GET /users", reply: .json("[]"))
+    stub.on(where: { _, _ in false }, reply: { _ in .status(200) })
     let error = try #require(await #expect(throws: CallError.self) { try await call() })
     #expect(
       error.detail
-        == "no answer is stubbed for GET /v1/users/1?key=██; stubbed: requests that a closure selects, "
+        == "no reply is stubbed for GET /v1/users/1?key=██; stubbed: requests that a closure selects, "
         + "the template GET /users, calls of GetUser, GET /users/1")
   }
 
   @Test("The error does not list an unbounded number of rules")
   func manyRules() async throws {
-    for number in 0..<20 { stub.on(.get, "/other/\(number)", answer: .status(200)) }
+    for number in 0..<20 { stub.on(.get, "/other/\(number)", reply: .status(200)) }
     let error = try #require(await #expect(throws: CallError.self) { try await api.send(GetUser(id: 1)) })
     #expect(error.detail.contains("GET /other/19, ") && error.detail.hasSuffix("GET /other/10 and 10 more"))
   }
 
   @Test("A rule for an endpoint type matches any of its values")
   func endpointType() async throws {
-    stub.on(GetUser.self, answer: .encoded(User(id: 1)))
+    stub.on(GetUser.self, reply: .encoded(User(id: 1)))
     #expect(try await api.send(GetUser(id: 5)) == User(id: 1))
     await #expect(throws: CallError.self) { try await api.send(Request<User>.get("/users/\(5)")) }
   }
 
   @Test("A rule for a template gives its answers in order and repeats the last")
   func sequence() async throws {
-    stub.on(template: "GET /users/{}", answers: [.status(503), .encoded(User(id: 2))])
+    stub.on(template: "GET /users/{}", replies: [.status(503), .encoded(User(id: 2))])
     await #expect(throws: CallError.self) { try await api.send(GetUser(id: 1)) }
     #expect(try await api.send(GetUser(id: 1)) == User(id: 2))
     #expect(try await api.send(GetUser(id: 1)) == User(id: 2))
@@ -88,7 +88,7 @@ struct StubRuleTests {
 
   @Test("Answers that are used up fail if the rule refuses further requests")
   func exhausted() async throws {
-    stub.on(GetUser.self, answers: [.encoded(User(id: 2))], afterwards: .refuse)
+    stub.on(GetUser.self, replies: [.encoded(User(id: 2))], whenExhausted: .fail)
     _ = try await api.send(GetUser(id: 1))
     let error = try #require(await #expect(throws: CallError.self) { try await api.send(GetUser(id: 1)) })
     #expect(error.detail.contains("used up"))
@@ -96,8 +96,8 @@ struct StubRuleTests {
 
   @Test("Of several matching rules the newest is used")
   func newest() async throws {
-    stub.on(GetUser.self, answer: .encoded(User(id: 1)))
-    stub.onAny(answer: .encoded(User(id: 2)))
+    stub.on(GetUser.self, reply: .encoded(User(id: 1)))
+    stub.onAny(reply: .encoded(User(id: 2)))
     #expect(try await api.send(GetUser(id: 9)) == User(id: 2))
   }
 
@@ -105,7 +105,7 @@ struct StubRuleTests {
   func function() async throws {
     stub.on(
       where: { request, context in request.head.method == .post && context.call.tags.contains("echo") },
-      answer: { .text($0.text.uppercased()) })
+      reply: { .text($0.text.uppercased()) })
     let echo = Request<String>.post("/echo", content: .text("hello")).tag("echo")
     #expect(try await api.send(echo) == "HELLO")
     await #expect(throws: CallError.self) { try await api.send(Request<String>.post("/echo", content: .text("hello"))) }
@@ -113,7 +113,7 @@ struct StubRuleTests {
 
   @Test("A failure reaches the call with its kind and request state")
   func failure() async throws {
-    stub.on(.get, "/down", answer: .failure(TransportError(.connectionFailed, requestState: .notSent)))
+    stub.on(.get, "/down", reply: .failure(TransportError(.connectionFailed, requestState: .notSent)))
     let error = try #require(
       await #expect(throws: CallError.self) { try await api.send(Request<String>.get("/down")) })
     #expect(error.code == .connectionFailed)
@@ -123,7 +123,7 @@ struct StubRuleTests {
 
   @Test("Responses to HEAD, 204 and 304 have no content", arguments: [200, 204, 304])
   func noContent(status: Int) async throws {
-    stub.onAny(answer: .status(status, content: "text"))
+    stub.onAny(reply: .status(status, content: "text"))
     let request = Request<String>.method(status == 200 ? .head : .get, "/").accepting(.any)
     #expect(try await api.send(request) == "")
   }

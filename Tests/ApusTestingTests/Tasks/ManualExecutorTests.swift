@@ -16,7 +16,7 @@ struct ManualExecutorTests {
         log.add(name + "2")
       }
     }
-    #expect(executor.pendingCount == 2)
+    #expect(executor.pendingJobCount == 2)
     #expect(executor.jobCount == 2)
     #expect(log.all.isEmpty)
     #expect(executor.runNext())
@@ -42,14 +42,14 @@ struct ManualExecutorTests {
     }
     #expect(sum == 5050)
     #expect(executor.jobCount == 100)
-    #expect(executor.pendingCount == 0)
+    #expect(executor.pendingJobCount == 0)
   }
 
   @Test("Held jobs run when the executor starts to forward")
   func switching() async {
     let executor = ManualExecutor()
     let task = Task(executorPreference: executor) { 7 }
-    #expect(executor.pendingCount == 1)
+    #expect(executor.pendingJobCount == 1)
     executor.mode = .forward
     #expect(await task.value == 7)
   }
@@ -90,9 +90,9 @@ struct ManualExecutorTests {
     let gate = Gate()
     let task = Task(executorPreference: executor) { try await gate.wait() }
     executor.runAll()
-    #expect(executor.pendingCount == 0)
+    #expect(executor.pendingJobCount == 0)
     gate.open()
-    try await executor.waitForPending(1)
+    try await executor.waitForPendingJobs(1)
     executor.runAll()
     try await task.value
   }
@@ -101,7 +101,7 @@ struct ManualExecutorTests {
   func call() async throws {
     let executor = ManualExecutor()
     let stub = StubTransport()
-    stub.onAny(answer: .text("done"))
+    stub.onAny(reply: .text("done"))
     var settings = ClientSettings()
     settings.runtime.executor = executor
     let api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)
@@ -112,6 +112,6 @@ struct ManualExecutorTests {
     #expect(stub.exchanges.isEmpty)
     executor.runAll()
     #expect(try await call.value == "done")
-    #expect(executor.pendingCount == 0)
+    #expect(executor.pendingJobCount == 0)
   }
 }

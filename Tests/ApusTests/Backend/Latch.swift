@@ -1,21 +1,21 @@
 import ApusTesting
 
 #if NIO
-  import ApusTestServer
+import ApusTestServer
 #endif
 
 /// A gate for responses of the stub and of the test server.
 final class Latch: Sendable {
   let stub = Gate()
   #if NIO
-    let server = Gate()
+  let server = Gate()
   #endif
 
   /// Releases all responses, now and later.
   func open() {
     stub.open()
     #if NIO
-      server.open()
+    server.open()
     #endif
   }
 
@@ -23,7 +23,7 @@ final class Latch: Sendable {
   func release(_ count: Int = 1) {
     stub.release(count)
     #if NIO
-      server.release(count)
+    server.release(count)
     #endif
   }
 }

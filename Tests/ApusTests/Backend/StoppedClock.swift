@@ -11,7 +11,7 @@ struct StoppedClock: Sendable {
     configuration.settings.runtime.random = { 0x8000_0000_0000_0000 }
     configuration.timeout = nil
     configuration.attemptTimeout = nil
-    configuration.retry = RetryPolicy(attempts: 3, base: .seconds(2))
+    configuration.retry = RetryPolicy(maximumAttempts: 3, baseDelay: .seconds(2))
   }
 
   func advance(by time: Duration) {

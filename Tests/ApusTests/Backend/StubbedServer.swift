@@ -10,7 +10,7 @@ final class StubbedServer: RecordingServer {
 
   init(host: String, _ make: @escaping ReplyMaker) {
     baseURL = BaseURL(stringLiteral: "https://\(host)")
-    stub.on(where: { _, _ in true }, answer: { await make(ReceivedRequest($0)).answer })
+    stub.on(where: { _, _ in true }, reply: { await make(ReceivedRequest($0)).answer })
   }
 
   var requests: [ReceivedRequest] { stub.exchanges.map { ReceivedRequest($0) } }
@@ -39,17 +39,17 @@ extension ReceivedRequest {
 
 extension ScriptedReply {
   /// The stub's answer.
-  fileprivate var answer: StubAnswer {
+  fileprivate var answer: StubReply {
     var fields = HTTPFields()
     for (name, value) in self.fields {
       if let name = HTTPField.Name(name) { fields[name] = value }
     }
-    let answer: StubAnswer =
+    let answer: StubReply =
       switch ending {
       case .whole: .text(text, status: status, fields: fields)
       case .silence: .stalled
-      case .halfway: StubAnswer.pieces(["0123", "456789"]).stalled(after: 1)
-      case .broken: .failure(TransportError(.broken, requestState: .maybeSent))
+      case .halfway: StubReply.pieces(["0123", "456789"]).stalled(after: 1)
+      case .broken: .failure(TransportError(.connectionLost, requestState: .maybeSent))
       }
     return latch.map { answer.waiting(for: $0.stub) } ?? answer
   }

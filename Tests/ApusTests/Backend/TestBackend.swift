@@ -1,8 +1,8 @@
 import Apus
 
 #if NIO
-  import ApusTestServer
-  import TestSupport
+import ApusTestServer
+import TestSupport
 #endif
 
 /// Returns what a server does with a request.
@@ -30,7 +30,7 @@ extension RecordingServer {
   /// Timeouts are long: hundreds of concurrent tests on a small machine must not fail.
   func client(_ configure: (inout Configuration) -> Void = { _ in }) -> Client {
     Client(baseURL: baseURL, transport: transport()) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.timeout = .seconds(300)
       $0.attemptTimeout = nil
       configure(&$0)
@@ -45,7 +45,7 @@ extension RecordingServer {
 enum TestBackend: String, CaseIterable, Sendable {
   case stub
   #if NIO
-    case nio
+  case nio
   #endif
 
   /// Runs `body` with a server.
@@ -59,12 +59,12 @@ enum TestBackend: String, CaseIterable, Sendable {
     switch self {
     case .stub: return try await body(StubbedServer(host: host, make))
     #if NIO
-      case .nio:
-        return try await TestServer.with { request in
-          await make(ReceivedRequest(request)).reply
-        } body: { server in
-          try await body(LoopbackRecorder(server: server))
-        }
+    case .nio:
+      return try await TestServer.with { request in
+        await make(ReceivedRequest(request)).reply
+      } body: { server in
+        try await body(LoopbackRecorder(server: server))
+      }
     #endif
     }
   }

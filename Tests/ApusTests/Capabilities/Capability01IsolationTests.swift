@@ -3,9 +3,9 @@ import ApusTesting
 import Testing
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 @Suite("1: an app's code knows Apus and nothing below it")
@@ -25,7 +25,7 @@ struct Capability01IsolationTests {
   @Test("That code works: the screen shows models, or one sentence")
   func works() async throws {
     let stub = StubTransport()
-    stub.on(.get, "/users/7/friends", answers: [.json(#"[{"id":1,"name":"Ann"}]"#), .status(503)])
+    stub.on(.get, "/users/7/friends", replies: [.json(#"[{"id":1,"name":"Ann"}]"#), .status(503)])
     let screen = FriendsScreen(service: RemoteFriends(api: Client(baseURL: "https://example.test", transport: stub)))
     await screen.load(7)
     #expect(screen.friends == [Friend(id: 1, name: "Ann")])

@@ -1,44 +1,44 @@
 #if NIO && (URLSession || os(Linux))
-  import Apus
-  import ApusTestServer
-  import Testing
+import Apus
+import ApusTestServer
+import Testing
 
-  @Suite("9: a store for the token")
-  struct Capability09TokenStoreTests {
-    @Test("The next call carries a token that was set, and none after it was deleted")
-    func setAndDelete() async throws {
-      let tokens = MemoryCredentials()
-      try await TestServer.with { _ in
-        .status(204)
-      } body: { server in
-        let api = server.client { $0.authentication = .bearer(tokens) }
-        try await api.send(.ping)
-        tokens.set(token: "one")
-        #expect(tokens.current().credential == .token("one"))
-        try await api.send(.ping)
-        tokens.clear()
-        #expect(tokens.current().credential == nil)
-        try await api.send(.ping)
-        #expect(server.exchanges.map { $0.fields["Authorization"] } == [nil, "Bearer one", nil])
-      }
+@Suite("9: a store for the token")
+struct Capability09TokenStoreTests {
+  @Test("The next call carries a token that was set, and none after it was deleted")
+  func setAndDelete() async throws {
+    let tokens = MemoryCredentialsStore()
+    try await TestServer.with { _ in
+      .status(204)
+    } body: { server in
+      let api = server.client { $0.authentication = .bearer(tokens) }
+      try await api.send(.ping)
+      tokens.set(token: "one")
+      #expect(tokens.current().credential == .token("one"))
+      try await api.send(.ping)
+      tokens.clear()
+      #expect(tokens.current().credential == nil)
+      try await api.send(.ping)
+      #expect(server.exchanges.map { $0.fields["Authorization"] } == [nil, "Bearer one", nil])
     }
+  }
 
-    @Test("A redirect to another origin is followed without the token")
-    func redirect() async throws {
+  @Test("A redirect to another origin is followed without the token")
+  func redirect() async throws {
+    try await TestServer.with { _ in
+      .status(204)
+    } body: { other in
+      let target = other.origin
       try await TestServer.with { _ in
-        .status(204)
-      } body: { other in
-        let target = other.origin
-        try await TestServer.with { _ in
-          .status(302, fields: ["Location": target + "/elsewhere"])
-        } body: { server in
-          let api = server.client { $0.authentication = .bearer(MemoryCredentials(token: "secret")) }
-          try await api.send(.ping)
-          #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer secret"])
-          #expect(other.exchanges.map(\.target) == ["/elsewhere"])
-          #expect(other.exchanges.allSatisfy { $0.fields["Authorization"] == nil })
-        }
+        .status(302, fields: ["Location": target + "/elsewhere"])
+      } body: { server in
+        let api = server.client { $0.authentication = .bearer(MemoryCredentialsStore(token: "secret")) }
+        try await api.send(.ping)
+        #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer secret"])
+        #expect(other.exchanges.map(\.target) == ["/elsewhere"])
+        #expect(other.exchanges.allSatisfy { $0.fields["Authorization"] == nil })
       }
     }
   }
+}
 #endif

@@ -11,14 +11,14 @@ struct Capability12ServicesTests {
 
   @Test("A service is tested with a stub: what it sends and what it returns")
   func stubbed() async throws {
-    stub.on(.post, "/users/7/friends", answer: .json(#"{"id":2,"name":"Bob"}"#, status: 201))
+    stub.on(.post, "/users/7/friends", reply: .json(#"{"id":2,"name":"Bob"}"#, status: 201))
     #expect(try await friends.add("Bob", to: 7) == Friend(id: 2, name: "Bob"))
     #expect(stub.exchanges.map(\.text) == [#"{"name":"Bob"}"#])
   }
 
   @Test("A service passes the call's error on")
   func errors() async throws {
-    stub.onAny(answer: .failure(TransportError(.offline, requestState: .notSent)))
+    stub.onAny(reply: .failure(TransportError(.offline, requestState: .notSent)))
     let error = await failure { try await friends.friends(of: 7) }
     #expect(error?.code == .offline)
   }

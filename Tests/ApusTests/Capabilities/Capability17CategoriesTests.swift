@@ -22,18 +22,18 @@ struct Capability17CategoriesTests {
       Row(kind: .offline, code: .offline, category: .offline),
       Row(kind: .hostNotFound, code: .hostNotFound, category: .unreachable),
       Row(kind: .connectionFailed, code: .connectionFailed, category: .unreachable),
-      Row(kind: .tls, code: .tls, category: .notReported),
-      Row(kind: .broken, code: .broken, category: .notReported),
-      Row(kind: .malformedResponse, code: .malformedResponse, category: .notReported),
-      Row(kind: .contentTooLarge, code: .contentTooLarge, category: .notReported),
+      Row(kind: .tls, code: .tls, category: .serverFailure),
+      Row(kind: .connectionLost, code: .connectionLost, category: .serverFailure),
+      Row(kind: .malformedResponse, code: .malformedResponse, category: .serverFailure),
+      Row(kind: .contentTooLarge, code: .contentTooLarge, category: .serverFailure),
       Row(kind: .timedOut(.connecting), code: .timeout, category: .timeout),
       Row(kind: .timedOut(.receiving), code: .timeout, category: .timeout),
-      Row(kind: .declined, code: .declined, category: .invalidRequest),
-      Row(kind: .unsupported, code: .invalidRequest, category: .invalidRequest),
+      Row(kind: .refused, code: .refused, category: .invalidRequest),
+      Row(kind: .invalidRequest, code: .invalidRequest, category: .invalidRequest),
     ])
   func transportErrors(row: Row) async throws {
     let stub = StubTransport()
-    stub.onAny(answer: .failure(TransportError(row.kind, requestState: .maybeSent, underlying: Cause())))
+    stub.onAny(reply: .failure(TransportError(row.kind, requestState: .maybeSent, underlying: Cause())))
     let api = Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none }
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.code == row.code)
@@ -48,16 +48,16 @@ struct Capability17CategoriesTests {
   @Test("A rejection with a reason is reported, one without is notReported")
   func refusals() async throws {
     let stub = StubTransport()
-    stub.on(.get, "/ping", answers: [.json(#"{"message":"No."}"#, status: 400), .status(400)])
+    stub.on(.get, "/ping", replies: [.json(#"{"message":"No."}"#, status: 400), .status(400)])
     let api = Client(baseURL: "https://example.test", transport: stub)
-    #expect(await failure { try await api.send(.ping) }?.category == .reported)
-    #expect(await failure { try await api.send(.ping) }?.category == .notReported)
+    #expect(await failure { try await api.send(.ping) }?.category == .rejected)
+    #expect(await failure { try await api.send(.ping) }?.category == .serverFailure)
   }
 
   @Test("Local failures are encoding, decoding, invalid request or the app's own closure")
   func ownSide() async throws {
     let stub = StubTransport()
-    stub.onAny(answer: .json("{}"))
+    stub.onAny(reply: .json("{}"))
     let api = Client(baseURL: "https://example.test", transport: stub)
     let encoding = await failure { try await api.send(.post("/a", content: .json([Double.nan]))) }
     let decoding = await failure { try await api.send(Request<User>.get("/a")) }
@@ -73,8 +73,8 @@ struct Capability17CategoriesTests {
   @Test("Another call's error thrown in a closure is the closure's error, not this call's")
   func foreignError() async throws {
     let stub = StubTransport()
-    stub.onAny(answer: .status(200))
-    stub.on(.get, "/inner", answer: .status(404))
+    stub.onAny(reply: .status(200))
+    stub.on(.get, "/inner", reply: .status(404))
     let api = Client(baseURL: "https://example.test", transport: stub)
     let error = try #require(
       await failure { try await api.withResponse(to: .get("/outer")) { _ in try await api.send(.get("/inner")) } })
@@ -86,7 +86,7 @@ struct Capability17CategoriesTests {
   @Test("Sentences can be the app's own, in any language")
   func texts() async throws {
     let stub = StubTransport()
-    stub.onAny(answer: .status(404))
+    stub.onAny(reply: .status(404))
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.settings.errorTexts = ErrorTexts { "Fehler \($0.code.rawValue) \($0.status ?? 0)" }
     }

@@ -10,17 +10,17 @@ enum FailingWay: String, CaseIterable, Sendable {
   /// The error's code and category.
   var expected: (code: CallError.Code, category: CallError.Category, state: RequestState) {
     switch self {
-    case .refusedWithReason: (.rejected, .reported, .answered)
-    case .refusedWithout, .unavailable, .throttled: (.rejected, .notReported, .answered)
+    case .refusedWithReason: (.rejected, .rejected, .responded)
+    case .refusedWithout, .unavailable, .throttled: (.rejected, .serverFailure, .responded)
     case .silentHead: (.timeout, .timeout, .maybeSent)
-    case .silentContent: (.timeout, .timeout, .answered)
-    case .brokenOff: (.broken, .notReported, .maybeSent)
-    case .wrongShape: (.decoding, .decoding, .answered)
+    case .silentContent: (.timeout, .timeout, .responded)
+    case .brokenOff: (.connectionLost, .serverFailure, .maybeSent)
+    case .wrongShape: (.decoding, .decoding, .responded)
     case .unencodable: (.encoding, .encoding, .notSent)
     case .badPath: (.invalidRequest, .invalidRequest, .notSent)
     case .cancelled: (.cancelled, .cancelled, .maybeSent)
     case .noTurn: (.timeout, .timeout, .notSent)
-    case .queueFull, .circuitOpen, .tooFast: (.declined, .heldBack, .notSent)
+    case .queueFull, .circuitOpen, .tooFast: (.refused, .refused, .notSent)
     case .offline: (.offline, .offline, .notSent)
     }
   }
@@ -70,13 +70,13 @@ struct Capability17CausesTests {
 
   private func configure(_ configuration: inout Configuration, _ way: FailingWay) {
     clock.stop(&configuration)
-    configuration.retry = way == .unavailable || way == .throttled ? RetryPolicy(base: .zero) : .none
+    configuration.retry = way == .unavailable || way == .throttled ? RetryPolicy(baseDelay: .zero) : .none
     switch way {
     case .noTurn, .queueFull:
-      var limits = SchedulingLimits(total: 1)
-      if way == .queueFull { limits.queue = 0 }
+      var limits = ConcurrencyLimits(global: 1)
+      if way == .queueFull { limits.queueCapacity = 0 }
       configuration.scheduler = Scheduler(limits)
-    case .circuitOpen: configuration.breaker = CircuitBreaker(BreakerPolicy(consecutive: 1))
+    case .circuitOpen: configuration.breaker = CircuitBreaker(BreakerPolicy(consecutiveFailures: 1))
     case .tooFast: configuration.rateLimiter = RateLimiter(.perSecond(1))
     case .offline:
       let connectivity = Connectivity()
@@ -143,7 +143,7 @@ struct Capability17CausesTests {
       if let phase = way.phase { #expect(error.phase == phase) }
       #expect(error.errorDescription?.hasSuffix(".") == true)
       // The sentence is for people: it has no type names and no numbers of the operating system.
-      #expect(error.sentence.contains("Error") == false)
+      #expect(error.message.contains("Error") == false)
       #expect(error.isCancellation == (way == .cancelled))
     }
   }
@@ -159,8 +159,8 @@ struct Capability17CausesTests {
       let error = try #require(await failure { try await api.send(Request<String>.get("/a")) })
       #expect(error.code == .rejected && error.status == 503 && error.attempts == 3)
       #expect(error.failedAttempts.map(\.attempt) == [1, 2, 3])
-      #expect(error.failedAttempts.allSatisfy { $0.cause == .answered(status: 503) })
-      #expect(error.failedAttempts.last?.decision == .end(.attemptsUsedUp))
+      #expect(error.failedAttempts.allSatisfy { $0.cause == .status(503) })
+      #expect(error.failedAttempts.last?.decision == .giveUp(.attemptsExhausted))
       #expect(server.requests.count == 3)
     }
   }
@@ -171,7 +171,7 @@ struct Capability17CausesTests {
       FailingWay.circuitOpen.scriptedReply(request)
     } body: { server in
       let error = try #require(try await error(.circuitOpen, server))
-      #expect(error.underlying is BreakerRejection)
+      #expect(error.underlying is BreakerRefusal)
       #expect(error.retryAfter.map { $0 > .seconds(4) && $0 < .seconds(7) } == true)
       #expect(server.paths == ["/before"])
     }
@@ -179,7 +179,7 @@ struct Capability17CausesTests {
       .text("there")
     } body: { server in
       let error = try #require(try await error(.tooFast, server))
-      #expect(error.underlying is RateLimitRejection)
+      #expect(error.underlying is RateLimitRefusal)
       #expect(error.retryAfter == .seconds(1))
       #expect(server.paths == ["/before"])
     }

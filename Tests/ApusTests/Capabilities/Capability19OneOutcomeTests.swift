@@ -25,30 +25,30 @@ struct Capability19OneOutcomeTests {
   /// Waits until no call has or awaits a permit. A shared exchange continues for a moment after its last caller has
   /// left.
   private func settled(_ scheduler: Scheduler) async -> Bool {
-    for _ in 0..<100_000 where scheduler.running + scheduler.waiting > 0 { await Task.yield() }
-    return scheduler.running + scheduler.waiting == 0
+    for _ in 0..<100_000 where scheduler.runningCount + scheduler.queuedCount > 0 { await Task.yield() }
+    return scheduler.runningCount + scheduler.queuedCount == 0
   }
 
   @Test("Each of 10,000 mixed calls with random cancellations ends once and leaves nothing behind")
   func storm() async throws {
     let stub = StubTransport()
-    stub.on(.get, "/good", answer: .json(#"{"id":1,"name":"a"}"#))
-    stub.on(.get, "/bad", answer: .json(#"{"id":"x"}"#))
-    stub.on(.get, "/refused", answer: .status(503))
-    stub.on(.get, "/pieces", answer: .pieces([#"{"id":1,"#, #""name":"a"}"#]))
-    stub.on(.get, "/broken", answer: .pieces(["{"]).brokenOff(after: 1))
-    stub.on(.get, "/stalled", answer: .stalled)
-    let (counter, scheduler) = (Counter(), Scheduler(.apps))
+    stub.on(.get, "/good", reply: .json(#"{"id":1,"name":"a"}"#))
+    stub.on(.get, "/bad", reply: .json(#"{"id":"x"}"#))
+    stub.on(.get, "/refused", reply: .status(503))
+    stub.on(.get, "/pieces", reply: .pieces([#"{"id":1,"#, #""name":"a"}"#]))
+    stub.on(.get, "/broken", reply: .pieces(["{"]).failing(after: 1))
+    stub.on(.get, "/stalled", reply: .stalled)
+    let (counter, scheduler) = (Counter(), Scheduler(.app))
     let api = Client(baseURL: "https://example.test", transport: stub) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.scheduler = scheduler
-      $0.retry.base = .milliseconds(1)
+      $0.retry.baseDelay = .milliseconds(1)
       // An open breaker would refuse most calls.
       $0.breaker = nil
       $0.settings.observers = [counter]
     }
     let paths: [RequestPath] = ["/good", "/bad", "/refused", "/pieces", "/broken", "/stalled", "/\("..")"]
-    let policies: [DuplicatePolicy] = [.allow, .refuse, .replace, .join]
+    let policies: [DuplicatePolicy] = [.allow, .refuse, .cancelPrevious, .coalesce]
     let outcomes = Counts()
     let random = Random(seed: 19)
     for _ in 0..<20 {
@@ -59,7 +59,7 @@ struct Capability19OneOutcomeTests {
           )
           group.addTask {
             var request = Request<User>.get(paths[path])
-            if id < 15 { request = request.id(CallID("id\(id)"), whenRunning: policies[policy]) }
+            if id < 15 { request = request.id(CallID("id\(id)"), onDuplicate: policies[policy]) }
             let call = Task { [request] in try await api.send(request) }
             // Calls that never end must be cancelled; some of the others are too, at any moment.
             if cancel == 0 || path == 5 { call.cancel() }

@@ -53,7 +53,7 @@ struct Capability20CancelWaitingTests {
     let place: WaitingPlace
     let clock = StoppedClock()
     let latch = Latch()
-    let scheduler = Scheduler(SchedulingLimits(total: 1))
+    let scheduler = Scheduler(ConcurrencyLimits(global: 1))
     let connectivity = Connectivity()
 
     func configure(_ configuration: inout Configuration) {
@@ -66,7 +66,7 @@ struct Capability20CancelWaitingTests {
         configuration.connectivity = connectivity
         configuration.connectivityPolicy = .wait
       case .credentials:
-        let tokens = MemoryCredentials(.tokens(Tokens(access: "old", refresh: "once")))
+        let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "old", refresh: "once")))
         configuration.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
       default: break
       }
@@ -92,8 +92,8 @@ struct Capability20CancelWaitingTests {
       switch place {
       case .nowhere, .head: break
       case .content: try await waitWhile(api.calls.all.first?.received.bytes ?? 0 < 4)
-      case .turn: try await waitWhile(scheduler.waiting < 1)
-      case .network: try await waitWhile(connectivity.waiting == 0)
+      case .turn: try await waitWhile(scheduler.queuedCount < 1)
+      case .network: try await waitWhile(connectivity.waitingCount == 0)
       case .credentials: try await waitWhile(!api.calls.all.contains(where: \.awaitsCredentials))
       case .pace, .backOff: try await clock.waitForSleepers(1)
       }
@@ -147,7 +147,8 @@ struct Capability20CancelWaitingTests {
     #expect(text == "/next")
     // The refresh is shared: cancelling a call does not end it.
     #expect(server.paths.count { $0 == "/token" } == (bench.place == .credentials ? 1 : 0))
-    #expect(bench.scheduler.running == 0 && bench.scheduler.waiting == 0 && bench.connectivity.waiting == 0)
+    #expect(
+      bench.scheduler.runningCount == 0 && bench.scheduler.queuedCount == 0 && bench.connectivity.waitingCount == 0)
     try await waitWhile(!api.calls.isEmpty)
   }
 

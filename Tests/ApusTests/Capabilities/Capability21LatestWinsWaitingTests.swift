@@ -25,7 +25,7 @@ struct Capability21LatestWinsWaitingTests {
 
   @Test("An older queued call is never sent and does not take another call's turn", arguments: TestBackend.allCases)
   func waitingForTurn(backend: TestBackend) async throws {
-    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
@@ -44,7 +44,7 @@ struct Capability21LatestWinsWaitingTests {
       _ = try await first.value
       #expect(await calls.last?.value == nil)
       #expect(server.paths == ["/first", "/9"])
-      #expect(scheduler.running == 0 && scheduler.waiting == 0)
+      #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
     }
   }
 

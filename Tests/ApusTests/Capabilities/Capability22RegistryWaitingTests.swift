@@ -15,18 +15,18 @@ struct Capability22RegistryWaitingTests {
   @Test(
     "Queued calls are listed, found and cancelled like those in flight", arguments: TestBackend.allCases)
   func waiting(backend: TestBackend) async throws {
-    let scheduler = Scheduler(SchedulingLimits(total: 1))
+    let scheduler = Scheduler(ConcurrencyLimits(global: 1))
     try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
-      let running = start(Request<String>.get("/running").id("running", whenRunning: .allow), by: api)
+      let running = start(Request<String>.get("/running").id("running", onDuplicate: .allow), by: api)
       try await server.waitForRequests(1)
-      let byID = start(Request<String>.get("/id").id("one", whenRunning: .allow), by: api)
+      let byID = start(Request<String>.get("/id").id("one", onDuplicate: .allow), by: api)
       let byTag = start(Request<String>.get("/tag").tag("images"), by: api)
       let byType = start(GetImage(id: 1), by: api)
       let byRule = start(Request<String>.get("/rule"), by: api)
-      try await waitWhile(scheduler.waiting < 4)
+      try await waitWhile(scheduler.queuedCount < 4)
       #expect(api.calls.count == 5)
       #expect(api.calls.all.count { $0.phase == .waiting } == 4)
       #expect(api.calls.calls(endpoint: GetImage.self).map(\.endpoint.template) == ["/images/{}"])
@@ -39,11 +39,11 @@ struct Capability22RegistryWaitingTests {
         #expect(error.cancellation == .requested && error.requestState == .notSent)
       }
       #expect(api.calls.all.map(\.id) == ["running"])
-      #expect(scheduler.running == 1 && scheduler.waiting == 0)
+      #expect(scheduler.runningCount == 1 && scheduler.queuedCount == 0)
       #expect(api.calls.cancelAll() == 1)
       #expect(await running.value?.cancellation == .requested)
       try await server.waitUntilLeft("/running")
-      #expect(api.calls.isEmpty && scheduler.running == 0)
+      #expect(api.calls.isEmpty && scheduler.runningCount == 0)
       #expect(server.requests.count == 1)
     }
   }
@@ -61,7 +61,7 @@ struct Capability22RegistryWaitingTests {
       try await clock.waitForSleepers(1)
       let entry = try #require(api.calls.all.first)
       #expect(entry.phase == .waiting && !entry.isEnded)
-      #expect(entry.trace.failedAttempts.map(\.cause) == [.answered(status: 503)])
+      #expect(entry.trace.failedAttempts.map(\.cause) == [.status(503)])
       clock.advanceToNextWake()
       #expect(await call.value == nil)
       #expect(entry.isEnded && api.calls.isEmpty)
@@ -94,16 +94,16 @@ struct Capability22RegistryWaitingTests {
       let api = server.client {
         clock.stop(&$0)
         $0.retry = .none
-        var limits = SchedulingLimits()
-        if end == .noRoom { limits.queue = 0 }
+        var limits = ConcurrencyLimits()
+        if end == .noRoom { limits.queueCapacity = 0 }
         let scheduler = Scheduler(limits)
-        if end == .noRoom { scheduler.holdEverything() }
+        if end == .noRoom { scheduler.pauseAll() }
         $0.scheduler = scheduler
         if end == .tooFast { $0.rateLimiter = RateLimiter(RateLimit(1, per: .seconds(3600))) }
       }
       if end == .tooFast { _ = try await api.send(Request<String>.get("/before")) }
       for round in 0..<3 {
-        let request = Request<String>.post("/\(round)").timeout(.seconds(5)).id("same", whenRunning: .refuse)
+        let request = Request<String>.post("/\(round)").timeout(.seconds(5)).id("same", onDuplicate: .refuse)
         let call = start(request, by: api)
         if end == .cancel || end == .deadline { try await server.waitForRequests(round + 1) }
         if end == .cancel { api.calls.cancel(id: "same") }

@@ -6,7 +6,7 @@ import Testing
 struct Capability23DuplicatesRetriedTests {
   private typealias Calls = [Task<String, any Error>]
 
-  private let joined = Request<String>.get("/a").id("a", whenRunning: .join)
+  private let joined = Request<String>.get("/a").id("a", onDuplicate: .coalesce)
 
   /// Makes calls and waits until all but the first have joined it.
   private func join(_ count: Int, by api: Client, after condition: () async throws -> Void) async throws -> Calls {
@@ -21,7 +21,7 @@ struct Capability23DuplicatesRetriedTests {
     "Joined calls share one exchange, one permit and all attempts, and each gets the response",
     arguments: TestBackend.allCases)
   func attempts(backend: TestBackend) async throws {
-    let (clock, scheduler) = (StoppedClock(), Scheduler(SchedulingLimits(total: 1)))
+    let (clock, scheduler) = (StoppedClock(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
@@ -31,28 +31,28 @@ struct Capability23DuplicatesRetriedTests {
       }
       // The others join during its retry delay.
       let calls = try await join(10, by: api) { try await clock.waitForSleepers(1) }
-      #expect(scheduler.running == 0)
+      #expect(scheduler.runningCount == 0)
       clock.advanceToNextWake()
       for call in calls {
         let text = try await call.value
         #expect(text == "there")
       }
       #expect(server.requests.count == 2)
-      #expect(api.calls.isEmpty && scheduler.running == 0)
+      #expect(api.calls.isEmpty && scheduler.runningCount == 0)
     }
   }
 
   @Test("Calls that join a queued exchange share its turn", arguments: TestBackend.allCases)
   func waiting(backend: TestBackend) async throws {
-    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
       let other = Task { try await api.send(Request<String>.get("/other")) }
       try await server.waitForRequests(1)
-      let calls = try await join(5, by: api) { try await waitWhile(scheduler.waiting < 1) }
-      #expect(scheduler.waiting == 1)
+      let calls = try await join(5, by: api) { try await waitWhile(scheduler.queuedCount < 1) }
+      #expect(scheduler.queuedCount == 1)
       latch.open()
       for call in calls {
         let text = try await call.value
@@ -92,7 +92,7 @@ struct Capability23DuplicatesRetriedTests {
 
   @Test("Equal requests share an exchange without an id if they opt in", arguments: TestBackend.allCases)
   func coalesced(backend: TestBackend) async throws {
-    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
@@ -105,7 +105,7 @@ struct Capability23DuplicatesRetriedTests {
       // A different request, and one that does not opt in, have exchanges of their own.
       let another = Task { try await api.send(Request<String>.get("/b").coalesced()) }
       let alone = Task { try await api.send(Request<String>.get("/a")) }
-      try await waitWhile(scheduler.waiting < 2)
+      try await waitWhile(scheduler.queuedCount < 2)
       latch.open()
       for call in [first] + others + [alone] {
         let text = try await call.value
@@ -113,7 +113,7 @@ struct Capability23DuplicatesRetriedTests {
       }
       _ = try await another.value
       #expect(server.paths.sorted() == ["/a", "/a", "/b"])
-      #expect(api.calls.isEmpty && scheduler.running == 0)
+      #expect(api.calls.isEmpty && scheduler.runningCount == 0)
     }
   }
 
@@ -167,28 +167,28 @@ struct Capability23DuplicatesRetriedTests {
 
   @Test(
     "Refuse, replace and allow also apply to queued calls", arguments: TestBackend.allCases,
-    [DuplicatePolicy.refuse, .replace, .allow])
+    [DuplicatePolicy.refuse, .cancelPrevious, .allow])
   func others(backend: TestBackend, policy: DuplicatePolicy) async throws {
-    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
       let other = Task { try await api.send(Request<String>.get("/other")) }
       try await server.waitForRequests(1)
-      let request = Request<String>.get("/a").id("a", whenRunning: policy)
+      let request = Request<String>.get("/a").id("a", onDuplicate: policy)
       let older = Task { await failure { try await api.send(request) } }
-      try await waitWhile(scheduler.waiting < 1)
+      try await waitWhile(scheduler.queuedCount < 1)
       let newer = Task { await failure { try await api.send(request) } }
       switch policy {
-      case .refuse: #expect(await newer.value?.code == .declined)
-      case .replace: #expect(await older.value?.cancellation == .superseded)
-      case .allow, .join: try await waitWhile(scheduler.waiting < 2)
+      case .refuse: #expect(await newer.value?.code == .refused)
+      case .cancelPrevious: #expect(await older.value?.cancellation == .superseded)
+      case .allow, .coalesce: try await waitWhile(scheduler.queuedCount < 2)
       }
       latch.open()
       _ = try await other.value
-      #expect(await older.value?.code == (policy == .replace ? .cancelled : nil))
-      #expect(await newer.value?.code == (policy == .refuse ? .declined : nil))
+      #expect(await older.value?.code == (policy == .cancelPrevious ? .cancelled : nil))
+      #expect(await newer.value?.code == (policy == .refuse ? .refused : nil))
       #expect(server.requests.count == (policy == .allow ? 3 : 2))
     }
   }

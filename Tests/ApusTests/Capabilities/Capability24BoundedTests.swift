@@ -8,7 +8,7 @@ struct Capability24BoundedTests {
     "However many calls are made, no more than the limit run at a time, as counted by the server, and all succeed",
     arguments: TestBackend.allCases)
   func many(backend: TestBackend) async throws {
-    let scheduler = Scheduler(SchedulingLimits(total: 20, perOrigin: 4))
+    let scheduler = Scheduler(ConcurrencyLimits(global: 20, perOrigin: 4))
     try await backend.with {
       .text($0.path)
     } body: { server in
@@ -25,18 +25,18 @@ struct Capability24BoundedTests {
       #expect(server.requests.count == 200)
       #expect((1...4).contains(server.mostInFlight))
     }
-    #expect(scheduler.running == 0 && scheduler.waiting == 0)
+    #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
   }
 
   /// A limit of three.
   enum Limit: CaseIterable {
     case total, origin, tag
 
-    var limits: SchedulingLimits {
+    var limits: ConcurrencyLimits {
       switch self {
-      case .total: SchedulingLimits(total: 3, perOrigin: 10)
-      case .origin: SchedulingLimits(total: 10, perOrigin: 3)
-      case .tag: SchedulingLimits(total: 10, perOrigin: 10, tags: ["images": 3])
+      case .total: ConcurrencyLimits(global: 3, perOrigin: 10)
+      case .origin: ConcurrencyLimits(global: 10, perOrigin: 3)
+      case .tag: ConcurrencyLimits(global: 10, perOrigin: 10, tags: ["images": 3])
       }
     }
   }
@@ -52,9 +52,9 @@ struct Capability24BoundedTests {
         Task { try await api.send(Request<String>.get("/\(number)").tag("images")) }
       }
       try await server.waitForRequests(3)
-      try await waitWhile(scheduler.waiting < 9)
+      try await waitWhile(scheduler.queuedCount < 9)
       #expect(server.requests.count == 3)
-      #expect(scheduler.running == 3)
+      #expect(scheduler.runningCount == 3)
       latch.open()
       for call in calls { _ = try await call.value }
       #expect(server.requests.count == 12)
@@ -64,7 +64,7 @@ struct Capability24BoundedTests {
 
   @Test("The total limit spans all servers", arguments: TestBackend.allCases)
   func severalServers(backend: TestBackend) async throws {
-    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 5, perOrigin: 3)))
+    let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 5, perOrigin: 3)))
     try await backend.with(host: "one.test") {
       .text($0.path).after(latch)
     } body: { one in
@@ -75,8 +75,8 @@ struct Capability24BoundedTests {
         let calls = (0..<20).map { number in
           Task { try await apis[number % 2].send(Request<String>.get("/\(number)")) }
         }
-        try await waitWhile(scheduler.waiting < 15)
-        #expect(scheduler.running == 5)
+        try await waitWhile(scheduler.queuedCount < 15)
+        #expect(scheduler.runningCount == 5)
         // Three calls run at one origin and two at the other.
         try await one.waitForRequests(2)
         try await other.waitForRequests(2)
@@ -93,7 +93,7 @@ struct Capability24BoundedTests {
 
   @Test("A slow origin never blocks another", arguments: TestBackend.allCases)
   func slowOrigin(backend: TestBackend) async throws {
-    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 3, perOrigin: 2)))
+    let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 3, perOrigin: 2)))
     try await backend.with(host: "slow.test") {
       .text($0.path).after(latch)
     } body: { slow in
@@ -103,13 +103,13 @@ struct Capability24BoundedTests {
         let slowAPI = slow.client { $0.scheduler = scheduler }
         let quickAPI = quick.client { $0.scheduler = scheduler }
         let calls = (0..<10).map { number in Task { try await slowAPI.send(Request<String>.get("/\(number)")) } }
-        try await waitWhile(scheduler.waiting < 8)
+        try await waitWhile(scheduler.queuedCount < 8)
         for number in 0..<20 {
           let text = try await quickAPI.send(Request<String>.get("/\(number)").priority(.background))
           #expect(text == "/\(number)")
         }
         #expect(slow.requests.count == 2)
-        #expect(scheduler.waiting == 8)
+        #expect(scheduler.queuedCount == 8)
         latch.open()
         for call in calls { _ = try await call.value }
         #expect(slow.mostInFlight == 2)
@@ -120,8 +120,8 @@ struct Capability24BoundedTests {
   @Test(
     "A call beyond the queue's limit is refused with a reason, and nothing is sent", arguments: TestBackend.allCases)
   func queueFull(backend: TestBackend) async throws {
-    var limits = SchedulingLimits(total: 1)
-    limits.queue = 1
+    var limits = ConcurrencyLimits(global: 1)
+    limits.queueCapacity = 1
     let (latch, scheduler) = (Latch(), Scheduler(limits))
     try await backend.with { _ in
       .text("there").after(latch)
@@ -130,9 +130,9 @@ struct Capability24BoundedTests {
       let first = Task { try await api.send(Request<String>.get("/first")) }
       try await server.waitForRequests(1)
       let second = Task { try await api.send(Request<String>.get("/second")) }
-      try await waitWhile(scheduler.waiting < 1)
+      try await waitWhile(scheduler.queuedCount < 1)
       let error = try #require(await failure { try await api.send(Request<String>.get("/third")) })
-      #expect(error.code == .declined && error.requestState == .notSent)
+      #expect(error.code == .refused && error.requestState == .notSent)
       #expect(error.underlying as? SchedulingRefusal == .queueFull(limit: 1))
       latch.open()
       _ = try await (first.value, second.value)
@@ -142,27 +142,27 @@ struct Capability24BoundedTests {
 
   @Test("A streamed call holds its permit until the response head", arguments: TestBackend.allCases)
   func streamed(backend: TestBackend) async throws {
-    let scheduler = Scheduler(SchedulingLimits(total: 1))
+    let scheduler = Scheduler(ConcurrencyLimits(global: 1))
     try await backend.with { _ in
       .text("some content")
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
       let running = try await api.withResponse(to: Request<String>.get("/a")) { (response: inout StreamedResponse) in
-        let running = scheduler.running
+        let running = scheduler.runningCount
         _ = try await response.collect()
         return running
       }
       #expect(running == 0)
-      #expect(scheduler.running == 0)
+      #expect(scheduler.runningCount == 0)
       // Unread content is discarded, and its permit released.
       try await api.withResponse(to: Request<String>.get("/b")) { _ in }
-      #expect(scheduler.running == 0)
+      #expect(scheduler.runningCount == 0)
     }
   }
 
   @Test("While a call waits between two attempts, others use its permit", arguments: TestBackend.allCases)
   func backOff(backend: TestBackend) async throws {
-    let (clock, scheduler) = (StoppedClock(), Scheduler(SchedulingLimits(total: 1)))
+    let (clock, scheduler) = (StoppedClock(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
       $0.path == "/flaky" && $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
@@ -172,7 +172,7 @@ struct Capability24BoundedTests {
       }
       let flaky = Task { try await api.send(Request<String>.get("/flaky")) }
       try await clock.waitForSleepers(1)
-      #expect(scheduler.running == 0)
+      #expect(scheduler.runningCount == 0)
       let other = try await api.send(Request<String>.get("/other"))
       #expect(other == "there")
       clock.advanceToNextWake()

@@ -15,9 +15,9 @@ struct Capability25PrioritiesTests {
 
     /// Makes a call and waits until it is queued.
     func enqueue(_ path: RequestPath, _ priority: CallPriority) async throws {
-      let waiting = scheduler.waiting
+      let waiting = scheduler.queuedCount
       start(path, priority)
-      try await waitWhile(scheduler.waiting < waiting + 1)
+      try await waitWhile(scheduler.queuedCount < waiting + 1)
     }
 
     func start(_ path: RequestPath, _ priority: CallPriority) {
@@ -34,7 +34,7 @@ struct Capability25PrioritiesTests {
     "A high-priority call overtakes earlier low-priority calls, which keep their order", arguments: TestBackend.allCases
   )
   func overtaking(backend: TestBackend) async throws {
-    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
@@ -57,7 +57,7 @@ struct Capability25PrioritiesTests {
     "A low-priority call is never starved: calls later than its bound do not overtake it",
     arguments: TestBackend.allCases)
   func ageing(backend: TestBackend) async throws {
-    var limits = SchedulingLimits(total: 1)
+    var limits = ConcurrencyLimits(global: 1)
     limits.ageing = .seconds(1)
     let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(limits))
     try await backend.with {
@@ -90,7 +90,7 @@ struct Capability25PrioritiesTests {
 
   @Test("A call without a priority has that of its task", arguments: TestBackend.allCases)
   func taskPriority(backend: TestBackend) async throws {
-    let (latch, scheduler) = (Latch(), Scheduler(SchedulingLimits(total: 1)))
+    let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
@@ -100,7 +100,7 @@ struct Capability25PrioritiesTests {
       let priorities: [(TaskPriority, RequestPath)] = [(.background, "/background"), (.high, "/high")]
       for (priority, path) in priorities {
         calls.append(Task.detached(priority: priority) { try await api.send(Request<String>.get(path)) })
-        try await waitWhile(scheduler.waiting < calls.count - 1)
+        try await waitWhile(scheduler.queuedCount < calls.count - 1)
       }
       latch.open()
       // Awaiting one would raise the priority of its task, but not of the queued call.
@@ -111,7 +111,7 @@ struct Capability25PrioritiesTests {
 
   @Test("An urgent call does not wait for calls whose permit it could not use", arguments: TestBackend.allCases)
   func passing(backend: TestBackend) async throws {
-    let scheduler = Scheduler(SchedulingLimits(total: 4, tags: ["images": 1]))
+    let scheduler = Scheduler(ConcurrencyLimits(global: 4, tags: ["images": 1]))
     let latch = Latch()
     try await backend.with {
       $0.path == "/list" ? .text("list") : .text($0.path).after(latch)
@@ -120,7 +120,7 @@ struct Capability25PrioritiesTests {
       let images = (0..<4).map { number in
         Task { try await api.send(Request<String>.get("/image\(number)").tag("images").priority(.immediate)) }
       }
-      try await waitWhile(scheduler.waiting < 3)
+      try await waitWhile(scheduler.queuedCount < 3)
       let list = try await api.send(Request<String>.get("/list").priority(.background))
       #expect(list == "list")
       latch.open()

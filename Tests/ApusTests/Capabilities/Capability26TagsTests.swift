@@ -11,42 +11,42 @@ struct Capability26TagsTests {
 
   @Test("Images are held while a list loads and continue when released", arguments: TestBackend.allCases)
   func hold(backend: TestBackend) async throws {
-    let scheduler = Scheduler(.apps)
+    let scheduler = Scheduler(.app)
     try await backend.with {
       .text($0.path)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
-      scheduler.hold("images")
+      scheduler.pause("images")
       let images = load(8, by: api)
-      try await waitWhile(scheduler.waiting < 8)
+      try await waitWhile(scheduler.queuedCount < 8)
       #expect(api.calls.calls(tag: "images").allSatisfy { $0.phase == .waiting })
       let list = try await api.send(Request<String>.get("/list").tag("lists"))
       #expect(list == "/list")
       #expect(server.paths == ["/list"])
-      scheduler.release("images")
+      scheduler.resume("images")
       for image in images { #expect(await image.value == nil) }
       #expect(server.requests.count == 9)
-      #expect(scheduler.running == 0 && scheduler.waiting == 0)
+      #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
     }
   }
 
   @Test("All calls are held while the app pauses, and running calls continue", arguments: TestBackend.allCases)
   func holdEverything(backend: TestBackend) async throws {
-    let (latch, scheduler) = (Latch(), Scheduler(.apps))
+    let (latch, scheduler) = (Latch(), Scheduler(.app))
     try await backend.with {
       .text($0.path).after(latch)
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
       let running = Task { try await api.send(Request<String>.get("/running")) }
       try await server.waitForRequests(1)
-      scheduler.holdEverything()
+      scheduler.pauseAll()
       let held = load(3, by: api)
-      try await waitWhile(scheduler.waiting < 3)
+      try await waitWhile(scheduler.queuedCount < 3)
       latch.open()
       let text = try await running.value
       #expect(text == "/running")
       #expect(server.requests.count == 1)
-      scheduler.releaseEverything()
+      scheduler.resumeAll()
       for call in held { #expect(await call.value == nil) }
       #expect(server.requests.count == 4)
     }
@@ -54,7 +54,7 @@ struct Capability26TagsTests {
 
   @Test("Images are cancelled, queued and in flight, and nothing else", arguments: TestBackend.allCases)
   func cancel(backend: TestBackend) async throws {
-    let scheduler = Scheduler(SchedulingLimits(total: 3, tags: ["images": 2]))
+    let scheduler = Scheduler(ConcurrencyLimits(global: 3, tags: ["images": 2]))
     let latch = Latch()
     try await backend.with {
       $0.path.hasPrefix("/image") ? .silence : .text($0.path).after(latch)
@@ -64,7 +64,7 @@ struct Capability26TagsTests {
       try await server.waitForRequests(1)
       let images = load(6, by: api)
       try await server.waitForRequests(3)
-      try await waitWhile(scheduler.waiting < 4)
+      try await waitWhile(scheduler.queuedCount < 4)
       let seen = server.paths.filter { $0.hasPrefix("/image") }
       #expect(api.calls.cancel(tag: "images") == 6)
       for image in images { #expect(await image.value?.cancellation == .requested) }
@@ -75,7 +75,7 @@ struct Capability26TagsTests {
       #expect(text == "/list")
       // The queued calls were never sent.
       #expect(server.requests.count == 3)
-      #expect(scheduler.running == 0 && scheduler.waiting == 0)
+      #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
       // The tag can be used again.
       let again = try await api.send(Request<String>.get("/again").tag("images"))
       #expect(again == "/again")
@@ -84,7 +84,7 @@ struct Capability26TagsTests {
 
   @Test("Held calls keep their deadlines and can be cancelled", arguments: TestBackend.allCases)
   func heldCalls(backend: TestBackend) async throws {
-    let (clock, scheduler) = (StoppedClock(), Scheduler(.apps))
+    let (clock, scheduler) = (StoppedClock(), Scheduler(.app))
     try await backend.with {
       .text($0.path)
     } body: { server in
@@ -92,19 +92,19 @@ struct Capability26TagsTests {
         $0.scheduler = scheduler
         clock.stop(&$0)
       }
-      scheduler.hold("images")
+      scheduler.pause("images")
       let late = Task {
         await failure { try await api.send(Request<String>.get("/late").tag("images").timeout(.seconds(5))) }
       }
       let cancelled = Task { await failure { try await api.send(Request<String>.get("/c").tag("images")) } }
-      try await waitWhile(scheduler.waiting < 2)
+      try await waitWhile(scheduler.queuedCount < 2)
       try await clock.waitForSleepers(1)
       cancelled.cancel()
       #expect(await cancelled.value?.code == .cancelled)
       clock.advance(by: .seconds(5))
       let error = try #require(await late.value)
       #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
-      #expect(scheduler.waiting == 0)
+      #expect(scheduler.queuedCount == 0)
       #expect(server.requests.isEmpty)
     }
   }

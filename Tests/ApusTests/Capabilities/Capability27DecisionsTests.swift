@@ -28,10 +28,10 @@ struct Capability27DecisionsTests {
       case .headArrived(let status): "status \(status)"
       case .attemptFailed(let attempt): "failed \(attempt.attempt): \(attempt.cause)"
       case .attemptStarted: "attempt \(event.attempt)"
-      case .unauthorized: "unauthorized"
+      case .credentialsRejected: "unauthorized"
       case .awaitingCredentials: "awaits credentials"
       case .redirected(let status, _, _): "redirected \(status)"
-      case .joined: "joined"
+      case .coalesced: "joined"
       case .cancelRequested(let reason): "cancel \(reason)"
       case .decoded: "decoded"
       case .succeeded: "succeeded"
@@ -45,7 +45,7 @@ struct Capability27DecisionsTests {
     "Waiting, a failed attempt, its retry and a redirect are reported in order to several observers",
     arguments: TestBackend.allCases)
   func inOrder(backend: TestBackend) async throws {
-    let (clock, latch, scheduler) = (StoppedClock(), Latch(), Scheduler(SchedulingLimits(total: 1)))
+    let (clock, latch, scheduler) = (StoppedClock(), Latch(), Scheduler(ConcurrencyLimits(global: 1)))
     let (first, second) = (Watcher(of: "watched"), Watcher(of: "watched"))
     try await backend.with { request in
       switch (request.path, request.number) {
@@ -62,8 +62,8 @@ struct Capability27DecisionsTests {
       }
       let other = Task { try await api.send(Request<String>.get("/other")) }
       try await server.waitForRequests(1)
-      let call = Task { try await api.send(Request<String>.get("/a").id("watched", whenRunning: .allow)) }
-      try await waitWhile(scheduler.waiting < 1)
+      let call = Task { try await api.send(Request<String>.get("/a").id("watched", onDuplicate: .allow)) }
+      try await waitWhile(scheduler.queuedCount < 1)
       latch.open()
       _ = try await other.value
       try await clock.waitForSleepers(1)
@@ -90,12 +90,12 @@ struct Capability27DecisionsTests {
       if request.path == "/token" { return .json(#"{"access_token":"new","refresh_token":"next"}"#) }
       return request.authorization == "Bearer new" ? .text("there") : .status(401)
     } body: { server in
-      let tokens = MemoryCredentials(.tokens(Tokens(access: "old", refresh: "once")))
+      let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "old", refresh: "once")))
       let api = server.client {
         $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
         $0.settings.observers = [watcher]
       }
-      _ = try await api.send(Request<String>.get("/a").id("watched", whenRunning: .allow))
+      _ = try await api.send(Request<String>.get("/a").id("watched", onDuplicate: .allow))
     }
     #expect(
       watcher.steps.all.filter { !$0.hasPrefix("queued") && $0 != "admitted" } == [
@@ -108,7 +108,7 @@ struct Capability27DecisionsTests {
     "A cancellation is reported once, wherever the call is, followed by the call's end", arguments: TestBackend.allCases
   )
   func cancel(backend: TestBackend) async throws {
-    let scheduler = Scheduler(.apps)
+    let scheduler = Scheduler(.app)
     let watcher = Watcher(of: "watched")
     try await backend.with { _ in
       .text("there")
@@ -117,8 +117,8 @@ struct Capability27DecisionsTests {
         $0.scheduler = scheduler
         $0.settings.observers = [watcher]
       }
-      scheduler.hold("images")
-      let request = Request<String>.get("/a").id("watched", whenRunning: .allow).tag("images")
+      scheduler.pause("images")
+      let request = Request<String>.get("/a").id("watched", onDuplicate: .allow).tag("images")
       let call = Task { await failure { try await api.send(request) } }
       try await waitWhile(!watcher.steps.all.contains("queued: held by the app"))
       for _ in 0..<3 { api.calls.cancel(tag: "images") }
@@ -138,7 +138,7 @@ struct Capability27DecisionsTests {
       $0.number == 0 ? .status(503) : .text("there")
     } body: { server in
       let api = server.client {
-        $0.retry = RetryPolicy(base: .zero)
+        $0.retry = RetryPolicy(baseDelay: .zero)
         $0.settings.observers = [Everything(told: told)]
       }
       let response = try await api.response(to: Request<String>.get("/a"))

@@ -10,7 +10,7 @@ struct Capability29AttemptsTests {
   private func configure(_ configuration: inout Configuration) {
     clock.stop(&configuration)
     configuration.attemptTimeout = .seconds(10)
-    configuration.retry = RetryPolicy(base: .zero)
+    configuration.retry = RetryPolicy(baseDelay: .zero)
   }
 
   @Test(
@@ -52,7 +52,7 @@ struct Capability29AttemptsTests {
       #expect(error.phase == .awaitingHead)
       #expect(error.failedAttempts.map(\.attempt) == [1, 2, 3])
       #expect(error.failedAttempts.allSatisfy { $0.duration == .seconds(10) })
-      #expect(error.failedAttempts.last?.decision == .end(.attemptsUsedUp))
+      #expect(error.failedAttempts.last?.decision == .giveUp(.attemptsExhausted))
       #expect(api.calls.isEmpty)
     }
   }
@@ -69,7 +69,7 @@ struct Capability29AttemptsTests {
       clock.advance(by: .seconds(10))
       let error = try #require(await call.value)
       #expect(error.code == .timeout && error.requestState == .maybeSent)
-      #expect(error.failedAttempts.map(\.decision) == [.end(.notIdempotent)])
+      #expect(error.failedAttempts.map(\.decision) == [.giveUp(.notIdempotent)])
       #expect(server.requests.count == 1)
     }
   }
@@ -120,7 +120,7 @@ struct Capability29AttemptsTests {
 
   @Test("The attempt's time starts when the call is admitted", arguments: TestBackend.allCases)
   func turn(backend: TestBackend) async throws {
-    let scheduler = Scheduler(.apps)
+    let scheduler = Scheduler(.app)
     try await backend.with { _ in
       .text("there")
     } body: { server in
@@ -128,11 +128,11 @@ struct Capability29AttemptsTests {
         configure(&$0)
         $0.scheduler = scheduler
       }
-      scheduler.hold("a")
+      scheduler.pause("a")
       let call = Task { try await api.response(to: request) }
-      try await waitWhile(scheduler.waiting < 1)
+      try await waitWhile(scheduler.queuedCount < 1)
       clock.advance(by: .seconds(60))
-      scheduler.release("a")
+      scheduler.resume("a")
       let response = try await call.value
       #expect(response.value == "there" && response.trace.failedAttempts.isEmpty)
       #expect(server.requests.count == 1)

@@ -47,9 +47,9 @@ struct Capability29DeadlinesTests {
     } body: { server in
       let api = server.client {
         clock.stop(&$0)
-        $0.scheduler = Scheduler(SchedulingLimits(total: 1))
+        $0.scheduler = Scheduler(ConcurrencyLimits(global: 1))
         guard loss == .credentials else { return }
-        let tokens = MemoryCredentials(.tokens(Tokens(access: "old", refresh: "once")))
+        let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "old", refresh: "once")))
         $0.authentication = .bearer(tokens, limit: .seconds(600)) { try await $0.tokens(from: "/token") }
       }
       var other: Task<CallError?, Never>?
@@ -115,7 +115,7 @@ struct Capability29DeadlinesTests {
       let error = try #require(
         await failure { try await api.send(Request<String>.get("/a").timeout(.seconds(5))) })
       #expect(error.code == .rejected && error.status == 503 && error.retryAfter == .seconds(10))
-      #expect(error.failedAttempts.map(\.decision) == [.end(.deadlineTooNear)])
+      #expect(error.failedAttempts.map(\.decision) == [.giveUp(.deadlineTooNear)])
       #expect(server.requests.count == 1)
     }
   }

@@ -25,7 +25,7 @@ struct Capability30WaitingForNetworkTests {
       let calls = (0..<5).map { number in
         Task { try await api.send(Request<String>.post("/\(number)").connectivity(.wait)) }
       }
-      try await waitWhile(connectivity.waiting < 5)
+      try await waitWhile(connectivity.waitingCount < 5)
       #expect(server.requests.isEmpty)
       connectivity.report(.online)
       for call in calls {
@@ -34,7 +34,7 @@ struct Capability30WaitingForNetworkTests {
       }
       // Each request once, including the one that is not idempotent.
       #expect(Set(server.paths).count == 5 && server.requests.count == 5)
-      #expect(connectivity.waiting == 0)
+      #expect(connectivity.waitingCount == 0)
     }
   }
 
@@ -46,11 +46,11 @@ struct Capability30WaitingForNetworkTests {
       let api = client(server, .wait)
       connectivity.report(.offline)
       let call = Task { await failure { try await api.send(Request<String>.get("/a").timeout(.seconds(5))) } }
-      try await waitWhile(connectivity.waiting == 0)
+      try await waitWhile(connectivity.waitingCount == 0)
       clock.advance(by: .seconds(5))
       let error = try #require(await call.value)
       #expect(error.code == .timeout && error.phase == .waiting && error.requestState == .notSent)
-      #expect(server.requests.isEmpty && connectivity.waiting == 0)
+      #expect(server.requests.isEmpty && connectivity.waitingCount == 0)
     }
   }
 
@@ -63,7 +63,7 @@ struct Capability30WaitingForNetworkTests {
       connectivity.report(.offline)
       let error = try #require(await failure { try await api.send(Request<String>.get("/a")) })
       #expect(error.code == .offline && error.category == .offline && error.requestState == .notSent)
-      #expect(error.sentence == "You appear to be offline. Check your connection and try again.")
+      #expect(error.message == "You appear to be offline. Check your connection and try again.")
       #expect(server.requests.isEmpty)
     }
   }
@@ -94,7 +94,7 @@ struct Capability30WaitingForNetworkTests {
       connectivity.report(.offline)
       let first = Task { await failure { try await api.send(Request<String>.get("/first")) } }
       if policy == .wait {
-        try await waitWhile(connectivity.waiting == 0)
+        try await waitWhile(connectivity.waitingCount == 0)
         try await clock.waitForSleepers(1)
       } else {
         #expect(await first.value?.code == .offline)
@@ -118,7 +118,7 @@ struct Capability30WaitingForNetworkTests {
       try await clock.waitForSleepers(1)
       connectivity.report(.offline)
       clock.advance(by: .seconds(1))
-      try await waitWhile(connectivity.waiting == 0)
+      try await waitWhile(connectivity.waitingCount == 0)
       #expect(server.requests.count == 1)
       connectivity.report(.online)
       let text = try await call.value

@@ -43,7 +43,7 @@ struct Capability35ParallelTests {
     "A child that fails or is cancelled cancels its siblings: those in flight close, queued ones are never sent",
     arguments: TestBackend.allCases, Fall.allCases)
   func siblings(backend: TestBackend, fall: Fall) async throws {
-    let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(SchedulingLimits(total: 3)))
+    let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(ConcurrencyLimits(global: 3)))
     try await backend.with { request in
       guard request.path == "/first", fall != .cancelled, fall != .timedOut else { return .silence }
       return fall == .broken ? ScriptedReply.broken.after(latch) : ScriptedReply.status(404).after(latch)
@@ -53,7 +53,7 @@ struct Capability35ParallelTests {
         $0.retry = .none
         $0.scheduler = scheduler
       }
-      scheduler.hold("late")
+      scheduler.pause("late")
       let parent = Task {
         try await withThrowingTaskGroup(of: String.self) { group in
           let first = Request<String>.get("/first").tag("first")
@@ -68,7 +68,7 @@ struct Capability35ParallelTests {
         }
       }
       try await server.waitForRequests(3)
-      try await waitWhile(scheduler.waiting < 3)
+      try await waitWhile(scheduler.queuedCount < 3)
       let siblings = server.paths.filter { $0 != "/first" }
       switch fall {
       case .refused, .broken: latch.open()
@@ -77,11 +77,11 @@ struct Capability35ParallelTests {
       }
       let error = try #require(await failure { try await parent.value })
       let expected: [Fall: CallError.Code] = [
-        .refused: .rejected, .broken: .broken, .cancelled: .cancelled, .timedOut: .timeout,
+        .refused: .rejected, .broken: .connectionLost, .cancelled: .cancelled, .timedOut: .timeout,
       ]
       #expect(error.code == expected[fall])
       // All children have ended when the group has.
-      #expect(api.calls.isEmpty && scheduler.running == 0 && scheduler.waiting == 0)
+      #expect(api.calls.isEmpty && scheduler.runningCount == 0 && scheduler.queuedCount == 0)
       for path in siblings { try await server.waitUntilLeft(path) }
       #expect(server.requests.count == 3)
     }
@@ -89,19 +89,27 @@ struct Capability35ParallelTests {
 
   @Test("Cancelling a parent cancels all its children, in flight or waiting", arguments: TestBackend.allCases)
   func parent(backend: TestBackend) async throws {
-    let scheduler = Scheduler(SchedulingLimits(total: 2))
+    let scheduler = Scheduler(ConcurrencyLimits(global: 2))
     try await backend.with { _ in
       .silence
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
-      let texts = group(of: ["/1", "/2", "/3", "/4"], by: api)
+      // Held, so that no call takes the permit of a sibling that is cancelled before it.
+      scheduler.pause("late")
+      let parent = Task {
+        try await withThrowingTaskGroup(of: String.self) { group in
+          for path: RequestPath in ["/1", "/2"] { group.addTask { try await api.send(.get(path)) } }
+          for path: RequestPath in ["/3", "/4"] { group.addTask { try await api.send(Request.get(path).tag("late")) } }
+          for try await _ in group {}
+        }
+      }
       try await server.waitForRequests(2)
-      try await waitWhile(scheduler.waiting < 2)
-      texts.cancel()
-      #expect(await failure { try await texts.value }?.isCancellation == true)
+      try await waitWhile(scheduler.queuedCount < 2)
+      parent.cancel()
+      #expect(await failure { try await parent.value }?.isCancellation == true)
       for path in server.paths { try await server.waitUntilLeft(path) }
       #expect(server.requests.count == 2)
-      #expect(api.calls.isEmpty && scheduler.running == 0 && scheduler.waiting == 0)
+      #expect(api.calls.isEmpty && scheduler.runningCount == 0 && scheduler.queuedCount == 0)
     }
   }
 

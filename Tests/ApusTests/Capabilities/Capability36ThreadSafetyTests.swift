@@ -1,43 +1,43 @@
 #if NIO && (URLSession || os(Linux))
-  import Apus
-  import ApusTestServer
-  import Testing
+import Apus
+import ApusTestServer
+import Testing
 
-  @Suite("36: thread safety")
-  struct Capability36ThreadSafetyTests {
-    @Test(
-      "Concurrent calls, cancellations and switches of environment and token leave every response correct and nothing behind"
-    )
-    func underLoad() async throws {
-      let tokens = MemoryCredentials(token: "0")
-      try await TestServer.with {
-        .text(String($0.path.dropFirst()))
-      } body: { server in
-        let api = server.client { $0.authentication = .bearer(tokens) }
-        let environment = api.environment
-        try await withThrowingTaskGroup(of: Void.self) { group in
-          for index in 0..<300 {
-            group.addTask {
-              let request = Request<String>.get("/\(index)").tag(Tag("\(index % 3)"))
-              switch index % 10 {
-              case 0: tokens.set(.token(Secret("\(index)")), account: "ada")
-              case 1: api.use(environment)
-              case 2: api.calls.cancel(tag: "2")
-              case 3: _ = api.calls.all.map(\.phase)
-              default: break
-              }
-              do throws(CallError) {
-                let text = try await api.send(request)
-                #expect(text == "\(index)")
-              } catch {
-                #expect(error.isCancellation && index % 3 == 2)
-              }
+@Suite("36: thread safety")
+struct Capability36ThreadSafetyTests {
+  @Test(
+    "Concurrent calls, cancellations and switches of environment and token leave every response correct and nothing behind"
+  )
+  func underLoad() async throws {
+    let tokens = MemoryCredentialsStore(token: "0")
+    try await TestServer.with {
+      .text(String($0.path.dropFirst()))
+    } body: { server in
+      let api = server.client { $0.authentication = .bearer(tokens) }
+      let environment = api.environment
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for index in 0..<300 {
+          group.addTask {
+            let request = Request<String>.get("/\(index)").tag(Tag("\(index % 3)"))
+            switch index % 10 {
+            case 0: tokens.set(.token(Secret("\(index)")), account: "ada")
+            case 1: api.use(environment)
+            case 2: api.calls.cancel(tag: "2")
+            case 3: _ = api.calls.all.map(\.phase)
+            default: break
+            }
+            do throws(CallError) {
+              let text = try await api.send(request)
+              #expect(text == "\(index)")
+            } catch {
+              #expect(error.isCancellation && index % 3 == 2)
             }
           }
-          try await group.waitForAll()
         }
-        #expect(api.calls.isEmpty)
+        try await group.waitForAll()
       }
+      #expect(api.calls.isEmpty)
     }
   }
+}
 #endif

@@ -9,7 +9,7 @@ struct Capability38TestKitTests {
   @Test("An endpoint's request is tested without sending it")
   func message() async throws {
     let api = Client(baseURL: "https://example.test/v1", transport: StubTransport()) {
-      $0.authentication = .bearer(MemoryCredentials(token: "s3cr3t"))
+      $0.authentication = .bearer(MemoryCredentialsStore(token: "s3cr3t"))
     }
     let message = try await api.message(for: .post("/users", query: ["a": 1], content: .json(["name": "Ann"])))
     #expect(message.head.method == .post)
@@ -23,8 +23,8 @@ struct Capability38TestKitTests {
   func stub() async throws {
     let stub = StubTransport()
     let api = Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none }
-    stub.on(.get, "/a", answers: [.status(503), .text("a")])
-    stub.on(template: "GET /users/{}", answer: .text("user"))
+    stub.on(.get, "/a", replies: [.status(503), .text("a")])
+    stub.on(template: "GET /users/{}", reply: .text("user"))
     #expect(await failure { try await api.send(Request<String>.get("/a")) }?.status == 503)
     #expect(try await api.send(Request<String>.get("/a")) == "a")
     #expect(try await api.send(Request<String>.get("/users/\(7)")) == "user")
@@ -35,7 +35,7 @@ struct Capability38TestKitTests {
   @Test("In virtual time a minute passes immediately, and never by itself")
   func time() async throws {
     let (stub, clock) = (StubTransport(), ManualClock())
-    stub.onAny(answer: .text("late").after(.seconds(59)))
+    stub.onAny(reply: .text("late").after(.seconds(59)))
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.settings.runtime.clock = clock
       $0.timeout = .seconds(60)
@@ -54,7 +54,7 @@ struct Capability38TestKitTests {
   /// Returns how a call ends that is cancelled after a number of jobs, and how many jobs it has.
   private func outcome(cancelledAfter jobs: Int) async -> (CallError.Code?, jobs: Int) {
     let (stub, executor) = (StubTransport(), ManualExecutor())
-    stub.onAny(answer: .text("x"))
+    stub.onAny(reply: .text("x"))
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.settings.runtime.executor = executor
       $0.attemptTimeout = nil
@@ -85,10 +85,10 @@ struct Capability38TestKitTests {
   @Test("Ids and random numbers are controlled by the test")
   func numbers() async throws {
     let stub = StubTransport()
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     func trace() async throws -> [String] {
       let api = Client(baseURL: "https://example.test", transport: stub) {
-        $0.settings.runtime.nextSerial = SerialIDs(from: 100).next
+        $0.settings.runtime.nextSerial = SerialNumbers(from: 100).next
         $0.settings.runtime.random = SeededGenerator.source(seed: 7)
         $0.customizePipeline = { $0.insert(Dice(), .beforeTransport) }
       }

@@ -18,8 +18,8 @@ struct CallFaultsTests {
   @Test("The end of a cancelled call does not stop the new call's spinner")
   @MainActor
   func spinner() async throws {
-    stub.on(.get, "/old", answer: .stalled)
-    stub.on(.get, "/new", answer: Self.text.waiting(for: gate))
+    stub.on(.get, "/old", reply: .stalled)
+    stub.on(.get, "/new", reply: Self.text.waiting(for: gate))
     let api = client()
     // The usual pattern: a call that ends without having been superseded stops the spinner.
     var isSpinning = false
@@ -42,14 +42,14 @@ struct CallFaultsTests {
     #expect(!isSpinning)
   }
 
-  private static let text = StubAnswer.text("x")
+  private static let text = StubReply.text("x")
 
   @Test("A call ends exactly once", arguments: ["/good", "/refused", "/broken", "/stalled"])
   func twoEndsOrNone(path: String) async throws {
-    stub.on(.get, "/good", answer: Self.text)
-    stub.on(.get, "/refused", answer: .status(500))
-    stub.on(.get, "/broken", answer: .failure(TransportError(.broken, requestState: .maybeSent)))
-    stub.on(.get, "/stalled", answer: .stalled)
+    stub.on(.get, "/good", reply: Self.text)
+    stub.on(.get, "/refused", reply: .status(500))
+    stub.on(.get, "/broken", reply: .failure(TransportError(.connectionLost, requestState: .maybeSent)))
+    stub.on(.get, "/stalled", reply: .stalled)
     let ends = Log<TraceEvent.Kind>()
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.retry = .none
@@ -80,11 +80,11 @@ struct CallFaultsTests {
 
   @Test("A second call does not make the first one uncancellable")
   func uncancellable() async throws {
-    stub.onAny(answer: .stalled)
+    stub.onAny(reply: .stalled)
     let api = client()
-    let first = Task { await failure { try await api.send(.get("/1").id("first", whenRunning: .allow)) } }
+    let first = Task { await failure { try await api.send(.get("/1").id("first", onDuplicate: .allow)) } }
     try await stub.waitForExchanges(1)
-    let second = Task { await failure { try await api.send(.get("/2").id("second", whenRunning: .allow)) } }
+    let second = Task { await failure { try await api.send(.get("/2").id("second", onDuplicate: .allow)) } }
     try await stub.waitForExchanges(2)
     #expect(api.calls.cancel(id: "first") == 1)
     #expect(await first.value?.code == .cancelled)
@@ -95,9 +95,9 @@ struct CallFaultsTests {
 
   @Test("A cancelled call is unregistered, and its id can be reused")
   func staysRegistered() async throws {
-    stub.on(.get, "/a", answers: [.stalled, Self.text])
+    stub.on(.get, "/a", replies: [.stalled, Self.text])
     let api = client()
-    let request = Request<String>.get("/a").id("only", whenRunning: .refuse)
+    let request = Request<String>.get("/a").id("only", onDuplicate: .refuse)
     let call = Task { await failure { try await api.send(request) } }
     try await stub.waitForExchanges(1)
     call.cancel()
@@ -109,13 +109,14 @@ struct CallFaultsTests {
   @Test(
     "Every caller of a duplicate gets a result",
     arguments: [
-      (DuplicatePolicy.allow, ["x": 20]), (.refuse, ["x": 1, "declined": 19]), (.replace, ["x": 1, "cancelled": 19]),
-      (.join, ["x": 20]),
+      (DuplicatePolicy.allow, ["x": 20]), (.refuse, ["x": 1, "refused": 19]),
+      (.cancelPrevious, ["x": 1, "cancelled": 19]),
+      (.coalesce, ["x": 20]),
     ])
   func unansweredDuplicate(policy: DuplicatePolicy, expected: [String: Int]) async throws {
-    stub.onAny(answer: Self.text.waiting(for: gate))
+    stub.onAny(reply: Self.text.waiting(for: gate))
     let api = client()
-    let request = Request<String>.get("/a").id("a", whenRunning: policy)
+    let request = Request<String>.get("/a").id("a", onDuplicate: policy)
     let outcomes = Log<String>()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<20 {
@@ -132,25 +133,25 @@ struct CallFaultsTests {
       // The server responds only after all calls have arrived.
       try await waitWhile(api.calls.count + outcomes.all.count < 20)
       // A registered call has not necessarily joined yet.
-      try await waitWhile(policy == .join && api.calls.all.count(where: \.hasJoined) < 19)
+      try await waitWhile(policy == .coalesce && api.calls.all.count(where: \.hasJoined) < 19)
       gate.open()
       try await group.waitForAll()
     }
     #expect(outcomes.all.reduce(into: [:]) { $0[$1, default: 0] += 1 } == expected)
     #expect(api.calls.isEmpty)
-    if policy == .join { #expect(stub.exchanges.count == 1) }
+    if policy == .coalesce { #expect(stub.exchanges.count == 1) }
   }
 
   @Test("Calls and cancellations from many threads do not corrupt the registry")
   func unsynchronisedSet() async throws {
-    stub.onAny(answer: Self.text)
+    stub.onAny(reply: Self.text)
     let api = client()
     let ended = Counts()
     await withTaskGroup(of: Void.self) { group in
       for index in 0..<500 {
         group.addTask {
           let error = await failure {
-            try await api.send(Request<String>.get("/a").id(CallID("\(index % 7)"), whenRunning: .replace))
+            try await api.send(Request<String>.get("/a").id(CallID("\(index % 7)"), onDuplicate: .cancelPrevious))
           }
           if error == nil || error?.isCancellation == true { ended.add(UInt64(index)) }
         }
@@ -170,12 +171,12 @@ struct CallFaultsTests {
     var error: CallError?
     do {
       let stub = StubTransport()
-      stub.onAny(answer: .json(#"{"message":"Gone."}"#, status: 410))
+      stub.onAny(reply: .json(#"{"message":"Gone."}"#, status: 410))
       transport = stub
       error = await failure { try await Client(baseURL: "https://example.test", transport: stub).send(.ping) }
     }
     // The client is released; its error is still complete.
-    #expect(error?.sentence == "Gone.")
+    #expect(error?.message == "Gone.")
     #expect(error.map { "\($0.trace)" }?.contains("410") == true)
     error = nil
     #expect(transport == nil)
@@ -183,7 +184,7 @@ struct CallFaultsTests {
 
   @Test("A call whose client is released while it runs ends normally")
   func clientGoesAway() async throws {
-    stub.onAny(answer: Self.text.waiting(for: gate))
+    stub.onAny(reply: Self.text.waiting(for: gate))
     weak var calls: CallRegistry?
     func begin() -> Task<String, any Error> {
       let api = client()
@@ -206,7 +207,7 @@ struct CallFaultsTests {
 
   @Test("A cancelled call ends and does not run")
   func runsAnyway() async throws {
-    stub.onAny(answer: Self.text)
+    stub.onAny(reply: Self.text)
     let api = client()
     for _ in 0..<50 {
       let call = Task {

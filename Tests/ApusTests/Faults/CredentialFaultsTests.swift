@@ -9,13 +9,13 @@ struct CredentialFaultsTests {
   private let stub = StubTransport()
 
   private func client(_ configure: (inout Configuration) -> Void = { _ in }) -> Client {
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     return Client(baseURL: "https://example.test", transport: stub, configure: configure)
   }
 
   @Test("A token that is set is sent")
   func tokenNeverSent() async throws {
-    let api = client { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
+    let api = client { $0.authentication = .bearer(MemoryCredentialsStore(token: "t")) }
     try await api.send(.get("/a"))
     try await api.send(.post("/a", content: .form(["x": 1])))
     try await api.withResponse(to: .get("/a")) { _ in }
@@ -27,7 +27,7 @@ struct CredentialFaultsTests {
     struct Bare: Endpoint {
       var request: Request<Void> { .get("/bare") }
     }
-    let api = client { $0.authentication = .bearer(MemoryCredentials(token: "t")) }
+    let api = client { $0.authentication = .bearer(MemoryCredentialsStore(token: "t")) }
     try await api.send(Bare())
     #expect(stub.exchanges[0].fields[.authorization] == "Bearer t")
   }
@@ -54,10 +54,10 @@ struct CredentialFaultsTests {
   func printedToTheLog() async throws {
     let log = LogRecorder()
     let api = client {
-      $0.authentication = .bearer(MemoryCredentials(token: "s3cr3t"))
+      $0.authentication = .bearer(MemoryCredentialsStore(token: "s3cr3t"))
       $0.logging = RequestLogging(log.logger())
     }
-    stub.onAny(answer: .json(#"{"key":"s3cr3t"}"#, status: 400))
+    stub.onAny(reply: .json(#"{"key":"s3cr3t"}"#, status: 400))
     let error = await failure { try await api.send(.post("/a", content: .json(["key": "s3cr3t"]))) }
     let lines = log.lines.all.map(\.text)
     #expect(lines.count == 2)
@@ -67,7 +67,7 @@ struct CredentialFaultsTests {
   @Test("Nothing depends on a global, and two clients share nothing")
   func unsetGlobal() async throws {
     let other = StubTransport()
-    other.onAny(answer: .status(204))
+    other.onAny(reply: .status(204))
     let first = client { $0.setField("X-App", "one") }
     let second = Client(baseURL: "https://other.test", transport: other)
     try await first.send(.ping)

@@ -1,58 +1,58 @@
 #if NIO && os(Linux)
-  import Apus
-  import ApusNIO
-  import ApusTestServer
-  import Foundation
-  import Synchronization
-  import Testing
+import Apus
+import ApusNIO
+import ApusTestServer
+import Foundation
+import Synchronization
+import Testing
 
-  @Suite("A refresh with idle connections")
-  struct RefreshOnTheWireTests {
-    /// A server that serves one request per connection and closes it when the next arrives, like a server whose idle
-    /// timeout ends at that moment. Its tokens are valid for one generation after another.
-    private final class ForgetfulServer: Sendable {
-      private struct State {
-        var served: Set<Int> = []
-        var generation = 1
-        var refreshes = 0
-      }
-
-      private let state = Mutex(State())
-
-      var refreshes: Int { state.withLock { $0.refreshes } }
-
-      func reply(to request: RecordedRequest) -> Reply {
-        state.withLock { state in
-          guard state.served.insert(request.connection).inserted else { return Reply(steps: []) }
-          if request.path == "/token" {
-            state.refreshes += 1
-            state.generation += 1
-            let next = state.generation
-            return .json(#"{"access_token":"a\#(next)","refresh_token":"r\#(next)"}"#)
-          }
-          let isGood = request.fields["Authorization"] == "Bearer a2"
-          return isGood ? .status(204) : .status(401, fields: ["WWW-Authenticate": "Bearer"])
-        }
-      }
+@Suite("A refresh with idle connections")
+struct RefreshOnTheWireTests {
+  /// A server that serves one request per connection and closes it when the next arrives, like a server whose idle
+  /// timeout ends at that moment. Its tokens are valid for one generation after another.
+  private final class ForgetfulServer: Sendable {
+    private struct State {
+      var served: Set<Int> = []
+      var generation = 1
+      var refreshes = 0
     }
 
-    @Test("The refresh uses a new connection, so that an idle one closed at that moment fails no call")
-    func ownConnection() async throws {
-      let forgetful = ForgetfulServer()
-      try await TestServer.with {
-        forgetful.reply(to: $0)
-      } body: { server in
-        let tokens = MemoryCredentials(.tokens(Tokens(access: "a1", refresh: "r1")))
-        let api = server.client { $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") } }
-        let failures = await withTaskGroup(of: CallError?.self) { group in
-          for _ in 0..<20 { group.addTask { await failure { try await api.send(.ping) } } }
-          return await group.reduce(into: [CallError]()) { failures, error in
-            if let error { failures.append(error) }
-          }
+    private let state = Mutex(State())
+
+    var refreshes: Int { state.withLock { $0.refreshes } }
+
+    func reply(to request: RecordedRequest) -> Reply {
+      state.withLock { state in
+        guard state.served.insert(request.connection).inserted else { return Reply(steps: []) }
+        if request.path == "/token" {
+          state.refreshes += 1
+          state.generation += 1
+          let next = state.generation
+          return .json(#"{"access_token":"a\#(next)","refresh_token":"r\#(next)"}"#)
         }
-        #expect(failures.isEmpty)
-        #expect(forgetful.refreshes == 1)
+        let isGood = request.fields["Authorization"] == "Bearer a2"
+        return isGood ? .status(204) : .status(401, fields: ["WWW-Authenticate": "Bearer"])
       }
     }
   }
+
+  @Test("The refresh uses a new connection, so that an idle one closed at that moment fails no call")
+  func ownConnection() async throws {
+    let forgetful = ForgetfulServer()
+    try await TestServer.with {
+      forgetful.reply(to: $0)
+    } body: { server in
+      let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "a1", refresh: "r1")))
+      let api = server.client { $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") } }
+      let failures = await withTaskGroup(of: CallError?.self) { group in
+        for _ in 0..<20 { group.addTask { await failure { try await api.send(.ping) } } }
+        return await group.reduce(into: [CallError]()) { failures, error in
+          if let error { failures.append(error) }
+        }
+      }
+      #expect(failures.isEmpty)
+      #expect(forgetful.refreshes == 1)
+    }
+  }
+}
 #endif

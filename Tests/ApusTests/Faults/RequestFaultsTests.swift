@@ -70,7 +70,7 @@ struct RequestFaultsTests {
 
   @Test("Query and content are sent even if the other is absent")
   func bothDropped() async throws {
-    stub.onAny(answer: .status(204))
+    stub.onAny(reply: .status(204))
     let api = Client(baseURL: "https://example.test", transport: stub)
     try await api.send(.post("/a", query: ["q": 1], content: .json([1])))
     try await api.send(.post("/a", query: ["q": 1]))

@@ -18,7 +18,7 @@ struct SecretsInTextsTests {
   private let stub = StubTransport()
   private var api: Client {
     Client(baseURL: BaseURL(stringLiteral: "https://example.test/v1?key=\(Self.secret)"), transport: stub) {
-      $0.authentication = .bearer(MemoryCredentials(token: Self.secret))
+      $0.authentication = .bearer(MemoryCredentialsStore(token: Self.secret))
       $0.setField("X-Key", Self.secret)
       $0.query = ["tenant": Self.secret]
     }
@@ -28,15 +28,15 @@ struct SecretsInTextsTests {
     Request.post("/users/\(Self.secret)", query: ["q": Self.secret], content: content).field("X-Own", Self.secret)
   }
 
-  private func error(answering answer: StubAnswer) async -> CallError? {
-    stub.onAny(answer: answer)
+  private func error(answering answer: StubReply) async -> CallError? {
+    stub.onAny(reply: answer)
     return await failure { try await api.send(request()) }
   }
 
   private func declined() async throws -> CallError? {
-    stub.onAny(answer: .stalled)
+    stub.onAny(reply: .stalled)
     let api = api
-    let one = request().id("one", whenRunning: .refuse)
+    let one = request().id("one", onDuplicate: .refuse)
     let first = Task { await failure { try await api.send(one) } }
     try await stub.waitForExchanges(stub.exchanges.count + 1)
     defer { first.cancel() }
@@ -52,14 +52,14 @@ struct SecretsInTextsTests {
     switch code {
     case .invalidRequest: return await failure { try await api.send(request().field("X-Bad", "\(Self.secret)\n")) }
     case .encoding: return await failure { try await api.send(request(.json(["a": [Double.nan]]))) }
-    case .declined: return try await declined()
+    case .refused: return try await declined()
     case .offline: return await transport(.offline)
     case .hostNotFound: return await transport(.hostNotFound)
     case .connectionFailed: return await transport(.connectionFailed)
     case .tls: return await transport(.tls)
     case .timeout: return await transport(.timedOut(.receiving))
     case .cancelled: return await error(answering: .failure(CancellationError()))
-    case .broken: return await error(answering: .failure(Talkative()))
+    case .connectionLost: return await error(answering: .failure(Talkative()))
     case .malformedResponse: return await transport(.malformedResponse)
     case .contentTooLarge: return await transport(.contentTooLarge)
     case .rejected:
@@ -67,7 +67,7 @@ struct SecretsInTextsTests {
     case .decoding:
       return await error(answering: .json(#"{"\#(Self.secret)":1,"id":"\#(Self.secret)"}"#, fields: fields))
     case .handler:
-      stub.onAny(answer: .json(#"{"a":"\#(Self.secret)"}"#, fields: fields))
+      stub.onAny(reply: .json(#"{"a":"\#(Self.secret)"}"#, fields: fields))
       return await failure { try await api.withResponse(to: request()) { _ in throw Talkative() } }
     }
   }
@@ -77,8 +77,9 @@ struct SecretsInTextsTests {
     var dumped = ""
     dump(error, to: &dumped)
     return [
-      "\(error)", String(reflecting: error), String(describing: error as any Error), dumped, error.sentence,
-      error.localizedDescription, error.detail, error.place ?? "", "\(error.trace)", String(reflecting: error.trace),
+      "\(error)", String(reflecting: error), String(describing: error as any Error), dumped, error.message,
+      error.localizedDescription, error.detail, error.codingPath ?? "", "\(error.trace)",
+      String(reflecting: error.trace),
       "\(error.endpoint)", "\(error.id)", error.cancellation.map { "\($0)" } ?? "",
       Mirror(reflecting: error).children.map { "\($0.value)" }.joined(),
       "\(Result<Void, CallError>.failure(error))", "\([error])",
@@ -95,7 +96,7 @@ struct SecretsInTextsTests {
   @Test("The server's own message is in the sentence for people and never in logs")
   func sentence() async throws {
     let error = try #require(await error(answering: .json(#"{"message":"\#(Self.secret)"}"#, status: 422)))
-    #expect(error.sentence == Self.secret)
+    #expect(error.message == Self.secret)
     for text in ["\(error)", String(reflecting: error), error.detail, "\(error.trace)"] {
       #expect(!text.contains(Self.secret), "\(text)")
     }

@@ -18,9 +18,9 @@ struct LoaderTests {
     let gate = Gate()
     stub.on(
       .get, "/",
-      answers: [
-        StubAnswer.text("a").waiting(for: gate), StubAnswer.text("b").waiting(for: gate),
-        StubAnswer.status(503).waiting(for: gate), StubAnswer.text("c").waiting(for: gate),
+      replies: [
+        StubReply.text("a").waiting(for: gate), StubReply.text("b").waiting(for: gate),
+        StubReply.status(503).waiting(for: gate), StubReply.text("c").waiting(for: gate),
       ])
     let loader = makeLoader()
     #expect(loader.value == nil && loader.error == nil && !loader.isLoading)
@@ -42,7 +42,7 @@ struct LoaderTests {
   @Test("When loaded again the latest load wins, and the cancelled one does not stop the spinner")
   func latestWins() async throws {
     let (slow, fast) = (Gate(), Gate())
-    stub.on(.get, "/", answers: [StubAnswer.text("old").waiting(for: slow), StubAnswer.text("new").waiting(for: fast)])
+    stub.on(.get, "/", replies: [StubReply.text("old").waiting(for: slow), StubReply.text("new").waiting(for: fast)])
     let loader = makeLoader()
     let first = loader.reload()
     try await slow.waitForArrivals(1)
@@ -53,7 +53,7 @@ struct LoaderTests {
     fast.open()
     await second.value
     #expect(loader.value == "new" && !loader.isLoading)
-    #expect(stub.exchanges.map(\.outcome) == [.cancelled, .answered])
+    #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
   @Test("A load that ignores its cancellation is not shown once a newer one has started")
@@ -81,7 +81,7 @@ struct LoaderTests {
 
   @Test("Cancelling restores the previous phase immediately and ends the exchange")
   func cancel() async throws {
-    stub.on(.get, "/", answers: [.text("a"), .stalled])
+    stub.on(.get, "/", replies: [.text("a"), .stalled])
     let loader = makeLoader()
     loader.cancel()
     await loader.load()
@@ -95,7 +95,7 @@ struct LoaderTests {
 
   @Test("A load that an observer starts while another begins is cancelled, and the other continues")
   func reloadedWhileBeginning() async throws {
-    stub.onAny(answer: .text("a"))
+    stub.onAny(reply: .text("a"))
     let (loader, screen) = (makeLoader(), LoadingScreen())
     onNextChange(of: loader) { screen.load = loader.reload() }
     let outer = loader.reload()
@@ -109,7 +109,7 @@ struct LoaderTests {
 
   @Test("A load that an observer starts during a cancel or a reset ends with it", arguments: [false, true])
   func reloadedWhileStopping(isReset: Bool) async throws {
-    stub.onAny(answer: .stalled)
+    stub.onAny(reply: .stalled)
     let (loader, screen) = (makeLoader(), LoadingScreen())
     let outer = loader.reload()
     try await stub.waitForExchanges(1)
@@ -125,7 +125,7 @@ struct LoaderTests {
   @Test("A task that is already cancelled starts no load and does not affect the running one")
   func cancelledBefore() async throws {
     let gate = Gate()
-    stub.onAny(answer: .text("a").waiting(for: gate))
+    stub.onAny(reply: .text("a").waiting(for: gate))
     let loader = makeLoader()
     let load = loader.reload()
     try await gate.waitForArrivals(1)
@@ -140,7 +140,7 @@ struct LoaderTests {
 
   @Test("A load whose calls are cancelled elsewhere, or whose view disappears, shows no error")
   func cancelledElsewhere() async throws {
-    stub.onAny(answer: .stalled)
+    stub.onAny(reply: .stalled)
     let loader = makeLoader()
     let first = loader.reload()
     try await stub.waitForExchanges(1)
@@ -156,7 +156,7 @@ struct LoaderTests {
 
   @Test("Reset forgets the value")
   func reset() async throws {
-    stub.on(.get, "/", answers: [.text("a"), .stalled])
+    stub.on(.get, "/", replies: [.text("a"), .stalled])
     let loader = makeLoader()
     await loader.load()
     let load = loader.reload()
@@ -168,7 +168,7 @@ struct LoaderTests {
 
   @Test("Readers of the phase are notified of each change on the main actor, and of nothing else")
   func observing() async throws {
-    stub.on(.get, "/", answers: [.text("a"), .status(500), .stalled])
+    stub.on(.get, "/", replies: [.text("a"), .status(500), .stalled])
     let loader = makeLoader()
     let watcher = LoaderWatcher(loader)
     await loader.load()
@@ -186,7 +186,7 @@ struct LoaderTests {
 
   @Test("A loader that is released cancels its load")
   func forgotten() async throws {
-    stub.onAny(answer: .stalled)
+    stub.onAny(reply: .stalled)
     var loader: Loader<String>? = makeLoader()
     let forgotten = ForgottenLoader(loader: loader)
     let load = loader?.reload()
@@ -221,7 +221,7 @@ struct LoaderTests {
 
   @Test("An initial value is shown before the first load and stays if that fails")
   func initial() async throws {
-    stub.on(.get, "/", answers: [.status(503), .text("new")])
+    stub.on(.get, "/", replies: [.status(503), .text("new")])
     let loader = Loader(api, Request<String>.get("/"), initial: "old")
     #expect(loader.value == "old" && !loader.isLoading)
     await loader.load()
@@ -265,14 +265,14 @@ struct LoaderTests {
     #expect(loader.isLoading && loader.value == "a")
     let watcher = LoaderWatcher(loader)
     loader.show(.failed(CallError(.offline), last: "a"))
-    #expect(!loader.isLoading && loader.error?.sentence == CallError(.offline).sentence && watcher.changes == 1)
+    #expect(!loader.isLoading && loader.error?.message == CallError(.offline).message && watcher.changes == 1)
     loader.show(.idle)
     #expect(loader.value == nil && loader.error == nil)
   }
 
   @Test("Showing a phase replaces the running load, and the next load continues from it")
   func shown() async throws {
-    stub.on(.get, "/", answers: [.stalled, .text("a")])
+    stub.on(.get, "/", replies: [.stalled, .text("a")])
     let loader = makeLoader()
     let load = loader.reload()
     try await stub.waitForExchanges(1)
@@ -285,7 +285,7 @@ struct LoaderTests {
 
   @Test("The work runs on the main actor and can read the screen's state")
   func work() async {
-    stub.on(where: { _, _ in true }, answer: { .text($0.target) })
+    stub.on(where: { _, _ in true }, reply: { .text($0.target) })
     let screen = LoadingScreen()
     let loader = Loader<String> { [api] () async throws(CallError) -> String in
       MainActor.assertIsolated()

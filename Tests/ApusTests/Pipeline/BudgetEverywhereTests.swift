@@ -30,7 +30,7 @@ struct BudgetEverywhereTests {
     // A successful attempt refunds its cost, even if the call is cancelled afterwards.
     if case .failure(let error)? = world.ledger.outcomes(of: 0).first, !error.trace.hasGoodAnswer {
       run.spent = error.failedAttempts.count { attempt in
-        if case .again(_, .backOff) = attempt.decision { true } else { false }
+        if case .retry(_, .backoff) = attempt.decision { true } else { false }
       }
     }
     run.left = left(in: world)
@@ -39,8 +39,8 @@ struct BudgetEverywhereTests {
 
   /// Retries a call until the budget is used up.
   private func left(in world: PipelineWorld) -> Int {
-    var endless = RetryPolicy(attempts: 1000, base: .zero)
-    endless.longestPause = .zero
+    var endless = RetryPolicy(maximumAttempts: 1000, baseDelay: .zero)
+    endless.maximumDelay = .zero
     let request = Request<Void>.get("/broken").retry(endless).breaker(.none).rateLimit(cost: 0).credentials(.none)
     let exhausted = Log<Bool>()
     let call = Task(executorPreference: world.parts.executor) { [api = world.api] in

@@ -77,7 +77,7 @@ struct CancelEverywhereTests {
       switch outcome {
       case .success(let bytes): #expect(bytes == 2)
       // While one call is the trial, the other is refused.
-      case .failure(let error): #expect(scenario == .halfOpen && number == 1 && error.code == .declined, "\(error)")
+      case .failure(let error): #expect(scenario == .halfOpen && number == 1 && error.code == .refused, "\(error)")
       }
     }
   }
@@ -94,7 +94,7 @@ struct CancelEverywhereTests {
     if isSame(after, before) { return true }
     switch (before, after) {
     // If the first call is not the trial, another is.
-    case (.failure(let error), .success): return error.code == .declined
+    case (.failure(let error), .success): return error.code == .refused
     case (_, .failure(let error)): return disturbance.allows(error)
     default: return false
     }

@@ -7,18 +7,18 @@ import Testing
 private enum Way: String, CaseIterable {
   case buffered, buffered401, inPieces, streamed, streamedPartly, joined
 
-  var answer: StubAnswer {
+  var answer: StubReply {
     switch self {
     case .buffered, .joined: .text("ab").after(.seconds(1))
     case .buffered401: .status(401)
-    case .inPieces: .pieces(["a", "b"]).dripping(every: .seconds(1))
-    case .streamed, .streamedPartly: .pieces(["a", "b"]).after(.seconds(1)).dripping(every: .seconds(1))
+    case .inPieces: .pieces(["a", "b"]).paced(every: .seconds(1))
+    case .streamed, .streamedPartly: .pieces(["a", "b"]).after(.seconds(1)).paced(every: .seconds(1))
     }
   }
 
   /// Makes the calls, each in a task that runs on the executor.
   func start(_ api: Client, _ executor: ManualExecutor) -> [Task<Result<Int, CallError>, Never>] {
-    let request = Request<String>.get("/users/\(7)").id("one", whenRunning: .join).timeout(.seconds(30))
+    let request = Request<String>.get("/users/\(7)").id("one", onDuplicate: .coalesce).timeout(.seconds(30))
     return (0..<(self == .joined ? 3 : 1)).map { _ in
       Task(executorPreference: executor) {
         do throws(CallError) {
@@ -64,8 +64,8 @@ struct DefaultPipelineSteppingTests {
 
   private func run(_ way: Way, _ disturbance: Disturbance? = nil, before step: Int = .max) async throws -> Run {
     let (executor, clock, ends, stub) = (ManualExecutor(), ManualClock(), Ends(), StubTransport())
-    let tokens = MemoryCredentials(token: "t")
-    stub.onAny(answer: way.answer)
+    let tokens = MemoryCredentialsStore(token: "t")
+    stub.onAny(reply: way.answer)
     let api = Client(baseURL: "https://x.test/v1", transport: stub) {
       $0.authentication = .bearer(tokens)
       $0.setField("X-App", "a")
@@ -92,7 +92,7 @@ struct DefaultPipelineSteppingTests {
     let place = "\(way), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step)"
     #expect(api.calls.isEmpty && stub.openExchanges.isEmpty, "\(place)")
     #expect(ends.all == Array(repeating: 1, count: calls.count), "\(place)")
-    #expect(executor.pendingCount == 0 && executor.jobCount == run.jobs && clock.sleepers == 0, "\(place)")
+    #expect(executor.pendingJobCount == 0 && executor.jobCount == run.jobs && clock.sleepers == 0, "\(place)")
     return run
   }
 
@@ -127,7 +127,7 @@ struct DefaultPipelineSteppingTests {
       if case .failure(let undisturbed) = before, undisturbed.code == error.code { return true }
       return switch disturbance {
       case .passDeadline: error.code == .timeout
-      case .signOut: error.underlying is PrincipalChanged
+      case .signOut: error.underlying is PrincipalChangedError
       default: error.isCancellation
       }
     case (.failure, .success): return false

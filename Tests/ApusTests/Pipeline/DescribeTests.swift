@@ -3,7 +3,7 @@ import ApusTesting
 import Testing
 
 #if NIO && os(Linux)
-  import ApusNIO
+import ApusNIO
 #endif
 
 @Suite("Clients that describe themselves")
@@ -11,11 +11,11 @@ struct DescribeTests {
   private let secret = "s3nt1nel"
 
   private func describe(
-    _ use: Configuration.Use, over transport: any Transport = StubTransport(),
+    _ use: Configuration.Preset, over transport: any Transport = StubTransport(),
     _ change: (inout Configuration) -> Void = { _ in }
   ) -> ClientDescription {
     let api = Client(baseURL: "https://api.example.com/v1", transport: transport) {
-      $0.suit(use)
+      $0.apply(use)
       change(&$0)
     }
     return api.describe()
@@ -25,18 +25,18 @@ struct DescribeTests {
   func app() {
     #expect(
       "\(describe(.app))" == """
-        validation: CommonParameters
-        totalDeadline: TotalDeadline (30 s in all, not while content moves)
+        validation: CommonParametersMiddleware
+        timeout: TimeoutMiddleware (30 s in total, paused while content is transferred)
         principal: PrincipalBinding
-        coalescing: CoalescingMiddleware (joins responses up to 1048576 bytes, at most 1024 shared exchanges)
-        retry: Retry (3 attempts, pauses up to 200 ms doubling to 20 s, after status 429 from 1 s, \
-        a server's delay up to 60 s, budget 500 at 14 an attempt)
-        scheduling: Scheduling (5 at a time to one origin, 64 in all, streams up to the head, queue 100000, ageing 10 s)
-        attemptDeadline: AttemptDeadline (10 s an attempt)
-        breaker: CircuitBreaker (opens at 0.5 failed of at least 10 in 30 s, opens after 5 failures in a row, \
-        a circuit for each endpoint and one for each origin, stays open 5 s, at most 60 s)
-        redirects: Redirects (up to 10, never from https to http)
-        credentials: Credentials
+        coalescing: CoalescingMiddleware (coalesces responses up to 1048576 bytes, at most 1024 shared exchanges)
+        retry: RetryMiddleware (3 attempts, backoff 200 ms, doubling up to 20 s, after 429 from 1 s, \
+        Retry-After up to 60 s, retry budget 500 at 14 per retry)
+        scheduling: SchedulingMiddleware (5 concurrent calls per origin, 64 in total, streams hold permits until the head, queue 100000, ageing 10 s)
+        attemptTimeout: AttemptTimeoutMiddleware (10 s per attempt)
+        breaker: CircuitBreaker (opens at a failure ratio of 0.5 of at least 10 exchanges in 30 s, opens after 5 consecutive failures, \
+        a circuit per endpoint and per origin, open for 5 s, up to 60 s)
+        redirects: RedirectMiddleware (up to 10, never from https to http)
+        authentication: AuthenticationMiddleware
         transport: StubTransport
         environment: default (https://api.example.com/v1)
         """)
@@ -46,50 +46,50 @@ struct DescribeTests {
   func server() {
     #expect(
       "\(describe(.server))" == """
-        validation: CommonParameters
-        totalDeadline: TotalDeadline (30 s in all, not while content moves)
+        validation: CommonParametersMiddleware
+        timeout: TimeoutMiddleware (30 s in total, paused while content is transferred)
         principal: PrincipalBinding
-        coalescing: CoalescingMiddleware (joins responses up to 1048576 bytes, at most 1024 shared exchanges)
-        retry: Retry (3 attempts, pauses up to 50 ms doubling to 20 s, after status 429 from 1 s, \
-        a server's delay up to 60 s, budget 500 at 14 an attempt)
-        scheduling: Scheduling (64 at a time to one origin, streams up to the head, queue 100000, ageing 10 s)
-        attemptDeadline: AttemptDeadline (10 s an attempt)
-        breaker: CircuitBreaker (opens at 0.1 failed of at least 100 in 30 s, opens after 5 failures in a row, \
-        a circuit for each endpoint and one for each origin, stays open 5 s, at most 60 s)
-        redirects: Redirects (up to 10, never from https to http)
-        credentials: Credentials
+        coalescing: CoalescingMiddleware (coalesces responses up to 1048576 bytes, at most 1024 shared exchanges)
+        retry: RetryMiddleware (3 attempts, backoff 50 ms, doubling up to 20 s, after 429 from 1 s, \
+        Retry-After up to 60 s, retry budget 500 at 14 per retry)
+        scheduling: SchedulingMiddleware (64 concurrent calls per origin, streams hold permits until the head, queue 100000, ageing 10 s)
+        attemptTimeout: AttemptTimeoutMiddleware (10 s per attempt)
+        breaker: CircuitBreaker (opens at a failure ratio of 0.1 of at least 100 exchanges in 30 s, opens after 5 consecutive failures, \
+        a circuit per endpoint and per origin, open for 5 s, up to 60 s)
+        redirects: RedirectMiddleware (up to 10, never from https to http)
+        authentication: AuthenticationMiddleware
         transport: StubTransport
         environment: default (https://api.example.com/v1)
         """)
   }
 
   #if URLSession || (NIO && os(Linux))
-    @Test(
-      "The platform's own transport causes no contradictions either",
-      arguments: [Configuration.Use.app, Configuration.Use.server])
-    func platformTransport(use: Configuration.Use) {
-      let api = Client(baseURL: "https://api.example.com/v1") { $0.suit(use) }
-      #expect(api.describe().warnings.map(\.sentence) == [])
-    }
+  @Test(
+    "The platform's own transport causes no contradictions either",
+    arguments: [Configuration.Preset.app, Configuration.Preset.server])
+  func platformTransport(use: Configuration.Preset) {
+    let api = Client(baseURL: "https://api.example.com/v1") { $0.apply(use) }
+    #expect(api.describe().warnings.map(\.message) == [])
+  }
   #endif
 
   #if NIO && os(Linux)
-    @Test("The platform's own transport has a connection for each call that may run, whichever limit applies")
-    func raisedConnections() {
-      let api = Client(baseURL: "https://api.example.com/v1") {
-        $0.scheduler = Scheduler(SchedulingLimits(total: 40, perOrigin: .max))
-      }
-      #expect(api.describe().layers.last?.facts.first == .connections(perOrigin: 40, total: 256))
+  @Test("The platform's own transport has a connection for each call that may run, whichever limit applies")
+  func raisedConnections() {
+    let api = Client(baseURL: "https://api.example.com/v1") {
+      $0.scheduler = Scheduler(ConcurrencyLimits(global: 40, perOrigin: .max))
     }
+    #expect(api.describe().layers.last?.facts.first == .connections(perOrigin: 40, total: 256))
+  }
 
-    @Test("More concurrent calls than connections are reported")
-    func fewConnections() {
-      var options = NIOTransport.Options()
-      options.connectionsPerOrigin = 2
-      let description = describe(.app, over: NIOTransport(options: options))
-      #expect(description.warnings.map(\.code) == [.permitsBeyondConnections])
-      #expect(description.layers.last?.facts.first == .connections(perOrigin: 2, total: 256))
-    }
+  @Test("More concurrent calls than connections are reported")
+  func fewConnections() {
+    var options = NIOTransport.Options()
+    options.maximumConnectionsPerOrigin = 2
+    let description = describe(.app, over: NIOTransport(options: options))
+    #expect(description.warnings.map(\.code) == [.permitsBeyondConnections])
+    #expect(description.layers.last?.facts.first == .connections(perOrigin: 2, total: 256))
+  }
   #endif
 
   @Test("Timeouts that contradict each other are reported")
@@ -110,10 +110,10 @@ struct DescribeTests {
 
   @Test("A second retry next to the transport is reported with all its consequences")
   func secondRetry() {
-    let description = describe(.app) { $0.customizePipeline = { $0.insert(Retry(), .beforeTransport) } }
+    let description = describe(.app) { $0.customizePipeline = { $0.insert(RetryMiddleware(), .beforeTransport) } }
     #expect(
       description.warnings.map(\.code) == [
-        .attemptsMultiply, .permitsHeldInPauses, .breakerOutsideRetry, .attemptLimitOutsideRetry,
+        .attemptsMultiply, .permitsHeldDuringBackoff, .breakerOutsideRetry, .attemptLimitOutsideRetry,
       ])
   }
 
@@ -121,7 +121,7 @@ struct DescribeTests {
   func secrets() {
     let description = describe(.app) {
       $0.environment.baseURL = BaseURL(stringLiteral: "https://api.example.com/v1?key=\(secret)")
-      $0.authentication = .bearer(MemoryCredentials(token: secret))
+      $0.authentication = .bearer(MemoryCredentialsStore(token: secret))
       $0.setField("X-Api-Key", secret)
       $0.query = ["key": secret]
     }

@@ -45,7 +45,7 @@ extension TraceEvent.Kind {
   /// The name of an event that delays or diverts a call; `nil` for other events.
   fileprivate var name: String? {
     switch self {
-    case .joined: "joined"
+    case .coalesced: "joined"
     case .attemptFailed: "attempt failed"
     case .queued(let cause): "queued: \(cause)"
     case .awaitingCredentials: "awaits credentials"

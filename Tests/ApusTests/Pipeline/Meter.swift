@@ -17,11 +17,11 @@ final class Meter: Sendable {
     var excesses: [String] = []
   }
 
-  private let limits: SchedulingLimits
+  private let limits: ConcurrencyLimits
   private let state = Mutex(State())
 
   /// Creates a meter with limits. Default: none.
-  init(_ limits: SchedulingLimits = SchedulingLimits(total: .max, perOrigin: .max)) {
+  init(_ limits: ConcurrencyLimits = ConcurrencyLimits(global: .max, perOrigin: .max)) {
     self.limits = limits
   }
 
@@ -65,7 +65,7 @@ final class Meter: Sendable {
   }
 
   private func note(_ entry: Entry, _ state: inout State) {
-    if state.inside > limits.total { state.excesses.append("\(state.inside) in all") }
+    if state.inside > limits.global { state.excesses.append("\(state.inside) in all") }
     let count = state.origins[entry.origin, default: 0]
     if count > limits.perOrigin { state.excesses.append("\(count) to \(entry.origin)") }
     for tag in entry.tags {

@@ -50,7 +50,7 @@ struct PipelineInterleavingTests {
       }
     }
     #expect(successes > 20)
-    #expect(codes.isSuperset(of: [.cancelled, .rejected, .timeout, .declined]), "\(codes)")
+    #expect(codes.isSuperset(of: [.cancelled, .rejected, .timeout, .refused]), "\(codes)")
     #expect(met.isSuperset(of: expected), "\(met.sorted())")
   }
 }

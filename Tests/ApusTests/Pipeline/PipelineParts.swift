@@ -23,7 +23,7 @@ struct PipelineParts: Sendable {
   let limiter: RateLimiter
   let meter: Meter
 
-  init(limits: SchedulingLimits, rate: RateLimit, breaker: BreakerPolicy = .interactive) {
+  init(limits: ConcurrencyLimits, rate: RateLimit, breaker: BreakerPolicy = .app) {
     scheduler = Scheduler(limits)
     self.breaker = CircuitBreaker(breaker)
     limiter = RateLimiter(rate)
@@ -33,7 +33,7 @@ struct PipelineParts: Sendable {
   /// Returns a configuration with these parts.
   func configuration(_ baseURL: BaseURL, seed: UInt64) -> Configuration {
     var configuration = Configuration(baseURL: baseURL)
-    configuration.suit(.app)
+    configuration.apply(.app)
     configuration.scheduler = scheduler
     configuration.breaker = breaker
     configuration.rateLimiter = limiter
@@ -67,12 +67,12 @@ struct PipelineParts: Sendable {
   }
 
   private func letGo() -> Bool {
-    if scheduler.isHoldingEverything || scheduler.isHolding(Self.heldTag) {
-      scheduler.releaseEverything()
-      scheduler.release(Self.heldTag)
+    if scheduler.isAllPaused || scheduler.isPaused(Self.heldTag) {
+      scheduler.resumeAll()
+      scheduler.resume(Self.heldTag)
       return true
     }
-    guard connectivity.status == .offline, connectivity.waiting > 0 else { return false }
+    guard connectivity.status == .offline, connectivity.waitingCount > 0 else { return false }
     connectivity.report(.online)
     return true
   }
@@ -84,9 +84,9 @@ struct PipelineParts: Sendable {
     for api in apis { #expect(api.calls.isEmpty, "registry: \(place)") }
     #expect(endings.odd.isEmpty, "ends: \(place)")
     #expect(stub.openExchanges.isEmpty, "exchanges: \(place)")
-    #expect(scheduler.running == 0 && scheduler.waiting == 0, "permits: \(place)")
-    #expect(connectivity.waiting == 0, "network: \(place)")
-    #expect(executor.pendingCount == 0 && clock.sleepers == 0, "tasks: \(place)")
+    #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0, "permits: \(place)")
+    #expect(connectivity.waitingCount == 0, "network: \(place)")
+    #expect(executor.pendingJobCount == 0 && clock.sleepers == 0, "tasks: \(place)")
     #expect(meter.inside == 0 && meter.excesses.isEmpty, "limits: \(place) \(meter.excesses)")
   }
 

@@ -12,25 +12,25 @@ struct PipelineStorm {
   let ledger = Ledger()
   let apis: [Client]
   private let server = ScenarioServer()
-  private let tokens: MemoryCredentials
+  private let tokens: MemoryCredentialsStore
   private var random: SeededGenerator
   private(set) var calls: [Task<Void, Never>] = []
 
   init(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var limits = SchedulingLimits(
-      total: Int.random(in: 1...6, using: &random), perOrigin: Int.random(in: 1...4, using: &random))
+    var limits = ConcurrencyLimits(
+      global: Int.random(in: 1...6, using: &random), perOrigin: Int.random(in: 1...4, using: &random))
     if Bool.random(using: &random) { limits.tags[PipelineParts.heldTag] = Int.random(in: 1...2, using: &random) }
-    limits.queue = Int.random(in: 3...30, using: &random)
+    limits.queueCapacity = Int.random(in: 3...30, using: &random)
     limits.ageing = .seconds(Int.random(in: 0...3, using: &random))
-    var breaker = BreakerPolicy.interactive
+    var breaker = BreakerPolicy.app
     // A trial slot that is not released would become free only after this time.
-    breaker.longestOpening = .seconds(600)
+    breaker.maximumOpenDuration = .seconds(600)
     let parts = PipelineParts(
       limits: limits, rate: .perSecond(Int.random(in: 1...20, using: &random)), breaker: breaker)
-    let tokens = MemoryCredentials(.tokens(Tokens(access: "a0", refresh: "r1")), clock: parts.clock)
+    let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "a0", refresh: "r1")), clock: parts.clock)
     let server = server
-    parts.stub.on(where: { _, _ in true }, answer: { server.answer(to: $0) })
+    parts.stub.on(where: { _, _ in true }, reply: { server.answer(to: $0) })
     // One server requires a token, the other does not.
     var guarded = parts.configuration("https://x.test/v1", seed: seed)
     guarded.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
@@ -60,8 +60,8 @@ struct PipelineStorm {
   mutating func finish() {
     server.turn(to: .fair)
     parts.connectivity.report(.online)
-    parts.scheduler.releaseEverything()
-    parts.scheduler.release(PipelineParts.heldTag)
+    parts.scheduler.resumeAll()
+    parts.scheduler.resume(PipelineParts.heldTag)
     for _ in 0..<200_000 {
       guard parts.executor.runNext(using: &random) || parts.clock.advanceToNextWake() else { return }
     }
@@ -101,9 +101,9 @@ struct PipelineStorm {
     request = request.timeout(.seconds(Int.random(in: 1...60, using: &random)))
     request = request.priority(CallPriority.allCases.randomElement(using: &random) ?? .normal)
     if let tag = Self.tags.randomElement(using: &random), Bool.random(using: &random) { request = request.tag(tag) }
-    let policies: [DuplicatePolicy] = [.join, .join, .replace, .refuse]
+    let policies: [DuplicatePolicy] = [.coalesce, .coalesce, .cancelPrevious, .refuse]
     if let policy = policies.randomElement(using: &random), Bool.random(using: &random) {
-      request = request.id("same", whenRunning: policy)
+      request = request.id("same", onDuplicate: policy)
     }
     if Bool.random(using: &random) { request = request.coalesced() }
     if let policy = ConnectivityPolicy.allCases.randomElement(using: &random) { request = request.connectivity(policy) }
@@ -123,11 +123,11 @@ struct PipelineStorm {
 
   private func toggleTag() {
     let (scheduler, tag) = (parts.scheduler, PipelineParts.heldTag)
-    if scheduler.isHolding(tag) { scheduler.release(tag) } else { scheduler.hold(tag) }
+    if scheduler.isPaused(tag) { scheduler.resume(tag) } else { scheduler.pause(tag) }
   }
 
   private func toggleEverything() {
     let scheduler = parts.scheduler
-    if scheduler.isHoldingEverything { scheduler.releaseEverything() } else { scheduler.holdEverything() }
+    if scheduler.isAllPaused { scheduler.resumeAll() } else { scheduler.pauseAll() }
   }
 }

@@ -6,18 +6,18 @@ import Testing
 struct PipelineWorld {
   let scenario: Scenario
   let parts: PipelineParts
-  let tokens: MemoryCredentials
+  let tokens: MemoryCredentialsStore
   let ledger = Ledger()
   let api: Client
 
-  init(_ scenario: Scenario, budget: RetryBudget = .standard) {
+  init(_ scenario: Scenario, budget: RetryBudget = .default) {
     let parts = PipelineParts(limits: scenario.limits, rate: scenario.rate, breaker: scenario.breaker)
-    let tokens = MemoryCredentials(.tokens(Tokens(access: "a0", refresh: "r1")), clock: parts.clock)
+    let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "a0", refresh: "r1")), clock: parts.clock)
     let server = scenario.server
-    parts.stub.on(where: { _, _ in true }, answer: { server.answer(to: $0) })
+    parts.stub.on(where: { _, _ in true }, reply: { server.answer(to: $0) })
     var configuration = parts.configuration("https://x.test/v1", seed: 5)
     configuration.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
-    configuration.retry = RetryPolicy(attempts: 3, base: .milliseconds(200))
+    configuration.retry = RetryPolicy(maximumAttempts: 3, baseDelay: .milliseconds(200))
     configuration.retryBudget = budget
     configuration.attemptTimeout = scenario.attemptTimeout
     if scenario == .offline { configuration.connectivityPolicy = .wait }
@@ -29,7 +29,7 @@ struct PipelineWorld {
   /// Sets up the scenario before the calls are made.
   private func prepare() {
     switch scenario {
-    case .held: parts.scheduler.hold(PipelineParts.heldTag)
+    case .held: parts.scheduler.pause(PipelineParts.heldTag)
     case .offline: parts.connectivity.report(.offline)
     case .halfOpen:
       let call = Task(executorPreference: parts.executor) { [api] in
@@ -59,8 +59,8 @@ struct PipelineWorld {
     case .signOut: tokens.clear()
     case .passDeadline: parts.clock.advance(by: .seconds(30))
     case .hold:
-      parts.scheduler.holdEverything()
-      parts.scheduler.hold(PipelineParts.heldTag)
+      parts.scheduler.pauseAll()
+      parts.scheduler.pause(PipelineParts.heldTag)
     }
   }
 }

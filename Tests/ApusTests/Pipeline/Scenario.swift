@@ -30,7 +30,7 @@ enum Scenario: String, CaseIterable, Sendable {
     }
   }
 
-  var limits: SchedulingLimits { SchedulingLimits(total: self == .behind ? 1 : 3, perOrigin: 3) }
+  var limits: ConcurrencyLimits { ConcurrencyLimits(global: self == .behind ? 1 : 3, perOrigin: 3) }
 
   /// One per second where calls should wait for it.
   var rate: RateLimit {
@@ -41,10 +41,10 @@ enum Scenario: String, CaseIterable, Sendable {
   }
 
   var breaker: BreakerPolicy {
-    guard self == .halfOpen else { return .interactive }
-    var policy = BreakerPolicy(consecutive: 1)
+    guard self == .halfOpen else { return .app }
+    var policy = BreakerPolicy(consecutiveFailures: 1)
     // A trial slot that is not released would become free only after this time.
-    policy.longestOpening = .seconds(600)
+    policy.maximumOpenDuration = .seconds(600)
     return policy
   }
 
@@ -94,7 +94,7 @@ enum Scenario: String, CaseIterable, Sendable {
   func request(_ number: Int) -> Request<String> {
     let request = Request<String>.get("/users/\(7)").timeout(.seconds(30))
     switch self {
-    case .joined: return request.id("one", whenRunning: .join)
+    case .joined: return request.id("one", onDuplicate: .coalesce)
     case .coalesced: return request.coalesced()
     case .held: return number == 1 ? request.tag(PipelineParts.heldTag) : request
     default: return request
@@ -127,8 +127,8 @@ enum Disturbance: CaseIterable, Sendable {
     switch self {
     case .cancelCalls, .cancelTasks, .cancelFirst: error.isCancellation
     // A call that cannot be admitted or retried in time fails before its deadline.
-    case .passDeadline: error.code == .timeout || error.code == .declined || error.status == 503
-    case .signOut: error.status == 401 || error.underlying is PrincipalChanged
+    case .passDeadline: error.code == .timeout || error.code == .refused || error.status == 503
+    case .signOut: error.status == 401 || error.underlying is PrincipalChangedError
     case .hold: false
     }
   }

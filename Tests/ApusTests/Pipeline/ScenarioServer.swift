@@ -17,7 +17,7 @@ final class ScenarioServer: Sendable {
     var remaining: Int?
 
     /// Returns what goes wrong with the next exchange, or `nil`.
-    mutating func failure() -> StubAnswer? {
+    mutating func failure() -> StubReply? {
       guard remaining != 0 else { return nil }
       remaining = remaining.map { $0 - 1 }
       return switch weather {
@@ -25,7 +25,7 @@ final class ScenarioServer: Sendable {
       case .failing: .status(503)
       case .busy: .status(429, fields: [.retryAfter: "1"])
       case .silent: .stalled
-      case .dropping: .failure(TransportError(.broken, requestState: .maybeSent))
+      case .dropping: .failure(TransportError(.connectionLost, requestState: .maybeSent))
       }
     }
   }
@@ -51,7 +51,7 @@ final class ScenarioServer: Sendable {
     }
   }
 
-  func answer(to exchange: StubExchange) -> StubAnswer {
+  func answer(to exchange: StubExchange) -> StubReply {
     switch exchange.target {
     case "/v1/token": return tokens(for: exchange.text)
     case "/v1/after": return .status(204)
@@ -59,32 +59,32 @@ final class ScenarioServer: Sendable {
     case "/v1/down": return .failure(TransportError(.connectionFailed, requestState: .notSent))
     default: break
     }
-    return state.withLock { state -> StubAnswer in
+    return state.withLock { state -> StubReply in
       let isOpen = exchange.request.head.authority == "open.test"
       guard isOpen || exchange.fields[.authorization] == "Bearer a\(state.token)" else { return .status(401) }
       return state.failure() ?? Self.fair(exchange.target)
     }
   }
 
-  private static func fair(_ target: String) -> StubAnswer {
+  private static func fair(_ target: String) -> StubReply {
     switch target {
-    case "/v1/moved": StubAnswer.pieces(["a", "b"]).dripping(every: .milliseconds(100))
+    case "/v1/moved": StubReply.pieces(["a", "b"]).paced(every: .milliseconds(100))
     case "/v1/quick": .text("ab")
-    case "/v1/slow": StubAnswer.text("ab").after(.seconds(3))
+    case "/v1/slow": StubReply.text("ab").after(.seconds(3))
     default: .status(302, fields: [.location: "/v1/moved"])
     }
   }
 
   /// A refresh token is valid once, and a refresh takes a while.
-  private func tokens(for text: String) -> StubAnswer {
-    state.withLock { state -> StubAnswer in
+  private func tokens(for text: String) -> StubReply {
+    state.withLock { state -> StubReply in
       guard text == "grant_type=refresh_token&refresh_token=r\(state.token)" else {
         return .json(#"{"error":"invalid_grant"}"#, status: 400)
       }
       state.token += 1
       let number = state.token
       let json = #"{"access_token":"a\#(number)","refresh_token":"r\#(number)"}"#
-      return StubAnswer.json(json).after(.seconds(1))
+      return StubReply.json(json).after(.seconds(1))
     }
   }
 }

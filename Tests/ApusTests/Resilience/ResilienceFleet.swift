@@ -12,7 +12,7 @@ enum ResilienceFleet: String, Sendable, CaseIterable {
   /// Returns a client on a new device. A response that takes more than two seconds is useless.
   func client(of server: SimulatedServer, in world: SimulatedWorld) -> Client {
     var configuration = Configuration(baseURL: server.baseURL)
-    configuration.suit(.app)
+    configuration.apply(.app)
     configuration.settings = world.settings(configuration.settings)
     if self == .naive {
       configuration.retry = RetryPolicy.none
@@ -20,7 +20,7 @@ enum ResilienceFleet: String, Sendable, CaseIterable {
     }
     configuration.customizePipeline = { [self] in
       if self == .naive { $0.insert(InsistentRetry(), .after(.retry)) }
-      $0.insert(Patience(limit: .seconds(2)), .after(.attemptDeadline))
+      $0.insert(Patience(limit: .seconds(2)), .after(.attemptTimeout))
     }
     return Client(configuration: configuration, transport: world.transport())
   }

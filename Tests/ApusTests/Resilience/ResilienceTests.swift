@@ -15,7 +15,7 @@ struct ResilienceTests {
     try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
         $0.capacity = 4
-        $0.places = 60
+        $0.queueLimit = 60
         $0.serviceTime = .exponential(mean: .milliseconds(200))
       }
       server.change(at: Self.lost.lowerBound) { $0.capacity = 2 }
@@ -34,8 +34,8 @@ struct ResilienceTests {
     let (ours, naive) = (try await halved(.ours), try await halved(.naive))
     let after = Self.lost.upperBound..<Self.end
     let all = Self.lost.lowerBound..<Self.end
-    #expect(ours.answers().mean(in: Self.lost) > 1.3 * naive.answers().mean(in: Self.lost))
-    #expect(ours.answers().mean(in: after) > 2 * naive.answers().mean(in: after))
+    #expect(ours.goodput().mean(in: Self.lost) > 1.3 * naive.goodput().mean(in: Self.lost))
+    #expect(ours.goodput().mean(in: after) > 2 * naive.goodput().mean(in: after))
     #expect(2 * ours.load(on: Self.host).mean(in: all) < naive.load(on: Self.host).mean(in: all))
     let recovered = try #require(recovery(of: ours))
     let naiveRecovered = recovery(of: naive) ?? .seconds(1000)
@@ -48,13 +48,13 @@ struct ResilienceTests {
     // Compared outside #expect, which would print both.
     let isSame = first == second
     #expect(isSame)
-    #expect(first.answers().values == second.answers().values)
+    #expect(first.goodput().values == second.goodput().values)
     #expect(first.load(on: Self.host).values == second.load(on: Self.host).values)
   }
 
   /// Returns when the goodput has recovered.
   private func recovery(of report: SimulationReport) -> Duration? {
-    report.answers(every: .seconds(5)).time(ofAtLeast: 8, from: Self.lost.upperBound, steps: 2)
+    report.goodput(every: .seconds(5)).recoveryTime(to: 8, from: Self.lost.upperBound, steps: 2)
   }
 
   // MARK: A storm
@@ -68,7 +68,7 @@ struct ResilienceTests {
     try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
         $0.capacity = 2
-        $0.places = 60
+        $0.queueLimit = 60
         $0.serviceTime = .exponential(mean: .milliseconds(200))
         $0.outages = [Self.away]
       }
@@ -109,14 +109,14 @@ struct ResilienceTests {
   /// A screen on a slow link requests 40 images and then the list it shows first. Returns how long the list takes.
   private func list(_ arrangement: Arrangement) async throws -> Duration? {
     let report = try await Simulation(seed: 1).run { world in
-      let server = world.server(Self.host) { $0.answer = { _ in .bytes(10_000) } }
-      let scheduler = Scheduler(.apps)
+      let server = world.server(Self.host) { $0.respond = { _ in .bytes(10_000) } }
+      let scheduler = Scheduler(.app)
       var configuration = Configuration(baseURL: server.baseURL)
       configuration.scheduler = scheduler
       configuration.settings = world.settings(configuration.settings)
       let link = SimulatedLink(latency: .constant(.milliseconds(150)), bandwidth: 100_000)
       let api = Client(configuration: configuration, transport: world.transport(over: link))
-      if arrangement == .hold { scheduler.hold("images") }
+      if arrangement == .hold { scheduler.pause("images") }
       for number in 0..<40 {
         let image = Request<Void>.get("/images/\(number)").tag("images")
         world.spawn { try await api.send(arrangement == .priorities ? image.priority(.low) : image) }
@@ -125,7 +125,7 @@ struct ResilienceTests {
       let list = Request<Void>.get("/list")
       try await api.send(arrangement == .priorities ? list.priority(.high) : list)
       world.note("list")
-      scheduler.release("images")
+      scheduler.resume("images")
     }
     #expect(report.successes == 41)
     return report.times(of: "list").first

@@ -1,57 +1,57 @@
 #if NIO && (URLSession || os(Linux))
-  import Apus
-  import ApusTestServer
+import Apus
+import ApusTestServer
 
-  #if os(Linux)
-    import ApusNIO
-  #endif
+#if os(Linux)
+import ApusNIO
+#endif
 
-  extension TestServer {
-    /// Returns a client of this server with the platform's own transport.
-    ///
-    /// Timeouts are long: hundreds of concurrent tests on a small machine must not fail. Server limits apply and
-    /// nothing is retried, so that each test knows what is on the wire.
-    func client(path: String = "", configure: (inout Configuration) -> Void = { _ in }) -> Client {
-      let baseURL = BaseURL(stringLiteral: origin + path)
-      let patient = { (configuration: inout Configuration) in
-        configuration.suit(.server)
-        configuration.timeout = .seconds(300)
-        configuration.attemptTimeout = nil
-        configuration.retry = .none
-        configure(&configuration)
-      }
-      #if os(Linux)
-        var options = NIOTransport.Options()
-        options.connectTimeout = nil
-        options.firstByteTimeout = nil
-        options.stallTimeout = nil
-        return Client(baseURL: baseURL, transport: NIOTransport(options: options), configure: patient)
-      #else
-        return Client(baseURL: baseURL, configure: patient)
-      #endif
+extension TestServer {
+  /// Returns a client of this server with the platform's own transport.
+  ///
+  /// Timeouts are long: hundreds of concurrent tests on a small machine must not fail. Server limits apply and
+  /// nothing is retried, so that each test knows what is on the wire.
+  func client(path: String = "", configure: (inout Configuration) -> Void = { _ in }) -> Client {
+    let baseURL = BaseURL(stringLiteral: origin + path)
+    let patient = { (configuration: inout Configuration) in
+      configuration.apply(.server)
+      configuration.timeout = .seconds(300)
+      configuration.attemptTimeout = nil
+      configuration.retry = .none
+      configure(&configuration)
     }
+    #if os(Linux)
+    var options = NIOTransport.Options()
+    options.connectTimeout = nil
+    options.firstByteTimeout = nil
+    options.stallTimeout = nil
+    return Client(baseURL: baseURL, transport: NIOTransport(options: options), configure: patient)
+    #else
+    return Client(baseURL: baseURL, configure: patient)
+    #endif
   }
+}
 
-  /// Starts a server with a single reply for every request, and a client of it.
-  func withServer<Result>(
-    answering reply: Reply = .status(204), path: String = "",
-    _ body: (_ api: Client, _ server: TestServer) async throws -> Result
-  ) async throws -> Result {
-    try await TestServer.with { _ in
-      reply
-    } body: {
-      try await body($0.client(path: path), $0)
-    }
+/// Starts a server with a single reply for every request, and a client of it.
+func withServer<Result>(
+  answering reply: Reply = .status(204), path: String = "",
+  _ body: (_ api: Client, _ server: TestServer) async throws -> Result
+) async throws -> Result {
+  try await TestServer.with { _ in
+    reply
+  } body: {
+    try await body($0.client(path: path), $0)
   }
+}
 
-  extension CallPhase {
-    /// The phase of a call without content once its request was sent. `URLSession` reports that only with the head.
-    static var afterSending: CallPhase {
-      #if os(Linux)
-        .awaitingHead
-      #else
-        .connecting
-      #endif
-    }
+extension CallPhase {
+  /// The phase of a call without content once its request was sent. `URLSession` reports that only with the head.
+  static var afterSending: CallPhase {
+    #if os(Linux)
+    .awaitingHead
+    #else
+    .connecting
+    #endif
   }
+}
 #endif

@@ -5,7 +5,7 @@ import Testing
 @testable import ApusURLSession
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
 @Suite("Errors of the platform")
@@ -16,10 +16,11 @@ struct URLErrorMeaningTests {
       (-1009, .offline, .notSent), (-1020, .offline, .notSent), (-1003, .hostNotFound, .notSent),
       (-1006, .hostNotFound, .notSent), (-1004, .connectionFailed, .notSent), (-1200, .tls, .notSent),
       (-1202, .tls, .notSent), (-1206, .tls, .notSent), (-2000, .tls, .notSent), (-1022, .tls, .notSent),
-      (-1000, .unsupported, .notSent), (-1002, .unsupported, .notSent), (-1100, .unsupported, .notSent),
-      (-1001, .timedOut(.awaitingHead), .maybeSent), (-1005, .broken, .maybeSent),
-      (-1017, .malformedResponse, .answered), (-1015, .malformedResponse, .answered), (-1, .broken, .maybeSent),
-      (-9999, .broken, .maybeSent),
+      (-1000, .invalidRequest, .notSent), (-1002, .invalidRequest, .notSent), (-1100, .invalidRequest, .notSent),
+      (-1001, .timedOut(.awaitingHead), .maybeSent), (-1005, .connectionLost, .maybeSent),
+      (-1017, .malformedResponse, .responded), (-1015, .malformedResponse, .responded),
+      (-1, .connectionLost, .maybeSent),
+      (-9999, .connectionLost, .maybeSent),
     ] as [(Int, TransportError.Kind, RequestState)])
   func codes(code: Int, kind: TransportError.Kind, state: RequestState) {
     let meaning = URLErrorMeaning.apple(code, "detail")
@@ -35,14 +36,14 @@ struct URLErrorMeaningTests {
       (-1, "Failed to connect to x port 1: Couldn't connect to server", .offline, .notSent),
       (-1004, "Couldn't connect to server", .connectionFailed, .notSent),
       // One of several addresses had refused; the exchange broke later.
-      (-1004, "Recv failure: Connection reset by peer", .broken, .maybeSent),
-      (-1002, "Unsupported HTTP version in response", .malformedResponse, .answered),
-      (-1, "Header without colon", .malformedResponse, .answered),
-      (-1, "Invalid Content-Length: value", .malformedResponse, .answered),
+      (-1004, "Recv failure: Connection reset by peer", .connectionLost, .maybeSent),
+      (-1002, "Unsupported HTTP version in response", .malformedResponse, .responded),
+      (-1, "Header without colon", .malformedResponse, .responded),
+      (-1, "Invalid Content-Length: value", .malformedResponse, .responded),
       (-1, "SSL certificate problem: self-signed certificate", .tls, .notSent),
-      (-1, "OpenSSL SSL_read: error:0A000126, unexpected eof while reading", .broken, .maybeSent),
-      (-1, "Empty reply from server", .broken, .maybeSent),
-      (-1005, "Empty reply from server", .broken, .maybeSent),
+      (-1, "OpenSSL SSL_read: error:0A000126, unexpected eof while reading", .connectionLost, .maybeSent),
+      (-1, "Empty reply from server", .connectionLost, .maybeSent),
+      (-1005, "Empty reply from server", .connectionLost, .maybeSent),
     ] as [(Int, String, TransportError.Kind, RequestState)])
   func texts(code: Int, text: String, kind: TransportError.Kind, state: RequestState) {
     let meaning = URLErrorMeaning.curl(code, text, text)
@@ -53,27 +54,27 @@ struct URLErrorMeaningTests {
   @Test("After the head every error means that an answered exchange broke")
   func afterHead() {
     let error = TransportError(URLError(.cannotConnectToHost), hasHead: true)
-    #expect(error.kind == .broken)
-    #expect(error.requestState == .answered)
+    #expect(error.kind == .connectionLost)
+    #expect(error.requestState == .responded)
   }
 
   @Test("Other errors count as broken and are kept as underlying")
   func foreign() {
     struct Foreign: Error {}
     let early = TransportError(Foreign(), hasHead: false)
-    #expect(early.kind == .broken)
+    #expect(early.kind == .connectionLost)
     #expect(early.requestState == .maybeSent)
     #expect(early.underlying is Foreign)
-    #expect(TransportError(Foreign(), hasHead: true).requestState == .answered)
+    #expect(TransportError(Foreign(), hasHead: true).requestState == .responded)
   }
 
   @Test(
     "The transport's own errors say what happened and whether the request was sent",
     arguments: [
-      (.shutDown, false, .broken, .maybeSent), (.shutDown, true, .broken, .answered),
-      (.malformed, true, .malformedResponse, .answered), (.headless, false, .malformedResponse, .maybeSent),
-      (.contentTooLarge, true, .contentTooLarge, .answered), (.tornContent, false, .broken, .maybeSent),
-      (.untrusted("no key"), false, .tls, .notSent), (.platform, false, .broken, .maybeSent),
+      (.shutDown, false, .connectionLost, .maybeSent), (.shutDown, true, .connectionLost, .responded),
+      (.malformed, true, .malformedResponse, .responded), (.headless, false, .malformedResponse, .maybeSent),
+      (.contentTooLarge, true, .contentTooLarge, .responded), (.truncatedContent, false, .connectionLost, .maybeSent),
+      (.untrusted("no key"), false, .tls, .notSent), (.platform, false, .connectionLost, .maybeSent),
       (.attemptOver(.connecting, .notSent), false, .timedOut(.connecting), .notSent),
     ] as [(ExchangeState.Failure, Bool, TransportError.Kind, RequestState)])
   func own(failure: ExchangeState.Failure, hasHead: Bool, kind: TransportError.Kind, state: RequestState) throws {
@@ -88,12 +89,12 @@ struct URLErrorMeaningTests {
   }
 
   @Test("Content that could not be produced throws its own reason")
-  func tornContent() throws {
-    let reason = TransportError(.broken, requestState: .maybeSent, detail: "too short")
-    let error = ExchangeState.Failure.tornContent.error(reason, hasHead: false, contentLimit: 1)
+  func truncatedContent() throws {
+    let reason = TransportError(.connectionLost, requestState: .maybeSent, detail: "too short")
+    let error = ExchangeState.Failure.truncatedContent.error(reason, hasHead: false, contentLimit: 1)
     #expect((error as? TransportError)?.detail == "too short")
-    #expect((error as? TransportError)?.subject == .content)
-    let bare = ExchangeState.Failure.tornContent.error(nil, hasHead: false, contentLimit: 1)
-    #expect((bare as? TransportError)?.subject == .content)
+    #expect((error as? TransportError)?.source == .content)
+    let bare = ExchangeState.Failure.truncatedContent.error(nil, hasHead: false, contentLimit: 1)
+    #expect((bare as? TransportError)?.source == .content)
   }
 }

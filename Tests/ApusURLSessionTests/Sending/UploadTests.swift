@@ -36,7 +36,7 @@ struct UploadTests {
       let number = Numbers()
       return { await number.next(below: 40).map { Data(repeating: UInt8($0), count: 50_000) } }
     }
-    try await TestServer.with(options: TestServer.Options(contentCap: 4 << 20)) { _ in
+    try await TestServer.with(options: TestServer.Options(contentLimit: 4 << 20)) { _ in
       .text("")
     } body: { server in
       try await send(.stream(stream), to: server)
@@ -54,7 +54,7 @@ struct UploadTests {
       let number = Numbers()
       return { await number.next(below: pieces).map { Data(repeating: UInt8($0), count: 50_000) } }
     }
-    try await TestServer.with(options: TestServer.Options(contentCap: 4 << 20)) { _ in
+    try await TestServer.with(options: TestServer.Options(contentLimit: 4 << 20)) { _ in
       .text("")
     } body: { server in
       try await send(.stream(stream), to: server)
@@ -121,7 +121,7 @@ struct UploadTests {
       for content in contents {
         let request = message(.put).content(content)
         let error = try #require(await errorOf { try await client.send(request) } as? CallError)
-        #expect(error.code == .broken && error.detail == "content")
+        #expect(error.code == .connectionLost && error.detail == "content")
       }
     }
   }
@@ -138,7 +138,7 @@ private struct NamingSubject: Middleware {
     do {
       return try await next(request, context: context)
     } catch var error as TransportError {
-      error.detail = error.subject.rawValue
+      error.detail = error.source.rawValue
       throw error
     }
   }

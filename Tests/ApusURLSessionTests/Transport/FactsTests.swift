@@ -6,13 +6,13 @@ import Testing
 struct FactsTests {
   @Test("They have the connection limit as a setting, because with HTTP/2 exchanges share connections")
   func limits() {
-    #expect(URLSessionTransport().facts == [.setting("HTTP/1.1 connections to one host", "6")])
+    #expect(URLSessionTransport().facts == [.setting("HTTP/1.1 connections per host", "6")])
     var options = URLSessionTransport.Options()
-    options.connectionsPerHost = 2
+    options.maximumConnectionsPerHost = 2
     options.reusesConnections = false
     #expect(
       URLSessionTransport(options: options).facts.map(\.description) == [
-        "HTTP/1.1 connections to one host 2", "a new one for each exchange",
+        "HTTP/1.1 connections per host 2", "no reuse of connections",
       ])
   }
 }

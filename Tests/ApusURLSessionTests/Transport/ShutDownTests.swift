@@ -40,7 +40,7 @@ struct ShutDownTests {
             _ = try await response.next()
           }
         } as? CallError)
-      #expect(error.requestState == .answered)
+      #expect(error.requestState == .responded)
     }
   }
 
@@ -66,9 +66,9 @@ struct ShutDownTests {
       _ = try await client.send(message(.get, "/ticket").setting(IdempotenceKey.self, false))
       let connections = server.exchanges.map(\.request.connection)
       #if canImport(Security)
-        #expect(connections.count == 2)
+      #expect(connections.count == 2)
       #else
-        #expect(Set(connections).count == 2)
+      #expect(Set(connections).count == 2)
       #endif
     }
   }

@@ -1,19 +1,19 @@
 #if NIO
-  import ApusTesting
+import ApusTesting
 
-  /// A token held by a client and inherited by its tasks; it is released with the last of them.
-  final class Presence: Sendable {
-    @TaskLocal static var current: Presence?
+/// A token held by a client and inherited by its tasks; it is released with the last of them.
+final class Presence: Sendable {
+  @TaskLocal static var current: Presence?
 
-    private let over: Gate
+  private let over: Gate
 
-    /// - Parameter over: opened when the token is released.
-    init(_ over: Gate) {
-      self.over = over
-    }
-
-    deinit {
-      over.open()
-    }
+  /// - Parameter over: opened when the token is released.
+  init(_ over: Gate) {
+    self.over = over
   }
+
+  deinit {
+    over.open()
+  }
+}
 #endif

@@ -1,82 +1,82 @@
 #if NIO
-  public import ApusCore
-  public import ApusTestServer
-  import ApusTesting
+public import ApusCore
+public import ApusTestServer
+import ApusTesting
 
-  extension TransportKind {
-    /// Runs `body` with a server and a client on a transport of the kind; then shuts the transport down, and fails
-    /// unless everything has ended: calls, used connections, tasks of the client, exchanges of the server.
-    ///
-    /// Calls obey their timeout, on the clock of `settings`.
-    public func run<Result: Sendable>(
-      _ options: TestServer.Options = TestServer.Options(), _ settings: ClientSettings = ClientSettings(),
-      _ handler: @escaping TestServer.Handler, body: (TestServer, Client) async throws -> Result
-    ) async throws -> Result {
-      var options = options
-      options.tls = tls
-      let server = try await TestServer.start(options: options, handler)
-      let over = Gate()
-      do {
-        let result = try await attend(server, settings, over, body)
-        // A handshake broken by a fault is an error of the server's TLS.
-        let spoils = tls != nil && options.faults.contains { $0.trigger == .connect }
-        try await server.requireQuiet(mayFail: spoils)
-        try await requireSoon("a task of the client is left") { try await over.wait() }
-        await server.shutDown()
-        return result
-      } catch {
-        await server.shutDown()
-        throw error
-      }
-    }
-
-    /// When it returns, only tasks that should have ended can still hold the client.
-    private func attend<Result: Sendable>(
-      _ server: TestServer, _ settings: ClientSettings, _ over: Gate,
-      _ body: (TestServer, Client) async throws -> Result
-    ) async throws -> Result {
-      let presence = Presence(over)
-      let opened = open()
-      var pipeline = Pipeline()
-      pipeline.insert(CallDeadline(), .after(.totalDeadline))
-      let client = Client(
-        environment: Environment(baseURL: try BaseURL(server.origin)), pipeline: pipeline,
-        transport: Attended(transport: opened.transport, presence: presence), settings: settings)
-      do {
-        let result = try await Presence.$current.withValue(presence) { try await body(server, client) }
-        guard client.calls.isEmpty else { throw ConformanceFailure("calls are left in the registry") }
-        try await requireUnused(opened.isQuiet)
-        await opened.shutDown()
-        return result
-      } catch {
-        await opened.shutDown()
-        throw error
-      }
+extension TransportKind {
+  /// Runs `body` with a server and a client on a transport of the kind; then shuts the transport down, and fails
+  /// unless everything has ended: calls, used connections, tasks of the client, exchanges of the server.
+  ///
+  /// Calls obey their timeout, on the clock of `settings`.
+  public func run<Result: Sendable>(
+    _ options: TestServer.Options = TestServer.Options(), _ settings: ClientSettings = ClientSettings(),
+    _ handler: @escaping TestServer.Handler, body: (TestServer, Client) async throws -> Result
+  ) async throws -> Result {
+    var options = options
+    options.tls = tls
+    let server = try await TestServer.start(options: options, handler)
+    let over = Gate()
+    do {
+      let result = try await attend(server, settings, over, body)
+      // A handshake broken by a fault is an error of the server's TLS.
+      let spoils = tls != nil && options.faults.contains { $0.trigger == .connect }
+      try await server.requireQuiet(mayFail: spoils)
+      try await requireSoon("a task of the client is left") { try await over.wait() }
+      await server.shutDown()
+      return result
+    } catch {
+      await server.shutDown()
+      throw error
     }
   }
 
-  /// A transport that holds a presence.
-  private struct Attended: Transport {
-    let transport: any Transport
-    let presence: Presence
-
-    func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
-      try await transport.send(request, context: context)
+  /// When it returns, only tasks that should have ended can still hold the client.
+  private func attend<Result: Sendable>(
+    _ server: TestServer, _ settings: ClientSettings, _ over: Gate,
+    _ body: (TestServer, Client) async throws -> Result
+  ) async throws -> Result {
+    let presence = Presence(over)
+    let opened = open()
+    var pipeline = Pipeline()
+    pipeline.insert(CallDeadline(), .after(.timeout))
+    let client = Client(
+      environment: Environment(baseURL: try BaseURL(server.origin)), pipeline: pipeline,
+      transport: Attended(transport: opened.transport, presence: presence), settings: settings)
+    do {
+      let result = try await Presence.$current.withValue(presence) { try await body(server, client) }
+      guard client.calls.isEmpty else { throw ConformanceFailure("calls are left in the registry") }
+      try await requireUnused(opened.isQuiet)
+      await opened.shutDown()
+      return result
+    } catch {
+      await opened.shutDown()
+      throw error
     }
   }
+}
 
-  /// Applies a call's timeout.
-  public struct CallDeadline: Middleware {
-    /// Creates the middleware.
-    public init() {}
+/// A transport that holds a presence.
+private struct Attended: Transport {
+  let transport: any Transport
+  let presence: Presence
 
-    /// Limits the context by the call's `timeout`.
-    public func intercept(
-      _ request: RequestMessage, context: CallContext, next: Next
-    ) async throws -> ResponseMessage {
-      var context = context
-      if let timeout = context.call.timeout { context.limit(to: context.call.startInstant.advanced(by: timeout)) }
-      return try await next(request, context: context)
-    }
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
+    try await transport.send(request, context: context)
   }
+}
+
+/// Applies a call's timeout.
+public struct CallDeadline: Middleware {
+  /// Creates the middleware.
+  public init() {}
+
+  /// Limits the context by the call's `timeout`.
+  public func intercept(
+    _ request: RequestMessage, context: CallContext, next: Next
+  ) async throws -> ResponseMessage {
+    var context = context
+    if let timeout = context.call.timeout { context.limit(to: context.call.startInstant.advanced(by: timeout)) }
+    return try await next(request, context: context)
+  }
+}
 #endif

@@ -1,79 +1,81 @@
 #if NIO
-  import ApusCore
-  import ApusTestServer
+import ApusCore
+import ApusTestServer
 
-  extension FaultCase {
-    /// The possible outcomes of the call on a kind of transport.
-    ///
-    /// Several where the operating system decides which event comes first: a connection may be found closed before the
-    /// request is written, and then another is used.
-    public func expected(on kind: TransportKind) -> Set<FaultOutcome> {
-      let strict =
-        switch fault.trigger {
-        case .connect: kind.tls == nil ? onConnect : duringHandshake
-        case .requestHead, .requestContent, .responseHead: beforeTheHead
-        case .responseContent: insideTheContent
-        case .end: behindTheAnswer
-        }
-      guard kind.gaps.contains(.strictFraming) else { return strict }
-      return strict.reduce(into: strict) { all, outcome in
-        switch outcome {
-        case .failed(.malformedResponse, .maybeSent): all.insert(.failed(.malformedResponse, .answered))
-        case .failed(.malformedResponse, .answered): all.insert(.failed(.broken, .answered))
-        // A reset while connecting is reported like a missing network.
-        case .failed(.connectionFailed, .notSent): all.insert(.failed(.offline, .notSent))
-        default: break
-        }
+extension FaultCase {
+  /// The possible outcomes of the call on a kind of transport.
+  ///
+  /// Several where the operating system decides which event comes first: a connection may be found closed before the
+  /// request is written, and then another is used.
+  public func expected(on kind: TransportKind) -> Set<FaultOutcome> {
+    let strict =
+      switch fault.trigger {
+      case .connect: kind.tls == nil ? onConnect : duringHandshake
+      case .requestHead, .requestContent, .responseHead: beforeTheHead
+      case .responseContent: insideTheContent
+      case .end: behindTheAnswer
       }
-    }
-
-    private var duringHandshake: Set<FaultOutcome> {
-      switch fault.effect {
-      case .throttle: [.answered]
-      // The call's deadline does not depend on the transport's progress.
-      case .stall: [.failed(.timeout, .notSent), .failed(.timeout, .maybeSent)]
-      case .close, .halfClose, .reset, .truncate, .garbage, .flood:
-        [.failed(.tls, .notSent), .failed(.connectionFailed, .notSent)]
+    guard kind.gaps.contains(.strictFraming) else { return strict }
+    return strict.reduce(into: strict) { all, outcome in
+      switch outcome {
+      case .failed(.malformedResponse, .maybeSent): all.insert(.failed(.malformedResponse, .responded))
+      case .failed(.malformedResponse, .responded): all.insert(.failed(.connectionLost, .responded))
+      // A reset while connecting is reported like a missing network.
+      case .failed(.connectionFailed, .notSent): all.insert(.failed(.offline, .notSent))
+      default: break
       }
-    }
-
-    private var onConnect: Set<FaultOutcome> {
-      switch fault.effect {
-      case .throttle: [.answered]
-      case .stall: [.failed(.timeout, .maybeSent)]
-      case .close, .halfClose, .reset:
-        [.answered, .failed(.broken, .maybeSent), .failed(.connectionFailed, .notSent)]
-      case .truncate: [.failed(.broken, .maybeSent)]
-      case .garbage: [.answered, .failed(.malformedResponse, .maybeSent)]
-      // A response sent before the request arrives looks like a response to it.
-      case .flood: [.answered, .otherContent]
-      }
-    }
-
-    private var beforeTheHead: Set<FaultOutcome> {
-      switch fault.effect {
-      case .throttle: [.answered]
-      case .stall: [.failed(.timeout, .maybeSent)]
-      case .close, .halfClose, .reset, .truncate: [.failed(.broken, .maybeSent)]
-      case .garbage, .flood: [.failed(.malformedResponse, .maybeSent)]
-      }
-    }
-
-    private var insideTheContent: Set<FaultOutcome> {
-      switch fault.effect {
-      case .throttle: [.answered]
-      // The clock may move before the head is read.
-      case .stall: [.failed(.timeout, .answered), .failed(.timeout, .maybeSent)]
-      case .close, .halfClose, .truncate: [.failed(.broken, .answered)]
-      case .reset: [.failed(.broken, .answered), .failed(.broken, .maybeSent)]
-      case .garbage: framing == .counted ? [.otherContent] : [.failed(.malformedResponse, .answered)]
-      case .flood: [.failed(.contentTooLarge, .answered)]
-      }
-    }
-
-    private var behindTheAnswer: Set<FaultOutcome> {
-      if case .reset = fault.effect { return [.answered, .failed(.broken, .answered), .failed(.broken, .maybeSent)] }
-      return [.answered]
     }
   }
+
+  private var duringHandshake: Set<FaultOutcome> {
+    switch fault.effect {
+    case .throttle: [.answered]
+    // The call's deadline does not depend on the transport's progress.
+    case .stall: [.failed(.timeout, .notSent), .failed(.timeout, .maybeSent)]
+    case .close, .halfClose, .reset, .truncate, .garbage, .flood:
+      [.failed(.tls, .notSent), .failed(.connectionFailed, .notSent)]
+    }
+  }
+
+  private var onConnect: Set<FaultOutcome> {
+    switch fault.effect {
+    case .throttle: [.answered]
+    case .stall: [.failed(.timeout, .maybeSent)]
+    case .close, .halfClose, .reset:
+      [.answered, .failed(.connectionLost, .maybeSent), .failed(.connectionFailed, .notSent)]
+    case .truncate: [.failed(.connectionLost, .maybeSent)]
+    case .garbage: [.answered, .failed(.malformedResponse, .maybeSent)]
+    // A response sent before the request arrives looks like a response to it.
+    case .flood: [.answered, .otherContent]
+    }
+  }
+
+  private var beforeTheHead: Set<FaultOutcome> {
+    switch fault.effect {
+    case .throttle: [.answered]
+    case .stall: [.failed(.timeout, .maybeSent)]
+    case .close, .halfClose, .reset, .truncate: [.failed(.connectionLost, .maybeSent)]
+    case .garbage, .flood: [.failed(.malformedResponse, .maybeSent)]
+    }
+  }
+
+  private var insideTheContent: Set<FaultOutcome> {
+    switch fault.effect {
+    case .throttle: [.answered]
+    // The clock may move before the head is read.
+    case .stall: [.failed(.timeout, .responded), .failed(.timeout, .maybeSent)]
+    case .close, .halfClose, .truncate: [.failed(.connectionLost, .responded)]
+    case .reset: [.failed(.connectionLost, .responded), .failed(.connectionLost, .maybeSent)]
+    case .garbage: framing == .counted ? [.otherContent] : [.failed(.malformedResponse, .responded)]
+    case .flood: [.failed(.contentTooLarge, .responded)]
+    }
+  }
+
+  private var behindTheAnswer: Set<FaultOutcome> {
+    if case .reset = fault.effect {
+      return [.answered, .failed(.connectionLost, .responded), .failed(.connectionLost, .maybeSent)]
+    }
+    return [.answered]
+  }
+}
 #endif

@@ -1,99 +1,99 @@
 #if NIO
-  import ApusCore
-  package import ApusTestServer
-  import ApusTesting
-  import HTTPTypes
+import ApusCore
+package import ApusTestServer
+import ApusTesting
+import HTTPTypes
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// One fault of the matrix, with one framing of the response, and the outcome of the call that suffers it.
+/// One fault of the matrix, with one framing of the response, and the outcome of the call that suffers it.
+///
+/// The fault happens to the first connection or request. The next call must succeed on the same transport, and
+/// nothing may be left behind.
+package struct FaultCase: Sendable, CustomStringConvertible {
+  /// The framing of the response's content.
+  package enum Framing: String, Sendable, CaseIterable {
+    case counted, chunked
+  }
+
+  /// The fault, without the occasion.
+  package let fault: Fault
+  /// The framing of the response's content.
+  package let framing: Framing
+
+  /// All cases.
+  package static let all = Fault.matrix.flatMap { fault in
+    Framing.allCases.map { FaultCase(fault: fault, framing: $0) }
+  }
+
+  /// Effect, trigger and framing.
+  package var description: String { "\(fault), \(framing)" }
+
+  private static let text = "abcdefghijklmnopqrstuvwxyz"
+
+  private var reply: Reply {
+    let bytes = Array(Self.text.utf8)
+    return framing == .counted ? .status(200, content: bytes) : .chunked([bytes])
+  }
+
+  /// Causes the fault and returns the outcome of the call.
   ///
-  /// The fault happens to the first connection or request. The next call must succeed on the same transport, and
-  /// nothing may be left behind.
-  package struct FaultCase: Sendable, CustomStringConvertible {
-    /// The framing of the response's content.
-    package enum Framing: String, Sendable, CaseIterable {
-      case counted, chunked
-    }
-
-    /// The fault, without the occasion.
-    package let fault: Fault
-    /// The framing of the response's content.
-    package let framing: Framing
-
-    /// All cases.
-    package static let all = Fault.matrix.flatMap { fault in
-      Framing.allCases.map { FaultCase(fault: fault, framing: $0) }
-    }
-
-    /// Effect, trigger and framing.
-    package var description: String { "\(fault), \(framing)" }
-
-    private static let text = "abcdefghijklmnopqrstuvwxyz"
-
-    private var reply: Reply {
-      let bytes = Array(Self.text.utf8)
-      return framing == .counted ? .status(200, content: bytes) : .chunked([bytes])
-    }
-
-    /// Causes the fault and returns the outcome of the call.
-    ///
-    /// - Throws: what ``TransportKind/run(_:_:_:body:)`` finds left behind; the error of the next call.
-    package func outcome(on kind: TransportKind) async throws -> FaultOutcome {
-      let gate = Gate()
-      let clock = ManualClock()
-      var settings = ClientSettings()
-      settings.runtime.clock = clock
-      settings.contentLimit = 64 << 10
-      let options = TestServer.Options(faults: [suffered(stallingAt: gate)])
-      let reply = reply
-      return try await kind.run(options, settings) { _ in
-        reply
-      } body: { server, client in
-        let call = Task { try await client.send(Self.question.content(.text("hello world"))) }
-        if case .stall = fault.effect {
-          try await gate.waitForArrivals(1)
-          // A stall after the response affects nobody who has read it.
-          if fault.trigger != .end { clock.advance(by: .seconds(2)) }
-        }
-        let outcome = await FaultOutcome(of: call, expecting: Self.text)
-        gate.open()
-        if mustDrop(after: outcome), !kind.gaps.contains(.idleConnections) {
-          try await server.wait { $0.openConnections == 0 }
-        }
-        let next = try await client.send(Self.question)
-        guard String(decoding: next.data, as: UTF8.self) == Self.text else {
-          throw ConformanceFailure("the next call was answered \(next.data.count) other bytes")
-        }
-        return outcome
+  /// - Throws: what ``TransportKind/run(_:_:_:body:)`` finds left behind; the error of the next call.
+  package func outcome(on kind: TransportKind) async throws -> FaultOutcome {
+    let gate = Gate()
+    let clock = ManualClock()
+    var settings = ClientSettings()
+    settings.runtime.clock = clock
+    settings.contentLimit = 64 << 10
+    let options = TestServer.Options(faults: [suffered(stallingAt: gate)])
+    let reply = reply
+    return try await kind.run(options, settings) { _ in
+      reply
+    } body: { server, client in
+      let call = Task { try await client.send(Self.question.content(.text("hello world"))) }
+      if case .stall = fault.effect {
+        try await gate.waitForArrivals(1)
+        // A stall after the response affects nobody who has read it.
+        if fault.trigger != .end { clock.advance(by: .seconds(2)) }
       }
-    }
-
-    /// A POST, which is sent once.
-    private static var question: Request<Content> {
-      Request(method: .post, path: "/", mapping: .content).accepting(.any).timeout(.seconds(1))
-    }
-
-    /// The fault, on the occasion under test.
-    private func suffered(stallingAt gate: Gate) -> Fault {
-      var fault = fault
-      fault.scope = fault.trigger == .connect ? .connection(0) : .request(0)
-      if case .stall = fault.effect { fault.effect = .stall(until: gate) }
-      return fault
-    }
-
-    /// Whether the connection cannot be reused although the call has its response: unsolicited bytes came, or it was
-    /// closed.
-    private func mustDrop(after outcome: FaultOutcome) -> Bool {
-      if outcome == .otherContent { return true }
-      switch fault.effect {
-      case .stall, .throttle: return false
-      case .close, .halfClose, .reset, .truncate, .garbage, .flood: return fault.trigger == .end
+      let outcome = await FaultOutcome(of: call, expecting: Self.text)
+      gate.open()
+      if mustDrop(after: outcome), !kind.gaps.contains(.idleConnections) {
+        try await server.wait { $0.openConnections == 0 }
       }
+      let next = try await client.send(Self.question)
+      guard String(decoding: next.data, as: UTF8.self) == Self.text else {
+        throw ConformanceFailure("the next call was answered \(next.data.count) other bytes")
+      }
+      return outcome
     }
   }
+
+  /// A POST, which is sent once.
+  private static var question: Request<Content> {
+    Request(method: .post, path: "/", mapping: .content).accepting(.any).timeout(.seconds(1))
+  }
+
+  /// The fault, on the occasion under test.
+  private func suffered(stallingAt gate: Gate) -> Fault {
+    var fault = fault
+    fault.scope = fault.trigger == .connect ? .connection(0) : .request(0)
+    if case .stall = fault.effect { fault.effect = .stall(until: gate) }
+    return fault
+  }
+
+  /// Whether the connection cannot be reused although the call has its response: unsolicited bytes came, or it was
+  /// closed.
+  private func mustDrop(after outcome: FaultOutcome) -> Bool {
+    if outcome == .otherContent { return true }
+    switch fault.effect {
+    case .stall, .throttle: return false
+    case .close, .halfClose, .reset, .truncate, .garbage, .flood: return fault.trigger == .end
+    }
+  }
+}
 #endif

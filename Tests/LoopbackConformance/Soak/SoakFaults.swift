@@ -1,47 +1,47 @@
 #if NIO
-  import ApusTestServer
-  import ApusTesting
+import ApusTestServer
+import ApusTesting
 
-  /// Random faults of the matrix, the same for the same seed: one for about every fourth request, and one for every
-  /// eighth connection.
-  enum SoakFaults {
-    static func all(seed: UInt64, _ gaps: Set<TransportKind.Gap>) -> [Fault] {
-      let faults = Fault.matrix.filter { !gaps.contains(.brokenAnswers) || !$0.breaksHeads }
-      let onConnect = faults.filter { $0.trigger == .connect }
-      let later = faults.filter { $0.trigger != .connect }
-      return onConnect.enumerated().map { index, fault in
-        fault.brief { drawn(seed, $0.connection, of: onConnect.count * 8) == index }
-      }
-        + later.enumerated().map { index, fault in
-          fault.brief { occasion in
-            guard let request = occasion.request else { return false }
-            return drawn(~seed, SoakCall.number(in: request.target), of: later.count * 4) == index
-          }
+/// Random faults of the matrix, the same for the same seed: one for about every fourth request, and one for every
+/// eighth connection.
+enum SoakFaults {
+  static func all(seed: UInt64, _ gaps: Set<TransportKind.Gap>) -> [Fault] {
+    let faults = Fault.matrix.filter { !gaps.contains(.brokenAnswers) || !$0.breaksHeads }
+    let onConnect = faults.filter { $0.trigger == .connect }
+    let later = faults.filter { $0.trigger != .connect }
+    return onConnect.enumerated().map { index, fault in
+      fault.brief { drawn(seed, $0.connection, of: onConnect.count * 8) == index }
+    }
+      + later.enumerated().map { index, fault in
+        fault.brief { occasion in
+          guard let request = occasion.request else { return false }
+          return drawn(~seed, SoakCall.number(in: request.target), of: later.count * 4) == index
         }
-    }
+      }
+  }
 
-    private static func drawn(_ seed: UInt64, _ number: Int, of count: Int) -> Int {
-      var generator = SeededGenerator(seed: seed &* 0x9e37_79b9 &+ UInt64(truncatingIfNeeded: number))
-      return Int.random(in: 0..<count, using: &generator)
+  private static func drawn(_ seed: UInt64, _ number: Int, of count: Int) -> Int {
+    var generator = SeededGenerator(seed: seed &* 0x9e37_79b9 &+ UInt64(truncatingIfNeeded: number))
+    return Int.random(in: 0..<count, using: &generator)
+  }
+}
+
+extension Fault {
+  /// Whether it may cut a head after a line, or put arbitrary bytes into one.
+  var breaksHeads: Bool {
+    switch effect {
+    case .truncate, .garbage, .flood: true
+    case .close, .halfClose, .reset, .stall, .throttle: false
     }
   }
 
-  extension Fault {
-    /// Whether it may cut a head after a line, or put arbitrary bytes into one.
-    var breaksHeads: Bool {
-      switch effect {
-      case .truncate, .garbage, .flood: true
-      case .close, .halfClose, .reset, .stall, .throttle: false
-      }
-    }
-
-    /// The fault, on the occasions of `covers`; with a small flood, and a throttle that ends soon.
-    fileprivate func brief(_ covers: @escaping @Sendable (Occasion) -> Bool) -> Fault {
-      switch effect {
-      case .flood: Fault(at: trigger, .flood(upTo: 96 << 10), on: .matching(covers))
-      case .throttle: Fault(at: trigger, .throttle(bytes: 16 << 10), on: .matching(covers))
-      default: Fault(at: trigger, effect, on: .matching(covers))
-      }
+  /// The fault, on the occasions of `covers`; with a small flood, and a throttle that ends soon.
+  fileprivate func brief(_ covers: @escaping @Sendable (Occasion) -> Bool) -> Fault {
+    switch effect {
+    case .flood: Fault(at: trigger, .flood(upTo: 96 << 10), on: .matching(covers))
+    case .throttle: Fault(at: trigger, .throttle(bytes: 16 << 10), on: .matching(covers))
+    default: Fault(at: trigger, effect, on: .matching(covers))
     }
   }
+}
 #endif

@@ -122,22 +122,22 @@ struct BatchFlagsTests {
   }
 
   #if !canImport(Security)
-    @Test("Lines that need what URLSession does not support fail, and nothing is sent")
-    func urlSession() async throws {
-      try await TestServer.with { _ in
-        .text("never")
-      } body: { server in
-        let pin = "127.0.0.1=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-        let arguments = ["--transport", "urlsession", "--pin", pin]
-        let input = line(1, "\(server.origin)/") + line(2, "\(server.origin)/")
-        let run = try await ToolRun.of(["batch"] + arguments, .init(input: Data(input.utf8)))
-        #expect(run.status == 0)
-        let answers = try run.results().values
-        #expect(answers.map(\.code) == ["invalidRequest", "invalidRequest"])
-        #expect(answers.map(\.requestState) == ["notSent", "notSent"])
-        #expect(server.exchanges.isEmpty)
-      }
+  @Test("Lines that need what URLSession does not support fail, and nothing is sent")
+  func urlSession() async throws {
+    try await TestServer.with { _ in
+      .text("never")
+    } body: { server in
+      let pin = "127.0.0.1=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+      let arguments = ["--transport", "urlsession", "--pin", pin]
+      let input = line(1, "\(server.origin)/") + line(2, "\(server.origin)/")
+      let run = try await ToolRun.of(["batch"] + arguments, .init(input: Data(input.utf8)))
+      #expect(run.status == 0)
+      let answers = try run.results().values
+      #expect(answers.map(\.code) == ["invalidRequest", "invalidRequest"])
+      #expect(answers.map(\.requestState) == ["notSent", "notSent"])
+      #expect(server.exchanges.isEmpty)
     }
+  }
   #endif
 
   @Test("--trace prints the trace of each call to standard error, and results stay JSON lines")

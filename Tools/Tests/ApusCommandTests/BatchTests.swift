@@ -147,7 +147,7 @@ struct BatchTests {
         """
       let lines = try await ToolRun.of("batch", input: input).results()
       #expect(lines[1]?.code == "timeout" && lines[1]?.requestState == "maybeSent")
-      #expect(lines[2]?.code == "contentTooLarge" && lines[2]?.requestState == "answered")
+      #expect(lines[2]?.code == "contentTooLarge" && lines[2]?.requestState == "responded")
       #expect(lines[3]?.status == 200)
       #expect(lines[4]?.code == "connectionFailed" && lines[4]?.requestState == "notSent")
     }

@@ -39,7 +39,7 @@ struct RetryTests {
       #expect(run.status == 0)
       let answers = try run.results().values
       #expect(answers.compactMap(\.status) == [200])
-      #expect(answers.compactMap(\.code) == ["broken"])
+      #expect(answers.compactMap(\.code) == ["connectionLost"])
       #expect(answers.compactMap(\.requestState) == ["maybeSent"])
       #expect(server.exchanges.map(\.connection) == [0, 0])
     }
@@ -59,7 +59,7 @@ struct RetryTests {
       let run = try await ToolRun.of(["send", server.origin + "/here"] + arguments)
       #expect(run.status == status)
       #expect(run.text == text)
-      #expect(run.error.contains("broken, maybeSent") == (status == 56), "\(run.error)")
+      #expect(run.error.contains("connectionLost, maybeSent") == (status == 56), "\(run.error)")
       let again = status == 0 ? ["/there on 1"] : []
       #expect(server.exchanges.map { "\($0.target) on \($0.connection)" } == ["/here on 0", "/there on 0"] + again)
     }

@@ -170,10 +170,10 @@ struct SendTests {
       #expect(run.status == 0)
       #expect(server.exchanges.first?.text == #"{"a":"b"}"#)
       #if !canImport(Security)
-        let hash = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-        let pinned = try await ToolRun.of("send", "--transport", "urlsession", server.origin, "--pin", hash)
-        #expect(pinned.status == 3)
-        #expect(server.exchanges.count == 1)
+      let hash = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+      let pinned = try await ToolRun.of("send", "--transport", "urlsession", server.origin, "--pin", hash)
+      #expect(pinned.status == 3)
+      #expect(server.exchanges.count == 1)
       #endif
     }
   }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Signing up, in and out.
+/// The routes for signing up, in and out.
 ///
 /// - `POST /accounts` `{name, email, password}`: 201 `{id, name, email}`
 /// - `GET /accounts/me`: `{id, name, email}`
@@ -63,8 +63,8 @@ struct AccountRoutes {
     }
   }
 
-  /// Takes the refresh token only, because the access token may have expired. The response does not tell whether the
-  /// token was valid (RFC 7009 §2.2).
+  /// Requires only the refresh token, because the access token may have expired. The response does not reveal whether
+  /// the token was valid (RFC 7009 §2.2).
   @Sendable
   private func revoke(_ request: Request, _: BackendContext) async throws -> Response {
     let token = OpaqueToken(text: try await Content.decode(RefreshInput.self, from: request).validated())

@@ -37,7 +37,7 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// Returns the account with an e-mail address when the password is correct.
+  /// Returns the account with an e-mail address if the password is correct.
   func account(email: String, password: String) async throws -> Account? {
     let found = try await database.pool.read { db in
       try Row.fetchOne(db, sql: "SELECT * FROM accounts WHERE email = ?", arguments: [email])

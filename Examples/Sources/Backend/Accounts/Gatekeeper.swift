@@ -41,12 +41,13 @@ enum BearerToken {
 
 /// Problems with status 401 and their `WWW-Authenticate` field (RFC 6750 §3).
 enum Challenge {
-  /// Credentials are missing. The challenge has no error code, as no token was wrong (RFC 6750 §3.1).
+  /// Credentials are missing. The challenge has no error code, because the request contained no token (RFC 6750
+  /// §3.1).
   static func missing(realm: String) -> Problem {
     problem("This resource is for signed-in clients.", #"Bearer realm="\#(quoted(realm))""#)
   }
 
-  /// A sign-in failed. The challenge has no error code, as no token was involved.
+  /// A sign-in failed. The challenge has no error code, because the request contained no token.
   static func refused(realm: String, _ description: String) -> Problem {
     problem(description, #"Bearer realm="\#(quoted(realm))", error_description="\#(quoted(description))""#)
   }

@@ -5,12 +5,12 @@ import Foundation
 struct Tokens: Encodable, Sendable {
   let accessToken: String
   let refreshToken: String
-  /// The lifetime in seconds, with fractions; `nil` keeps it from the client.
+  /// The lifetime in seconds, with fractions; `nil` omits it from the response.
   let expiresIn: Double?
   let tokenType = "Bearer"
 }
 
-/// The lifetimes of tokens, and whether clients are told that of access tokens.
+/// The lifetimes of tokens, and whether responses contain the lifetime of access tokens.
 struct TokenLifetimes: Sendable {
   let access: Duration
   let refresh: Duration

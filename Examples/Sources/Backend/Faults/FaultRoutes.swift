@@ -4,19 +4,19 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Misbehaviour on request, for clients that must cope with it.
+/// Routes that misbehave on request, to show how clients handle faults.
 ///
 /// - `GET /faults/stall`: no response until the client disconnects
-/// - `GET /faults/slow?ms=`: `{"slept_ms": ms}` after that delay
-/// - `GET /faults/drip?bytes=&ms=`: text of that many bytes, one every `ms` milliseconds
+/// - `GET /faults/slow?ms=`: `{"slept_ms": ms}` after `ms` milliseconds
+/// - `GET /faults/drip?bytes=&ms=`: text of `bytes` bytes, one every `ms` milliseconds
 /// - `GET /faults/malformed`: 200 with truncated JSON
 /// - `GET /faults/wrong-shape`: 200 with a page of friends whose members have the wrong types
 /// - `GET /faults/redirect?to=`: 302 to that URL
 /// - `GET /faults/status/{code}?retry_after=`: that status (200 to 599); a problem from 400 on
 /// - `GET /faults/flaky?key=&failures=&retry_after=`: 503 for the first `failures` requests with this key, then 200
 ///
-/// Routes with `retry_after` (seconds) accept `retry_after_ms` too, which is sent as the field `retry-after-ms` that some
-/// servers use. Demos and tests need not wait for a whole second then.
+/// Routes with `retry_after` (seconds) accept `retry_after_ms` too. It is sent as the field `retry-after-ms`, which
+/// some servers use, so that demos and tests need not wait for a whole second.
 struct FaultRoutes {
   let flakyAttempts: FlakyAttempts
 
@@ -111,7 +111,7 @@ struct FaultRoutes {
 
 /// Counts the attempts at flaky requests.
 final class FlakyAttempts: Sendable {
-  /// Clients choose the keys, so their number is limited.
+  /// Clients choose the keys, so the number of keys is limited.
   private static let mostKeys = 10_000
 
   private let attempts = Mutex<[String: Int]>([:])

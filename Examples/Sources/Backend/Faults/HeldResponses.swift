@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds responses of a backend back after the work is done, until they are released, to show how clients handle late
+/// Delays responses of a backend after the work is done, until they are released, to show how clients handle late
 /// responses.
 ///
 /// ```swift

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Loses responses of a backend after the work is done. The client gets a 502 instead, as from a gateway whose server
+/// Drops responses of a backend after the work is done. The client gets a 502 instead, as from a gateway whose server
 /// closed the connection.
 ///
 /// ```swift
@@ -15,16 +15,16 @@ public final class LostResponses: Sendable {
   /// Creates an object that loses no responses.
   public init() {}
 
-  /// Loses the next responses to requests with a method and a path.
+  /// Drops the next responses to requests with a method and a path.
   ///
   /// - Parameters:
   ///   - subject: method and path without the query, for example `POST /friends`.
-  ///   - count: the number of responses to lose. Default: 1.
+  ///   - count: the number of responses to drop. Default: 1.
   public func lose(_ subject: String, count: Int = 1) {
     counts.withLock { $0[subject] = count }
   }
 
-  /// Whether the response to a request is lost. Counts down.
+  /// Whether the response to a request is dropped. Counts down.
   func takes(_ subject: String) -> Bool {
     counts.withLock { counts in
       guard let count = counts[subject], count > 0 else { return false }

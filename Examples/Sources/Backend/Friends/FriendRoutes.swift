@@ -4,8 +4,8 @@ import Hummingbird
 /// An account's friends; every route needs a bearer token.
 ///
 /// - `GET /friends?page=&per_page=&category=`: `{items: [friend], page, total_pages, total_results}`
-/// - `POST /friends` `{name, email?}`: 201 friend, with `Location`. Requests with the same `Idempotency-Key` within a day
-///   add one friend and get the same response
+/// - `POST /friends` `{name, email?}`: 201 friend, with `Location`. Requests with the same `Idempotency-Key` within a
+///   day add one friend and get the same response.
 /// - `GET /friends/categories`: `{items: [{name, count}]}`
 /// - `GET /friends/{id}`: friend
 /// - `DELETE /friends/{id}`: 204
@@ -83,7 +83,8 @@ struct FriendRoutes {
     .json(["items": try await friends.categories(of: principal.account.id)])
   }
 
-  /// The same for a friend of another account, so that the response does not reveal whether there is one.
+  /// The response to unknown ids, and to ids of other accounts' friends, so that it does not reveal whether such a
+  /// friend exists.
   private static let unknown = Problem.notFound("There is no such friend.")
 }
 

@@ -83,7 +83,7 @@ struct FriendStore: Sendable {
     }
   }
 
-  /// Moves a friend to a category, or out of all. Returns the friend if there is one.
+  /// Moves a friend to a category, or out of all categories. Returns the friend; `nil` if there is none.
   func put(_ id: Int64, in category: String?, of account: Int64) async throws -> Friend? {
     try await database.pool.write { db in
       try Friend.fetchOne(

@@ -4,7 +4,7 @@ import Hummingbird
 /// The reason for rejecting a request, sent as problem details (RFC 9457).
 struct Problem: Error, Equatable {
   var status: HTTPResponse.Status
-  /// A sentence for a person about this request.
+  /// A sentence about this request, for people.
   var detail: String
   /// The error code that a standard requires besides the status; `nil` for none.
   var error: String?
@@ -46,7 +46,7 @@ extension Problem {
     return Problem(.methodNotAllowed, "This resource supports only \(names).", fields: [.allow: names])
   }
 
-  /// Without the cause, which belongs in the server's own log.
+  /// Does not contain the cause, which belongs in the server's log.
   static let internalError = Problem(.internalServerError, "The server failed to process the request.")
 }
 

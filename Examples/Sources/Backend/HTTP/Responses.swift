@@ -11,7 +11,7 @@ extension Response {
     // Sorted, so that equal values give equal bytes.
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(value) else {
-      // Only a number that is not finite gets here.
+      // Reached only for a number that is not finite.
       return Response(status: .internalServerError)
     }
     return Response(

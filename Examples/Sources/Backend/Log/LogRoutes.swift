@@ -24,7 +24,7 @@ struct LogRoutes {
     }
   }
 
-  /// Not `Response.json`, because the dates need a strategy of their own.
+  /// Not `Response.json`, because the dates need another strategy.
   private static func response(_ rows: [LoggedExchange]) -> Response {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase

@@ -10,7 +10,7 @@ import Hummingbird
 /// - `GET /3/movie/{id}/videos`: `{id, results: [{id, name, type, site, key, size, official}]}`
 struct MovieRoutes {
   private static let base = "/3"
-  /// The page size of that API.
+  /// TheMovieDB's page size.
   private static let pageSize = 20
 
   let films: FilmStore
@@ -57,7 +57,7 @@ struct MovieRoutes {
     }
   }
 
-  /// Whether errors of this path have that API's format.
+  /// Whether errors of this path have TheMovieDB's format.
   static func owns(path: String) -> Bool { path == base || path.hasPrefix("\(base)/") }
 
   func add(to routes: inout Routes) {

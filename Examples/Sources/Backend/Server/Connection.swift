@@ -120,10 +120,10 @@ final class Connections: Sendable {
 
 /// A channel handler that reports when a client connects, disconnects, and has received a whole response.
 ///
-/// All three run on the connection's event loop, so they are in order: a client that disconnects right after its response
-/// is never counted as one that left early. The server allows half-closed connections, so a closed socket arrives as
-/// `inputClosed` rather than as a closed channel. A client that closes only its sending side counts as gone; no HTTP
-/// client does that.
+/// All three events run on the connection's event loop, so they are in order: a client that disconnects right after
+/// its response never counts as having left early. The server allows half-closed connections, so a closed socket is
+/// reported as `inputClosed` rather than as a closed channel. A client that closes only its sending side counts as
+/// gone; no HTTP client does that.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart

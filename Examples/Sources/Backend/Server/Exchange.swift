@@ -62,7 +62,8 @@ final class Exchange: Sendable {
   }
 }
 
-/// The responder in front of the router: finds the connection, adds latency, holds or loses the response, and logs it.
+/// The responder in front of the router: finds the connection, adds latency, holds or drops the response, and logs
+/// it.
 struct ExchangeResponder<Router: HTTPResponder<BackendContext>>: HTTPResponder {
   let router: Router
   let connections: Connections
@@ -80,7 +81,7 @@ struct ExchangeResponder<Router: HTTPResponder<BackendContext>>: HTTPResponder {
     let subject = "\(request.method.rawValue) \(request.uri.path)"
     await held.pass(subject)
     if lost.takes(subject) { response = Problem(.badGateway, "The response was lost.").response() }
-    // A client would take content after a response to HEAD for the next response.
+    // A client would read content after a response to HEAD as the next response.
     if request.method == .head { response = response.createHeadResponse() }
     // Before the head is written, so that a client with the response finds its status in the log.
     context.exchange?.responding(status: response.status.code, contentLength: response.body.contentLength)

@@ -7,8 +7,8 @@ import NIOHTTP1
 
 /// The HTTP server with logging of every exchange.
 ///
-/// It wraps the server's own responder, because a middleware does not learn that a response could not be written.
-/// ``ConnectionHandler`` sees that one was.
+/// It wraps the server's own responder, because a middleware is not notified when a response cannot be written.
+/// ``ConnectionHandler`` sees that a response was written.
 struct RecordedServer: Sendable {
   let connections: Connections
   let log: ExchangeLog

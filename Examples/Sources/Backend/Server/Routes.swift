@@ -3,7 +3,7 @@ import Hummingbird
 
 /// The routes of the server.
 ///
-/// The templates are kept as well, because the router responds with 404 where 405 is due.
+/// The templates are kept as well, because the router responds with 404 where 405 is correct.
 struct Routes {
   typealias Handler = @Sendable (Request, BackendContext) async throws -> Response
 

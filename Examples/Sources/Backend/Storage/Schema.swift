@@ -40,7 +40,7 @@ enum Schema {
     }
   }
 
-  /// Groups tokens in pairs, see ``SessionStore``. Ends older sessions, for which token use was not recorded.
+  /// Groups tokens in pairs, see ``SessionStore``. Ends earlier sessions, for which token use was not recorded.
   @Sendable
   private static func countPairs(_ db: GRDB.Database) throws {
     for table in ["access_tokens", "refresh_tokens", "sessions"] { try db.execute(sql: "DELETE FROM \(table)") }
@@ -69,7 +69,8 @@ enum Schema {
     }
   }
 
-  /// Friends added with an idempotency key. Does not reference the friend: after a removal the key still adds no friend.
+  /// Friends added with an idempotency key. The rows do not reference the friend, so a repeated key adds no friend
+  /// even after a removal.
   @Sendable
   private static func createAdditions(_ db: GRDB.Database) throws {
     try db.create(table: "additions") { table in

@@ -88,7 +88,7 @@ struct StoredSessionScene: Scene {
 public struct RestartableApp: Sendable {
   private let folder: String
   private let server: BaseURL
-  let credentials: FileCredentials
+  let credentials: FileCredentialsStore
   let accounts: LiveAccountsService
 
   /// Opens the app's files.
@@ -97,13 +97,13 @@ public struct RestartableApp: Sendable {
   ///   - folder: contains the encrypted file and its key.
   ///   - server: the address of the accounts server.
   public init(folder: String, server: BaseURL) {
-    let credentials = FileCredentials(at: "\(folder)/session/credentials", key: .file("\(folder)/key"))
+    let credentials = FileCredentialsStore(at: "\(folder)/session/credentials", key: .file("\(folder)/key"))
     self.folder = folder
     self.server = server
     self.credentials = credentials
     accounts = LiveAccountsService(
       client: Client(baseURL: server) {
-        $0.suit(.app)
+        $0.apply(.app)
         $0.authentication = .accounts(credentials)
       }, credentials: credentials)
   }

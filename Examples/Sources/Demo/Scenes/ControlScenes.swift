@@ -9,7 +9,7 @@ struct CancelScene: Scene {
   func play(in world: World) async throws -> [Claim] {
     let (stage, app) = (world.stage, world.app)
     let position = try await world.staging.log.position()
-    async let export = isCancelled { try await app.send(.stalled().id("export", whenRunning: .refuse)) }
+    async let export = isCancelled { try await app.send(.stalled().id("export", onDuplicate: .refuse)) }
     async let image = isCancelled { try await app.send(.stalled().tag("images")) }
     async let other = isCancelled { try await app.send(.stalled().tag("images")) }
     try await world.staging.log.waitForArrivals(3, of: "GET /faults/stall", since: position)
@@ -34,7 +34,7 @@ struct CancelScene: Scene {
   }
 }
 
-/// The trace of one call, as a timeline.
+/// The trace of a call, as a timeline.
 struct TraceScene: Scene {
   let title = "The trace of a call: where its time went"
 

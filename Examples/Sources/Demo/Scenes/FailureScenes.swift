@@ -9,7 +9,7 @@ struct StalledServerScene: Scene {
     let error = try await showFailure(.timeout, on: world.stage) { [app = world.app] in
       try await app.send(.stalled().timeout(.milliseconds(600)))
     }
-    world.stage.note("phase after 600 ms: \(error.phase); the connection was closed at once")
+    world.stage.note("phase after 600 ms: \(error.phase); the connection was closed immediately")
     return [Claim(name: "stalled", server: world.staging, subject: "GET /faults/stall", expected: "left")]
   }
 }
@@ -22,17 +22,17 @@ struct DeadlineScene: Scene {
 
   func play(in world: World) async throws -> [Claim] {
     let (stage, log) = (world.stage, world.staging.log)
-    let scheduler = Scheduler(SchedulingLimits(perOrigin: 1))
+    let scheduler = Scheduler(ConcurrencyLimits(perOrigin: 1))
     let client = try Client(baseURL: world.staging.url()) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.scheduler = scheduler
     }
     let position = try await log.position()
     // Occupies the only permit until it is cancelled.
-    let busy = Task { try await client.send(.stalled().id("busy", whenRunning: .refuse)) }
+    let busy = Task { try await client.send(.stalled().id("busy", onDuplicate: .refuse)) }
     try await log.waitForArrivals(1, of: Self.stall, since: position)
     let patient = Task { try await client.send(.stalled().timeout(.milliseconds(700))) }
-    try await wait(until: "a call is queued") { scheduler.waiting >= 1 }
+    try await wait(until: "a call is queued") { scheduler.queuedCount >= 1 }
     let waiting = try await showFailure(.timeout, on: stage) {
       try await client.send(.slow().timeout(.milliseconds(200)))
     }
@@ -51,8 +51,8 @@ struct DeadlineScene: Scene {
     let busyServer = try await showFailure(.rejected, on: stage) {
       try await client.send(.busy(retryAfter: 5).timeout(.seconds(1)))
     }
-    let isNotRetried = busyServer.failedAttempts.last?.decision == .end(.deadlineTooNear)
-    stage.note("the server asks for a retry in 5 s, but the call has only 1 s: it fails at once")
+    let isNotRetried = busyServer.failedAttempts.last?.decision == .giveUp(.deadlineTooNear)
+    stage.note("the server asks for a retry in 5 s, but the call has only 1 s left: it fails immediately")
     return [
       Claim(name: "stalled-calls", server: world.staging, subject: Self.stall, expected: "left ×3"),
       Claim(name: "never-sent", server: world.staging, subject: "GET /faults/slow", expected: "nothing"),
@@ -61,7 +61,7 @@ struct DeadlineScene: Scene {
         "phases", "phases in which three deadlines passed", expected: "waiting, awaitingHead, awaitingHead",
         shown: "\(waiting.phase), \(sent.phase), \(second.phase)"),
       .app(
-        "no-late-retry", "why there was no second attempt", expected: "the deadline is too near",
+        "no-late-retry", "the reason for no second attempt", expected: "the deadline is too near",
         shown: isNotRetried ? "the deadline is too near" : "another reason"),
     ]
   }
@@ -74,7 +74,7 @@ struct DeadlineScene: Scene {
   }
 }
 
-/// An overloaded server that names a delay: the call is retried after it.
+/// An overloaded server that names a delay: the call is retried after that delay.
 struct RetryScene: Scene {
   let title = "An overloaded server: the call is retried after the delay the server names"
 
@@ -83,7 +83,7 @@ struct RetryScene: Scene {
     let response = try await world.app.response(to: .flaky(key, failures: 2, retryAfter: 400))
     for line in "\(response.trace)".split(separator: "\n") { world.stage.note(String(line)) }
     let delays = response.trace.failedAttempts.map { attempt in
-      if case .again(_, .serverDelay) = attempt.decision { "the server's" } else { "another" }
+      if case .retry(_, .serverDelay) = attempt.decision { "the server's" } else { "another" }
     }
     return [
       Claim(name: "retried", server: world.staging, subject: "GET /faults/flaky", expected: "503 ×2, 200"),
@@ -101,8 +101,8 @@ struct CircuitBreakerScene: Scene {
   func play(in world: World) async throws -> [Claim] {
     let (stage, journal) = (world.stage, Journal())
     let client = try Client(baseURL: world.staging.url()) {
-      var policy = BreakerPolicy.interactive
-      policy.firstOpening = .milliseconds(400)
+      var policy = BreakerPolicy.app
+      policy.openDuration = .milliseconds(400)
       $0.breaker = CircuitBreaker(policy) { journal.add(Self.text(of: $0.status)) }
       // One attempt for each call, so that failures can be counted.
       $0.retry = .none
@@ -111,8 +111,8 @@ struct CircuitBreakerScene: Scene {
     for _ in 1...4 { try await failure(.rejected) { try await client.send(endpoint) } }
     try await showFailure(.rejected, on: stage) { try await client.send(endpoint) }
     stage.say("That was the fifth failure in a row. The next calls are refused without being sent:")
-    for _ in 1...2 { try await failure(.declined) { try await client.send(endpoint) } }
-    let refused = try await showFailure(.declined, on: stage) { try await client.send(endpoint) }
+    for _ in 1...2 { try await failure(.refused) { try await client.send(endpoint) } }
+    let refused = try await showFailure(.refused, on: stage) { try await client.send(endpoint) }
     let pause = (refused.retryAfter ?? .zero) + .milliseconds(20)
     stage.say("After \(Int(pause / .milliseconds(1))) ms one call probes the server; it and the next succeed.")
     try await Task.sleep(for: pause)
@@ -145,7 +145,7 @@ struct MalformedResponseScene: Scene {
     let truncated = try await showFailure(.decoding, on: world.stage) { try await app.send(.truncatedFriends()) }
     world.stage.note(truncated.detail)
     let misshapen = try await showFailure(.decoding, on: world.stage) { try await app.send(.misshapenFriends()) }
-    world.stage.note("\(misshapen.detail), at \(misshapen.place ?? "the top")")
+    world.stage.note("\(misshapen.detail), at \(misshapen.codingPath ?? "the top")")
     return [
       Claim(name: "malformed", server: world.staging, subject: "GET /faults/malformed", expected: "200"),
       Claim(name: "wrong-shape", server: world.staging, subject: "GET /faults/wrong-shape", expected: "200"),
@@ -153,25 +153,25 @@ struct MalformedResponseScene: Scene {
   }
 }
 
-/// A server that is down: five calls try to connect, then the circuit breaker refuses the sixth at once.
+/// A server that is down: five calls try to connect, then the circuit breaker refuses the sixth immediately.
 struct ServerDownScene: Scene {
   let title = "A server that is down: after five calls, the circuit breaker refuses"
 
   func play(in world: World) async throws -> [Claim] {
     await world.stopUnstable()
-    let client = try Client(baseURL: world.unstable.url()) { $0.suit(.app) }
+    let client = try Client(baseURL: world.unstable.url()) { $0.apply(.app) }
     let call = Request<Void>.method(.get, "/friends").retry(.none)
     try await showFailure(.connectionFailed, on: world.stage) { try await client.send(call) }
     for _ in 1...4 { try await failure(.connectionFailed) { try await client.send(call) } }
     let start = ContinuousClock.now
-    let error = try await showFailure(.declined, on: world.stage) { try await client.send(call) }
+    let error = try await showFailure(.refused, on: world.stage) { try await client.send(call) }
     let time = start.duration(to: .now) / .milliseconds(1)
     world.stage.note("known after \(Int(time)) ms; a retry makes sense in \(error.retryAfter ?? .zero)")
     return [
       Claim(name: "server-down", server: world.unstable, subject: "GET /friends", expected: "nothing"),
       .app(
-        "open-circuit", "why the sixth call failed", expected: "the circuit is open",
-        shown: error.underlying is BreakerRejection ? "the circuit is open" : error.detail),
+        "open-circuit", "the reason for the sixth call's failure", expected: "the circuit is open",
+        shown: error.underlying is BreakerRefusal ? "the circuit is open" : error.detail),
     ]
   }
 }

@@ -1,7 +1,7 @@
 import Apus
 import FriendsService
 
-// Endpoints of the backend's faults, which no app has.
+// Endpoints for the backend's faults; the apps do not use them.
 
 extension Endpoint where Self == Request<Void> {
   /// Gets no response.

@@ -106,15 +106,15 @@ struct MissingFriendScene: Scene {
   }
 }
 
-/// No internet: one call fails at once, another waits until the network is back.
+/// No internet: one call fails immediately, another waits until the network is back.
 struct NoInternetScene: Scene {
-  let title = "No internet: fail at once, or wait for the network"
+  let title = "No internet: fail immediately, or wait for the network"
 
   func play(in world: World) async throws -> [Claim] {
     let (stage, server) = (world.stage, world.staging)
     let connectivity = Connectivity()
     let client = try Client(baseURL: server.url()) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.environment = server.client.environment
       $0.connectivity = connectivity
       $0.connectivityPolicy = .failFast
@@ -125,14 +125,14 @@ struct NoInternetScene: Scene {
     let error = try await showFailure(.offline, on: stage) { try await friends.latestFriends(in: nil) }
     stage.say("The list on screen stays; a second call waits for the network …")
     let call = Task { try await client.send(.friendsWhenOnline()) }
-    try await wait(until: "a call waits for the network") { connectivity.waiting == 1 }
+    try await wait(until: "a call waits for the network") { connectivity.waitingCount == 1 }
     connectivity.report(.online)
     let page = try await call.value
     stage.say("… the network is back: \(page.items.count) friends.")
     return [
       Claim(name: "no-internet", server: server, subject: "GET /friends", expected: "200"),
       .app(
-        "offline-error", "the call that failed at once", expected: "offline, not sent",
+        "offline-error", "the call that failed immediately", expected: "offline, not sent",
         shown: "\(error.category), \(error.requestState == .notSent ? "not sent" : "sent")"),
       .app("back-online", "connectivity at the end", expected: "online", shown: "\(connectivity.status)"),
     ]

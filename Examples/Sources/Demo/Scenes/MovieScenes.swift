@@ -88,7 +88,8 @@ struct VideosScene: Scene {
   }
 }
 
-/// On a weak network fifty posters yield to a list, then to a later search, and a limit bounds the calls that run.
+/// On a slow network fifty posters yield to a list, then to a later search, and a concurrency limit applies to all
+/// calls.
 struct PostersScene: Scene {
   let title = "Fifty posters yield to more urgent calls"
 
@@ -101,7 +102,7 @@ struct PostersScene: Scene {
   func play(in world: World) async throws -> [Claim] {
     let list = LiveList()
     let board = LiveBoard(list, on: world.stage)
-    let scheduler = Scheduler(SchedulingLimits(perOrigin: Self.limit))
+    let scheduler = Scheduler(ConcurrencyLimits(perOrigin: Self.limit))
     let movies = try service(on: world, scheduler, list)
     var films: [Movie] = []
     for try await page in movies.popular() {
@@ -110,18 +111,18 @@ struct PostersScene: Scene {
     }
     let drawing = Task { await board.follow() }
     defer { drawing.cancel() }
-    scheduler.hold("images")
+    scheduler.pause("images")
     try await withThrowingTaskGroup(of: Void.self) { group in
       for film in films.prefix(Self.count) { group.addTask { _ = try await movies.poster(of: film) } }
-      try await wait(until: "all posters are queued") { scheduler.waiting >= Self.count }
-      board.say("\(scheduler.waiting) posters are held by their tag …")
+      try await wait(until: "all posters are queued") { scheduler.queuedCount >= Self.count }
+      board.say("\(scheduler.queuedCount) posters are held by their tag …")
       board.say("… while \(try await movies.newMovies(page: 1).results.count) new movies are listed.")
-      scheduler.holdEverything()
-      scheduler.release("images")
+      scheduler.pauseAll()
+      scheduler.resume("images")
       group.addTask { _ = try await movies.search("god") }
-      try await wait(until: "the search is queued") { scheduler.waiting >= Self.count + 1 }
+      try await wait(until: "the search is queued") { scheduler.queuedCount >= Self.count + 1 }
       board.say("All calls are held; a search arrives last, behind \(Self.count) posters, and runs first.")
-      scheduler.releaseEverything()
+      scheduler.resumeAll()
       try await group.waitForAll()
     }
     drawing.cancel()
@@ -133,22 +134,22 @@ struct PostersScene: Scene {
         name: "posters-yield", server: world.staging, subject: "*",
         expected: "none before the list, less than half before the search", summary: Self.order),
       Claim(
-        name: "posters-limit", server: world.staging, subject: "*", expected: "\(Self.limit) at once or fewer",
+        name: "posters-limit", server: world.staging, subject: "*", expected: "at most \(Self.limit) concurrent",
         summary: Claim.concurrency(upTo: Self.limit)),
     ]
   }
 
   /// The movies and posters of two clients that share a scheduler.
   private func service(on world: World, _ scheduler: Scheduler, _ list: LiveList) throws -> LiveMoviesService {
-    let key = MemoryCredentials(token: world.staging.apiKey)
+    let key = MemoryCredentialsStore(token: world.staging.apiKey)
     let films = try Client(baseURL: world.staging.url("/3")) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.scheduler = scheduler
       $0.settings.observers.append(list)
       $0.authentication = .apiKey(key, queryParameter: "api_key")
     }
     let images = try Client(baseURL: world.staging.url("/t/p")) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.scheduler = scheduler
       $0.settings.observers.append(list)
     }
@@ -171,7 +172,7 @@ struct PostersScene: Scene {
   }
 }
 
-/// A screen whose loading state, list and error are held by a `Loader`.
+/// A screen with a `Loader`, which stores the loading state, the list and the error.
 struct LoaderScene: Scene {
   let title = "A screen with a Loader: first load, reload, failure"
 
@@ -179,9 +180,9 @@ struct LoaderScene: Scene {
 
   func play(in world: World) async throws -> [Claim] {
     let (stage, log) = (world.stage, world.staging.log)
-    let key = MemoryCredentials(token: world.staging.apiKey)
+    let key = MemoryCredentialsStore(token: world.staging.apiKey)
     let client = try Client(baseURL: world.staging.url("/3")) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.authentication = .apiKey(key, queryParameter: "api_key")
     }
     let model = await MoviesModel(service: LiveMoviesService(client: client))

@@ -55,9 +55,9 @@ struct SeparateCredentialsScene: Scene {
     async let tracked: Void = tracking.track(AnalyticsEvent(name: "opened-account"))
     let name = try await account.name
     try await tracked
-    stage.say("Two calls at once: the account of \(name), with her token, and an event, with the app's key.")
+    stage.say("Two concurrent calls: the account of \(name), with her token, and an event, with the app's key.")
     try await accounts.client.send(.redirected(to: "\(analytics.address)/"))
-    stage.say("The accounts server redirects a call to the analytics server: the token stays behind.")
+    stage.say("The accounts server redirects a call to the analytics server: the token is not sent there.")
     return [
       Claim(
         name: "accounts-token", server: accounts, subject: "GET /accounts/me", expected: accounts.fingerprint,
@@ -73,7 +73,7 @@ struct SeparateCredentialsScene: Scene {
   }
 }
 
-/// The request log: a line when a request is sent, one when its call ends, and content with secrets masked.
+/// The request log: a line when a request is sent, a line when its call ends, and content with secrets masked.
 struct RequestLogScene: Scene {
   let title = "The request log: every call, no secrets"
 
@@ -86,12 +86,12 @@ struct RequestLogScene: Scene {
         stage.note(line)
       }
     }
-    let tokens = MemoryCredentials()
+    let tokens = MemoryCredentialsStore()
     let client = try Client(baseURL: server.url()) {
-      $0.suit(.app)
+      $0.apply(.app)
       $0.authentication = .accounts(tokens)
       $0.logging = RequestLogging(logger)
-      $0.customizePipeline = { $0.insert(ContentLogging(logger), .beforeTransport) }
+      $0.customizePipeline = { $0.insert(ContentLoggingMiddleware(logger), .beforeTransport) }
     }
     let accounts = LiveAccountsService(client: client, credentials: tokens)
     try await accounts.signIn(email: user.email, password: user.password)
@@ -128,12 +128,12 @@ struct NewsScene: Scene {
 
   func play(in world: World) async throws -> [Claim] {
     let (stage, server) = (world.stage, world.staging)
-    let news = LiveNewsService(baseURL: try server.url()) { $0.suit(.app) }
+    let news = LiveNewsService(baseURL: try server.url()) { $0.apply(.app) }
     let position = try await server.log.position()
     stage.say("tap: headlines; and again, while the call is in flight:")
     async let first = news.headlines()
     try await server.log.waitForArrivals(1, of: Self.call, since: position)
-    let refused = try await showFailure(.declined, on: stage) { try await news.headlines() }
+    let refused = try await showFailure(.refused, on: stage) { try await news.headlines() }
     let headlines = try await first
     stage.say("The first call returns \(headlines.count) headlines out of the envelope's data:")
     for headline in headlines { stage.say("  \(headline.id)  \(headline.title)") }

@@ -3,7 +3,7 @@ import Apus
 import Backend
 import FriendsService
 
-/// Calls that go on while access tokens expire: each expiry causes one refresh.
+/// Calls that continue while access tokens expire: each expiry causes one refresh.
 struct RefreshScene: Scene {
   let title = "Access tokens that live three seconds, and twenty calls"
 
@@ -69,7 +69,7 @@ struct LateResponseScene: Scene {
     await world.faults.held.waitForResponses(1)
     stage.say("A call waits for a refresh, and the server holds its response. Ada signs out:")
     try await accounts.signOut()
-    try await showFailure(.declined, on: stage) { try await call.value }
+    try await showFailure(.refused, on: stage) { try await call.value }
     world.faults.held.release()
     try await waitUntilIdle(server.client)
     stage.say("The response arrives and is dropped. Tokens stored: \(server.fingerprint)")
@@ -85,7 +85,7 @@ struct LateResponseScene: Scene {
   }
 }
 
-/// A form whose response is lost. Only an idempotency key makes it safe to send it again.
+/// A form whose response is lost. Only an idempotency key makes a retry safe.
 struct LostResponseScene: Scene {
   let title = "A lost response: with an idempotency key, the friend is added once"
 
@@ -121,7 +121,7 @@ struct LostResponseScene: Scene {
 
 /// A session that cannot be refreshed: one error message, one event for the app, and a new sign-in.
 struct ExpiredSessionScene: Scene {
-  let title = "An expired session: the app is told once to show its sign-in"
+  let title = "An expired session: the app is notified once to show its sign-in"
 
   func play(in world: World) async throws -> [Claim] {
     let (stage, server, user) = (world.stage, world.unstable, world.user)
@@ -131,7 +131,7 @@ struct ExpiredSessionScene: Scene {
     let before = server.endedSessions.count
     stage.say("Ada is signed in. A session lasts a month without a refresh; two months later …")
     world.faults.clock.advance(by: .seconds(60 * 24 * 3600))
-    try await showFailure(.declined, on: stage) { try await accounts.account() }
+    try await showFailure(.refused, on: stage) { try await accounts.account() }
     let events = server.endedSessions.count - before
     stage.say("Events that tell the app to show its sign-in: \(events)")
     try await accounts.signIn(email: user.email, password: user.password)

@@ -7,7 +7,7 @@ import MoviesService
 /// A backend and the services that call it.
 struct Site: Sendable {
   let backend: Backend
-  let tokens: MemoryCredentials
+  let tokens: MemoryCredentialsStore
   let authentication: Authentication
   let client: Client
   let accounts: any AccountsService
@@ -18,7 +18,7 @@ struct Site: Sendable {
 
   /// - Parameter clock: measures the age of the app's tokens.
   init(_ backend: Backend, clock: any MonotonicClock = SystemClock()) throws {
-    let tokens = MemoryCredentials(clock: clock)
+    let tokens = MemoryCredentialsStore(clock: clock)
     let events = events
     let authentication = Authentication.accounts(tokens)
     self.backend = backend
@@ -32,7 +32,7 @@ struct Site: Sendable {
       $0.timeout = .seconds(300)
       $0.attemptTimeout = nil
       // Retries without delay.
-      $0.retry = RetryPolicy(base: .zero)
+      $0.retry = RetryPolicy(baseDelay: .zero)
     }
     accounts = LiveAccountsService(client: client, credentials: tokens)
     friends = LiveFriendsService(client: client)
@@ -43,7 +43,7 @@ struct Site: Sendable {
   ///
   /// - Parameter scheduler: shared by both clients. Default: `nil`, one for each client.
   static func movies(of backend: Backend, _ scheduler: Scheduler? = nil) throws -> LiveMoviesService {
-    let key = MemoryCredentials(token: "demo-key")
+    let key = MemoryCredentialsStore(token: "demo-key")
     let films = try Client(baseURL: BaseURL(backend.baseURL + "/3")) {
       $0.authentication = .apiKey(key, queryParameter: "api_key")
       if let scheduler { $0.scheduler = scheduler }

@@ -36,7 +36,7 @@ public struct Challenge: Sendable, Hashable {
   }
 
   /// Whether the challenge is for a scheme, compared case-insensitively.
-  public func asks(for scheme: String) -> Bool {
+  public func matches(scheme: String) -> Bool {
     self.scheme.lowercased() == scheme.lowercased()
   }
 

@@ -29,8 +29,8 @@ struct ChallengeParser {
 
   /// Reads a line.
   ///
-  /// If it is malformed or too long, the rest is skipped, and with it the challenge that is incomplete: a part of a
-  /// challenge could ask for something else.
+  /// If it is malformed or too long, the rest is skipped together with the incomplete challenge, since a truncated
+  /// challenge could have another meaning.
   ///
   /// - Returns: whether another line may be read.
   mutating func read(_ line: [UInt8]) -> Bool {
@@ -58,7 +58,7 @@ struct ChallengeParser {
     guard cursor.endsElement() else { throw .malformed }
   }
 
-  /// Reads what follows the name of a scheme, before any comma.
+  /// Reads the `token68` or the first parameter after the name of a scheme, if any.
   private mutating func readFirst(_ cursor: inout ChallengeCursor) throws(Halt) {
     if let token = cursor.token68() {
       draft?.token = token
@@ -90,7 +90,7 @@ struct ChallengeParser {
 
 /// A position in the value of a field, with the grammar's elements (RFC 9110 §5.6).
 ///
-/// It only moves forward, except back to the start of an element that turns out to be another one.
+/// It moves back only to the start of an element that turns out to be of another kind.
 struct ChallengeCursor {
   private let bytes: [UInt8]
   private var index = 0
@@ -226,7 +226,7 @@ extension ChallengeCursor {
     isAlphanumeric(byte) || "-._~+/".utf8.contains(byte)
   }
 
-  /// Visible characters without a meaning of their own here.
+  /// Whether a byte is a visible character other than a quotation mark, a comma and a backslash.
   private static func isUnquotedCharacter(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte < 0x7F && !"\",\\".utf8.contains(byte)
   }

@@ -4,8 +4,8 @@ import Synchronization
 /// The challenges that servers have sent, by protection space, so that the next message answers them in advance (RFC
 /// 7617 §2.2, RFC 7616 §3.6).
 ///
-/// A space is a folder of a server with everything below it. There are few; beyond the limit the oldest are dropped,
-/// which costs an exchange.
+/// A space is a folder of a server with everything below it. Beyond 64 spaces the oldest is dropped; its next message
+/// then costs an additional exchange.
 final class ProtectionSpaces: Sendable {
   private struct Space {
     let origin: Origin
@@ -16,7 +16,7 @@ final class ProtectionSpaces: Sendable {
   private static let limit = 64
 
   private let spaces = Mutex<[Space]>([])
-  /// Whether there are none, readable without the lock: most authentications never get a challenge.
+  /// Whether there are no spaces, readable without the lock: most authentications never get a challenge.
   private let isEmpty = Atomic(true)
 
   /// The challenge of the innermost known folder for a message, and the folder's depth.
@@ -30,9 +30,9 @@ final class ProtectionSpaces: Sendable {
     }
   }
 
-  /// Remembers a challenge.
+  /// Stores a challenge.
   ///
-  /// - Parameter isWhole: whether it holds for the whole server, not only for the folder of the message.
+  /// - Parameter isWhole: whether it applies to the whole server, not only to the folder of the message.
   func learn(_ challenge: Challenge, from request: RequestMessage, isWhole: Bool) {
     guard let origin = request.origin else { return }
     let folder = isWhole ? "/" : Self.folder(of: Self.path(of: request.target))
@@ -47,7 +47,7 @@ final class ProtectionSpaces: Sendable {
     }
   }
 
-  /// Forgets all challenges: those of one account need not hold for the next.
+  /// Discards all challenges: those for one account may not apply to the next.
   func forget() {
     spaces.withLock { $0 = [] }
   }

@@ -1,9 +1,9 @@
 import ApusCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The Bearer scheme: a token in `Authorization: Bearer` (RFC 6750 §2.1).
@@ -11,7 +11,7 @@ struct BearerScheme: AuthenticationScheme {
   /// `Bearer`
   var name: String? { "Bearer" }
   /// `Authorization`
-  var places: [CredentialPlace] { [.field("Authorization")] }
+  var locations: [CredentialLocation] { [.field("Authorization")] }
 
   /// Makes the scheme.
   init() {}
@@ -30,7 +30,7 @@ struct BasicScheme: AuthenticationScheme {
   /// `Basic`
   var name: String? { "Basic" }
   /// `Authorization`
-  var places: [CredentialPlace] { [.field("Authorization")] }
+  var locations: [CredentialLocation] { [.field("Authorization")] }
 
   /// Makes the scheme.
   init() {}
@@ -58,13 +58,13 @@ struct BasicScheme: AuthenticationScheme {
 }
 
 /// An API key in a field or a query parameter.
-struct KeyScheme: AuthenticationScheme {
-  private let place: CredentialPlace
+struct APIKeyScheme: AuthenticationScheme {
+  private let place: CredentialLocation
 
   /// `nil`: servers send no challenges for it.
   var name: String? { nil }
   /// The field or the parameter.
-  var places: [CredentialPlace] { [place] }
+  var locations: [CredentialLocation] { [place] }
 
   /// Makes a scheme with a field, for example `X-Api-Key`.
   init(field: String) {

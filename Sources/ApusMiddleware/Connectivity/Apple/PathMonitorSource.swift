@@ -1,42 +1,42 @@
 #if canImport(Network)
-  import Dispatch
-  import Network
-  import Synchronization
+import Dispatch
+import Network
+import Synchronization
 
-  /// A source that observes `NWPathMonitor`, on Apple platforms.
-  ///
-  /// A path that requires a connection, such as that of an on-demand VPN, counts as unknown: calls are sent then. This
-  /// code is type-checked on Linux against stubs; the tests that run there do not run it.
-  public final class PathMonitorSource: ConnectivitySource {
-    private let monitor = Mutex<NWPathMonitor?>(nil)
+/// A source that observes `NWPathMonitor`, on Apple platforms.
+///
+/// A path that requires a connection, such as that of an on-demand VPN, counts as unknown: calls are sent then. This
+/// code is type-checked on Linux against stubs; the tests that run there do not run it.
+public final class PathMonitorSource: ConnectivitySource {
+  private let monitor = Mutex<NWPathMonitor?>(nil)
 
-    /// Makes a source that reports nothing before it is started.
-    public init() {}
+  /// Makes a source that reports nothing before it is started.
+  public init() {}
 
-    /// Starts to report. A second start replaces the receiver.
-    public func start(_ report: @escaping @Sendable (ConnectivityStatus) -> Void) {
-      let started = NWPathMonitor()
-      started.pathUpdateHandler = { path in report(Self.status(of: path)) }
-      replace(with: started)
-      started.start(queue: DispatchQueue(label: "apus.connectivity"))
-    }
-
-    /// Stops reporting.
-    public func stop() {
-      replace(with: nil)
-    }
-
-    private func replace(with next: NWPathMonitor?) {
-      let previous = monitor.withLock { monitor in
-        defer { monitor = next }
-        return monitor
-      }
-      previous?.cancel()
-    }
-
-    private static func status(of path: NWPath) -> ConnectivityStatus {
-      if path.status == .satisfied { return .online }
-      return path.status == .unsatisfied ? .offline : .unknown
-    }
+  /// Starts to report. A second start replaces the receiver.
+  public func start(_ report: @escaping @Sendable (ConnectivityStatus) -> Void) {
+    let started = NWPathMonitor()
+    started.pathUpdateHandler = { path in report(Self.status(of: path)) }
+    replace(with: started)
+    started.start(queue: DispatchQueue(label: "apus.connectivity"))
   }
+
+  /// Stops reporting.
+  public func stop() {
+    replace(with: nil)
+  }
+
+  private func replace(with next: NWPathMonitor?) {
+    let previous = monitor.withLock { monitor in
+      defer { monitor = next }
+      return monitor
+    }
+    previous?.cancel()
+  }
+
+  private static func status(of path: NWPath) -> ConnectivityStatus {
+    if path.status == .satisfied { return .online }
+    return path.status == .unsatisfied ? .offline : .unknown
+  }
+}
 #endif

@@ -3,15 +3,15 @@ import ApusWaiting
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 extension TransportConformance {
   static let cancellationChecks: [Check] = [
     Check("sends nothing if the task is cancelled before the exchange starts") { bench in
-      await bench.server.answer("/", .status(200))
+      await bench.server.reply(to: "/", with: .status(200))
       try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
         let begin = Gate()
         let task = Task {
@@ -22,24 +22,24 @@ extension TransportConformance {
         try await requireCancelled(task)
       }
       // If anything had been sent, it would have arrived before this request.
-      await bench.server.answer("/after", .status(200))
+      await bench.server.reply(to: "/after", with: .status(200))
       _ = try await bench.send(ConformanceMessage("GET", "/after"))
       try require(await bench.server.requests.map(\.path), is: ["/after"], "the list of requests")
     },
     Check("throws CancellationError while waiting for the head, and closes the exchange") { bench in
-      await bench.server.answer("/", ConformanceReply([.hold]))
+      await bench.server.reply(to: "/", with: ConformanceReply([.hold]))
       try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
         let task = Task { try await bench.transport.send(request, context: context) }
         _ = try await bench.server.waitForRequest("/")
         task.cancel()
         try await requireCancelled(task)
-        try await bench.server.waitForClose("/")
+        try await bench.server.waitForClientClose("/")
       }
     },
     Check("throws CancellationError while receiving content, and closes the exchange") { bench in
       for delivery in [ContentDelivery.buffered, .streamed] {
         let path = "/\(delivery)"
-        await bench.server.answer(path, held(after: 1000))
+        await bench.server.reply(to: path, with: held(after: 1000))
         try await bench.perform(ConformanceMessage("GET", path), delivery) { request, context in
           // For a buffered response the transport may return the head early or together with the content.
           let hasArrived = Gate()
@@ -51,12 +51,12 @@ extension TransportConformance {
           if delivery == .streamed { try await hasArrived.wait() }
           task.cancel()
           try await requireCancelled(task)
-          try await bench.server.waitForClose(path)
+          try await bench.server.waitForClientClose(path)
         }
       }
     },
     Check("throws CancellationError while sending content, and closes the exchange") { bench in
-      await bench.server.answer("/", .status(200))
+      await bench.server.reply(to: "/", with: .status(200))
       let asked = Gate()
       let never = Gate()
       let endless = ContentStream(isReplayable: false) {
@@ -75,8 +75,8 @@ extension TransportConformance {
       try require(await bench.server.requests.isEmpty, "the server received the content as complete")
     },
     Check("continues other exchanges when one is cancelled") { bench in
-      await bench.server.answer("/held", ConformanceReply([.hold]))
-      await bench.server.answer("/free", .status(200, content: "free"))
+      await bench.server.reply(to: "/held", with: ConformanceReply([.hold]))
+      await bench.server.reply(to: "/free", with: .status(200, content: "free"))
       try await bench.perform(ConformanceMessage("GET", "/held")) { request, context in
         let task = Task { try await bench.transport.send(request, context: context) }
         _ = try await bench.server.waitForRequest("/held")
@@ -89,7 +89,7 @@ extension TransportConformance {
     },
     Check("withstands a storm of cancellations: each exchange ends once, with a response or CancellationError") {
       bench in
-      await bench.server.answer("/", .status(200, content: "ok"))
+      await bench.server.reply(to: "/", with: .status(200, content: "ok"))
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<200 {
           group.addTask {

@@ -4,16 +4,16 @@ import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 extension TransportConformance {
   /// The end of content.
   static let contentEndChecks: [Check] = [
-    Check("ends content that was read once, as finished, with its length") { bench in
-      await bench.server.answer("/", .status(200, content: "0123456789"))
+    Check("reports exactly one end of content that is read completely: finished, with its length") { bench in
+      await bench.server.reply(to: "/", with: .status(200, content: "0123456789"))
       for delivery in [ContentDelivery.buffered, .streamed] {
         let ends = try await bench.perform(ConformanceMessage("GET", "/"), delivery) { request, context in
           let response = try await bench.transport.send(request, context: context)
@@ -25,10 +25,11 @@ extension TransportConformance {
         try require(ends, is: ["finished 10"], "how the content ended")
       }
     },
-    Check("ends content that broke off once, as failed") { bench in
+    Check("reports exactly one end of content that breaks off: failed") { bench in
       let fields: HTTPFields = [.contentLength: "100"]
-      await bench.server.answer(
-        "/", ConformanceReply([.head(status: 200, fields: fields), .content(sample(50)), .close]))
+      await bench.server.reply(
+        to:
+          "/", with: ConformanceReply([.head(status: 200, fields: fields), .content(sample(50)), .close]))
       let ends = try await bench.perform(ConformanceMessage("GET", "/"), .streamed) { request, context in
         let response = try await bench.transport.send(request, context: context)
         let ends = Ends(of: response.content)
@@ -36,10 +37,10 @@ extension TransportConformance {
         response.discard()
         return ends.all
       }
-      try require(ends, is: ["failed broken answered"], "how the content ended")
+      try require(ends, is: ["failed connectionLost responded"], "how the content ended")
     },
-    Check("ends discarded content once, and closes the exchange") { bench in
-      await bench.server.answer("/", held(after: 1000))
+    Check("reports exactly one end of discarded content, and closes the exchange") { bench in
+      await bench.server.reply(to: "/", with: held(after: 1000))
       let ends = try await bench.perform(ConformanceMessage("GET", "/"), .streamed) { request, context in
         let response = try await bench.transport.send(request, context: context)
         let ends = Ends(of: response.content)
@@ -47,20 +48,20 @@ extension TransportConformance {
         response.discard()
         return ends.all
       }
-      try await bench.server.waitForClose("/")
+      try await bench.server.waitForClientClose("/")
       try require(ends, is: ["discarded"], "how the content ended")
     },
-    Check("ends released content as discarded, and closes the exchange") { bench in
-      await bench.server.answer("/", held(after: 1000))
+    Check("reports the end of released content as discarded, and closes the exchange") { bench in
+      await bench.server.reply(to: "/", with: held(after: 1000))
       let ends = try await bench.perform(ConformanceMessage("GET", "/"), .streamed) { request, context in
         let response = try await bench.transport.send(request, context: context)
         return Ends(of: response.content)
       }
-      try await bench.server.waitForClose("/")
+      try await bench.server.waitForClientClose("/")
       try require(ends.all, is: ["discarded"], "how the content ended")
     },
     Check("throws CancellationError to the reader of content that is discarded") { bench in
-      await bench.server.answer("/", held(after: 1000))
+      await bench.server.reply(to: "/", with: held(after: 1000))
       try await bench.perform(ConformanceMessage("GET", "/"), .streamed) { request, context in
         let response = try await bench.transport.send(request, context: context)
         let hasArrived = Gate()
@@ -69,13 +70,15 @@ extension TransportConformance {
         response.discard()
         try await requireCancelled(reader)
       }
-      try await bench.server.waitForClose("/")
+      try await bench.server.waitForClientClose("/")
     },
     Check("closes an exchange whose content exceeds the limit") { bench in
       for (path, fields): (String, HTTPFields) in [("/chunks", [:]), ("/length", [.contentLength: "2001"])] {
-        await bench.server.answer(
-          path,
-          ConformanceReply([.head(status: 200, fields: fields), .content(sample(2000)), .hold, .content(sample(1))]))
+        await bench.server.reply(
+          to: path,
+          with: ConformanceReply([
+            .head(status: 200, fields: fields), .content(sample(2000)), .hold, .content(sample(1)),
+          ]))
         let client = try bench.client(contentLimit: 1000) { request, context in
           try await bench.transport.send(ConformanceMessage("GET", path).message(like: request), context: context)
         }
@@ -85,13 +88,13 @@ extension TransportConformance {
         } catch let error as CallError {
           try require(error.code, is: .contentTooLarge, "the error's code")
         }
-        try await bench.server.waitForClose(path)
+        try await bench.server.waitForClientClose(path)
       }
     },
   ]
 }
 
-/// Records how content ended, each time it reports an end.
+/// A recorder of every end that content reports.
 private final class Ends: Sendable {
   private let recorded = Mutex<[String]>([])
 
@@ -114,13 +117,14 @@ private final class Ends: Sendable {
 }
 
 extension TransportConformance {
-  /// Bounded memory, however slow the other side is.
+  /// Bounded memory, however slowly the other side reads.
   static let backPressureChecks: [Check] = [
     Check("reads little more of a response than its reader consumes", needs: [.backPressure]) { bench in
       let times = 512
-      await bench.server.answer(
-        "/large",
-        ConformanceReply([
+      await bench.server.reply(
+        to:
+          "/large",
+        with: ConformanceReply([
           .head(status: 200, fields: [.contentLength: String(times << 16)]), .content(sample(1 << 16), times: times),
         ]))
       let client = try bench.client(contentLimit: times << 16) { request, context in
@@ -130,7 +134,7 @@ extension TransportConformance {
       let count = try await client.withResponse(to: Request<Data>.get("/")) { response in
         var count = try await response.next()?.count ?? 0
         try await passTime(bench)
-        try require(!(await bench.server.isAnswered("/large")), "32 MiB were read ahead of the reader")
+        try require(!(await bench.server.hasReplied("/large")), "32 MiB were read ahead of the reader")
         while let piece = try await response.next() { count += piece.count }
         return count
       }
@@ -138,8 +142,9 @@ extension TransportConformance {
     },
     Check("produces little more of a request's content than the server reads", needs: [.backPressure]) {
       bench in
-      await bench.server.answer(
-        "/large", ConformanceReply([.withhold, .head(status: 200, fields: [.contentLength: "0"])]))
+      await bench.server.reply(
+        to:
+          "/large", with: ConformanceReply([.stopReading, .head(status: 200, fields: [.contentLength: "0"])]))
       let made = Mutex(0)
       let stream = ContentStream(isReplayable: false) {
         {
@@ -161,8 +166,9 @@ extension TransportConformance {
     Check(
       "closes an exchange whose content the server does not read, when the task is cancelled", needs: [.backPressure]
     ) { bench in
-      await bench.server.answer(
-        "/held", ConformanceReply([.withhold, .head(status: 200, fields: [.contentLength: "0"])]))
+      await bench.server.reply(
+        to:
+          "/held", with: ConformanceReply([.stopReading, .head(status: 200, fields: [.contentLength: "0"])]))
       try await bench.perform(ConformanceMessage("PUT", "/held", content: .bytes(sample(16 << 20)))) {
         request, context in
         let task = Task { try await bench.transport.send(request, context: context) }
@@ -176,7 +182,7 @@ extension TransportConformance {
 
   /// Waits long enough for everything to be transferred if there were no back-pressure.
   private static func passTime(_ bench: ConformanceBench) async throws {
-    await bench.server.answer("/small", .status(200))
+    await bench.server.reply(to: "/small", with: .status(200))
     for _ in 0..<200 { _ = try await bench.send(ConformanceMessage("GET", "/small")) }
   }
 }

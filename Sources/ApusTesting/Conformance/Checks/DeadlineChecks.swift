@@ -3,24 +3,24 @@ import ApusWaiting
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 extension TransportConformance {
   static let deadlineChecks: [Check] = [
     Check("ends at the deadline while waiting for the head, and closes the exchange") { bench in
-      await bench.server.answer("/", ConformanceReply([.hold]))
+      await bench.server.reply(to: "/", with: ConformanceReply([.hold]))
       let client = try limitedClient(bench)
       let call = Task { try await client.send(Request<Void>.method(.get, "/")) }
       _ = try await bench.server.waitForRequest("/")
       bench.clock.advance(by: .seconds(2))
       try requireTimeout(await call.result, .maybeSent)
-      try await bench.server.waitForClose("/")
+      try await bench.server.waitForClientClose("/")
     },
     Check("ends at the deadline while sending content") { bench in
-      await bench.server.answer("/", .status(200))
+      await bench.server.reply(to: "/", with: .status(200))
       let (asked, never) = (Gate(), Gate())
       let endless = ContentStream(isReplayable: false) {
         {
@@ -37,7 +37,7 @@ extension TransportConformance {
       try require(await bench.server.requests.isEmpty, "the server received the content as complete")
     },
     Check("ends at the deadline while receiving content, and closes the exchange") { bench in
-      await bench.server.answer("/", held(after: 1000))
+      await bench.server.reply(to: "/", with: held(after: 1000))
       let client = try limitedClient(bench)
       let call = Task {
         try await client.withResponse(to: Request<Data>.get("/")) { response in
@@ -46,22 +46,22 @@ extension TransportConformance {
           while try await response.next() != nil {}
         }
       }
-      try requireTimeout(await call.result, .answered)
-      try await bench.server.waitForClose("/")
+      try requireTimeout(await call.result, .responded)
+      try await bench.server.waitForClientClose("/")
     },
     Check("ends at the attempt's deadline while waiting for the head, and closes the exchange") { bench in
-      await bench.server.answer("/", ConformanceReply([.hold]))
+      await bench.server.reply(to: "/", with: ConformanceReply([.hold]))
       try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
         let limited = limitedAttempt(context)
         let exchange = Task { try await bench.transport.send(request, context: limited) }
         _ = try await bench.server.waitForRequest("/")
         bench.clock.advance(by: .seconds(2))
         try requireAttemptTimeout(await exchange.result)
-        try await bench.server.waitForClose("/")
+        try await bench.server.waitForClientClose("/")
       }
     },
     Check("ignores the attempt's deadline after the head") { bench in
-      await bench.server.answer("/", held(after: 1000))
+      await bench.server.reply(to: "/", with: held(after: 1000))
       let count = try await bench.perform(ConformanceMessage("GET", "/"), .streamed) { request, context in
         let response = try await bench.transport.send(request, context: limitedAttempt(context))
         bench.clock.advance(by: .seconds(2))
@@ -71,13 +71,13 @@ extension TransportConformance {
       try require(count, is: 1001, "the content's length")
     },
     Check("completes an exchange within its deadline") { bench in
-      await bench.server.answer("/", .status(200, content: "in time"))
-      let answer = try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
+      await bench.server.reply(to: "/", with: .status(200, content: "in time"))
+      let response = try await bench.perform(ConformanceMessage("GET", "/")) { request, context in
         let context = context.changed { $0.limit(to: $0.now.advanced(by: .seconds(1))) }
         let response = try await bench.transport.send(request, context: context)
         return try await response.content.collect(upTo: 100).count
       }
-      try require(answer, is: 7, "the content's length")
+      try require(response, is: 7, "the content's length")
     },
   ]
 
@@ -89,8 +89,7 @@ extension TransportConformance {
     }
   }
 
-  /// Returns a context with a short deadline of the attempt, so that a transport with a clock of its own reaches it
-  /// too.
+  /// Returns a context with a short deadline of the attempt, so that a transport with its own clock reaches it too.
   private static func limitedAttempt(_ context: ExchangeContext) -> ExchangeContext {
     context.changed { $0.limitAttempt(to: $0.now.advanced(by: .milliseconds(100))) }
   }

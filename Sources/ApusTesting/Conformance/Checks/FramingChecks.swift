@@ -2,9 +2,9 @@ import ApusCore
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 extension TransportConformance {
@@ -41,20 +41,20 @@ extension TransportConformance {
   ]
 
   /// Returns a check that every one of the responses is refused and the next exchange succeeds.
-  static func refuses(_ name: String, _ answers: [String], isAnswered: Bool = false) -> Check {
+  static func refuses(_ name: String, _ responses: [String], isAnswered: Bool = false) -> Check {
     Check(name, needs: [.strictFraming]) { bench in
-      await bench.server.answer("/next", .status(200, content: "next"))
-      for (number, answer) in answers.enumerated() {
+      await bench.server.reply(to: "/next", with: .status(200, content: "next"))
+      for (number, response) in responses.enumerated() {
         let path = "/\(number)"
-        await bench.server.answer(path, .raw(answer))
+        await bench.server.reply(to: path, with: .raw(response))
         do {
           let error = try await bench.failure(of: ConformanceMessage("POST", path))
-          try require([.malformedResponse, .broken].contains(error.kind), "the kind is \(error.kind)")
-          let states: [RequestState] = isAnswered ? [.answered] : [.maybeSent, .answered]
+          try require([.malformedResponse, .connectionLost].contains(error.kind), "the kind is \(error.kind)")
+          let states: [RequestState] = isAnswered ? [.responded] : [.maybeSent, .responded]
           try require(states.contains(error.requestState), "the request's state is \(error.requestState)")
           try require(try await bench.send(ConformanceMessage("POST", "/next")).text, is: "next", "the next response")
         } catch let failure as ConformanceFailure {
-          throw ConformanceFailure("\(failure.text), after \(answer.prefix(200).debugDescription)")
+          throw ConformanceFailure("\(failure.text), after \(response.prefix(200).debugDescription)")
         }
       }
     }
@@ -67,10 +67,10 @@ extension TransportConformance {
     Check("accepts a head of 100 fields and 30 kB") { bench in
       var fields = HTTPFields()
       for number in 0..<100 { fields.append(try field("X-\(number)", String(repeating: "x", count: 300))) }
-      await bench.server.answer("/", .status(200, fields: fields, content: "ok"))
-      let answer = try await bench.send(ConformanceMessage("GET", "/"))
-      for field in fields { try require(answer.head.headerFields[field.name], is: field.value, field.name.rawName) }
-      try require(answer.text, is: "ok", "the content")
+      await bench.server.reply(to: "/", with: .status(200, fields: fields, content: "ok"))
+      let response = try await bench.send(ConformanceMessage("GET", "/"))
+      for field in fields { try require(response.head.headerFields[field.name], is: field.value, field.name.rawName) }
+      try require(response.text, is: "ok", "the content")
     },
     floods(
       "refuses a head of more than 256 KiB", Array(repeating: "X: " + String(repeating: "x", count: 4000), count: 70)),
@@ -91,24 +91,25 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// Responses that break off and must not pass for complete ones.
+  /// Responses that break off and must not be returned as complete.
   static let breakingOffChecks: [Check] = [
     breaksOff(
       "reports maybeSent when the head breaks off at any point",
       ["H", "HTTP/1.1 20", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le"]
         + ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", "HTTP/1.1 103 Early Hints\r\n\r\n"], .maybeSent),
     breaksOff(
-      "reports answered when the content breaks off at any point",
+      "reports responded when the content breaks off at any point",
       ["Content-Length: 3\r\n\r\nok", "Content-Length: 3\r\n\r\n"]
         + [
           "", "2", "2\r\n", "2\r\no", "2\r\nok", "2\r\nok\r\n", "2\r\nok\r\n0", "2\r\nok\r\n0\r\n",
           "2\r\nok\r\n0\r\nX: x\r\n",
         ]
-        .map { "Transfer-Encoding: chunked\r\n\r\n\($0)" }, .answered),
+        .map { "Transfer-Encoding: chunked\r\n\r\n\($0)" }, .responded),
     Check("fails the reader of streamed content that breaks off, after the bytes received") { bench in
-      await bench.server.answer(
-        "/",
-        ConformanceReply([.head(status: 200, fields: [.contentLength: "2000"]), .content(sample(1000)), .close]))
+      await bench.server.reply(
+        to:
+          "/",
+        with: ConformanceReply([.head(status: 200, fields: [.contentLength: "2000"]), .content(sample(1000)), .close]))
       let client = try bench.client { request, context in
         try await bench.transport.send(request, context: context)
       }
@@ -118,25 +119,26 @@ extension TransportConformance {
           while let piece = try await response.next() { count += piece.count }
           throw ConformanceFailure("the content ended as if it were complete")
         } catch let error as CallError {
-          try require(error.code, is: .broken, "the error's code")
-          try require(error.requestState, is: .answered, "the request's state")
+          try require(error.code, is: .connectionLost, "the error's code")
+          try require(error.requestState, is: .responded, "the request's state")
         }
         try require(count <= 1000, "more was received than sent")
       }
     },
   ]
 
-  private static func breaksOff(_ name: String, _ answers: [String], _ state: RequestState) -> Check {
+  private static func breaksOff(_ name: String, _ responses: [String], _ state: RequestState) -> Check {
     Check(name, needs: [.strictFraming]) { bench in
-      for (number, answer) in answers.enumerated() {
+      for (number, response) in responses.enumerated() {
         let path = "/\(number)"
-        await bench.server.answer(path, .raw(state == .answered ? "HTTP/1.1 200 OK\r\n\(answer)" : answer))
+        await bench.server.reply(
+          to: path, with: .raw(state == .responded ? "HTTP/1.1 200 OK\r\n\(response)" : response))
         do {
           let error = try await bench.failure(of: ConformanceMessage("POST", path))
-          try require(error.kind, is: .broken, "the kind")
+          try require(error.kind, is: .connectionLost, "the kind")
           try require(error.requestState, is: state, "the request's state")
         } catch let failure as ConformanceFailure {
-          throw ConformanceFailure("\(failure.text), after \(answer.debugDescription)")
+          throw ConformanceFailure("\(failure.text), after \(response.debugDescription)")
         }
       }
     }

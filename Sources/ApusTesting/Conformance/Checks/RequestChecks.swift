@@ -3,9 +3,9 @@ import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 extension TransportConformance {
@@ -13,11 +13,11 @@ extension TransportConformance {
   static let requestChecks: [Check] = [
     Check("sends every method token unchanged") { bench in
       for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "PURGE", "M-SEARCH", "lower"] {
-        await bench.server.answer("/\(method)", .status(200))
+        await bench.server.reply(to: "/\(method)", with: .status(200))
         _ = try await bench.send(ConformanceMessage(method, "/\(method)"))
         try require(try await bench.server.waitForRequest("/\(method)").method, is: method, "the method received")
       }
-      await bench.server.answer("/HEAD", .status(200))
+      await bench.server.reply(to: "/HEAD", with: .status(200))
       _ = try await bench.send(ConformanceMessage("HEAD", "/HEAD"))
       try require(try await bench.server.waitForRequest("/HEAD").method, is: "HEAD", "the method received")
     },
@@ -27,7 +27,7 @@ extension TransportConformance {
         "/semi;a=b,c", "/~tilde!$&'()*:@", "/empty//segment/",
       ]
       for target in targets {
-        await bench.server.answer(String(target.prefix { $0 != "?" }), .status(200))
+        await bench.server.reply(to: String(target.prefix { $0 != "?" }), with: .status(200))
         _ = try await bench.send(ConformanceMessage("GET", target))
       }
       let received = await bench.server.requests.map(\.target)
@@ -35,7 +35,7 @@ extension TransportConformance {
       try require(received.map(\.withoutEmptyQuery), is: targets.map(\.withoutEmptyQuery), "the list of targets")
     },
     Check("sends every field with its value, and lines of the same name in order") { bench in
-      await bench.server.answer("/", .status(200))
+      await bench.server.reply(to: "/", with: .status(200))
       let fields: [(String, String)] = [
         ("X-First", "1"), ("X-Many", "a"), ("X-Middle", "m, n; q=\"0.5\""), ("X-Many", "b"), ("X-Many", "c"),
         ("Accept", "application/vnd.test+json"), ("X-Tab", "a\tb"), ("x-lower-case", "yes"),
@@ -52,7 +52,7 @@ extension TransportConformance {
       }
     },
     Check("sends the authority in exactly one Host field") { bench in
-      await bench.server.answer("/", .status(200))
+      await bench.server.reply(to: "/", with: .status(200))
       _ = try await bench.send(ConformanceMessage("GET", "/"))
       let fields = try await bench.server.waitForRequest("/").fields
       let authority = bench.server.baseURL.split(separator: "/").last.map { String($0) }
@@ -61,7 +61,7 @@ extension TransportConformance {
       try require(hosts, is: [authority ?? ""], "the list of Host fields")
     },
     Check("adds neither content nor its fields to a request without content") { bench in
-      await bench.server.answer("/", .status(200))
+      await bench.server.reply(to: "/", with: .status(200))
       for method in ["GET", "DELETE", "OPTIONS"] {
         _ = try await bench.send(ConformanceMessage(method, "/"))
       }
@@ -73,7 +73,7 @@ extension TransportConformance {
       }
     },
     Check("adds no credentials, cookies or validators of its own") { bench in
-      await bench.server.answer("/", .status(200))
+      await bench.server.reply(to: "/", with: .status(200))
       _ = try await bench.send(ConformanceMessage("GET", "/"))
       let fields = try await bench.server.waitForRequest("/").fields
       for name in ["Authorization", "Cookie", "Proxy-Authorization", "If-None-Match", "If-Modified-Since", "Range"] {
@@ -130,13 +130,13 @@ extension TransportConformance {
       let typed = ConformanceMessage(
         "POST", "/typed", fields: [try field("Content-Type", "application/vnd.test+json; v=1")],
         content: .bytes(Data("{}".utf8)))
-      await bench.server.answer("/typed", .status(200))
+      await bench.server.reply(to: "/typed", with: .status(200))
       _ = try await bench.send(typed)
       let request = try await bench.server.waitForRequest("/typed")
       try require(request.fields[.contentType], is: "application/vnd.test+json; v=1", "Content-Type")
     },
     Check("fails if a stream throws, and does not send its content as complete") { bench in
-      await bench.server.answer("/torn", .status(200))
+      await bench.server.reply(to: "/torn", with: .status(200))
       let torn = ContentStream(isReplayable: false) {
         let count = Mutex(0)
         return {
@@ -149,12 +149,12 @@ extension TransportConformance {
         }
       }
       let error = try await bench.failure(of: ConformanceMessage("POST", "/torn", content: .stream(torn)))
-      try require(error.requestState != .answered, "the request's state is answered")
+      try require(error.requestState != .responded, "the request's state is responded")
       try require(await bench.server.requests.isEmpty, "the server received the content as complete")
     },
     Check("reports the progress of sending content, up to its length") { bench in
       let progress = ProgressObserver()
-      await bench.server.answer("/up", .status(200))
+      await bench.server.reply(to: "/up", with: .status(200))
       var settings = ClientSettings()
       settings.observers = [progress]
       let environment = Environment(baseURL: try BaseURL(bench.server.baseURL))
@@ -166,7 +166,7 @@ extension TransportConformance {
     },
   ]
 
-  /// Returns bytes of a pattern whose length is prime, so that lost or duplicated blocks show.
+  /// Returns bytes of a pattern whose length is prime, so that lost or duplicated blocks are detected.
   static func sample(_ count: Int) -> Data {
     var bytes = Data(capacity: count + pattern.count)
     while bytes.count < count { bytes.append(pattern) }
@@ -190,7 +190,7 @@ extension TransportConformance {
   private static func upload(
     _ content: MessageContent, to path: String, _ bench: ConformanceBench
   ) async throws -> ConformanceRequest {
-    await bench.server.answer(path, .status(200))
+    await bench.server.reply(to: path, with: .status(200))
     _ = try await bench.send(ConformanceMessage("POST", path, content: content))
     return try await bench.server.waitForRequest(path)
   }

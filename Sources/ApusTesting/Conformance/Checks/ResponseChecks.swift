@@ -3,9 +3,9 @@ import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 extension TransportConformance {
@@ -14,32 +14,33 @@ extension TransportConformance {
     Check("returns every final status without judging it") { bench in
       for status in 200...599 {
         let path = "/status/\(status)"
-        await bench.server.answer(path, .status(status))
+        await bench.server.reply(to: path, with: .status(status))
         try require(try await bench.send(ConformanceMessage("GET", path)).status, is: status, "the status")
       }
     },
     Check("skips interim responses") { bench in
       let head = ConformanceReply.Step.head(status: 200, fields: [.contentLength: "2"])
-      await bench.server.answer("/", ConformanceReply([.interim(103), .interim(102), head, .content(Data("ok".utf8))]))
-      let answer = try await bench.send(ConformanceMessage("GET", "/"))
-      try require(answer.status, is: 200, "the status")
-      try require(answer.text, is: "ok", "the content")
+      await bench.server.reply(
+        to: "/", with: ConformanceReply([.interim(103), .interim(102), head, .content(Data("ok".utf8))]))
+      let response = try await bench.send(ConformanceMessage("GET", "/"))
+      try require(response.status, is: 200, "the status")
+      try require(response.text, is: "ok", "the content")
     },
     Check("returns every field of the response") { bench in
       let fields: HTTPFields = [
         .contentType: "text/plain", .eTag: "\"v1\"", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
         .vary: "Accept, Accept-Language", .contentLanguage: "de",
       ]
-      await bench.server.answer("/", .status(200, fields: fields, content: "text"))
-      let answer = try await bench.send(ConformanceMessage("GET", "/"))
+      await bench.server.reply(to: "/", with: .status(200, fields: fields, content: "text"))
+      let response = try await bench.send(ConformanceMessage("GET", "/"))
       for field in fields {
-        try require(answer.head.headerFields[field.name], is: field.value, "the field \(field.name.rawName)")
+        try require(response.head.headerFields[field.name], is: field.value, "the field \(field.name.rawName)")
       }
     },
     Check("returns lines of the same field in order") { bench in
       var fields = HTTPFields()
       for value in ["a", "b", "c"] { fields.append(HTTPField(name: .vary, value: "X-\(value)")) }
-      await bench.server.answer("/", .status(200, fields: fields))
+      await bench.server.reply(to: "/", with: .status(200, fields: fields))
       let received = try await bench.send(ConformanceMessage("GET", "/")).head.headerFields[values: .vary]
       try require(
         received.joined(separator: ", "), is: "X-a, X-b, X-c", "the field Vary")
@@ -49,33 +50,34 @@ extension TransportConformance {
       let content = joined(pieces)
       for fields: HTTPFields in [[:], [.contentLength: String(content.count)]] {
         let head = ConformanceReply.Step.head(status: 200, fields: fields)
-        await bench.server.answer("/", ConformanceReply([head] + pieces.map { .content($0) }))
+        await bench.server.reply(to: "/", with: ConformanceReply([head] + pieces.map { .content($0) }))
         for delivery in [ContentDelivery.buffered, .streamed] {
-          let answer = try await bench.send(ConformanceMessage("GET", "/"), delivery)
+          let response = try await bench.send(ConformanceMessage("GET", "/"), delivery)
           try require(
-            answer.content == content, "the content differs (\(answer.content.count) of \(content.count) bytes)")
+            response.content == content, "the content differs (\(response.content.count) of \(content.count) bytes)")
         }
       }
     },
     Check("returns no content for HEAD, whatever length is announced") { bench in
-      await bench.server.answer("/", ConformanceReply([.head(status: 200, fields: [.contentLength: "1000"])]))
-      let answer = try await bench.send(ConformanceMessage("HEAD", "/"))
-      try require(answer.content.isEmpty, "there is content")
-      try require(answer.head.headerFields[.contentLength], is: "1000", "Content-Length")
+      await bench.server.reply(to: "/", with: ConformanceReply([.head(status: 200, fields: [.contentLength: "1000"])]))
+      let response = try await bench.send(ConformanceMessage("HEAD", "/"))
+      try require(response.content.isEmpty, "there is content")
+      try require(response.head.headerFields[.contentLength], is: "1000", "Content-Length")
     },
     Check("returns no content with 204 and 304") { bench in
-      await bench.server.answer("/204", .status(204))
-      await bench.server.answer("/304", ConformanceReply([.head(status: 304, fields: [.eTag: "\"v1\""])]))
+      await bench.server.reply(to: "/204", with: .status(204))
+      await bench.server.reply(to: "/304", with: ConformanceReply([.head(status: 304, fields: [.eTag: "\"v1\""])]))
       for status in [204, 304] {
-        let answer = try await bench.send(ConformanceMessage("GET", "/\(status)"))
-        try require(answer.status, is: status, "the status")
-        try require(answer.content.isEmpty, "there is content with \(status)")
+        let response = try await bench.send(ConformanceMessage("GET", "/\(status)"))
+        try require(response.status, is: status, "the status")
+        try require(response.content.isEmpty, "there is content with \(status)")
       }
     },
     Check("delivers pieces of streamed content as they arrive") { bench in
       let head = ConformanceReply.Step.head(status: 200, fields: [:])
-      await bench.server.answer(
-        "/", ConformanceReply([head, .content(Data("one".utf8)), .hold, .content(Data("two".utf8))]))
+      await bench.server.reply(
+        to:
+          "/", with: ConformanceReply([head, .content(Data("one".utf8)), .hold, .content(Data("two".utf8))]))
       let client = try bench.client { request, context in
         try await bench.transport.send(request, context: context)
       }
@@ -97,9 +99,10 @@ extension TransportConformance {
     Check("reports interim responses with their fields, in order, before the head", needs: [.interimResponses]) {
       bench in
       let link = try field("Link", "</style.css>; rel=preload")
-      await bench.server.answer(
-        "/",
-        ConformanceReply([
+      await bench.server.reply(
+        to:
+          "/",
+        with: ConformanceReply([
           .interim(103, fields: HTTPFields([link])), .interim(102), .head(status: 200, fields: [.contentLength: "0"]),
         ]))
       let reported = Mutex<[HTTPResponse]>([])
@@ -119,15 +122,16 @@ extension TransportConformance {
     },
     Check("fails on endless interim responses", needs: [.strictFraming]) { bench in
       let flood = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 10_000)
-      await bench.server.answer("/", ConformanceReply([.raw(Data(flood.utf8)), .hold]))
+      await bench.server.reply(to: "/", with: ConformanceReply([.raw(Data(flood.utf8)), .hold]))
       let error = try await bench.failure(of: ConformanceMessage("POST", "/"))
       try require(error.kind, is: .malformedResponse, "the kind")
       try require(error.requestState, is: .maybeSent, "the request's state")
-      try await bench.server.waitForClose("/")
+      try await bench.server.waitForClientClose("/")
     },
     Check("refuses an unsolicited switch of protocols", needs: [.strictFraming]) { bench in
-      await bench.server.answer(
-        "/", .raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"))
+      await bench.server.reply(
+        to:
+          "/", with: .raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"))
       let error = try await bench.failure(of: ConformanceMessage("POST", "/"))
       try require(error.kind, is: .malformedResponse, "the kind")
     },
@@ -141,8 +145,10 @@ extension TransportConformance {
       bench in
       let digest = try field("X-Digest", "abc")
       let fields = HTTPFields([digest, HTTPField(name: .contentType, value: "text/evil")])
-      await bench.server.answer(
-        "/", ConformanceReply([.head(status: 200, fields: [:]), .content(Data("hello".utf8)), .trailers(fields)]))
+      await bench.server.reply(
+        to:
+          "/",
+        with: ConformanceReply([.head(status: 200, fields: [:]), .content(Data("hello".utf8)), .trailers(fields)]))
       for delivery in [ContentDelivery.buffered, .streamed] {
         let trailers = try await bench.perform(ConformanceMessage("GET", "/"), delivery) { request, context in
           let response = try await bench.transport.send(request, context: context)
@@ -163,33 +169,34 @@ extension TransportConformance {
   static let codingChecks: [Check] = [
     Check("offers gzip, and decodes gzip and deflate", needs: [.contentCodings]) { bench in
       for (coding, bytes) in [("gzip", hello), ("deflate", deflated)] {
-        await bench.server.answer("/\(coding)", try coded(bytes, coding))
-        let answer = try await bench.send(ConformanceMessage("GET", "/\(coding)"))
-        try require(answer.text, is: String(repeating: "hello ", count: 4), "the content")
-        try require(answer.head.headerFields[.contentEncoding] == nil, "Content-Encoding was not removed")
+        await bench.server.reply(to: "/\(coding)", with: try coded(bytes, coding))
+        let response = try await bench.send(ConformanceMessage("GET", "/\(coding)"))
+        try require(response.text, is: String(repeating: "hello ", count: 4), "the content")
+        try require(response.head.headerFields[.contentEncoding] == nil, "Content-Encoding was not removed")
         let offered = try await bench.server.waitForRequest("/\(coding)").fields[.acceptEncoding] ?? ""
         try require(offered.contains("gzip"), "gzip was not offered")
       }
     },
     Check("ignores Content-Encoding of a response without content", needs: [.contentCodings]) { bench in
-      await bench.server.answer("/", ConformanceReply([.head(status: 304, fields: [.contentEncoding: "gzip"])]))
+      await bench.server.reply(
+        to: "/", with: ConformanceReply([.head(status: 304, fields: [.contentEncoding: "gzip"])]))
       try require(try await bench.send(ConformanceMessage("GET", "/")).content.isEmpty, "there is content")
     },
     Check("refuses encoded content that is truncated or malformed", needs: [.strictCodings]) { bench in
       let texts = [hello.prefix(hello.count - 9), hello.prefix(12), Data("no gzip at all".utf8)]
       for (number, bytes) in texts.enumerated() {
-        await bench.server.answer("/\(number)", try coded(bytes, "gzip"))
+        await bench.server.reply(to: "/\(number)", with: try coded(bytes, "gzip"))
         do {
           let error = try await bench.failure(of: ConformanceMessage("GET", "/\(number)"))
-          try require([.malformedResponse, .broken].contains(error.kind), "the kind is \(error.kind)")
-          try require(error.requestState, is: .answered, "the request's state")
+          try require([.malformedResponse, .connectionLost].contains(error.kind), "the kind is \(error.kind)")
+          try require(error.requestState, is: .responded, "the request's state")
         } catch let failure as ConformanceFailure {
           throw ConformanceFailure("\(failure.text), after \(bytes.count) bytes of gzip")
         }
       }
     },
     Check("fails if decoded content exceeds the limit", needs: [.contentCodings]) { bench in
-      await bench.server.answer("/", try coded(zeros, "gzip"))
+      await bench.server.reply(to: "/", with: try coded(zeros, "gzip"))
       let client = try bench.client(contentLimit: 1000) { request, context in
         try await bench.transport.send(ConformanceMessage("GET", "/").message(like: request), context: context)
       }

@@ -3,12 +3,13 @@ import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
-/// The execution of `apus batch`: sends the requests of all input lines concurrently and writes a line as each ends.
+/// The execution of `apus batch`: sends the requests of all input lines concurrently and writes a line when a request
+/// ends.
 struct Batch: Sendable {
   let clients: Clients
   /// Whether redirects are followed unless a line says otherwise.
@@ -20,7 +21,7 @@ struct Batch: Sendable {
   let output: DescriptorWriter
   let error: DescriptorWriter
 
-  /// Runs until the input has ended and every request has its line.
+  /// Runs until the input has ended and the result of every request is written.
   func run() async -> ExitStatus {
     let (lines, feed) = AsyncStream<LineSplitter.Line>.makeStream()
     do {
@@ -61,7 +62,7 @@ struct Batch: Sendable {
         result = BatchResult(error)
       }
     }
-    // Also when cancelled: every request has its line.
+    // Also when cancelled: the result of every request is written.
     try await output.writeToTheEnd(isOnTerminal ? TerminalText.harmless(result.line) : result.line)
   }
 

@@ -2,9 +2,9 @@ import Apus
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A line of a batch, which describes a request.
@@ -18,7 +18,7 @@ struct BatchLine: Sendable, Decodable {
   var headers: [[String]]?
   /// The content, sent as UTF-8.
   var body: String?
-  /// Whether redirects are followed. Default: the command line's choice.
+  /// Whether redirects are followed. Default: the command line's option.
   var redirect: Redirect?
   /// The timeout of the whole call in seconds, including the wait for a connection.
   var timeoutSeconds: Double?

@@ -2,9 +2,9 @@ import Apus
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The result of a request of a batch, written as a line of JSON.

@@ -2,9 +2,9 @@ import Apus
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// An observer of the call of `apus send`: keeps its trace and draws the progress of its content.

@@ -1,9 +1,9 @@
 import Apus
 import Synchronization
 
-/// The clients of a command: one for each server and user, all on one transport.
+/// The clients of a command: one for each server and user, all with the same transport.
 final class Clients: Sendable {
-  private struct Place: Hashable {
+  private struct Position: Hashable {
     var origin: Origin
     var userInformation: TargetURL.UserInformation?
   }
@@ -11,7 +11,7 @@ final class Clients: Sendable {
   private let transport: any Transport
   private let plan: ConnectionPlan
   private let observers: [any CallObserver]
-  private let made = Mutex<[Place: Client]>([:])
+  private let made = Mutex<[Position: Client]>([:])
 
   init(transport: any Transport, plan: ConnectionPlan, observers: [any CallObserver] = []) {
     self.transport = transport
@@ -21,13 +21,13 @@ final class Clients: Sendable {
 
   /// Returns the client for a URL's server.
   ///
-  /// - Throws: `BaseURL.Malformed`; ``ProfileError`` when the credentials belong to another server.
+  /// - Throws: `BaseURL.ParseError`; ``ProfileError`` when the credentials belong to another server.
   func client(for url: TargetURL) throws -> Client {
-    let place = Place(origin: url.origin, userInformation: url.userInformation)
+    let place = Position(origin: url.origin, userInformation: url.userInformation)
     if let client = made.withLock({ $0[place] }) { return client }
     let client = try make(for: url)
     return made.withLock { made in
-      // Another call may have made it meanwhile.
+      // Another call may have created the client meanwhile.
       if let other = made[place] { return other }
       made[place] = client
       return client
@@ -41,8 +41,8 @@ final class Clients: Sendable {
       (plan.credentials ?? url.userInformation.map { CredentialPlan($0) })?.authentication
     configuration.settings.observers = observers
     configuration.timeout = plan.timeout ?? configuration.timeout
-    // The user decides what is sent, how often and how many requests at a time.
-    configuration.retry = plan.furtherAttempts > 0 ? RetryPolicy(attempts: plan.furtherAttempts + 1) : .none
+    // The user decides the requests, their retries and their concurrency.
+    configuration.retry = plan.furtherAttempts > 0 ? RetryPolicy(maximumAttempts: plan.furtherAttempts + 1) : .none
     // Every call of a batch gets the requested number of retries.
     if plan.furtherAttempts > 0 { configuration.retryBudget = .unlimited }
     (configuration.attemptTimeout, configuration.scheduler, configuration.breaker) = (nil, nil, nil)

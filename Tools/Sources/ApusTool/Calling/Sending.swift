@@ -2,9 +2,9 @@ import Apus
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The request of `apus send`, and the destination of the response.

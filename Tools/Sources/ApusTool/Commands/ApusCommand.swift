@@ -1,9 +1,9 @@
 public import ArgumentParser
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The command `apus`.
@@ -22,7 +22,7 @@ public struct ApusCommand: AsyncParsableCommand {
   public init() {}
 }
 
-/// Conversion of a command line's errors into those of the argument parser.
+/// Conversion of command line errors into errors of the argument parser.
 enum Meaning {
   /// Runs a closure that interprets the command line.
   ///

@@ -17,7 +17,7 @@ struct BatchCommand: AsyncParsableCommand {
         {"n":1,"status":200,"headers":[["k","v"]],"body":"…","interim":[[103,{"link":"…"}]]}
         {"n":1,"error":"…","code":"…","requestState":"…"}
       Every status is a result. The body is text: UTF-8 if valid, otherwise Latin-1. requestState is notSent, \
-      maybeSent or answered. An invalid line gets an error with the code badLine; the other lines are still sent.
+      maybeSent or responded. An invalid line gets an error with the code badLine; the other lines are still sent.
 
       The command ends when the input has ended and every request has its line, with status 0 whatever the results.
 

@@ -61,8 +61,9 @@ struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Retry temporary failures up to this many times, after the delay that the server names or exponential backoff "
-        + "with full jitter. Requests that were not sent are retried with any method, once more immediately and "
-        + "uncounted; idempotent ones also after broken connections and 408, 425, 429, 500, 502, 503 and 504. Default: 0.",
+        + "with full jitter. Requests that were not sent are retried with any method, the first time immediately and "
+        + "uncounted; idempotent requests also after lost connections and 408, 425, 429, 500, 502, 503 and 504. "
+        + "Default: 0.",
       valueName: "number"))
   var retry: Int?
 

@@ -7,7 +7,7 @@ struct LoginCommand: AsyncParsableCommand {
     abstract: "Stores a server's credentials, encrypted, under a name.",
     discussion: """
       The token or password is the first line of standard input; on a terminal it is prompted for without echo. It is \
-      never part of a command line. `apus send --profile <name>` sends it to that server and to no other. A second \
+      never part of a command line. `apus send --profile <name>` sends it to that server only. A second \
       login with the same name replaces the first.
 
       Profiles are stored in the folder $APUS_CONFIG_HOME, or in apus in $XDG_CONFIG_HOME or ~/.config.

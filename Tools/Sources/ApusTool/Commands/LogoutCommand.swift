@@ -6,7 +6,7 @@ struct LogoutCommand: AsyncParsableCommand {
     commandName: "logout",
     abstract: "Removes credentials stored by `apus login`.",
     discussion: """
-      Removes them from this machine. The server is not notified.
+      Removes the credentials from this machine. The server is not notified.
 
       \(ExitStatus.table)
       """)

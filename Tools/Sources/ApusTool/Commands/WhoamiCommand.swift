@@ -6,9 +6,9 @@ struct WhoamiCommand: AsyncParsableCommand {
     commandName: "whoami",
     abstract: "Lists the profiles stored by `apus login`.",
     discussion: """
-      Prints name, scheme, server, user and date of each. Tokens and passwords are neither shown nor read. Without \
-      profiles it prints a message and exits with 0. A damaged profile is reported with status 26, and the others are \
-      still listed.
+      Prints name, scheme, server, user and date of each profile. Tokens and passwords are neither shown nor read. \
+      Without profiles it prints a message and exits with 0. A damaged profile is reported with status 26, and the \
+      others are still listed.
 
       \(ExitStatus.table)
       """)

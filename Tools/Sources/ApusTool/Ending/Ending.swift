@@ -34,7 +34,7 @@ struct Complaint: Sendable, Hashable {
   /// Technical details; may be empty.
   var detail = ""
 
-  /// Creates the message for a call's error; `nil` when the reader of the output has gone.
+  /// Creates the message for a call's error; `nil` when the reader of the output has closed it.
   init?(_ error: CallError) {
     if let output = error.underlying as? OutputError {
       // The reader of the output has closed it deliberately.
@@ -50,7 +50,7 @@ struct Complaint: Sendable, Hashable {
       sentence = "Interrupted."
       return
     }
-    sentence = error.sentence
+    sentence = error.message
     let facts = "\(error.code.rawValue), \(error.requestState.rawValue) while \(error.phase.rawValue)"
     detail = error.detail.isEmpty ? facts : "\(facts): \(error.detail)"
   }

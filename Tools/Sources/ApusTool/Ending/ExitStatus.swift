@@ -78,18 +78,19 @@ extension ExitStatus {
       return
     }
     switch error.code {
-    case .invalidRequest, .encoding, .declined: self = .invalidRequest
+    case .invalidRequest, .encoding, .refused: self = .invalidRequest
     case .offline, .connectionFailed: self = .connectionFailed
     case .hostNotFound: self = .hostNotFound
     case .tls: self = .tls
     case .timeout: self = .timeout
     case .cancelled: self = .interrupted
-    case .broken: self = .broken
+    case .connectionLost: self = .broken
     case .malformedResponse: self = .malformedResponse
     case .contentTooLarge: self = .contentTooLarge
     case .rejected: self = .rejected
     case .handler: self = error.underlying is OutputError ? .output : .fault
     case .decoding: self = .fault
+    @unknown default: self = .fault
     }
   }
 }

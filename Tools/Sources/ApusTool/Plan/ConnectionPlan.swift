@@ -3,9 +3,9 @@ import ApusNIO
 import ApusURLSession
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The connection settings and credentials shared by `send` and `batch`.
@@ -38,15 +38,15 @@ struct ConnectionPlan: Sendable {
   var credentials: CredentialPlan?
   /// The maximum number of connections to one origin; `nil` for the transport's default.
   var connections: Int?
-  /// The process's limit of open files, below which the number of connections stays, so that requests wait instead of
-  /// failing; `nil` for no limit.
+  /// The process's limit of open files; `nil` for no limit. The number of connections stays below it, so that
+  /// requests wait instead of failing.
   var openFiles: Int?
 
   /// Creates the transport.
   ///
   /// - Parameters:
-  ///   - host: the host of pins that name none.
-  ///   - limitsEachWait: whether each phase of an exchange has a timeout. `false` when the whole call has one.
+  ///   - host: the host of pins that name no host.
+  ///   - limitsEachWait: whether each phase of an exchange has a timeout. `false` when the whole call has a timeout.
   /// - Throws: ``PlanError`` for options that the transport does not support; ``InputError`` for unreadable files.
   func makeTransport(host: String?, limitsEachWait: Bool) throws -> any Apus.Transport {
     switch transport {
@@ -59,7 +59,7 @@ struct ConnectionPlan: Sendable {
     var options = NIOTransport.Options()
     options.userAgent = "apus/\(ToolVersion.current)"
     options.retriesOnStaleConnection = retries
-    options.trust.additionalAuthorities = try authorities.map { try InputFile.contents($0) }
+    options.trust.additionalTrustRoots = try authorities.map { try InputFile.contents($0) }
     options.trust.clientIdentity = try clientIdentity()
     options.trust.pins = try Pin.hosts(pins, standard: host)
     switch proxy {
@@ -69,11 +69,11 @@ struct ConnectionPlan: Sendable {
     }
     if !limitsEachWait { (options.firstByteTimeout, options.stallTimeout) = (nil, nil) }
     if let connections {
-      options.connectionsPerOrigin = connections
-      options.connections = max(options.connections, 4 * connections)
+      options.maximumConnectionsPerOrigin = connections
+      options.maximumConnections = max(options.maximumConnections, 4 * connections)
     }
-    options.connectionsPerOrigin = min(options.connectionsPerOrigin, mostSockets)
-    options.connections = min(options.connections, mostSockets)
+    options.maximumConnectionsPerOrigin = min(options.maximumConnectionsPerOrigin, mostSockets)
+    options.maximumConnections = min(options.maximumConnections, mostSockets)
     return options
   }
 
@@ -88,9 +88,9 @@ struct ConnectionPlan: Sendable {
     options.userAgent = "apus/\(ToolVersion.current)"
     options.trust.clientIdentity = try clientIdentity()
     options.trust.pins = try Pin.hosts(pins, standard: host)
-    // URLSession resends requests by itself when a reused connection was closed, so none is reused.
+    // URLSession always resends a request when a reused connection was closed, so no connection is reused.
     options.reusesConnections = retries
-    if let connections { options.connectionsPerHost = min(connections, mostSockets) }
+    if let connections { options.maximumConnectionsPerHost = min(connections, mostSockets) }
     return options
   }
 
@@ -130,7 +130,7 @@ struct Pin: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - pins: the pins.
-  ///   - standard: the host of pins that name none; `nil` for none.
+  ///   - standard: the host of pins that name no host; `nil` for none.
   /// - Throws: ``PlanError``
   static func hosts(_ pins: [Pin], standard: String?) throws(PlanError) -> [PinnedHost] {
     var keys: [String: [String]] = [:]

@@ -20,7 +20,7 @@ enum CredentialPlan: Sendable, Hashable {
     self = .basic(user: userInformation.user, userInformation.password)
   }
 
-  /// Returns the secret of an option: the text itself, or the contents of `@FILE`, which keeps the secret out of the
+  /// Returns the secret of an option: the text itself, or the contents of `@FILE`. A file keeps the secret out of the
   /// process list.
   ///
   /// - Throws: ``InputError``
@@ -44,8 +44,8 @@ enum CredentialPlan: Sendable, Hashable {
   /// The authentication of a client. Credentials are sent only to the client's origin.
   var authentication: Authentication {
     switch self {
-    case .bearer(let token): .bearer(MemoryCredentials(.token(token)))
-    case .basic(let user, let password): .basic(MemoryCredentials(.password(user: user, password)))
+    case .bearer(let token): .bearer(MemoryCredentialsStore(.token(token)))
+    case .basic(let user, let password): .basic(MemoryCredentialsStore(.password(user: user, password)))
     case .profile(let signedIn): signedIn.authentication
     }
   }

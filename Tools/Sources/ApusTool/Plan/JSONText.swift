@@ -1,9 +1,9 @@
 import Apus
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Functions that read and write JSON texts.

@@ -42,7 +42,7 @@ struct LoginPlan: Sendable, Hashable {
 
   /// Returns the account that the options describe.
   ///
-  /// - Throws: ``PlanError`` unless there is exactly one, with a valid user name.
+  /// - Throws: ``PlanError`` unless there is exactly one account, with a valid user name.
   static func account(bearer: Bool, basic: String?, digest: String?) throws(PlanError) -> Account {
     let account: Account
     switch (bearer, basic, digest) {

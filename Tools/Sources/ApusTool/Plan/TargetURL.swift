@@ -1,6 +1,6 @@
 import Apus
 
-/// A URL as the user wrote it, split into the parts of a request.
+/// A URL of the command line, split into the parts of a request.
 ///
 /// The target is sent as written, except that invalid characters are percent-encoded and dot segments are removed (RFC
 /// 3986 §5.2.4). The fragment is not sent.
@@ -47,7 +47,7 @@ struct TargetURL: Sendable, Hashable {
       guard let origin = try BaseURL("\(scheme ?? standard)://\(String(decoding: authority, as: UTF8.self))").origin
       else { throw Malformed(reason: "it has no host") }
       self.origin = origin
-    } catch let error as BaseURL.Malformed {
+    } catch let error as BaseURL.ParseError {
       throw Malformed(reason: error.reason)
     } catch {
       throw Malformed(reason: "it has no host")

@@ -1,9 +1,9 @@
 import Apus
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The execution of `apus login`.
@@ -32,7 +32,7 @@ struct Login: Sendable {
     }
   }
 
-  /// Reports that previous credentials could not be removed. The login is valid; the next one tries again.
+  /// Reports that previous credentials could not be removed. The login is valid; the next login tries to remove them.
   private func report(_ trouble: any Error) async {
     let reason = Ending(trouble).complaint.map { " \($0.sentence)" } ?? ""
     let note = "apus: The previous credentials of “\(plan.name)” were not removed.\(reason)\n"

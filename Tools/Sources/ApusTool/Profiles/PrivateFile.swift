@@ -51,8 +51,8 @@ enum PrivateFile {
   /// - Returns: 0, or the system's error number.
   private static func settle(_ descriptor: Int32) -> Int32 {
     #if canImport(Darwin)
-      // On Apple platforms fsync leaves data in the disk's cache.
-      if fcntl(descriptor, F_FULLFSYNC) != -1 { return 0 }
+    // On Apple platforms fsync leaves data in the disk's cache.
+    if fcntl(descriptor, F_FULLFSYNC) != -1 { return 0 }
     #endif
     return fsync(descriptor) == 0 ? 0 : errno
   }

@@ -1,9 +1,9 @@
 import Apus
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The readable part of stored credentials; contains no secrets.
@@ -14,7 +14,7 @@ struct Profile: Sendable, Hashable {
   let account: Account
   /// The time of the login, in whole seconds.
   let since: Date
-  /// The id of the login. Each login has its own folder of credentials, so that no login uses those of another.
+  /// The id of the login. Each login has its own folder of credentials, so that no login uses another's credentials.
   let login: String
 
   /// Creates the profile of a new login.

@@ -74,11 +74,11 @@ struct ProfileStore: Sendable {
 }
 
 extension ProfileStore {
-  /// Stores credentials. The readable part is replaced last and atomically, so an existing profile stays valid until then.
-  /// Previous credentials are removed when the new profile is on disk. Concurrent logins and logouts wait.
+  /// Stores credentials. The readable part is replaced last and atomically, so an existing profile stays valid until
+  /// then. Previous credentials are removed after the new profile is on disk. Concurrent logins and logouts wait.
   ///
-  /// - Returns: the error that prevented the removal of previous credentials, despite which the login is valid; otherwise
-  ///   `nil`.
+  /// - Returns: the error that prevented the removal of previous credentials, with which the login is still valid;
+  ///   otherwise `nil`.
   /// - Throws: ``OutputError``, ``ProfileError``; `CancellationError`
   @discardableResult
   func signIn(_ profile: Profile, with secret: Secret) async throws -> (any Error)? {
@@ -105,7 +105,7 @@ extension ProfileStore {
     }
   }
 
-  /// Removes a profile. The credentials go first, so that none are left without a profile.
+  /// Removes a profile. The credentials are removed first, so that no credentials are left without a profile.
   ///
   /// - Throws: ``ProfileError/unknown(_:folder:)``, ``OutputError``, ``InputError``; `CancellationError`
   func signOut(_ name: ProfileName) async throws {
@@ -118,7 +118,7 @@ extension ProfileStore {
     try PrivateFile.remove(path)
   }
 
-  /// Returns the names of all profiles, including those with only credentials, left by an interrupted login.
+  /// Returns the names of all profiles, including profiles with only credentials, left by an interrupted login.
   ///
   /// - Throws: ``InputError``
   func everyName() throws(InputError) -> [ProfileName] {

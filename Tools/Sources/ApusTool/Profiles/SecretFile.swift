@@ -1,24 +1,24 @@
 import Apus
 import ApusCredentials
 
-/// The credentials of one login in an encrypted file: the only use of `ApusCredentials`.
+/// The credentials of one login in an encrypted file. No other type of the tool uses `FileCredentialsStore`.
 ///
-/// The encrypted content names its owner, in place of the user. The readable part of a profile can be changed without the
-/// key, and must not direct a secret to another server.
+/// The encrypted content contains its purpose, in the place of the user name. The readable part of a profile can be
+/// changed without the key, and must not direct a secret to another server.
 struct SecretFile: Sendable {
   let profile: Profile
   let folder: ProfileFolder
 
-  private var file: FileCredentials {
+  private var file: FileCredentialsStore {
     let place = folder.secret(of: profile.name, login: profile.login)
-    return FileCredentials(at: place, key: .file(folder.key))
+    return FileCredentialsStore(at: place, key: .file(folder.key))
   }
 
   /// Reads the credentials; creates no files.
   ///
   /// - Returns: the credentials; `nil` if there are none.
-  /// - Throws: ``ProfileError/unreadable(_:folder:reason:)``; ``ProfileError/damaged(_:path:reason:)`` when they belong to
-  ///   another profile, server or account than the readable part says.
+  /// - Throws: ``ProfileError/unreadable(_:folder:reason:)``; ``ProfileError/damaged(_:path:reason:)`` if they belong
+  ///   to another profile, server or account than the readable part names.
   func read() async throws -> Credential? {
     do {
       guard let kept = try await file.current().credential else { return nil }
@@ -28,7 +28,7 @@ struct SecretFile: Sendable {
           profile.name, path: folder.profile(profile.name), reason: "its credentials belong to something else")
       }
       return profile.account.credential(secret)
-    } catch let error as FileCredentialsError {
+    } catch let error as FileCredentialsStoreError {
       throw ProfileError.unreadable(profile.name, folder: folder.path, reason: error.description)
     }
   }
@@ -39,7 +39,7 @@ struct SecretFile: Sendable {
   func write(_ secret: Secret) async throws {
     do {
       try await file.set(.password(user: profile.identity, secret))
-    } catch let error as FileCredentialsError {
+    } catch let error as FileCredentialsStoreError {
       throw ProfileError.notKept(profile.name, folder: folder.path, reason: error.description)
     }
   }
@@ -48,7 +48,7 @@ struct SecretFile: Sendable {
 extension SignedIn {
   /// The authentication of a client, for the profile's server only.
   var authentication: Authentication {
-    let source = MemoryCredentials(credential)
+    let source = MemoryCredentialsStore(credential)
     switch profile.account {
     case .bearer: return .bearer(source, origins: [profile.origin])
     case .basic: return .basic(source, origins: [profile.origin])

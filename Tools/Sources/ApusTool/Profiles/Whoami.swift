@@ -1,9 +1,9 @@
 import Apus
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The execution of `apus whoami`.
@@ -15,7 +15,7 @@ struct Whoami: Sendable {
   let output: DescriptorWriter
   let error: DescriptorWriter
 
-  /// Prints the profiles. A damaged one is reported, and the others are still printed.
+  /// Prints the profiles. A damaged profile is reported, and the others are still printed.
   func run() async -> ExitStatus {
     do {
       var status = ExitStatus.accepted

@@ -173,16 +173,16 @@ enum OpenFiles {
   static func raiseLimit() -> Int {
     var limit = rlimit()
     #if canImport(Glibc)
-      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else
-      let resource = RLIMIT_NOFILE
+    let resource = RLIMIT_NOFILE
     #endif
     guard getrlimit(resource, &limit) == 0 else { return .max }
     var raised = limit
     raised.rlim_cur = limit.rlim_max
     #if canImport(Darwin)
-      // The system rejects more, although the hard limit is infinite.
-      raised.rlim_cur = min(raised.rlim_cur, rlim_t(OPEN_MAX))
+    // The system rejects more, although the hard limit is infinite.
+    raised.rlim_cur = min(raised.rlim_cur, rlim_t(OPEN_MAX))
     #endif
     if limit.rlim_cur < raised.rlim_cur, setrlimit(resource, &raised) == 0 { limit = raised }
     return Int(clamping: limit.rlim_cur)

@@ -9,7 +9,7 @@ enum Interruption {
   ///
   /// - Returns: the status of the work, or of the signal that cancelled it.
   static func during(_ work: @escaping @Sendable () async -> ExitStatus) async -> ExitStatus {
-    // When the reader of the output goes away, only the write fails.
+    // When the reader closes the output, only the write fails.
     signal(SIGPIPE, SIG_IGN)
     let first = FirstSignal()
     let (preparation, prepared) = AsyncStream<Void>.makeStream()
@@ -47,8 +47,8 @@ enum Interruption {
       source.resume()
     }
     #if canImport(Darwin)
-      // On Apple platforms the signal keeps its default action; elsewhere the source replaces it.
-      signal(number, SIG_IGN)
+    // On Apple platforms the signal keeps its default action; elsewhere the source replaces it.
+    signal(number, SIG_IGN)
     #endif
     return source
   }
@@ -62,9 +62,9 @@ enum Interruption {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return nil }
     #if canImport(Darwin)
-      return unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self)
+    return unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self)
     #else
-      return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
     #endif
   }
 }
@@ -75,7 +75,7 @@ private final class FirstSignal: Sendable {
 
   var status: ExitStatus? { state.withLock { $0 } }
 
-  /// Stores the status. Returns `false` if there was one already.
+  /// Stores the status. Returns `false` if a status was stored already.
   func take(_ status: ExitStatus) -> Bool {
     state.withLock { state in
       guard state == nil else { return false }

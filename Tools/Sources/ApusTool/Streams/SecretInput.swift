@@ -107,9 +107,9 @@ struct SilentTerminal {
   private static func turnOffKeys(of settings: inout termios, _ descriptor: Int32) {
     let none = cc_t(truncatingIfNeeded: fpathconf(descriptor, Int32(_PC_VDISABLE)))
     #if canImport(Darwin)
-      let keys = [VQUIT, VSUSP, VDSUSP]
+    let keys = [VQUIT, VSUSP, VDSUSP]
     #else
-      let keys = [VQUIT, VSUSP]
+    let keys = [VQUIT, VSUSP]
     #endif
     withUnsafeMutableBytes(of: &settings.c_cc) { bytes in
       for key in keys { bytes[Int(key)] = none }

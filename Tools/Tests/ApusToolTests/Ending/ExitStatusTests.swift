@@ -30,8 +30,8 @@ struct ExitStatusTests {
     "Each kind of failure has its status",
     arguments: [
       (.offline, .connectionFailed), (.hostNotFound, .hostNotFound), (.connectionFailed, .connectionFailed),
-      (.tls, .tls), (.broken, .broken), (.malformedResponse, .malformedResponse),
-      (.contentTooLarge, .contentTooLarge), (.timedOut(.connecting), .timeout), (.unsupported, .invalidRequest),
+      (.tls, .tls), (.connectionLost, .broken), (.malformedResponse, .malformedResponse),
+      (.contentTooLarge, .contentTooLarge), (.timedOut(.connecting), .timeout), (.invalidRequest, .invalidRequest),
     ] as [(TransportError.Kind, ApusTool.ExitStatus)])
   func kinds(kind: TransportError.Kind, status: ApusTool.ExitStatus) async throws {
     let error = try #require(await callError(TransportError(kind, requestState: .maybeSent, detail: "why")))
@@ -39,7 +39,7 @@ struct ExitStatusTests {
     let ending = Ending(error)
     #expect(ending.status == status)
     let text = try #require(ending.complaint).text
-    #expect(text.hasPrefix("apus: \(error.sentence)\n"))
+    #expect(text.hasPrefix("apus: \(error.message)\n"))
     #expect(text.contains("maybeSent while"))
     #expect(text.hasSuffix(": why\n"))
   }

@@ -22,9 +22,9 @@ struct ConnectionOptionsTests {
     let standard = NIOTransport.Options()
     #expect(options.proxy == .none)
     #expect(options.retriesOnStaleConnection)
-    #expect(options.connectionsPerOrigin == standard.connectionsPerOrigin)
+    #expect(options.maximumConnectionsPerOrigin == standard.maximumConnectionsPerOrigin)
     #expect(options.firstByteTimeout == standard.firstByteTimeout)
-    #expect(options.trust.pins.isEmpty && options.trust.additionalAuthorities.isEmpty)
+    #expect(options.trust.pins.isEmpty && options.trust.additionalTrustRoots.isEmpty)
     #expect(options.userAgent == "apus/\(ToolVersion.current)")
     #expect(try plan().followsRedirects)
   }
@@ -61,10 +61,10 @@ struct ConnectionOptionsTests {
     for (files, perOrigin, all) in [(Int.max, 2048, 8192), (1064, 1000, 1000), (10, 1, 1)] {
       plan.openFiles = files
       let options = try plan.nioOptions(host: nil, limitsEachWait: false)
-      #expect(options.connectionsPerOrigin == perOrigin)
-      #expect(options.connections == all)
+      #expect(options.maximumConnectionsPerOrigin == perOrigin)
+      #expect(options.maximumConnections == all)
     }
-    #expect(try plan.urlSessionOptions(host: nil).connectionsPerHost == 1)
+    #expect(try plan.urlSessionOptions(host: nil).maximumConnectionsPerHost == 1)
     #expect(OpenFiles.raiseLimit() > 0)
   }
 

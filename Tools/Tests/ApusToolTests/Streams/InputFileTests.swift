@@ -57,7 +57,7 @@ final class InputFileTests {
     var plan = ConnectionPlan()
     plan.identity = ("/dev/fd/\(ends[0])", "/dev/fd/\(ends[0])")
     let identity = try plan.nioOptions(host: nil, limitsEachWait: true).trust.clientIdentity
-    guard case .pem(let certificates, let key) = identity?.form else {
+    guard case .pem(let certificates, let key) = identity?.format else {
       Issue.record("it is no text")
       return
     }

@@ -1,0 +1,34 @@
+extension Configuration {
+  /// A kind of program, which determines concurrency limits, retry delays and the breaker policy of its clients.
+  public enum Preset: Sendable, Hashable, CaseIterable {
+    /// For apps, in which a user waits for the result: 64 concurrent calls, 5 of them to one origin; retry delays of up
+    /// to 200 and 400 ms; the circuit of an endpoint opens when half of at least 10 exchanges fail.
+    case app
+    /// For servers, which call other servers: 64 concurrent calls to each origin; retry delays of up to 50 and 100 ms;
+    /// the circuit of an endpoint opens when a tenth of at least 100 exchanges fail.
+    case server
+
+    /// The default on this platform.
+    static var platform: Preset {
+      #if os(Linux)
+      .server
+      #else
+      .app
+      #endif
+    }
+  }
+
+  /// Sets ``retry``, ``scheduler`` and ``breaker`` to those of a preset. Scheduler and breaker are new instances.
+  public mutating func apply(_ use: Preset) {
+    switch use {
+    case .app:
+      retry = .app
+      scheduler = Scheduler(.app)
+      breaker = CircuitBreaker(.app)
+    case .server:
+      retry = .server
+      scheduler = Scheduler(.server)
+      breaker = CircuitBreaker(.server)
+    }
+  }
+}

@@ -1,0 +1,238 @@
+#if Credentials
+public import ApusCore
+public import ApusMiddleware
+import Synchronization
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A credentials store in an encrypted file, which survives restarts and can be shared by several processes.
+///
+/// ```swift
+/// let tokens = FileCredentialsStore(at: "/var/lib/app/credentials", key: .file("/etc/app/credentials.key"))
+/// let api = Client(baseURL: "https://api.example.com/v1") { $0.authentication = .bearer(tokens) }
+/// try await tokens.set(.token("mF_9.B5f-4.1JqM"))
+/// ```
+///
+/// The content is sealed with AES-256-GCM. The file is accessible to its owner only (mode 600), and its folder must
+/// be, too (mode 700, with which it is created if missing). The file is replaced atomically: after any failure or
+/// crash it contains either the old or the new content. Beside it are the empty lock files `NAME.lock` and
+/// `NAME.lease`, and during a write `NAME.new`.
+///
+/// Changes by other processes take effect immediately: each use checks whether the file has changed, with one system
+/// call on the caller's executor. The file is read only if it has changed, off the caller's actor, as are writes. A
+/// file that cannot be read is never overwritten: remove it to start signed out. The locks work between processes of
+/// one machine, not on a shared network file system. Do not remove the lock files while a process runs.
+///
+/// Reading, deriving a key and writing block a thread of the system's pool. When ``set(_:)`` or ``refresh(_:to:)``
+/// returns, the credentials are on the disk; that takes milliseconds, or much longer on a busy disk.
+public final class FileCredentialsStore: RefreshableCredentialsStore, CustomReflectable {
+  /// The dependencies that tests replace.
+  struct Ways: Sendable {
+    var clocks: Clocks
+    var rounds = PassphraseKey.rounds
+    /// Called at each step of a replacement; an error ends the replacement there.
+    var reached: @Sendable (Folder.Step) throws -> Void = { _ in }
+    /// Called before each derivation of a key from a passphrase.
+    var derives: @Sendable () -> Void = {}
+    /// Called when a reader has found no file, before the missing file is noted.
+    var missed: @Sendable () async throws -> Void = {}
+    /// 64 random bits.
+    var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+  }
+
+  /// The content of the file when it was last read or written.
+  private struct Memory: Sendable {
+    var held: HeldRecord?
+    /// The identity of the file; `nil`: there was none.
+    var file: FileIdentity?
+    /// Keeps the file open, so that its inode number is not reused.
+    var descriptor: Descriptor?
+  }
+
+  /// The maximum size of the file in bytes.
+  private static let limit = 1 << 20
+
+  let place: FilePlace
+  let ways: Ways
+  let writes = AsyncMutex()
+  let leases = AsyncMutex()
+  /// Notifies of sign-ins and sign-outs: by this process immediately, by others when the file is read.
+  public let principalChanges: PrincipalChangeNotifier? = PrincipalChangeNotifier()
+  private let keys: KeyHolder
+  private let memory = Mutex(Memory())
+
+  /// Makes a store in a file. Neither the file nor the key is accessed before the first use.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the file. Missing folders are created when the first credentials are stored or refreshed.
+  ///   - key: the key that seals the file. A key file must not have the name of the credentials file or of the files
+  ///     beside it.
+  ///   - clock: measures the age of tokens whose lifetime is known, and times the waits for another process's lock.
+  ///     Default: `SystemClock`.
+  ///   - now: the wall clock, by which tokens age while no process runs. Default: the system's wall clock.
+  public convenience init(
+    at path: String, key: CredentialsFileKey, clock: any MonotonicClock = SystemClock(),
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    self.init(at: path, key: key, ways: Ways(clocks: Clocks(clock: clock, date: now)))
+  }
+
+  init(at path: String, key: CredentialsFileKey, ways: Ways) {
+    place = FilePlace(path)
+    keys = KeyHolder(key, rounds: ways.rounds, derives: ways.derives)
+    self.ways = ways
+  }
+
+  /// Returns the current credentials: those in memory, unless the file has changed.
+  ///
+  /// - Throws: ``FileCredentialsStoreError`` if the file cannot be read or is not safe; `CancellationError` when the
+  ///   task is cancelled while another task derives the key.
+  public func current() async throws -> StoredCredential {
+    if let stored = unchanged() { return stored }
+    return try await read().stored(ways.clocks)
+  }
+
+  private func unchanged() -> StoredCredential? {
+    let file: FileIdentity?
+    switch place.look() {
+    case .file(let identity): file = identity
+    case .nothing: file = nil
+    case .unknown: return nil
+    }
+    return memory.withLock { memory in
+      guard let held = memory.held, memory.file == file else { return nil }
+      return held.stored(ways.clocks)
+    }
+  }
+
+  // MARK: Reading and writing
+
+  /// Reads the file into memory.
+  @concurrent
+  @discardableResult
+  func read() async throws -> HeldRecord {
+    while true {
+      let before = lastFile
+      if let folder = try place.openFolder() {
+        try check(folder)
+        if let content = try folder.content(of: place.name, upTo: Self.limit) {
+          return cache(try await record(in: content), content)
+        }
+      }
+      try await ways.missed()
+      if let held = missing(since: before) { return held }
+    }
+  }
+
+  /// Refuses a folder that is not safe, and a key file that would collide with the credentials' files.
+  func check(_ folder: Folder) throws(FileCredentialsStoreError) {
+    try folder.check()
+    try keys.check(apartFrom: place, in: folder)
+  }
+
+  /// The stored record, and the seal of the file; `nil`: there is none. The caller holds the write lock.
+  ///
+  /// The current key is used, not the key in memory: processes that start later must be able to read the new file.
+  func kept(in folder: Folder) async throws -> (CredentialRecord, Seal?) {
+    while true {
+      let before = lastFile
+      guard let content = try folder.content(of: place.name, upTo: Self.limit) else {
+        if let held = missing(since: before) { return (held.record, nil) }
+        continue
+      }
+      let header = try header(of: content)
+      let key = try await keys.key(for: header, place.name)
+      return (try record(in: content, sealedBy: Seal(header: header, key: key)), Seal(header: header, key: key))
+    }
+  }
+
+  private func record(in content: Folder.Content) async throws -> CredentialRecord {
+    let header = try header(of: content)
+    if let key = keys.heldKey(for: header), let bytes = header.opened(content.bytes, with: key) {
+      return try record(of: bytes)
+    }
+    // The key may have been replaced together with the file.
+    let key = try await keys.key(for: header, place.name)
+    return try record(in: content, sealedBy: Seal(header: header, key: key))
+  }
+
+  private func record(
+    in content: Folder.Content, sealedBy seal: Seal
+  ) throws(FileCredentialsStoreError) -> CredentialRecord {
+    guard let bytes = seal.header.opened(content.bytes, with: seal.key) else {
+      throw FileCredentialsStoreError(.wrongKeyOrDamaged, place.name)
+    }
+    return try record(of: bytes)
+  }
+
+  private func record(of bytes: Data) throws(FileCredentialsStoreError) -> CredentialRecord {
+    guard let record = CredentialRecord(bytes) else { throw FileCredentialsStoreError(.unknownFormat, place.name) }
+    return record
+  }
+
+  private func header(of content: Folder.Content) throws(FileCredentialsStoreError) -> SealHeader {
+    guard let header = SealHeader(of: content.bytes) else {
+      throw FileCredentialsStoreError(.unknownFormat, place.name)
+    }
+    return header
+  }
+
+  /// Writes a record to the file and to memory.
+  ///
+  /// - Parameter old: the seal of the present file; `nil`: there is none.
+  func keep(_ record: CredentialRecord, in folder: Folder, sealedAs old: Seal?) async throws {
+    let seal: Seal
+    if let old { seal = old } else { seal = try await keys.newSeal() }
+    let bytes = try seal.header.sealed(record.encoded(), with: seal.key)
+    // A larger file could be written, but never read again.
+    guard bytes.count <= Self.limit else { throw FileCredentialsStoreError(.tooLarge, place.name) }
+    cache(record, try folder.replace(place.name, by: bytes, ways.reached))
+  }
+
+  /// Shows nothing.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+
+  // MARK: Memory
+
+  @discardableResult
+  private func cache(_ record: CredentialRecord, _ content: Folder.Content) -> HeldRecord {
+    let held = HeldRecord(record, ways.clocks)
+    let new = Memory(held: held, file: content.identity, descriptor: content.descriptor)
+    let old = memory.withLock { memory in
+      defer { memory = new }
+      return memory
+    }
+    // Closed outside the lock.
+    withExtendedLifetime(old) {}
+    tell(of: held, after: old.held)
+    return held
+  }
+
+  private func tell(of held: HeldRecord, after old: HeldRecord?) {
+    if let old, old.record.principal != held.record.principal { principalChanges?.notify() }
+  }
+
+  /// The file that was last read or written; `nil`: there was none.
+  private var lastFile: FileIdentity? { memory.withLock { $0.file } }
+
+  /// Notes that there is no file: signed out, also if there was one before.
+  ///
+  /// - Parameter before: the file that was last read or written before the search.
+  /// - Returns: `nil` if another task has read or written a file since: the observation is outdated.
+  private func missing(since before: FileIdentity?) -> HeldRecord? {
+    let (held, old) = memory.withLock { memory -> (HeldRecord?, HeldRecord?) in
+      guard memory.file == before else { return (nil, nil) }
+      if let held = memory.held, memory.file == nil { return (held, nil) }
+      let (old, held) = (memory.held, HeldRecord((memory.held?.record ?? .empty).lost, ways.clocks))
+      memory = Memory(held: held)
+      return (held, old)
+    }
+    if let held { tell(of: held, after: old) }
+    return held
+  }
+}
+#endif

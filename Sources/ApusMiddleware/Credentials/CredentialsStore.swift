@@ -1,0 +1,135 @@
+import Synchronization
+
+/// A store of the credentials of one account. They are read for every attempt, replaced at sign-in and removed at
+/// sign-out.
+///
+/// ``MemoryCredentialsStore`` keeps them in memory. A custom store that keeps them elsewhere should cache them: a call
+/// waits for ``current()`` before each of its attempts.
+public protocol CredentialsStore: Sendable {
+  /// Returns the current credentials and their generation.
+  ///
+  /// - Throws: any error. The call then fails with `invalidRequest` and that error as its cause; nothing is sent.
+  func current() async throws -> StoredCredential
+  /// Replaces the credentials. The next attempt of any call carries the new ones.
+  func set(_ credential: Credential) async throws
+  /// Removes the credentials. No later attempt carries them.
+  func clear() async throws
+  /// Notifies of changes of ``StoredCredential/principal``, so that a sign-out ends open streams immediately. Default:
+  /// `nil`: the change is noticed by ``Client/signOut()`` and by the next call.
+  var principalChanges: PrincipalChangeNotifier? { get }
+}
+
+extension CredentialsStore {
+  /// `nil`.
+  public var principalChanges: PrincipalChangeNotifier? { nil }
+}
+
+/// A store of credentials that can be refreshed, such as ``MemoryCredentialsStore``.
+///
+/// Make one ``Authentication`` for a store and use it in all clients. Several authentications with one store refresh
+/// one after the other, and each reports the end of a session separately.
+public protocol RefreshableCredentialsStore: CredentialsStore {
+  /// Replaces or removes the credentials of a generation, if that generation is still current, in one atomic step: a
+  /// sign-in or sign-out in the meantime wins.
+  ///
+  /// The principal stays the same unless the credentials are removed. When this returns, the change is as durable as
+  /// the store can make it; calls that wait for the refresh go on only then.
+  ///
+  /// - Parameters:
+  ///   - generation: the generation that was refreshed.
+  ///   - credential: the new credentials; `nil`: the refresh failed for good.
+  /// - Returns: whether the generation was current; if not, nothing has changed.
+  /// - Throws: any error. The new tokens are kept in memory, and stored with the next refresh.
+  func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool
+
+  /// Does work under the exclusive lease of these credentials: in the meantime, no other client refreshes them, nor any
+  /// other process that shares the store.
+  ///
+  /// A second refresher waits, reads the generation again and finds it replaced. The lease of a process that dies ends.
+  ///
+  /// The lease is not reentrant: work that asks for the lease again deadlocks. The work may read, replace and remove
+  /// the credentials.
+  ///
+  /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits; errors of the store.
+  func withLock(_ work: @Sendable () async throws -> Void) async throws
+}
+
+/// The content of a credentials store at one moment.
+public struct StoredCredential: Sendable, Hashable {
+  /// The credentials; `nil` when signed out.
+  public let credential: Credential?
+  /// A number that increases each time the credentials are replaced or removed. It may start at any value.
+  public let generation: UInt64
+  /// A number that identifies the account. It changes at sign-in and sign-out, not when credentials are refreshed, and
+  /// is never used again. A call is bound to it when it begins, and is never sent with the credentials of another
+  /// account.
+  public let principal: UInt64
+  /// The time for which the credentials remain valid; `nil`: unknown.
+  public let remaining: Duration?
+
+  /// Makes a stored credential, for custom stores.
+  ///
+  /// - Parameters:
+  ///   - credential: the credentials; `nil`: signed out.
+  ///   - generation: the generation of the current credentials.
+  ///   - principal: the number of the account. A store whose credentials are never refreshed may pass the generation:
+  ///     calls that wait then end with ``PrincipalChangedError`` when the credentials are replaced.
+  ///   - remaining: the time for which they remain valid. Default: `nil`, unknown.
+  public init(_ credential: Credential?, generation: UInt64, principal: UInt64, remaining: Duration? = nil) {
+    self.credential = credential
+    self.generation = generation
+    self.principal = principal
+    self.remaining = remaining
+  }
+}
+
+/// A notifier of sign-ins and sign-outs. A custom ``CredentialsStore`` returns a notifier as its
+/// ``CredentialsStore/principalChanges`` and calls ``notify()``.
+public final class PrincipalChangeNotifier: Sendable {
+  typealias Action = @Sendable () -> Void
+
+  private struct State {
+    var actions: [UInt64: Action] = [:]
+    var next: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Makes an instance without observers.
+  public init() {}
+
+  /// Notifies all observers that the store's principal has changed. Call it once the store returns the new principal,
+  /// outside its locks. Extra calls are harmless.
+  public func notify() {
+    let actions = state.withLock { Array($0.actions.values) }
+    for action in actions { action() }
+  }
+
+  /// Adds an observer, which must be quick.
+  ///
+  /// - Returns: a number for ``remove(_:)``.
+  func observe(_ action: @escaping Action) -> UInt64 {
+    state.withLock { state in
+      state.next += 1
+      state.actions[state.next] = action
+      return state.next
+    }
+  }
+
+  func remove(_ number: UInt64) {
+    let removed = state.withLock { $0.actions.removeValue(forKey: number) }
+    // Released outside the lock.
+    withExtendedLifetime(removed) {}
+  }
+}
+
+/// The identity of a credentials store, which several authentications may share.
+struct SourceIdentity: Hashable {
+  private let object: ObjectIdentifier
+
+  /// - Parameter owner: the only owner of the store, whose identity is used if the store is a value. The identity is
+  ///   valid as long as the owner and the store live.
+  init(_ source: any CredentialsStore, elseOf owner: AnyObject) {
+    object = ObjectIdentifier(type(of: source) is AnyClass ? source as AnyObject : owner)
+  }
+}

@@ -1,0 +1,58 @@
+public import ApusCore
+
+/// A middleware that sets the deadline of a whole call.
+///
+/// | call | limit |
+/// |---|---|
+/// | sets a `timeout` | that timeout; it covers everything, including content |
+/// | sets `.timeout(nil)` | none |
+/// | sets none | the default; time during which content is transferred does not count |
+/// | sets none, and streams its response | the default, up to the response head |
+///
+/// While content is transferred under the default, the call ends after 20 seconds without a byte, or below 1 KiB/s over
+/// 60 seconds (``ExchangeTimeouts/stall``). An inherited deadline (``withDeadline(_:on:_:)``) covers everything and
+/// applies where it is earlier. Neither costs a task.
+public struct TimeoutMiddleware: Middleware {
+  let standard: Duration?
+
+  /// Makes the middleware.
+  ///
+  /// - Parameter standard: the limit of calls that set none; `nil`: no limit. Default: 30 seconds.
+  public init(standard: Duration? = .seconds(30)) {
+    self.standard = standard
+  }
+
+  /// Sets the deadline and passes the request on.
+  ///
+  /// - Throws: ``TransportError`` with the code `timeout` if no time is left; nothing is sent.
+  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await next(request, context: limited(context))
+  }
+
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  private func limited(_ context: CallContext) throws -> CallContext {
+    var context = context
+    if let own = context.timeout {
+      guard own > .zero else { throw Self.noTime(own) }
+      context.limit(to: context.call.startInstant.advanced(by: own))
+    } else if let standard, context.delivery != .described {
+      guard standard > .zero else { throw Self.noTime(standard) }
+      context.limitExcludingTransfer(standard)
+    }
+    return context
+  }
+
+  private static func noTime(_ limit: Duration) -> TransportError {
+    let limit = Fact.time("a limit of", limit)
+    return TransportError(
+      .timedOut(.waiting), requestState: .notSent, detail: "\(limit) leaves no time; change it with .timeout(_:)")
+  }
+}
+
+extension TimeoutMiddleware: SelfDescribing {
+  /// The default limit, as `describe()` shows it.
+  public var facts: [Fact] {
+    guard standard != nil else { return [.totalLimit(nil)] }
+    return [.totalLimit(standard), .setting("paused while content is transferred", "")]
+  }
+}

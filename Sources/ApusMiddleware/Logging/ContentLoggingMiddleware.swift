@@ -1,0 +1,95 @@
+public import ApusCore
+import HTTPTypes
+public import Logging
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A middleware that logs the content (body) of each request and response, for debugging.
+///
+/// It is not part of the default pipeline. Insert it innermost, where the content is what is sent:
+///
+/// <!-- sample: content-logging -->
+/// ```swift
+/// import Logging
+///
+/// let debugged = Client(baseURL: "https://api.example.com/v1") {
+///   $0.customizePipeline = { $0.insert(ContentLoggingMiddleware(Logger(label: "api")), .beforeTransport) }
+/// }
+/// ```
+///
+/// It logs JSON and forms up to a limit and masks the values of members whose names suggest a secret. Of all other
+/// content it logs the media type and the length. A secret under another name is logged: use this middleware in
+/// development, not in production. It does not log content that is a file or a stream, nor fields (headers).
+public struct ContentLoggingMiddleware: Middleware {
+  /// The words that mark a member as secret if its name contains one, without regard to case, `_` and `-`.
+  public static let defaultMaskedNames: Set<String> = [
+    "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
+    "authorization", "credential", "cookie", "sessionid", "signature", "cvv", "cardnumber", "iban",
+  ]
+
+  private let logger: Logger
+  let level: Logger.Level
+  let limit: Int
+  private let masker: ContentMasker
+
+  /// Makes the middleware.
+  ///
+  /// - Parameters:
+  ///   - logger: the logger.
+  ///   - level: the level of the lines. Default: `debug`. Nothing is done if the logger's level is higher.
+  ///   - limit: the maximum number of bytes that are logged of a message's content. Default: 4 KiB.
+  ///   - maskedNames: the words that mark a member as secret. Default: ``defaultMaskedNames``.
+  public init(
+    _ logger: Logger, level: Logger.Level = .debug, limit: Int = 4 << 10,
+    maskedNames: Set<String> = ContentLoggingMiddleware.defaultMaskedNames
+  ) {
+    (self.logger, self.level, self.limit) = (logger, level, max(0, limit))
+    masker = ContentMasker(words: maskedNames.map { Array($0.utf8) })
+  }
+
+  /// Logs a line for the request and one for its response.
+  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    guard logger.logLevel <= level, context.delivery != .described else {
+      return try await next(request, context: context)
+    }
+    log("request content", request.content.shown, request.head.headerFields, context)
+    let response = try await next(request, context: context)
+    log("response content", response.content.bytes.map { .bytes($0) } ?? .other, response.head.headerFields, context)
+    return response
+  }
+
+  private func log(_ message: Logger.Message, _ content: ShownContent, _ fields: HTTPFields, _ context: CallContext) {
+    let type = fields[.contentType].map { MediaType($0) }
+    var metadata: Logger.Metadata = ["call": "\(context.call.id)", "attempt": "\(context.attempt)"]
+    if let type { metadata["type"] = "\(type.essence.filter(\.isASCII))" }
+    switch content {
+    case .none: return
+    case .other: metadata["content"] = "not in memory"
+    case .bytes(let data):
+      metadata["length"] = "\(data.count)"
+      if let type, let text = masker.text(of: data, type, limit: limit) { metadata["content"] = "\(text)" }
+    }
+    logger.log(level: level, message, metadata: metadata)
+  }
+}
+
+/// Content in the form in which it is logged.
+private enum ShownContent {
+  case none
+  case bytes(Data)
+  case other
+}
+
+extension MessageContent {
+  fileprivate var shown: ShownContent {
+    switch self {
+    case .empty: .none
+    case .bytes(let data): .bytes(data)
+    case .file, .stream: .other
+    }
+  }
+}

@@ -1,0 +1,37 @@
+public import ApusCore
+import HTTPTypes
+
+/// A middleware that adds the environment's common fields and query parameters to messages that lack them.
+///
+/// It is outside all middlewares that compare or resend messages, as in the default pipeline: a stored or shared
+/// response then belongs to the whole message, and no parameters are added to the target of a redirect. Common fields
+/// are sent along on redirects; a secret among them is marked as sensitive and is not sent to another origin
+/// (``RawField/isSensitive``).
+public struct CommonParametersMiddleware: Middleware {
+  /// Makes the middleware. The fields and parameters are part of the environment.
+  public init() {}
+
+  /// Adds the missing fields and parameters. `Content-Type` is not added to a message without content.
+  ///
+  /// - Throws: an error that fails the call with `invalidRequest` or `encoding` if a common field or parameter cannot
+  ///   be sent.
+  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await next(completed(request, context), context: context)
+  }
+
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  private func completed(_ request: RequestMessage, _ context: CallContext) throws -> RequestMessage {
+    let environment = context.environment
+    guard !environment.fields.isEmpty || !environment.query.isEmpty else { return request }
+    var request = request
+    for field in environment.fields where !(request.content.isEmpty && Self.describesContent(field)) {
+      try request.addField(field)
+    }
+    if !environment.query.isEmpty { try request.addQuery(environment.query, style: context.queryStyle) }
+    return request
+  }
+
+  private static func describesContent(_ field: RawField) -> Bool {
+    field.name.lowercased() == HTTPField.Name.contentType.canonicalName
+  }
+}

@@ -1,0 +1,140 @@
+public import ApusCore
+import HTTPTypes
+
+/// A middleware that follows redirects (RFC 9110 §15.4), within the limits of a ``RedirectPolicy``.
+///
+/// It is inside retry and outside everything that belongs to one origin: each hop is an exchange of the same attempt,
+/// with its own credentials, cookies and signature. Credentials that the request itself carries are removed when the
+/// origin (scheme, host or port) changes, and are not restored when a later hop returns to the first origin.
+///
+/// - 301 and 302 turn a POST into a GET and leave other methods unchanged; 303 turns every method but HEAD into a GET;
+///   307 and 308 change nothing. 300, 304, 305 and 306 are final responses, and so is a redirect without a `Location`.
+/// - The content of a redirect is read only if it has at most 4 KiB, so that its connection can be reused.
+/// - Traces and errors show the origin of a redirect's target, not its path.
+public struct RedirectMiddleware: Middleware {
+  let standard: RedirectPolicy
+
+  /// Makes the middleware.
+  ///
+  /// - Parameter standard: the policy of calls that set none (`.redirects(…)`). Default: ``RedirectPolicy/follow``.
+  public init(_ standard: RedirectPolicy = .follow) {
+    self.standard = standard
+  }
+
+  /// Passes the request on, and sends a further request for every redirect.
+  ///
+  /// - Throws: ``TransportError`` with a ``RedirectRefusal`` as its cause; its code is `malformedResponse`, or
+  ///   `invalidRequest` if content must be resent that can be sent only once.
+  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    let context = prepared(context)
+    let response = try await next(request, context: context)
+    guard context.follows(response.head) else { return response }
+    return try await follow(response, to: request, context: context, next: next)
+  }
+
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  private func prepared(_ context: CallContext) -> CallContext {
+    guard limits(for: context) != nil, context.delivery != .described else { return context }
+    var context = context
+    context.followsRedirects = true
+    return context
+  }
+
+  private func limits(for context: CallContext) -> RedirectPolicy.Limits? {
+    (context.values[RedirectPolicyKey.self] ?? standard).limits
+  }
+
+  @inline(never)  // Keeps its temporaries out of the frame of a call that is not redirected.
+  private func follow(
+    _ redirect: ResponseMessage, to request: RequestMessage, context: CallContext, next: Next
+  ) async throws -> ResponseMessage {
+    guard let limits = limits(for: context) else { return redirect }
+    var journey = Journey(limits, from: request, context, next)
+    return try await journey.follow(redirect)
+  }
+}
+
+/// An attempt that is redirected: drives a ``RedirectChain``.
+private struct Journey {
+  private var chain: RedirectChain
+  private var request: RequestMessage
+  private var context: CallContext
+  private let next: Next
+  /// The environment's authentications that the call replaces with its own credentials.
+  private let anticipated: [Authentication]
+
+  /// The maximum number of bytes of a redirect's content that are read so that its connection can be reused.
+  private static let drainedLength = 4 << 10
+
+  init(_ limits: RedirectPolicy.Limits, from request: RequestMessage, _ context: CallContext, _ next: Next) {
+    chain = RedirectChain(limits, from: request)
+    self.request = request
+    self.context = context
+    self.next = next
+    anticipated = context.environment.authentications.filter { $0.isAnticipated(by: request) }
+  }
+
+  mutating func follow(_ redirect: ResponseMessage) async throws -> ResponseMessage {
+    var response = redirect
+    while true {
+      switch chain.step(after: response.head, to: request, without: CredentialFields(of: context)) {
+      case .finish: return response
+      case .refuse(let refusal):
+        response.discard()
+        throw refusal.error
+      case .follow(let hop):
+        try await drain(response)
+        go(hop, status: response.head.status.code)
+        response = try await send()
+      }
+    }
+  }
+
+  private mutating func go(_ hop: RedirectChain.Hop, status: Int) {
+    context.record(.redirected(status: status, from: hop.from, to: hop.to))
+    if hop.droppedFields > 0 { context.record(.note("fields not sent to the other origin", Int64(hop.droppedFields))) }
+    request = hop.request
+    // A call that has lost its own credentials must not go on with the environment's.
+    let lost = anticipated.filter { !$0.isAnticipated(by: request) }
+    context.values[ForgoneAuthentications.self].formUnion(lost.map { ObjectIdentifier($0.parts) })
+    guard context.values[CredentialsPolicyKey.self] != .none else { return }
+    // A key that the server repeats in the target is not the call's own: authentication adds the key where it belongs.
+    let own = Set(anticipated.flatMap(\.parameterNames))
+    let names = Set(context.environment.authentications.flatMap(\.parameterNames)).subtracting(own)
+    if !names.isEmpty { request.target = CredentialFields(parameters: names).removed(from: request.target) }
+  }
+
+  private func send() async throws -> ResponseMessage {
+    do {
+      return try await next(request, context: context)
+    } catch let error as TransportError where error.requestState == .notSent {
+      // An earlier hop was sent, and its server may have acted on it.
+      var error = error
+      error.requestState = .maybeSent
+      throw error
+    }
+  }
+
+  /// Reads short content to its end and discards all other content.
+  private func drain(_ response: ResponseMessage) async throws {
+    defer { response.discard() }
+    guard let length = response.content.expectedLength, length <= Self.drainedLength else {
+      return try Task.checkCancellation()
+    }
+    _ = try await IntermediateContent.collect(response.content, upTo: Self.drainedLength, context)
+  }
+}
+
+extension RedirectMiddleware: SelfDescribing {
+  /// The standard policy, as `describe()` shows it.
+  public var facts: [Fact] {
+    guard let limits = standard.limits else { return [.setting("none", "")] }
+    let descent = limits.allowsInsecure ? "also" : "never"
+    var facts: [Fact] = [.setting("up to", "\(limits.hops)"), .setting(descent, "from https to http")]
+    if let hosts = limits.hosts {
+      let names = hosts.sorted().joined(separator: " ")
+      facts.append(names.isEmpty ? .setting("to no other host", "") : .setting("to other hosts only", names))
+    }
+    return facts
+  }
+}

@@ -1,0 +1,148 @@
+public import ApusCore
+import HTTPTypes
+
+/// A middleware that retries failed attempts, as a ``RetryPolicy`` decides.
+///
+/// Middlewares further in run for each attempt: an attempt waits for its own permit, has its own timeout, counts for
+/// the circuit breaker and carries fresh credentials. During the delay between two attempts a call holds no permit,
+/// connection or response. The deadline and the cancellation of the call end the delay.
+///
+/// - A streamed response is judged by its head. Once the app has the response, there is no retry.
+/// - Coalesced calls share their attempts, under the policy of the call that began the exchange. The deadline of a
+///   single caller does not shorten the attempts; they end with the last caller.
+/// - The call of a token refresh is retried like any other call if that is safe: with a rotating token it is a POST,
+///   and is retried only if it was not sent. Calls whose refresh failed are not retried.
+/// - A response is judged by its status, also if the endpoint accepts that status, and by the policy's rule
+///   (``RetryPolicy/rule``).
+/// - A retry repeats every hop of a redirected call. If the server may have acted, each message that was sent must be
+///   idempotent or carry an idempotency key; a key that was not sent along to another origin does not count there.
+public struct RetryMiddleware: Middleware {
+  let standard: RetryPolicy
+  let budgets: RetryBudgets
+
+  /// Makes the middleware, with its own retry budget.
+  ///
+  /// - Parameters:
+  ///   - standard: the policy of calls that set none (`.retry(…)`). Default: ``RetryPolicy/app``.
+  ///   - budget: the retry budget of each origin. Default: ``RetryBudget/default``.
+  public init(_ standard: RetryPolicy = .app, budget: RetryBudget = .default) {
+    self.standard = standard
+    budgets = RetryBudgets(budget)
+  }
+
+  /// Passes the request on, and passes it on again after each failure that is retried.
+  ///
+  /// - Throws: the error of the last attempt; `CancellationError` when the call is cancelled between two attempts.
+  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    let isRepeated = policy(context).maximumAttempts > 1 && context.delivery != .described
+    let (message, content) = try prepared(request, context, isRepeated: isRepeated)
+    let start = context.now
+    let first: RetriedCall.Outcome
+    do {
+      let response = try await next(message, context: isRepeated ? reservingTime(context, message) : context)
+      if response.head.status.code < 400 {
+        if isRepeated { budgets.succeeded(message) }
+        return response
+      }
+      guard isRepeated else { return response }
+      first = .responded(response)
+    } catch let error as TransportError {
+      guard isRepeated else { throw OfflineRefusal.unmarked(error) }
+      first = .failed(error)
+    }
+    return try await goOn(
+      RetriedCall(
+        message: message, content: content, budgets: budgets, next: next, context: context,
+        state: RetryState(policy(context), budgets.budget, RetryState.Subject(message, context))), after: first, start)
+  }
+
+  /// A separate function, so that its temporaries are not in the frame of calls whose first attempt succeeds.
+  @inline(never)
+  private func goOn(
+    _ call: consuming RetriedCall, after first: RetriedCall.Outcome, _ start: MonotonicInstant
+  ) async throws -> ResponseMessage {
+    let step = try call.step(after: first, since: start)
+    return try await call.goOn(with: step)
+  }
+
+  private func policy(_ context: CallContext) -> RetryPolicy {
+    context.values[RetryPolicyKey.self] ?? standard
+  }
+
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  private func prepared(
+    _ request: RequestMessage, _ context: CallContext, isRepeated: Bool
+  ) throws -> (RequestMessage, OneTimeContent?) {
+    var message = request
+    if let key = context.values[IdempotencyKeyKey.self] { try message.addField(key.rawField(context.random)) }
+    guard isRepeated, let content = OneTimeContent(request.content) else { return (message, nil) }
+    message.content = content.content
+    return (message, content)
+  }
+
+  /// The context of a first attempt, which reserves time for a retry if there can be one.
+  @inline(never)  // As above.
+  private func reservingTime(_ context: CallContext, _ message: RequestMessage) -> CallContext {
+    guard message.content.isReplayable, context.isRepeatable(message.head) else { return context }
+    var context = context
+    context.leavesTimeForRetry = true
+    return context
+  }
+}
+
+extension RetryState.Subject {
+  /// The properties of a call's message, unless its endpoint declares otherwise.
+  init(_ message: RequestMessage, _ context: CallContext) {
+    self.init(
+      isIdempotent: context.values[IdempotenceKey.self] ?? message.head.method.isIdempotent,
+      isKeyed: context.hasIdempotencyKey(message.head))
+  }
+}
+
+extension RetryMiddleware: SelfDescribing {
+  /// The standard policy and the budget, as `describe()` shows them.
+  public var facts: [Fact] {
+    guard standard.maximumAttempts > 1 else { return [.attempts(1)] }
+    let budget = budgets.budget
+    var facts: [Fact] = [
+      .attempts(standard.maximumAttempts), .backoff(first: standard.baseDelay, maximum: standard.maximumDelay),
+      .time("after 429 from", standard.throttledBaseDelay), serverDelay,
+      .budget(capacity: budget.capacity, cost: max(0, budget.cost)),
+    ]
+    if standard.statuses != RetryPolicy.defaultStatuses {
+      facts.append(.setting("statuses", standard.statuses.sorted().map { "\($0)" }.joined(separator: " ")))
+    }
+    if let rule = standard.rule { facts.append(.setting("rule", rule.name)) }
+    if standard.retriesNonIdempotent { facts.append(.setting("non-idempotent calls where the server allows it", "")) }
+    return facts
+  }
+
+  private var serverDelay: Fact {
+    switch standard.serverDelay {
+    case .honored(let limit): .serverDelay(upTo: limit, isClamped: false)
+    case .clamped(let limit): .serverDelay(upTo: limit, isClamped: true)
+    }
+  }
+}
+
+enum RetryPolicyKey: ContextKey {
+  /// `nil`: the client's policy.
+  static let defaultValue: RetryPolicy? = nil
+}
+
+extension Endpoint {
+  /// Sets the retry policy of calls of this endpoint. Default: the client's policy.
+  public func retry(_ policy: RetryPolicy) -> Request<Value> {
+    setting(RetryPolicyKey.self, policy)
+  }
+
+  /// Declares whether calls of this endpoint are idempotent (RFC 9110 §9.2.2): sending the request twice has the same
+  /// effect as sending it once. If it is unknown whether an idempotent request arrived, it may be resent, by a retry or
+  /// by a transport that finds its connection closed.
+  ///
+  /// Default: determined by the method (``HTTPTypes/HTTPRequest/Method/isIdempotent``). A call with an idempotency key
+  /// may be resent in any case.
+  public func idempotent(_ isIdempotent: Bool = true) -> Request<Value> {
+    setting(IdempotenceKey.self, isIdempotent)
+  }
+}

@@ -1,0 +1,78 @@
+public import ApusCore
+
+/// The concurrency limits of a ``Scheduler``, and the order of its queue.
+///
+/// A limit below 1 counts as 1; `Int.max` is no limit. A streamed call counts until its response head, and for the
+/// limits of its tags until its content ends.
+public struct ConcurrencyLimits: Sendable, Hashable {
+  /// The maximum number of calls that run at a time, over all origins. Default: 64.
+  public var global: Int
+  /// The maximum number of calls to one origin that run at a time. Default: 5.
+  public var perOrigin: Int
+  /// Limits of single origins, in place of ``perOrigin``. Default: none.
+  public var origins: [Origin: Int] = [:]
+  /// The maximum number of calls with a tag that run at a time, for example 4 images. A call with several of these tags
+  /// counts for each. Default: none.
+  public var tags: [Tag: Int]
+  /// The maximum number of queued calls. Further calls are refused (``SchedulingRefusal/queueFull(limit:)``). 0: no
+  /// call is queued. Default: 100,000.
+  public var queueCapacity = 100_000
+  /// The time in the queue that makes up for one step of ``CallPriority``. Default: 10 seconds.
+  ///
+  /// Ageing prevents starvation. A queued call is never overtaken by calls of the same or a lower priority. Calls that
+  /// are n steps more urgent overtake it only if they arrive within n times this duration after it, at most four times.
+  ///
+  /// A call that returned its permit to wait for fresh credentials is queued again as if it arrived at that moment with
+  /// the highest priority.
+  ///
+  /// The order applies to calls that can run. While a call's origin or tag is at its limit, or the call is held, other
+  /// calls overtake it. No capacity is reserved for a call that needs its origin and its tags to have room at the same
+  /// moment; otherwise one slow server would delay another.
+  public var ageing = Duration.seconds(10)
+  /// Whether a queued call fails with the code `timeout` instead of being admitted if the time to its deadline is
+  /// shorter than the median duration of recent calls to its origin, so that the permit goes to a call that can still
+  /// succeed. Default: `true`.
+  ///
+  /// This applies only to calls that must wait. The median is discarded once no call to the origin has run for as long
+  /// as the median: a server that was slow gets another chance.
+  public var refusesLateCalls = true
+
+  /// Makes limits. The defaults are those of ``app``.
+  public init(global: Int = 64, perOrigin: Int = 5, tags: [Tag: Int] = [:]) {
+    self.global = global
+    self.perOrigin = perOrigin
+    self.tags = tags
+  }
+
+  /// The limits for apps: 64 calls, 5 of them to one origin.
+  public static let app = ConcurrencyLimits()
+
+  /// The limits for servers: 64 calls to one origin, without a global limit.
+  public static let server = ConcurrencyLimits(global: .max, perOrigin: 64)
+}
+
+/// The reason why the ``Scheduler`` refused a call.
+///
+/// It is the cause of the ``CallError`` that such a call throws: `error.underlying as? SchedulingRefusal`.
+public enum SchedulingRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The queue is full. The code is `refused`.
+  case queueFull(limit: Int)
+  /// The deadline passed in the queue, or left too little time for a response. The code is `timeout`, the phase
+  /// `waiting`.
+  case deadlineTooNear
+
+  /// The reason as a clause, without a full stop.
+  public var description: String {
+    switch self {
+    case .queueFull(let limit): "the scheduler's queue is full (\(limit) calls)"
+    case .deadlineTooNear: "the deadline is too near to start the call"
+    }
+  }
+
+  /// The error of the attempt, which was not sent.
+  var error: TransportError {
+    let kind: TransportError.Kind = self == .deadlineTooNear ? .timedOut(.waiting) : .refused
+    return TransportError(kind, requestState: .notSent, detail: description, underlying: self).attributed(
+      to: .trafficControl)
+  }
+}

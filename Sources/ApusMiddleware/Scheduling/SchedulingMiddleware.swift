@@ -1,0 +1,104 @@
+public import ApusCore
+import HTTPTypes
+
+/// A middleware that applies the concurrency limits of a ``Scheduler`` to each attempt.
+///
+/// It is inside retry, so that no permit is held during a backoff, and outside everything that belongs to the attempt
+/// itself, so that the attempt's timeout starts when the attempt is admitted. The deadline of the whole call includes
+/// the time in the queue.
+///
+/// - A permit covers an attempt until its response is complete, including redirects, which count for the origin that
+///   the call was made to. While an attempt waits for fresh credentials, it has no permit.
+/// - A streamed call (`client.withResponse(to:)`) returns its permit at the response head, since an event
+///   stream may stay open for hours. The scheduler does not limit open streams, except by tag: a limit of
+///   ``ConcurrencyLimits/tags`` counts a stream until it ends.
+/// - A long poll holds its permit while it waits for the response head, unless it is `.unscheduled()`.
+/// - ``CallPriority`` and ``ConcurrencyLimits/ageing`` order the queue. A slow origin or a held tag does not delay
+///   other calls.
+/// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), needs no permit: calls with a
+///   permit may wait for it.
+/// - The trace records why a call waits and for how long. While it waits, its phase is `waiting`.
+public struct SchedulingMiddleware: Middleware {
+  let scheduler: Scheduler
+
+  /// Makes the middleware.
+  ///
+  /// - Parameter scheduler: the scheduler. Default: a new one with the limits ``ConcurrencyLimits/app``.
+  public init(_ scheduler: Scheduler = Scheduler()) {
+    self.scheduler = scheduler
+  }
+
+  /// Waits for a permit and passes the request on.
+  ///
+  /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause: its code is `refused` when the queue is
+  ///   full, and `timeout` when the deadline is too near. `CancellationError` when the call is cancelled in the queue.
+  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    guard let attempt = attempt(request, context) else { return try await next(request, context: context) }
+    let (permit, cause) = try scheduler.permit(for: attempt, context)
+    if let cause { try await permit.wait(cause, context) }
+    do {
+      let response = try await next(request, context: holding(permit, context))
+      permit.giveBack(after: response.content, context)
+      return response
+    } catch {
+      permit.giveBack(at: context.now)
+      throw error
+    }
+  }
+
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  private func attempt(_ request: RequestMessage, _ context: CallContext) -> SchedulerState.Attempt? {
+    guard context.delivery != .described, !context.values[SharedWorkKey.self], !context.values[UnscheduledKey.self],
+      let origin = OriginKey(request.head)
+    else { return nil }
+    return SchedulerState.Attempt(
+      origin: origin, tags: context.tags,
+      priority: context.values[CallPriorityKey.self] ?? CallPriority(Task.currentPriority),
+      deadline: context.nearestDeadline,
+      isTypical: context.delivery == .buffered)
+  }
+
+  @inline(never)  // As above.
+  private func holding(_ permit: AttemptPermit, _ context: CallContext) -> CallContext {
+    // Only authentication pauses a permit.
+    guard !context.environment.authentications.isEmpty else { return context }
+    var context = context
+    context.values[AttemptPermitKey.self] = permit
+    return context
+  }
+}
+
+extension SchedulingMiddleware: SelfDescribing {
+  /// The limits, as `describe()` shows them.
+  public var facts: [Fact] {
+    let limits = scheduler.limits
+    var facts: [Fact] = [.permits(perOrigin: max(1, limits.perOrigin), total: max(1, limits.global))]
+    for (origin, limit) in limits.origins.sorted(by: { $0.key.description < $1.key.description }) {
+      facts.append(.setting("\(origin)", "\(limit)"))
+    }
+    for (tag, limit) in limits.tags.sorted(by: { $0.key.name < $1.key.name }) {
+      facts.append(.setting("tag \(tag)", "\(limit)"))
+    }
+    facts.append(.setting("streams hold permits until the head", ""))
+    facts.append(.setting("queue", "\(limits.queueCapacity)"))
+    facts.append(.time("ageing", limits.ageing))
+    return facts
+  }
+}
+
+enum UnscheduledKey: ContextKey {
+  static let defaultValue = false
+  // Queueing does not change the response.
+  static var affectsCoalescing: Bool { false }
+}
+
+extension Endpoint {
+  /// Sends calls of this endpoint without a permit of the ``Scheduler``: they are neither queued nor held, and leave
+  /// all permits to other calls.
+  ///
+  /// Use it for long polls, where the server responds only when something has happened: a few long polls would use all
+  /// permits for their origin. Only the app and the transport's connections limit their number.
+  public func unscheduled() -> Request<Value> {
+    setting(UnscheduledKey.self, true)
+  }
+}

@@ -1,0 +1,58 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The response of a simulated server.
+public struct SimulatedResponse: Sendable {
+  /// The status. Default: 200.
+  public var status: Int
+  /// The fields (headers); `Content-Length` is added. Default: none.
+  public var fields: HTTPFields
+  /// The content (body). Its size counts against the link's bandwidth. Default: none.
+  public var content: Data
+  /// The time the server works on the request. Default: `nil`, which uses the server's own.
+  public var serviceTime: DurationDistribution?
+
+  /// Creates a response.
+  public init(
+    status: Int = 200, fields: HTTPFields = [:], content: Data = Data(), serviceTime: DurationDistribution? = nil
+  ) {
+    self.status = status
+    self.fields = fields
+    self.content = content
+    self.serviceTime = serviceTime
+  }
+
+  /// Creates a response of JSON, sent as written.
+  public static func json(_ json: String, status: Int = 200) -> SimulatedResponse {
+    SimulatedResponse(status: status, fields: [.contentType: "application/json"], content: Data(json.utf8))
+  }
+
+  /// Creates a response of `count` zero bytes.
+  public static func bytes(_ count: Int) -> SimulatedResponse {
+    SimulatedResponse(fields: [.contentType: "application/octet-stream"], content: Data(count: count))
+  }
+
+  /// The response of a server whose queue is full: 503, with `Retry-After` if given (RFC 9110 §10.2.3).
+  static func overloaded(retryAfter: Duration?) -> SimulatedResponse {
+    var fields = HTTPFields()
+    if let retryAfter {
+      // Whole seconds, rounded up.
+      let parts = retryAfter.components
+      fields[.retryAfter] = String(parts.seconds + (parts.attoseconds > 0 ? 1 : 0))
+    }
+    return SimulatedResponse(status: 503, fields: fields)
+  }
+
+  /// The head as sent. An invalid status becomes 500.
+  var head: HTTPResponse {
+    var fields = fields
+    if fields[.contentLength] == nil { fields[.contentLength] = String(content.count) }
+    let code = (200...599).contains(status) ? status : 500
+    return HTTPResponse(status: HTTPResponse.Status(code: code), headerFields: fields)
+  }
+}

@@ -1,0 +1,226 @@
+public import ApusCore
+public import ApusWaiting
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A stub's reply to a request: a response or a failure, with optional waits.
+///
+/// <!-- sample: replies as StubReply -->
+/// ```swift
+/// .json(#"{"id":7}"#)                                    // a response
+/// .json("[]").after(.seconds(2))                         // … two seconds later, on the client's clock
+/// .json("[]").waiting(for: gate)                         // … when the test opens the gate
+/// .pieces(["a", "b"], gate: gate).failing(after: 1)      // one piece, then the connection breaks
+/// .failure(TransportError(.offline, requestState: .notSent))
+/// ```
+public struct StubReply: Sendable {
+  enum Step: Sendable {
+    case wait(Gate)
+    case pause(Duration)
+    case piece(Data)
+    case fail(any Error)
+  }
+
+  /// The steps before the head.
+  var opening: [Step] = []
+  var head: HTTPResponse
+  /// The pieces of content and the steps before, between and after them.
+  var content: [Step] = []
+  /// The fields after the content.
+  var trailers = HTTPFields()
+
+  init(status: Int, fields: HTTPFields, content: [Step]) {
+    head = HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields)
+    self.content = content
+  }
+
+  /// The complete content, or `nil` if it contains waits or fails.
+  var bytes: Data? {
+    var all = Data()
+    for step in content {
+      guard case .piece(let piece) = step else { return nil }
+      all.append(piece)
+    }
+    return all
+  }
+
+  /// The value of `Content-Length`.
+  var announcedLength: Int64? {
+    head.headerFields[.contentLength].flatMap { Int64($0) }
+  }
+}
+
+extension StubReply.Step {
+  /// Performs the step: waits, throws, or returns its piece of content.
+  func perform(on clock: any MonotonicClock) async throws -> Data? {
+    switch self {
+    case .wait(let gate): try await gate.wait()
+    case .pause(let duration): try await clock.sleep(until: clock.now.advanced(by: duration))
+    case .piece(let data): return data
+    case .fail(let error): throw error
+    }
+    return nil
+  }
+}
+
+// Each reply sets `Content-Length`, and `Content-Type` where it is known, unless `fields` has them.
+extension StubReply {
+  /// Creates a response with a status and, optionally, text.
+  ///
+  /// Sets `Content-Length`, unless `fields` has it.
+  ///
+  /// - Parameters:
+  ///   - status: 0 to 999.
+  ///   - fields: the fields (headers) of the head.
+  ///   - content: the content (body), sent as UTF-8.
+  public static func status(_ status: Int, fields: HTTPFields = [:], content: String = "") -> StubReply {
+    complete(Data(content.utf8), nil, status, fields)
+  }
+
+  /// Creates a response of JSON, sent as written.
+  public static func json(_ json: String, status: Int = 200, fields: HTTPFields = [:]) -> StubReply {
+    complete(Data(json.utf8), "application/json", status, fields)
+  }
+
+  /// Creates a response of a value encoded as JSON. If encoding fails, the exchange fails with the encoder's error.
+  public static func encoded(
+    _ value: some Encodable, encoder: JSONEncoder = JSONEncoder(), status: Int = 200, fields: HTTPFields = [:]
+  ) -> StubReply {
+    do {
+      return complete(try encoder.encode(value), "application/json", status, fields)
+    } catch {
+      return failure(error)
+    }
+  }
+
+  /// Creates a response of plain text.
+  public static func text(_ text: String, status: Int = 200, fields: HTTPFields = [:]) -> StubReply {
+    complete(Data(text.utf8), "text/plain; charset=utf-8", status, fields)
+  }
+
+  /// Creates a response of bytes with a media type.
+  public static func bytes(
+    _ bytes: Data, type: String = "application/octet-stream", status: Int = 200, fields: HTTPFields = [:]
+  ) -> StubReply {
+    complete(bytes, type, status, fields)
+  }
+
+  /// Creates a response whose content arrives in pieces, without announcing its length.
+  ///
+  /// - Parameters:
+  ///   - pieces: the content; empty pieces are left out.
+  ///   - gate: a gate that each piece waits for. Default: none.
+  ///   - status: the status.
+  ///   - fields: the fields of the head; a `Content-Length` announces the length.
+  public static func pieces(
+    _ pieces: [Data], gate: Gate? = nil, status: Int = 200, fields: HTTPFields = [:]
+  ) -> StubReply {
+    let steps = pieces.filter { !$0.isEmpty }.flatMap { piece in
+      (gate.map { [Step.wait($0)] } ?? []) + [Step.piece(piece)]
+    }
+    return StubReply(status: status, fields: fields, content: steps)
+  }
+
+  /// Creates a response whose text arrives in pieces, without announcing its length.
+  public static func pieces(
+    _ pieces: [String], gate: Gate? = nil, status: Int = 200, fields: HTTPFields = [:]
+  ) -> StubReply {
+    self.pieces(pieces.map { Data($0.utf8) }, gate: gate, status: status, fields: fields)
+  }
+
+  /// Creates a reply that makes the exchange throw an error. Use a `TransportError` to simulate a real transport.
+  public static func failure(_ error: any Error) -> StubReply {
+    var reply = StubReply(status: 500, fields: [:], content: [])
+    reply.opening = [.fail(error)]
+    return reply
+  }
+
+  /// A reply that never arrives: the exchange waits until it is cancelled.
+  public static let stalled = StubReply.status(500).waiting(for: Gate())
+
+  private static func complete(_ content: Data, _ type: String?, _ status: Int, _ fields: HTTPFields) -> StubReply {
+    var fields = fields
+    if let type, fields[.contentType] == nil { fields[.contentType] = type }
+    if fields[.contentLength] == nil, status != 204 { fields[.contentLength] = String(content.count) }
+    return StubReply(status: status, fields: fields, content: content.isEmpty ? [] : [.piece(content)])
+  }
+}
+
+// Modifiers: each returns a changed copy, so they can be combined.
+extension StubReply {
+  /// Delays the reply by a time on the client's clock.
+  public func after(_ latency: Duration) -> StubReply {
+    opening([.pause(latency)])
+  }
+
+  /// Holds the reply until a gate lets it pass.
+  public func waiting(for gate: Gate) -> StubReply {
+    opening([.wait(gate)])
+  }
+
+  /// Pauses on the client's clock before each piece of content.
+  public func paced(every pause: Duration) -> StubReply {
+    var reply = self
+    reply.content = content.flatMap { step -> [Step] in
+      if case .piece = step { return [.pause(pause), step] }
+      return [step]
+    }
+    return reply
+  }
+
+  /// Breaks off the content with an error.
+  ///
+  /// - Parameters:
+  ///   - count: the number of pieces that arrive before the error.
+  ///   - error: the error the reader gets. Default: a `TransportError` of kind `connectionLost` with state
+  ///     `responded`.
+  public func failing(
+    after count: Int, error: any Error = TransportError(.connectionLost, requestState: .responded, detail: "stubbed")
+  ) -> StubReply {
+    cut(after: count, .fail(error))
+  }
+
+  /// Stalls the content after a number of pieces: the reader waits until it is cancelled.
+  public func stalled(after count: Int) -> StubReply {
+    cut(after: count, .wait(Gate()))
+  }
+
+  /// Adds trailers (fields after the content). Not sent in response to HEAD.
+  public func trailers(_ trailers: HTTPFields) -> StubReply {
+    var reply = self
+    reply.trailers = trailers
+    return reply
+  }
+
+  private func opening(_ steps: [Step]) -> StubReply {
+    var reply = self
+    reply.opening = steps + opening
+    return reply
+  }
+
+  private func cut(after count: Int, _ last: Step) -> StubReply {
+    var reply = self
+    var pieces = 0
+    reply.content = Array(
+      content.prefix { step in
+        if case .piece = step { pieces += 1 }
+        return pieces <= count
+      })
+    // Waits before a piece that is cut off are cut off too.
+    while let step = reply.content.last, !step.isPiece { reply.content.removeLast() }
+    reply.content.append(last)
+    return reply
+  }
+}
+
+extension StubReply.Step {
+  fileprivate var isPiece: Bool {
+    if case .piece = self { return true }
+    return false
+  }
+}

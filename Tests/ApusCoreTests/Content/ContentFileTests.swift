@@ -1,0 +1,82 @@
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Files as content") struct ContentFileTests {
+  /// Whether the tests run as root, for whom every file is readable.
+  private static let mayReadEverything = FileManager.default.isWritableFile(atPath: "/usr")
+
+  /// Runs the work with a temporary directory, which is removed afterwards.
+  private func inDirectory(_ work: (String) async throws -> Void) async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/apus-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try await work(directory)
+  }
+
+  @Test("A file has its length, and is sent with the given media type")
+  func file() async throws {
+    try await inDirectory { directory in
+      let path = directory + "/a b é.bin"
+      try Data(count: 12_345).write(to: URL(filePath: path))
+      let file = try ContentFile(path: path)
+      #expect(file.length == 12_345 && file.path == path)
+      let message = try await lowered(Request<Void>.put("/x", content: .file(path, "image/png")))
+      #expect(message.content.length == 12_345 && message.content.isReplayable && !message.content.isEmpty)
+      #expect(message.head.headerFields.contains { $0.value == "image/png" })
+    }
+  }
+
+  @Test("An empty file is content of zero bytes, and a link stands for its file")
+  func special() async throws {
+    try await inDirectory { directory in
+      try Data().write(to: URL(filePath: directory + "/empty"))
+      #expect(try ContentFile(path: directory + "/empty").length == 0)
+      try Data(count: 3).write(to: URL(filePath: directory + "/three"))
+      try FileManager.default.createSymbolicLink(
+        atPath: directory + "/link", withDestinationPath: directory + "/three")
+      #expect(try ContentFile(path: directory + "/link").length == 3)
+    }
+  }
+
+  @Test("A missing file or a directory cannot be sent, and its path is in no text")
+  func faults() async throws {
+    try await inDirectory { directory in
+      try FileManager.default.createSymbolicLink(
+        atPath: directory + "/dangling", withDestinationPath: directory + "/no")
+      for (path, reason) in [
+        (directory + "/missing", "there is no such file"), (directory, "it is not a regular file"),
+        (directory + "/dangling", "it is not a regular file"), (directory + "/missing/x", "there is no such file"),
+      ] {
+        let error = await failure {
+          try await lowered(Request<Void>.put("/x", content: .file(path)))
+        }
+        #expect(error?.code == .encoding)
+        #expect(error?.detail == "the file cannot be sent: \(reason)")
+        #expect(error.map { "\($0)".contains(directory) } == false)
+        let fault = try #require(error?.underlying as? ContentFileError)
+        #expect(fault == ContentFileError(path: path, reason: reason))
+        #expect(fault.description == "cannot send the file \(path): \(reason)")
+      }
+    }
+  }
+
+  @Test("An unreadable file cannot be sent", .enabled(if: !mayReadEverything))
+  func unreadable() async throws {
+    try await inDirectory { directory in
+      let path = directory + "/locked"
+      try Data(count: 1).write(to: URL(filePath: path))
+      try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+      let error = #expect(throws: ContentFileError.self) { try ContentFile(path: path) }
+      #expect(error?.reason == "it is not readable")
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Streams as content") struct ContentStreamTests {
+  private struct Broke: Error {}
+
+  /// Returns its pieces, then ends or fails; counts the reads.
+  private struct Pieces: AsyncSequence, Sendable {
+    var pieces: [String]
+    var error: (any Error)?
+    let asked = Counter()
+
+    struct Iterator: AsyncIteratorProtocol {
+      var rest: ArraySlice<String>
+      let error: (any Error)?
+      let asked: Counter
+      mutating func next() async throws -> Data? {
+        asked.add()
+        if let piece = rest.popFirst() { return Data(piece.utf8) }
+        if let error { throw error }
+        return nil
+      }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(rest: pieces[...], error: error, asked: asked) }
+  }
+
+  private func text(_ next: ContentStream.Pieces) async throws -> [String] {
+    var all: [String] = []
+    while let piece = try await next() { all.append(String(decoding: piece, as: UTF8.self)) }
+    return all
+  }
+
+  @Test("A sequence is sent piece by piece, and a second time from the start")
+  func sequence() async throws {
+    let source = Pieces(pieces: ["a", "b", "c"])
+    let stream = ContentStream(length: 3, source)
+    #expect(stream.length == 3 && stream.isReplayable)
+    #expect(source.asked.value == 0)
+    let first = try stream.makePieces()
+    #expect(try await first() == Data("a".utf8))
+    #expect(source.asked.value == 1)
+    #expect(try await text(first) == ["b", "c"])
+    #expect(try await first() == nil)
+    #expect(try await text(try stream.makePieces()) == ["a", "b", "c"])
+  }
+
+  @Test("An error thrown by a sequence reaches the transport and ends that pass")
+  func failing() async throws {
+    let pass = try ContentStream(Pieces(pieces: ["a"], error: Broke())).makePieces()
+    _ = try await pass()
+    await #expect(throws: Broke.self) { _ = try await pass() }
+    #expect(try await pass() == nil)
+  }
+
+  @Test("A stream in a message keeps its length and replayability")
+  func message() async throws {
+    for isReplayable in [true, false] {
+      let stream = ContentStream(length: 5, isReplayable: isReplayable) { { nil } }
+      let message = try await lowered(Request<Void>.post("/x", content: .stream(stream, "video/mp4")))
+      #expect(message.content.length == 5)
+      #expect(message.content.isReplayable == isReplayable)
+      #expect(!message.content.isEmpty)
+      #expect(message.head.headerFields.contains { $0.value == "video/mp4" })
+    }
+    #expect(MessageContent.stream(ContentStream(isReplayable: true) { { nil } }).length == nil)
+  }
+}

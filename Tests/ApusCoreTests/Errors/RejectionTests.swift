@@ -1,0 +1,171 @@
+import ApusTesting
+import HTTPTypes
+import Testing
+
+@testable import ApusCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Rejections") struct RejectionTests {
+  private func refusal(_ answer: StubReply) async throws -> CallError {
+    try #require(
+      await failure {
+        try await client(answering: answer).send(Request<Int>.get("/x"))
+      })
+  }
+
+  @Test(
+    "The message and the code are found under all common keys",
+    arguments: [
+      (#"{"code":5,"message":"m","error":"e"}"#, "m", "5"), (#"{"code":"E5","message":"m"}"#, "m", "E5"),
+      (#"{"status_code":7,"status_message":"Invalid API key","success":false}"#, "Invalid API key", "7"),
+      (#"{"error":"invalid_grant","error_description":"Expired"}"#, "Expired", "invalid_grant"),
+      (#"{"error":"gone"}"#, nil, "gone"), (#"{"error":{"message":"nested","code":42}}"#, "nested", "42"),
+      (#"{"error":{"code":"X"}}"#, nil, "X"), (#"{"errors":["first","second"]}"#, "first", nil),
+      (#"{"errors":[{"title":"t","detail":"d","code":"c1"}]}"#, "d", "c1"), (#"{"errors":[]}"#, nil, nil),
+      (#"{"message":["a must be b","c"],"error":"Bad Request"}"#, "a must be b", nil),
+      (#"{"detail":"why","title":"what"}"#, "why", nil), (#"{"title":"what"}"#, "what", nil),
+      (#"{"message":"","error":"e"}"#, nil, "e"), (#"{"message":5,"code":1.5}"#, nil, "1.5"),
+      (#"{"error_code":3,"message":"m"}"#, "m", "3"), (#"{"code":null,"error":true}"#, nil, nil), ("[]", nil, nil),
+      ("7", nil, nil), (#""text""#, nil, nil), ("{}", nil, nil), ("", nil, nil), ("{", nil, nil),
+      (#"{"error":{"error":{"error":"deep"}}}"#, nil, "deep"), (#"{"code":12345678901}"#, nil, "12345678901"),
+      (#"{"errors":{"name":["taken"]}}"#, "name: taken", nil), (#"{"errors":[[]]}"#, nil, nil),
+    ] as [(String, String?, String?)])
+  func shapes(json: String, message: String?, code: String?) async throws {
+    let error = try await refusal(.json(json, status: 422))
+    let rejection = try #require(error.rejection)
+    #expect(rejection.message == message)
+    #expect(rejection.code == code)
+    #expect(rejection.status == 422 && error.status == 422)
+    #expect(rejection.isExplained == (message != nil || code != nil))
+    #expect(error.category == (rejection.isExplained ? .rejected : .serverFailure))
+    #expect(error.content?.data == Data(json.utf8))
+    #expect(message == nil || error.errorDescription == message)
+  }
+
+  @Test("A problem is read with its extensions, and members of the wrong type are ignored")
+  func problem() async throws {
+    let json = #"""
+      {"type":"https://example.com/out-of-credit","title":"No credit","status":"403","detail":"30, but it costs 50",
+       "instance":7,"balance":30,"accounts":["/a","/b"],"deep":{"x":[null,true]}}
+      """#
+    let fields: HTTPFields = [.contentType: "application/problem+json; charset=utf-8"]
+    let error = try await refusal(.json(json, status: 403, fields: fields))
+    let problem = try #require(error.rejection?.problem)
+    #expect(problem.type == "https://example.com/out-of-credit")
+    #expect(problem.title == "No credit")
+    #expect(problem.status == nil && problem.instance == nil)
+    #expect(problem.detail == "30, but it costs 50")
+    #expect(problem.extensions["balance"] == .number(30))
+    #expect(problem.member("accounts", as: [String].self) == ["/a", "/b"])
+    #expect(problem.member("balance", as: String.self) == nil)
+    #expect(problem.member("none", as: String.self) == nil)
+    #expect(problem.extensions["deep"]?["x"] == .array([.null, .bool(true)]))
+    #expect(error.rejection?.message == "30, but it costs 50")
+    #expect(error.category == .rejected)
+  }
+
+  @Test("A problem without a type is about:blank, and one that is not an object is ignored")
+  func blank() async throws {
+    let fields: HTTPFields = [.contentType: "application/problem+json"]
+    let blank = try await refusal(.json(#"{"status":500}"#, status: 500, fields: fields))
+    #expect(blank.rejection?.problem?.type == "about:blank")
+    #expect(blank.rejection?.problem?.status == 500)
+    #expect(blank.rejection?.isExplained == true)
+    let none = try await refusal(.json("[1]", status: 500, fields: fields))
+    #expect(none.rejection?.problem == nil)
+  }
+
+  @Test("Content of any other type keeps status and bytes")
+  func others() async throws {
+    let answers: [StubReply] = [
+      .text("no {", status: 500), .text("<html>", status: 502, fields: [.contentType: "text/html"]), .status(503),
+      .bytes(Data([0, 255, 254]), status: 400), .text(#"{"message":"not JSON by its type"}"#, status: 418),
+    ]
+    for (answer, status) in zip(answers, [500, 502, 503, 400, 418]) {
+      let error = try await refusal(answer)
+      #expect(error.code == .rejected && error.status == status)
+      #expect(error.category == .serverFailure)
+      #expect(error.rejection?.isExplained == false)
+    }
+    #expect(try await refusal(.bytes(Data([0, 255]), status: 400)).content?.data == Data([0, 255]))
+  }
+
+  @Test("An object without a media type is read")
+  func untyped() throws {
+    let content = Content(data: Data(#"{"message":"m"}"#.utf8), mediaType: nil, status: 400)
+    #expect(Rejection(content, decoder: nil).message == "m")
+    #expect(Rejection(Content(data: Data("[]".utf8), status: 400), decoder: nil).message == nil)
+  }
+
+  @Test("More than a megabyte is not parsed, and an error keeps a part of it")
+  func large() async throws {
+    let json = #"{"message":"m","x":""# + String(repeating: "x", count: 1 << 20) + #""}"#
+    let error = try await refusal(.json(json, status: 500))
+    #expect(error.rejection?.message == nil)
+    #expect(error.content?.data.count == CallError.contentLimit)
+  }
+
+  @Test("A rejection can be decoded as the endpoint's own type")
+  func ownType() async throws {
+    struct Invalid: Decodable, Sendable, Equatable { var fields: [String] }
+    let api = client(answering: .json(#"{"fields":["name"]}"#, status: 422))
+    let request = Request<Int>.post("/x").rejecting(as: Invalid.self)
+    let error = await failure { try await api.send(request) }
+    #expect(error?.rejection(as: Invalid.self) == Invalid(fields: ["name"]))
+    #expect(error?.rejection(as: Int.self) == nil)
+    #expect(error?.category == .rejected)
+    guard case .rejected(let invalid) = try await api.outcome(of: request, rejectedAs: Invalid.self) else {
+      return #expect(Bool(false), "accepted")
+    }
+    #expect(invalid.fields == ["name"])
+  }
+
+  @Test("A rejection of another shape is thrown, and an accepted response is the value")
+  func otherShape() async throws {
+    struct Invalid: Decodable, Sendable { var fields: [String] }
+    let error = await failure {
+      try await client(answering: .text("no", status: 500)).outcome(
+        of: Request<Int>.get("/x"), rejectedAs: Invalid.self)
+    }
+    #expect(error?.code == .rejected && error?.status == 500)
+    let outcome = try await client(answering: .json("7")).outcome(of: Request<Int>.get("/x"), rejectedAs: Invalid.self)
+    guard case .accepted(7) = outcome else { return #expect(Bool(false), "rejected") }
+  }
+
+  private struct FormErrors: Decodable, Sendable { var fields: [String] }
+
+  @Test("An endpoint declares the type of its rejections once, and every call gets them as values")
+  func declaredOnce() async throws {
+    let signUp: Request<Outcome<Int, FormErrors>> = Request<Int>.post("/accounts").outcome().tag("sign-up")
+    let rejecting = client(answering: .json(#"{"fields":["name"]}"#, status: 422))
+    guard case .rejected(let form) = try await rejecting.send(signUp) else { return #expect(Bool(false), "accepted") }
+    #expect(form.fields == ["name"])
+    let response = try await rejecting.response(to: signUp)
+    guard case .rejected = response.value else { return #expect(Bool(false), "accepted") }
+    #expect(response.status == 422)
+    guard case .accepted(7) = try await client(answering: .json("7")).send(signUp) else {
+      return #expect(Bool(false), "rejected")
+    }
+  }
+
+  @Test("A declared rejection of another shape, and every other failure, is thrown")
+  func declaredButOther() async throws {
+    let signUp = Request<Int>.post("/accounts").outcome(rejectedAs: FormErrors.self)
+    for (answer, code) in [(StubReply.text("no", status: 500), CallError.Code.rejected), (.text("no"), .decoding)] {
+      let api = client(answering: answer)
+      let error = await failure { try await api.send(signUp) }
+      #expect(error?.code == code)
+    }
+  }
+
+  @Test("The error has the delay of Retry-After")
+  func retryAfter() async throws {
+    #expect(try await refusal(.status(503, fields: [.retryAfter: "7"])).retryAfter == .seconds(7))
+    #expect(try await refusal(.status(503)).retryAfter == nil)
+  }
+}

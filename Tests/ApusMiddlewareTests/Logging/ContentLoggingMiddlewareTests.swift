@@ -1,0 +1,119 @@
+import ApusCore
+import ApusTesting
+import HTTPTypes
+import Logging
+import Testing
+
+@testable import ApusMiddleware
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Content logging")
+struct ContentLoggingMiddlewareTests {
+  private let log = LogRecorder()
+
+  private func client(_ logging: ContentLoggingMiddleware? = nil) -> TestClient {
+    var client = TestClient()
+    let logging = logging ?? ContentLoggingMiddleware(log.logger())
+    client.customize = { $0.insert(logging, .beforeTransport) }
+    return client
+  }
+
+  private func masked(_ text: String, _ type: MediaType = .json, limit: Int = 4096) -> String? {
+    let words = ContentLoggingMiddleware.defaultMaskedNames.map { Array($0.utf8) }
+    return ContentMasker(words: words).text(of: Data(text.utf8), type, limit: limit)
+  }
+
+  @Test("request and response have a line each, with secrets masked by the names of their members")
+  func twoLines() async throws {
+    let stub = StubTransport.answering(.json(#"{"id":7,"access_token":"s3cr3t","expires":60}"#))
+    struct Tokens: Decodable, Sendable { let id: Int }
+    let request = Request<Tokens>.post("/login", content: .json(["password": "s3cr3t"])).id("in", onDuplicate: .allow)
+    _ = try await client().over(stub).send(request)
+    let lines = log.lines.all
+    #expect(lines.map(\.message) == ["request content", "response content"])
+    #expect(lines.map(\.level) == [.debug, .debug])
+    #expect(lines[0].metadata["content"] == #"{"password":"██"}"# && lines[0].metadata["call"] == "in")
+    #expect(lines[1].metadata["content"] == #"{"id":7,"access_token":"██","expires":60}"#)
+    #expect(lines[1].metadata["type"] == "application/json" && lines[1].metadata["length"] == "45")
+  }
+
+  @Test("Nothing is logged or read if the logger's level is higher")
+  func off() async throws {
+    let stub = StubTransport.answering(.json("7"))
+    let logging = ContentLoggingMiddleware(log.logger(level: .info))
+    _ = try await client(logging).over(stub).send(Request<Int>.post("/a", content: .json([1])))
+    #expect(log.lines.all.isEmpty)
+  }
+
+  @Test("The middleware's limit applies")
+  func limited() async throws {
+    let stub = StubTransport.answering(.json(#""abcdefgh""#))
+    _ = try await client(ContentLoggingMiddleware(log.logger(), limit: 5)).over(stub).send(Request<String>.get("/a"))
+    #expect(log.lines.all.map { $0.metadata["content"] } == [#""abcd…"#])
+  }
+
+  @Test("Without the middleware nothing is logged")
+  func absent() async throws {
+    _ = try await TestClient().over(StubTransport.answering(.json("7"))).send(Request<Int>.get("/a"))
+    #expect(log.lines.all.isEmpty)
+  }
+
+  @Test("Of other content, or content that is not in memory, at most type and length are logged")
+  func others() async throws {
+    let stub = StubTransport.answering(.text("s3cr3t"))
+    _ = try await client().over(stub).send(Request<String>.get("/a"))
+    #expect(log.lines.all.map(\.message) == ["response content"])
+    #expect(log.lines.all[0].metadata["content"] == nil && log.lines.all[0].metadata["length"] == "6")
+    let streamed = StubTransport.answering(.pieces(["s3cr3t"]))
+    _ = try await client().over(streamed).withResponse(to: Request<Data>.get("/a")) { try await $0.collect() }
+    #expect(log.lines.all.last?.metadata["content"] == "not in memory")
+    #expect(log.lines.all.allSatisfy { !$0.text.contains("s3cr3t") })
+  }
+
+  @Test(
+    "Values of secret members are masked, whatever they are",
+    arguments: [
+      (#"{"token":{"a":[1,"x"]},"b":1}"#, #"{"token":"██","b":1}"#),
+      (#"{"Api-Key" : 7 ,"b":1}"#, #"{"Api-Key":"██","b":1}"#),
+      (#"[{"refreshToken":"a\"b"}]"#, #"[{"refreshToken":"██"}]"#), (#"{"a":"token"}"#, #"{"a":"token"}"#),
+      (#"{"p\u0061ssword":"x"}"#, #"{"p\u0061ssword":"██"}"#), (#"{"secret":true}"#, #"{"secret":"██"}"#),
+      (#"{"secret":"open"#, #"{"secret":"██""#), (#"{"secret":[1,[2"#, #"{"secret":"██""#),
+      ("{\"a\":\"\u{1b}[31m\n\u{202e}x\"}", #"{"a":" [31m  x"}"#), ("", ""),
+    ])
+  func json(text: String, expected: String) {
+    #expect(masked(text) == expected)
+  }
+
+  @Test("forms are masked by the names of their parameters")
+  func forms() {
+    let form = MediaType("application/x-www-form-urlencoded")
+    #expect(masked("user=ada&password=s3cr3t&b=1", form) == "user=ada&password=██&b=1")
+    #expect(masked("p%61ssword=s3cr3t", form) == "p%61ssword=██")
+    #expect(masked("a&b=&=c", form) == "a&b=&=c")
+    #expect(masked("abcdef=1&b=2", form, limit: 4) == "abcd…")
+    #expect(masked("a", MediaType("text/plain")) == nil)
+  }
+
+  @Test("At most the limit is logged", arguments: [0, 1, 10, 100])
+  func limit(limit: Int) {
+    let text = masked("[" + String(repeating: "123,", count: 1000) + "1]", limit: limit)
+    #expect(text?.utf8.count == limit + "…".utf8.count && text?.hasSuffix("…") == true)
+    let string = masked("[\"" + String(repeating: "x", count: 1000) + "\"]", limit: limit)
+    #expect(string.map { $0.utf8.count <= limit + "…".utf8.count } == true)
+    // A masked value that is longer than what is read ahead hides what follows it.
+    let secret = masked(#"{"token":""# + String(repeating: "s", count: 1 << 20) + #"","b":"c"}"#, limit: limit)
+    #expect(secret.map { !$0.contains("s3") && !$0.contains("ss") } == true)
+  }
+
+  @Test(
+    "hostile content takes time in proportion to what is read of it", arguments: ["[", "{\"token\":[", "\"", "\\", ":"])
+  func hostile(piece: String) {
+    let text = String(repeating: piece, count: 2_000_000 / piece.utf8.count)
+    #expect(masked(text) != nil)
+  }
+}
