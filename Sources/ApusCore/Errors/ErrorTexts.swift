@@ -28,7 +28,7 @@ public struct ErrorTexts: Sendable {
     case .malformedResponse, .decoding: "The server sent an answer that could not be understood."
     case .contentTooLarge: "The server sent more data than expected."
     case .rejected: error.rejection?.message ?? refused(error)
-    case .handler: "The answer could not be processed."
+    case .handler: "The received data could not be processed."
     }
   }
 

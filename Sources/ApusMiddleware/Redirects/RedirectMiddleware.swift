@@ -49,14 +49,14 @@ public struct RedirectMiddleware: Middleware {
     _ redirect: ResponseMessage, to request: RequestMessage, context: CallContext, next: Next
   ) async throws -> ResponseMessage {
     guard let limits = limits(for: context) else { return redirect }
-    var journey = Journey(limits, from: request, context, next)
-    return try await journey.follow(redirect)
+    var attempt = RedirectedAttempt(limits, from: request, context, next)
+    return try await attempt.follow(redirect)
   }
 }
 
-/// An attempt that is redirected: drives a ``RedirectChain``.
-private struct Journey {
-  private var chain: RedirectChain
+/// An attempt that is redirected: drives a ``RedirectState``.
+private struct RedirectedAttempt {
+  private var state: RedirectState
   private var request: RequestMessage
   private var context: CallContext
   private let next: Next
@@ -67,7 +67,7 @@ private struct Journey {
   private static let drainedLength = 4 << 10
 
   init(_ limits: RedirectPolicy.Limits, from request: RequestMessage, _ context: CallContext, _ next: Next) {
-    chain = RedirectChain(limits, from: request)
+    state = RedirectState(limits, from: request)
     self.request = request
     self.context = context
     self.next = next
@@ -77,7 +77,7 @@ private struct Journey {
   mutating func follow(_ redirect: ResponseMessage) async throws -> ResponseMessage {
     var response = redirect
     while true {
-      switch chain.step(after: response.head, to: request, without: CredentialFields(of: context)) {
+      switch state.step(after: response.head, to: request, without: CredentialFields(of: context)) {
       case .finish: return response
       case .refuse(let refusal):
         response.discard()
@@ -90,7 +90,7 @@ private struct Journey {
     }
   }
 
-  private mutating func go(_ hop: RedirectChain.Hop, status: Int) {
+  private mutating func go(_ hop: RedirectState.Hop, status: Int) {
     context.record(.redirected(status: status, from: hop.from, to: hop.to))
     if hop.droppedFields > 0 { context.record(.note("fields not sent to the other origin", Int64(hop.droppedFields))) }
     request = hop.request

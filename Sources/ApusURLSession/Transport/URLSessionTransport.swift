@@ -14,7 +14,7 @@ import Synchronization
 /// Proxies are the platform's: the system's settings on Apple platforms, the environment (`http_proxy`, `https_proxy`,
 /// `no_proxy`) on Linux.
 ///
-/// On Linux there are gaps, listed in ``knownGaps``.
+/// What `URLSession` cannot do on the current platform is listed in ``knownGaps``.
 public final class URLSessionTransport: Transport {
   let options: Options
   private let sessions: Sessions
@@ -75,10 +75,9 @@ extension URLSessionTransport {
   /// The gaps of this transport on the current platform; few on Apple platforms.
   public static var knownGaps: [Gap] {
     #if canImport(Security)
-    [trailers]
+    everywhere
     #else
-    [
-      trailers,
+    everywhere + [
       Gap(
         name: "back-pressure",
         description: "content arrives as fast as the server sends it; unread content is kept in memory"),
@@ -105,6 +104,9 @@ extension URLSessionTransport {
     #endif
   }
 
-  private static let trailers = Gap(
-    name: "trailers", description: "the platform does not report the fields after the content")
+  private static let everywhere = [
+    Gap(name: "trailers", description: "the platform does not report the fields after the content"),
+    Gap(name: "exchange timeouts", description: "they are ignored; calls and attempts have their limits all the same"),
+    Gap(name: "new connections", description: "a call cannot require one; the platform chooses"),
+  ]
 }

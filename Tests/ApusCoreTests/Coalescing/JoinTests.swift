@@ -25,8 +25,12 @@ struct JoinTests {
   private func join(_ requests: Request<String>...) async throws -> [Task<Result<String, CallError>, Never>] {
     let calls = requests.map { start($0) }
     try await gate.waitForArrivals(1)
-    try await waitWhile(bench.log.events.count(where: { $0.hasPrefix("coalesced") }) < requests.count - 1)
+    try await waitForJoined(requests.count - 1)
     return calls
+  }
+
+  private func waitForJoined(_ count: Int) async throws {
+    try await waitWhile(bench.log.events.count { $0.hasPrefix("coalesced") } < count)
   }
 
   @Test("In a pipeline without coalescing, calls that would join have an exchange each")
@@ -48,7 +52,7 @@ struct JoinTests {
     let calls = try await join(request(), request(), request())
     #expect(bench.api.calls.calls(id: "one").count == 3)
     let response = Task { [bench] in try await bench.api.response(to: request()) }
-    try await waitWhile(bench.api.calls.count < 4)
+    try await waitForJoined(3)
     gate.open()
     for call in calls { #expect(try await call.value.get() == "ok") }
     let head = try await response.value.head

@@ -9,10 +9,10 @@ struct LeavingOriginTests {
   private func hop(
     _ location: String, _ fields: HTTPFields, from url: String = "https://a.example/x",
     without credentials: CredentialFields = CredentialFields()
-  ) throws -> RedirectChain.Hop {
+  ) throws -> RedirectState.Hop {
     let request = message(.get, url, fields: fields)
-    var chain = try RedirectChain(.follow(allowsInsecure: true), at: request)
-    let step = chain.step(after: redirect(302, location), to: request, without: credentials)
+    var state = try RedirectState(.follow(allowsInsecure: true), at: request)
+    let step = state.step(after: redirect(302, location), to: request, without: credentials)
     guard case .follow(let hop) = step else { throw try #require(step.refusal) }
     return hop
   }

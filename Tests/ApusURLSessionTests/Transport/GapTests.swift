@@ -17,8 +17,9 @@ struct GapTests {
   func names() {
     #expect(
       URLSessionTransport.knownGaps.map(\.name) == [
-        "trailers", "back-pressure", "phase timings", "trust", "content made while it is sent", "GET with content",
-        "malformed responses", "strict framing", "strict codings", "interim responses", "IPv6 addresses",
+        "trailers", "exchange timeouts", "new connections", "back-pressure", "phase timings", "trust",
+        "content made while it is sent", "GET with content", "malformed responses", "strict framing", "strict codings",
+        "interim responses", "IPv6 addresses",
       ])
   }
 
@@ -34,6 +35,28 @@ struct GapTests {
         // With back-pressure this would never happen.
         try await server.waitUntilIdle()
       }
+    }
+  }
+
+  @Test("exchange timeouts: a call succeeds with timeouts of zero")
+  func exchangeTimeouts() async throws {
+    try await TestServer.with { _ in
+      .text("hello")
+    } body: { server in
+      let timeouts = ExchangeTimeouts(connection: .zero, firstByte: .zero, stall: .zero)
+      let response = try await makeClient(server).send(message().setting(ExchangeTimeouts.self, timeouts))
+      #expect(response.data == Data("hello".utf8))
+    }
+  }
+
+  @Test("new connections: a call that requires one uses the open one")
+  func newConnections() async throws {
+    try await TestServer.with { _ in
+      .text("hello")
+    } body: { server in
+      let client = try makeClient(server)
+      for _ in 0..<2 { _ = try await client.send(message().setting(NewConnectionKey.self, true)) }
+      #expect(server.exchanges.map(\.connection) == [0, 0])
     }
   }
 

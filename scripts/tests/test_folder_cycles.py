@@ -8,9 +8,9 @@ import folder_graph
 
 from . import stand_ins
 
-LOADER = machinery.SourceFileLoader("rooms", os.path.join(stand_ins.ROOT, "scripts", "rooms"))
-rooms = util.module_from_spec(util.spec_from_loader("rooms", LOADER))
-LOADER.exec_module(rooms)
+LOADER = machinery.SourceFileLoader("folder_cycles", os.path.join(stand_ins.ROOT, "scripts", "folder-cycles"))
+folder_cycles = util.module_from_spec(util.spec_from_loader("folder_cycles", LOADER))
+LOADER.exec_module(folder_cycles)
 
 ROOT = "Sources/Target"
 
@@ -96,23 +96,23 @@ class Checking(unittest.TestCase):
         self.fine = graph(A_A="struct A { var b: B }", B_B="struct B {}")
 
     def test_what_is_right_passes(self):
-        self.assertEqual(rooms.check({"T": self.fine}, []), [])
+        self.assertEqual(folder_cycles.check({"T": self.fine}, []), [])
 
     def test_a_cycle_is_found_and_the_files_of_its_smaller_direction_are_named(self):
-        found = "\n".join(rooms.check({"T": self.cyclic}, []))
+        found = "\n".join(folder_cycles.check({"T": self.cyclic}, []))
         self.assertIn("T: a cycle of 2 folders: A, B", found)
         self.assertIn("B mentions A (A mentions B in 2 files):\n    Sources/Target/B/B.swift: A", found)
         self.assertNotIn("More.swift", found)
 
     def test_an_exempt_target_passes(self):
-        self.assertEqual(rooms.check({"T": self.cyclic}, [("T", "soon gone")]), [])
+        self.assertEqual(folder_cycles.check({"T": self.cyclic}, [("T", "soon gone")]), [])
 
     def test_an_exemption_that_is_not_needed_is_found(self):
-        self.assertIn("T is not needed", "".join(rooms.check({"T": self.fine}, [("T", "why")])))
-        self.assertIn("U is not needed", "".join(rooms.check({"T": self.fine}, [("U", "why")])))
+        self.assertIn("T is not needed", "".join(folder_cycles.check({"T": self.fine}, [("T", "why")])))
+        self.assertIn("U is not needed", "".join(folder_cycles.check({"T": self.fine}, [("U", "why")])))
 
     def test_an_exemption_needs_its_reason(self):
-        self.assertIn("the reason is missing", "".join(rooms.check({"T": self.cyclic}, [("T", "")])))
+        self.assertIn("the reason is missing", "".join(folder_cycles.check({"T": self.cyclic}, [("T", "")])))
 
 
 class Drawing(stand_ins.Scripts):
@@ -139,15 +139,15 @@ class Drawing(stand_ins.Scripts):
 
     def test_a_picture_that_is_out_of_date_is_found(self):
         folder = self.path("pictures")
-        self.assertEqual(rooms.outdated({"A.svg": "new"}, folder), [])
-        rooms.draw({"A.svg": "old", "B.svg": "gone"}, folder)
-        self.assertEqual(rooms.outdated({"A.svg": "old", "B.svg": "gone"}, folder), [])
-        self.assertEqual(rooms.outdated({"A.svg": "new", "C.svg": "more"}, folder), ["A.svg", "C.svg", "B.svg"])
-        rooms.draw({"A.svg": "new"}, folder)
+        self.assertEqual(folder_cycles.outdated({"A.svg": "new"}, folder), [])
+        folder_cycles.draw({"A.svg": "old", "B.svg": "gone"}, folder)
+        self.assertEqual(folder_cycles.outdated({"A.svg": "old", "B.svg": "gone"}, folder), [])
+        self.assertEqual(folder_cycles.outdated({"A.svg": "new", "C.svg": "more"}, folder), ["A.svg", "C.svg", "B.svg"])
+        folder_cycles.draw({"A.svg": "new"}, folder)
         self.assertEqual(os.listdir(folder), ["A.svg"])
 
 
 class ThisRepository(stand_ins.Scripts):
     def test_its_folders_are_in_order(self):
-        status, output = self.run_script("scripts/rooms")
+        status, output = self.run_script("scripts/folder-cycles")
         self.assertEqual(status, 0, output)

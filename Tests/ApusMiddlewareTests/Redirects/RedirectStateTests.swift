@@ -24,7 +24,7 @@ func redirect(_ status: Int = 302, _ location: String? = nil, fields: HTTPFields
   return HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields)
 }
 
-extension RedirectChain.Step {
+extension RedirectState.Step {
   /// The request that is sent next.
   var request: RequestMessage? {
     if case .follow(let hop) = self { return hop.request }
@@ -42,19 +42,19 @@ extension RedirectChain.Step {
   }
 }
 
-extension RedirectChain {
+extension RedirectState {
   init(_ policy: RedirectPolicy = .follow, at request: RequestMessage) throws {
     self.init(try #require(policy.limits), from: request)
   }
 }
 
-@Suite("Redirect chain")
-struct RedirectChainTests {
+@Suite("Redirect state")
+struct RedirectStateTests {
   private func step(
     _ head: HTTPResponse, to request: RequestMessage = message(), _ policy: RedirectPolicy = .follow
-  ) throws -> RedirectChain.Step {
-    var chain = try RedirectChain(policy, at: request)
-    return chain.step(after: head, to: request, without: CredentialFields())
+  ) throws -> RedirectState.Step {
+    var state = try RedirectState(policy, at: request)
+    return state.step(after: head, to: request, without: CredentialFields())
   }
 
   // MARK: Methods and content
@@ -140,13 +140,13 @@ struct RedirectChainTests {
   func hosts() throws {
     let policy = RedirectPolicy.follow(hosts: ["B.example", "bücher.example"])
     var request = message()
-    var chain = try RedirectChain(policy, at: request)
+    var state = try RedirectState(policy, at: request)
     for (location, isAllowed) in [
       ("https://b.example/1", true), ("https://c.example/", false), ("https://xn--bcher-kva.example:8443/", true),
       ("https://sub.b.example/", false), ("https://b.example.c.example/", false), ("https://a.example/2", true),
       ("/3", true),
     ] {
-      let step = chain.step(after: redirect(302, location), to: request, without: CredentialFields())
+      let step = state.step(after: redirect(302, location), to: request, without: CredentialFields())
       #expect((step.request != nil) == isAllowed, "\(location)")
       if !isAllowed { #expect(step.refusal == .hostNotAllowed) }
       request = step.request ?? request
@@ -160,9 +160,9 @@ struct RedirectChainTests {
   /// How many redirects are followed from `/0` to `/1` to `/2` and so on, and what ends it.
   private func length(_ policy: RedirectPolicy) throws -> (Int, RedirectRefusal?) {
     var request = message()
-    var chain = try RedirectChain(policy, at: request)
+    var state = try RedirectState(policy, at: request)
     for count in 0..<100 {
-      let step = chain.step(after: redirect(302, "/\(count)"), to: request, without: CredentialFields())
+      let step = state.step(after: redirect(302, "/\(count)"), to: request, without: CredentialFields())
       guard let next = step.request else { return (count, step.refusal) }
       request = next
     }
@@ -187,32 +187,32 @@ struct RedirectChainTests {
     #expect(try step(redirect(303, "/x"), to: message(.post)).request?.head.method == .get)
     #expect(try step(redirect(307, "/x"), to: message(.post)).refusal == .loop)
     var request = message()
-    var chain = try RedirectChain(at: request)
+    var state = try RedirectState(at: request)
     for location in ["/1", "/2"] {
-      let next = chain.step(after: redirect(302, location), to: request, without: CredentialFields()).request
+      let next = state.step(after: redirect(302, location), to: request, without: CredentialFields()).request
       request = try #require(next)
     }
-    #expect(chain.step(after: redirect(302, "/1"), to: request, without: CredentialFields()).refusal == .loop)
+    #expect(state.step(after: redirect(302, "/1"), to: request, without: CredentialFields()).refusal == .loop)
   }
 
   @Test("After a new cookie the same URL may be visited again; then only the limit ends a loop")
   func cookies() throws {
     let request = message()
-    var chain = try RedirectChain(at: request)
+    var state = try RedirectState(at: request)
     for _ in 0..<10 {
       let head = redirect(302, "/x", fields: [.setCookie: "a=1"])
-      #expect(chain.step(after: head, to: request, without: CredentialFields()).request != nil)
+      #expect(state.step(after: head, to: request, without: CredentialFields()).request != nil)
     }
     #expect(
-      chain.step(after: redirect(302, "/x", fields: [.setCookie: "a=1"]), to: request, without: CredentialFields())
+      state.step(after: redirect(302, "/x", fields: [.setCookie: "a=1"]), to: request, without: CredentialFields())
         .refusal == .tooManyRedirects(limit: 10))
-    chain = try RedirectChain(at: request)
-    _ = chain.step(after: redirect(302, "/x", fields: [.setCookie: "a=1"]), to: request, without: CredentialFields())
-    #expect(chain.step(after: redirect(302, "/x"), to: request, without: CredentialFields()).refusal == .loop)
+    state = try RedirectState(at: request)
+    _ = state.step(after: redirect(302, "/x", fields: [.setCookie: "a=1"]), to: request, without: CredentialFields())
+    #expect(state.step(after: redirect(302, "/x"), to: request, without: CredentialFields()).refusal == .loop)
   }
 
   @Test(
-    "Any chain ends, and nothing that was removed comes back",
+    "Any series of redirects ends, and nothing that was removed comes back",
     arguments: 0..<8 as Range<UInt64>)
   func random(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -223,14 +223,14 @@ struct RedirectChainTests {
       let policy = RedirectPolicy.follow(
         limit: Int.random(in: 0..<8, using: &random), allowsInsecure: .random(using: &random))
       var request = message(Self.methods.randomElement(using: &random) ?? .get, fields: [.authorization: "own"])
-      var chain = try RedirectChain(policy, at: request)
+      var state = try RedirectState(policy, at: request)
       var hops = 0
       var hasLeft = false
       while true {
         let status = [301, 302, 303, 307, 308, 304, 200].randomElement(using: &random) ?? 200
         let location =
           (Bool.random(using: &random) ? origins.randomElement(using: &random) ?? "" : "") + "/\(random.next() % 4)"
-        let step = chain.step(after: redirect(status, location), to: request, without: CredentialFields())
+        let step = state.step(after: redirect(status, location), to: request, without: CredentialFields())
         guard let next = step.request else {
           #expect(step.isAnswer == ![301, 302, 303, 307, 308].contains(status))
           break

@@ -2,7 +2,7 @@ import ApusCore
 import HTTPTypes
 
 /// The redirects of one attempt. A pure state machine that decides the step after each response.
-struct RedirectChain {
+struct RedirectState {
   /// The step after a response.
   enum Step {
     /// The response is final.
