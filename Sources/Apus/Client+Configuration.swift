@@ -5,7 +5,7 @@ import ApusURLSession
 #endif
 
 extension Client {
-  /// Makes a client with the default pipeline.
+  /// Creates a client with the default pipeline.
   ///
   /// - Parameters:
   ///   - baseURL: the URL of the server; with a malformed literal every call throws `invalidRequest`.
@@ -17,7 +17,7 @@ extension Client {
     self.init(configuration: configuration, transport: transport)
   }
 
-  /// Makes a client with a configuration.
+  /// Creates a client with a configuration.
   public init(configuration: Configuration, transport: any Transport) {
     var settings = configuration.settings
     if let logging = configuration.logging { settings.observers.append(logging) }
@@ -27,7 +27,7 @@ extension Client {
   }
 
   #if URLSession || (NIO && os(Linux))
-  /// Makes a client with the default pipeline and a new transport of this platform, with its own connections:
+  /// Creates a client with the default pipeline and a new transport of this platform, with its own connections:
   /// `NIOTransport` on Linux unless the trait `NIO` is off, otherwise `URLSessionTransport`.
   ///
   /// To set options of the transport, make it yourself and pass it to ``init(baseURL:transport:configure:)``.

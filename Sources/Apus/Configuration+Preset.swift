@@ -1,11 +1,13 @@
 extension Configuration {
   /// A kind of program, which determines concurrency limits, retry delays and the breaker policy of its clients.
   public enum Preset: Sendable, Hashable, CaseIterable {
-    /// For apps, in which a user waits for the result: 64 concurrent calls, 5 of them to one origin; retry delays of up
-    /// to 200 and 400 ms; the circuit of an endpoint opens when half of at least 10 exchanges fail.
+    /// For apps, in which a user waits for the result: at most 64 concurrent calls, 5 per origin; retry delays of up to
+    /// 200 and 400 ms; the circuit of an endpoint opens after 5 consecutive gateway errors, or when half of at least 10
+    /// exchanges within 30 seconds fail.
     case app
-    /// For servers, which call other servers: 64 concurrent calls to each origin; retry delays of up to 50 and 100 ms;
-    /// the circuit of an endpoint opens when a tenth of at least 100 exchanges fail.
+    /// For servers, which call other servers: at most 64 concurrent calls per origin; retry delays of up to 50 and
+    /// 100 ms; the circuit of an endpoint opens after 5 consecutive gateway errors, or when a tenth of at least 100
+    /// exchanges within 30 seconds fail.
     case server
 
     /// The default on this platform.

@@ -49,6 +49,9 @@ public struct Configuration: Sendable {
   /// The redirect policy of calls that set none (`.redirects(_:)`). Default: up to 10 redirects, never from https to
   /// http.
   public var redirects: RedirectPolicy = .follow
+  /// The origins to which requests and redirects may go, in addition to that of the base URL; `nil`: any. Default:
+  /// `nil`. A client that sends requests to URLs given by others also needs an ``AddressPolicy`` of its transport.
+  public var allowedOrigins: Set<Origin>?
   /// Logs the beginning and the end of each call; `nil`: no logging. Default: `nil`.
   public var logging: RequestLogging?
   /// Called once for each session that ends, with the reason: see the table of ``SessionEnd``. Default: `nil`.
@@ -56,7 +59,7 @@ public struct Configuration: Sendable {
   /// Changes the assembled pipeline, for example `{ $0.insert(signing, .beforeTransport) }`. Default: no change.
   public var customizePipeline: @Sendable (inout Pipeline) -> Void = { _ in }
 
-  /// Makes a configuration with the defaults of the platform: ``Preset/server`` on Linux, ``Preset/app`` elsewhere.
+  /// Creates a configuration with the defaults of the platform: ``Preset/server`` on Linux, ``Preset/app`` elsewhere.
   ///
   /// - Parameter baseURL: the URL of the server.
   public init(baseURL: BaseURL) {

@@ -30,6 +30,8 @@ extension Configuration {
       .redirects: RedirectMiddleware(redirects),
       // Innermost: credentials are read just before the message is sent, for each attempt and hop.
       .authentication: AuthenticationMiddleware(onSessionEnd: onSessionEnd),
+      // Sees exactly what is sent.
+      .transport: allowedOrigins.map { AllowedOriginsMiddleware($0) },
     ]
     customizePipeline(&pipeline)
     return pipeline

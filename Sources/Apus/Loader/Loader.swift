@@ -38,7 +38,7 @@ public final class Loader<Value: Sendable> {
   private let debounce: Duration
   private let clock: any MonotonicClock
 
-  /// Makes a loader with a function that returns the value, such as a service's method or several calls.
+  /// Creates a loader with a function that returns the value, such as a service's method or several calls.
   ///
   /// - Parameters:
   ///   - initial: the value to show until the first load has ended, for example a stored one. Default: `nil`.
@@ -56,7 +56,7 @@ public final class Loader<Value: Sendable> {
     (self.debounce, self.clock, self.work) = (debounce, clock, work)
   }
 
-  /// Makes a loader of an endpoint's value.
+  /// Creates a loader of an endpoint's value.
   ///
   /// - Parameters:
   ///   - client: the client that sends the endpoint.
@@ -69,14 +69,14 @@ public final class Loader<Value: Sendable> {
     self.init(initial: initial, debounce: debounce) { try await client.send(endpoint) }
   }
 
-  /// Makes a loader of a request's value. With this overload, static members of `Request` can be written after a dot.
+  /// Creates a loader of a request's value. With this overload, static members of `Request` can be written after a dot.
   public convenience init(
     _ client: Client, _ request: Request<Value>, initial: Value? = nil, debounce: Duration = .zero
   ) {
     self.init(initial: initial, debounce: debounce) { try await client.send(request) }
   }
 
-  /// Makes a loader that shows a phase and loads nothing, for previews and tests of views.
+  /// Creates a loader that shows a phase and loads nothing, for previews and tests of views.
   ///
   /// Its loads end immediately and change nothing; ``show(_:)`` shows another phase.
   public init(showing phase: LoaderPhase<Value>) {

@@ -52,6 +52,8 @@ final class Call: DeadlineTarget {
   var joins: Bool { options.duplicatePolicy == .coalesce && id.isNamed }
   /// Whether the call joins any equal call in flight.
   var coalesces: Bool { options.coalesces ?? host.settings.coalesces }
+  /// Whether the request names a complete URL in place of a path below the base URL.
+  var sendsToURL: Bool { request.description.path.origin != nil }
   var attempts: Int { snapshot(\.attempts) }
   var deadline: Deadline? { snapshot(\.limits.deadline).map { Deadline($0, on: runtime.clock) } }
   var cancellationReason: CancellationReason? { snapshot(\.reason) }

@@ -11,10 +11,12 @@ public struct CallEntry: Sendable, Identifiable {
   public var serial: UInt64 { call.serial }
   /// The endpoint.
   public var endpoint: EndpointIdentity { call.endpoint }
-  /// The URL without its query, with `{}` or `{name}` in place of each path value: safe for logs and metrics.
+  /// The URL without its query, with `{}` or `{name}` in place of each path value, and with `{url}` in place of the
+  /// path of a complete URL (``RequestPath/url(_:relativeTo:)-(String,_)``): safe for logs and metrics.
   public var urlTemplate: String {
     let baseURL = call.environment.baseURL
     let template = endpoint.template
+    if call.sendsToURL { return template }
     guard baseURL.origin != nil else { return template }
     return baseURL.description + (template.isEmpty || template.hasPrefix("/") ? "" : "/") + template
   }

@@ -22,7 +22,7 @@ public struct Client: Sendable {
     }
   }
 
-  /// Creates a client from its parts. `Apus` has initializers with defaults for all parts.
+  /// Creates a client from its parts. The module `Apus` adds initializers with defaults.
   ///
   /// - Parameters:
   ///   - environment: the server.
@@ -119,8 +119,8 @@ extension CallContext {
 }
 
 extension Pipeline {
-  /// Creates a pipeline without policies. It only binds calls to their accounts and coalesces calls, for environments
-  /// and endpoints that request this.
+  /// Creates a pipeline without policies. Its only middlewares bind calls to their account and coalesce calls; each
+  /// acts only if the environment or the endpoint enables it.
   public init() {
     self = [.principal: PrincipalBinding(), .coalescing: CoalescingMiddleware()]
   }

@@ -37,6 +37,9 @@ public struct Response<Value: Sendable>: Sendable {
   public var status: Int { head.status.code }
   /// The fields (headers).
   public var fields: HTTPFields { head.headerFields }
+  /// The URL that the response came from, after redirects, with its query; relative links in the response are relative
+  /// to it. `nil` if an app created the response. Not for logs, because it may contain secrets.
+  public var url: String? { box.record.url?.text }
   /// The trailer fields, see ``ResponseContent/trailers``.
   public var trailers: HTTPFields { box.record.trailers }
   /// The trace of the call.

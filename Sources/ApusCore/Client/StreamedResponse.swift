@@ -20,6 +20,10 @@ public struct StreamedResponse: ~Copyable {
     self.call = call
   }
 
+  /// The URL that the response came from, after redirects, with its query; relative links in the response are relative
+  /// to it. Not for logs, because it may contain secrets.
+  public var url: String? { call.snapshot(\.message).map { $0.url } }
+
   /// The number of bytes that the server announced, or `nil`.
   public var expectedLength: Int64? { content.expectedLength }
 

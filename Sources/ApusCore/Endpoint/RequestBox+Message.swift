@@ -13,8 +13,10 @@ extension RequestBox {
   {
     if let failure = description.failure { throw failure }
     if let reason = description.path.fault { throw CallFault(.invalidRequest, reason) }
+    let origin = description.path.origin
     var head = HTTPRequest(
-      method: description.method, scheme: base.origin.scheme, authority: base.authority,
+      method: description.method, scheme: (origin ?? base.origin).scheme,
+      authority: origin?.authority ?? base.authority,
       path: try target(at: base, style: coding),
       headerFields: (description.accept.isOpen ? commonAccept : nil)
         ?? FieldRules.accept(description.accept.mediaType(in: coding)))
@@ -29,16 +31,17 @@ extension RequestBox {
     return RequestMessage(head: head, content: content)
   }
 
-  /// The request target: base path, path, base query and query.
+  /// The request target: base path, path, base query and query. Nothing of the base URL applies to a complete URL.
   private func target(at base: BaseURL.Parts, style coding: CodingOptions) throws -> String {
     let path = description.path
-    var target = base.path
-    target.reserveCapacity(base.path.utf8.count + path.encoded.utf8.count + 1)
+    let isURL = path.origin != nil
+    var target = isURL ? "" : base.path
+    target.reserveCapacity(target.utf8.count + path.encoded.utf8.count + 1)
     if path.encoded.utf8.first != UInt8(ascii: "/"), !path.encoded.isEmpty { target += "/" }
     target += path.encoded
     if target.isEmpty { target = "/" }
     var separator = "?"
-    for part in [base.query, path.query] {
+    for part in [isURL ? nil : base.query, path.query] {
       guard let part, !part.isEmpty else { continue }
       target += separator + part
       separator = "&"

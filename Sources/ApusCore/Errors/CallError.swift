@@ -132,7 +132,8 @@ extension CallError {
     case timeout
     /// The server rejected the call and gave a reason.
     case rejected
-    /// The server rejected the call without a reason, or the exchange failed after it began.
+    /// The server rejected the call without a reason, the TLS connection could not be established, or the exchange
+    /// failed after it began.
     case serverFailure
     /// The values of the request cannot be encoded.
     case encoding

@@ -26,6 +26,8 @@ struct CallRecord: Sendable {
   var attempts = 0
   var head: HTTPResponse?
   var trailers = HTTPFields()
+  /// The URL of the last message.
+  var url: MessageURL?
   var texts = ErrorTexts.english
 
   init(_ trace: Trace) {
@@ -43,6 +45,19 @@ struct CallRecord: Sendable {
     /// Empty, because the fields of the response may contain secrets.
     var customMirror: Mirror { Mirror(self, children: []) }
   }
+}
+
+/// The URL of a message. Written as text only when it is asked for.
+struct MessageURL: Sendable {
+  private let scheme: String?
+  private let authority: String?
+  private let target: String?
+
+  init(_ head: HTTPRequest) {
+    (scheme, authority, target) = (head.scheme, head.authority, head.path)
+  }
+
+  var text: String { "\(scheme ?? "")://\(authority ?? "")\(target ?? "/")" }
 }
 
 /// Identifies a call within the process without keeping the call or its client alive.

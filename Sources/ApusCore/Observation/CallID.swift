@@ -50,7 +50,8 @@ public struct EndpointIdentity: Sendable, Hashable, CustomStringConvertible {
   public let type: (any Sendable.Type)?
   /// The method.
   public let method: HTTPRequest.Method
-  /// The path with each interpolated value replaced by `{}` or `{name}`. Safe for logs and metrics.
+  /// The path with each interpolated value replaced by `{}` or `{name}`, or the origin of a complete URL with `{url}`
+  /// in place of its path. Safe for logs and metrics.
   public let template: String
 
   /// Creates an identity for fakes and previews.

@@ -66,6 +66,8 @@ public struct CallContext: Sendable {
   public var call: CallEntry { base.entry }
   /// The way the content (body) of the response is delivered.
   public var delivery: ContentDelivery { base.delivery }
+  /// Whether the request names a complete URL in place of a path below the base URL.
+  package var sendsToURL: Bool { base.sendsToURL }
   /// The environment in which the call was made. It does not change when the client switches to another environment.
   public var environment: Environment { base.environment }
   /// The maximum number of content bytes that the call reads into memory.

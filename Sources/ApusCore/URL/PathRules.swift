@@ -39,7 +39,7 @@ enum PathRules {
 
   private static func reason(inUnusualPath path: String) -> String? {
     if path.utf8.starts(with: [slash, slash]) { return "the path starts with a host" }
-    if isAbsolute(path) { return "the path is an absolute URL; change the client's base URL instead" }
+    if isAbsolute(path) { return "the path is an absolute URL; use .url(_:) for a URL" }
     for segment in path.utf8.split(separator: slash) where dotSegment(in: Substring(segment)) != nil {
       return "the path contains a dot segment"
     }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A path below a base URL, written as a literal. Each interpolated value is encoded as one segment.
 ///
 /// <!-- sample: path as Request<[User]> -->
@@ -9,7 +15,8 @@
 /// A value stays one segment even if it contains `/`, `?`, `#` or `%`. A call fails with `invalidRequest` if a value is
 /// empty, contains a control character, or contains `.` or `..` as a segment, plain or encoded (`..`, `../x`, `a\..\b`,
 /// `%2e%2e%2Fx`): servers and proxies that decode a path before they remove dot segments would select another resource.
-/// Absolute URLs and `//host` fail, too (RFC 3986 §3.3, §5.2.4).
+/// Absolute URLs and `//host` fail, too (RFC 3986 §3.3, §5.2.4). A URL that is known only at run time takes the place
+/// of a path with ``url(_:relativeTo:)-(String,_)``.
 public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
   /// The percent-encoded path without the query.
   let encoded: String
@@ -19,6 +26,8 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
   let query: String?
   /// The reason why the path is invalid.
   let fault: String?
+  /// The origin, if this is a complete URL.
+  let origin: Origin?
 
   /// Creates a path from text without values.
   public init(stringLiteral value: String) {
@@ -36,6 +45,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
     template = text
     query = nil
     fault = nil
+    origin = nil
   }
 
   /// Creates a path from text and values.
@@ -43,6 +53,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
     encoded = interpolation.encoded
     template = interpolation.template ?? interpolation.encoded
     query = interpolation.query
+    origin = nil
     fault =
       interpolation.fault ?? PathRules.reason(inPath: interpolation.encoded)
       ?? interpolation.query.flatMap(PathRules.reason(inQuery:))
@@ -56,6 +67,57 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
       interpolation.appendInterpolation(segment)
     }
     self.init(stringInterpolation: interpolation)
+  }
+}
+
+extension RequestPath {
+  /// Creates a complete URL that is known only at run time, for example a link in a response, a file on another server
+  /// or a presigned URL.
+  ///
+  /// <!-- sample: url as Request<Data> -->
+  /// ```swift
+  /// .get(.url("https://cdn.example.com/avatars/7.png"))
+  /// .get(.url("?page=2", relativeTo: "https://api.example.com/avatars"))    // usually the `url` of a response
+  /// ```
+  ///
+  /// The URL is sent as it is: nothing of the base URL and no common query parameter is added to it. The environment's
+  /// credentials and sensitive fields are sent only to the origins that they belong to. A call fails with
+  /// `invalidRequest` if the URL has a scheme other than http and https, user information, an invalid host or an
+  /// ambiguous path. Characters that a URL must escape are escaped, `.` and `..` segments are removed, and a fragment
+  /// is not sent (RFC 3986 §5, RFC 9110 §7.1).
+  ///
+  /// - Parameters:
+  ///   - text: the URL.
+  ///   - base: the complete URL to which `text` may be relative, for example ``Response/url``. Default: `nil`, `text`
+  ///     must be complete.
+  public static func url(_ text: String, relativeTo base: String? = nil) -> RequestPath {
+    do {
+      let base = try base.map { base throws(URLReference.Fault) in try URLReference(base.utf8, relativeTo: nil) }
+      return RequestPath(try URLReference(text.utf8, relativeTo: base.map { ($0.origin, $0.target) }))
+    } catch {
+      let hint = error == .relative ? "; pass the URL that it is relative to" : ""
+      return RequestPath(fault: "the URL \(error.reason)\(hint)")
+    }
+  }
+
+  /// Creates a complete URL that is known only at run time, see ``url(_:relativeTo:)-(String,_)``.
+  public static func url(_ url: URL, relativeTo base: String? = nil) -> RequestPath {
+    .url(url.absoluteString, relativeTo: base)
+  }
+
+  private init(_ url: URLReference) {
+    let target = url.target.utf8
+    let mark = target.firstIndex(of: UInt8(ascii: "?"))
+    encoded = String(Substring(target[..<(mark ?? target.endIndex)]))
+    query = mark.map { String(Substring(target[$0...].dropFirst())) }
+    origin = url.origin
+    // The path of a URL may be secret, and has no placeholders for its values.
+    template = "\(url.origin)/{url}"
+    fault = nil
+  }
+
+  private init(fault: String) {
+    (encoded, query, origin, template, self.fault) = ("", nil, nil, "{url}", fault)
   }
 }
 

@@ -31,7 +31,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   /// record in the cache.
   private let steps = Mutex(())
 
-  /// Makes a store in a Keychain item, which is created when the first credentials are stored.
+  /// Creates a store in a Keychain item, which is created when the first credentials are stored.
   ///
   /// - Parameters:
   ///   - service: the item's service, for example the app's bundle identifier.

@@ -178,7 +178,7 @@ struct DigestSessions {
   private var uses: UInt64 = 0
   private var strengths: [Origin?: Int] = [:]
 
-  /// Makes an empty state.
+  /// Creates an empty state.
   ///
   /// - Parameters:
   ///   - limit: the maximum number of nonces that are kept.

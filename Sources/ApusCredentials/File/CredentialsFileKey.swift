@@ -109,7 +109,7 @@ final class KeyHolder: Sendable {
     self.derives = derives
   }
 
-  /// Makes the header of a new file.
+  /// Creates the header of a new file.
   func newHeader() -> SealHeader {
     switch source {
     case .file: return .keyFile

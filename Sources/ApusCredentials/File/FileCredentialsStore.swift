@@ -65,7 +65,7 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
   private let keys: KeyHolder
   private let memory = Mutex(Memory())
 
-  /// Makes a store in a file. Neither the file nor the key is accessed before the first use.
+  /// Creates a store in a file. Neither the file nor the key is accessed before the first use.
   ///
   /// - Parameters:
   ///   - path: the path of the file. Missing folders are created when the first credentials are stored or refreshed.

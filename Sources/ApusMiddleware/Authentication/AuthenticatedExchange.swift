@@ -44,7 +44,7 @@ struct AuthenticatedExchange {
     let accounts = context.values[BoundAccountsKey.self]
     candidates = all.compactMap { authentication in
       guard !forgone.contains(ObjectIdentifier(authentication.parts)),
-        authentication.allows(request, in: context.environment),
+        authentication.allows(request, in: context),
         // A rejection of a call's own credentials says nothing about the credentials in the store.
         !authentication.isAnticipated(by: request),
         // A call that belongs to a refresh must not wait for that refresh.
@@ -55,8 +55,7 @@ struct AuthenticatedExchange {
       return Candidate(authentication: authentication, account: accounts?[authentication])
     }
     if candidates.isEmpty {
-      let isAtHome = request.origin == context.environment.baseURL.origin
-      if use == .required, isAtHome, forgone.isEmpty,
+      if use == .required, context.isAtHome(request), forgone.isEmpty,
         !all.contains(where: { $0.isAtWork || $0.isAnticipated(by: request) })
       {
         throw Self.missing

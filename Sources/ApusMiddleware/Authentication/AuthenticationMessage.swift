@@ -3,11 +3,9 @@ import HTTPTypes
 
 extension Authentication {
   /// Whether the credentials may be sent to the origin of a message.
-  func allows(_ request: RequestMessage, in environment: Environment) -> Bool {
-    guard let origins = parts.origins else {
-      return environment.baseURL.origin.map { request.goes(to: $0) } ?? false
-    }
-    return request.origin.map { origins.contains($0) } ?? false
+  func allows(_ request: RequestMessage, in context: CallContext) -> Bool {
+    guard let origins = parts.origins else { return context.isAtHome(request) }
+    return request.origin.map { origins.contains($0) } ?? false || context.trusts(request)
   }
 
   /// Reads the credentials.
@@ -81,14 +79,5 @@ extension Authentication {
     guard !challenges.isEmpty else { return nil }
     guard let realm = parts.realm else { return parts.scheme.choose(among: challenges) }
     return parts.scheme.choose(among: challenges.filter { $0.realm == realm })
-  }
-}
-
-extension RequestMessage {
-  /// Whether the message is sent to an origin.
-  ///
-  /// Most messages go to the origin of their environment and spell it the same way, so strings are compared first.
-  fileprivate func goes(to origin: Origin) -> Bool {
-    head.scheme == origin.scheme && head.authority == origin.authority || self.origin == origin
   }
 }

@@ -21,7 +21,7 @@ public final class AuthenticationMiddleware: Middleware {
   /// The latest generation that was reported, by store.
   private let reports = Mutex<[SourceIdentity: Report]>([:])
 
-  /// Makes the middleware.
+  /// Creates the middleware.
   ///
   /// - Parameter onSessionEnd: called once for each session that ends, see the table of ``SessionEnd``, before the
   ///   calls throw their errors. It must be quick. Default: `nil`.

@@ -122,7 +122,7 @@ extension CallError {
 /// It is the ``CallError/underlying`` error of such a call, whose code is `refused`. Nothing of the call was
 /// sent for the other account. ``CallError/requestState`` tells whether an earlier attempt was sent.
 public struct PrincipalChangedError: Error, Sendable, Hashable {
-  /// Makes an error.
+  /// Creates an error.
   public init() {}
 
   /// The error of an attempt, redirect hop or replay that is not made.

@@ -30,7 +30,7 @@ public struct BreakerPolicy: Sendable, Hashable {
   /// works.
   public var countsTooManyRequests = false
 
-  /// Makes a policy. The defaults are those of ``app``.
+  /// Creates a policy. The defaults are those of ``app``.
   public init(
     failureRatio: Double = 0.5, minimumExchanges: Int = 10, consecutiveFailures: Int = 5,
     window: Duration = .seconds(30)

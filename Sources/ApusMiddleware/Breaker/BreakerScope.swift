@@ -7,7 +7,7 @@ public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
   public let origin: Origin
   let part: BreakerPart?
 
-  /// Makes the scope of an origin, or of a group of endpoints there.
+  /// Creates the scope of an origin, or of a group of endpoints there.
   ///
   /// - Parameters:
   ///   - origin: the origin of the server.
@@ -17,7 +17,7 @@ public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
     part = group.map { .group($0) }
   }
 
-  /// Makes the scope of an endpoint.
+  /// Creates the scope of an endpoint.
   ///
   /// - Parameters:
   ///   - origin: the origin of the server.

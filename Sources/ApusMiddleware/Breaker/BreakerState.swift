@@ -447,7 +447,7 @@ private struct BreakerCircuit {
   /// The end of the delay that the server asked for.
   private var retryInstant: MonotonicInstant?
 
-  /// Makes a closed circuit.
+  /// Creates a closed circuit.
   init(since now: MonotonicInstant, epoch: UInt64) {
     phase = .closed(since: now)
     self.epoch = epoch

@@ -39,7 +39,7 @@ public final class CircuitBreaker: Middleware {
   private let onChange: (@Sendable (BreakerChange) -> Void)?
   private let circuits = Mutex(Circuits())
 
-  /// Makes a breaker with closed circuits.
+  /// Creates a breaker with closed circuits.
   ///
   /// - Parameters:
   ///   - policy: decides when circuits open, and for how long. Default: ``BreakerPolicy/app``.

@@ -1,5 +1,5 @@
 extension Connectivity {
-  /// Makes an instance with the source of this platform: `NWPathMonitor` on Apple platforms, none elsewhere.
+  /// Creates an instance with the source of this platform: `NWPathMonitor` on Apple platforms, none elsewhere.
   public static func system() -> Connectivity {
     #if canImport(Network)
     return Connectivity(PathMonitorSource())

@@ -12,7 +12,7 @@ public struct ConnectivityMiddleware: Middleware {
   private let connectivity: Connectivity
   let standard: ConnectivityPolicy
 
-  /// Makes the middleware.
+  /// Creates the middleware.
   ///
   /// - Parameters:
   ///   - connectivity: the connectivity; share one among all clients of an app.

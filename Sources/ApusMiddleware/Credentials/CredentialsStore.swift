@@ -67,7 +67,7 @@ public struct StoredCredential: Sendable, Hashable {
   /// The time for which the credentials remain valid; `nil`: unknown.
   public let remaining: Duration?
 
-  /// Makes a stored credential, for custom stores.
+  /// Creates a stored credential, for custom stores.
   ///
   /// - Parameters:
   ///   - credential: the credentials; `nil`: signed out.
@@ -95,7 +95,7 @@ public final class PrincipalChangeNotifier: Sendable {
 
   private let state = Mutex(State())
 
-  /// Makes an instance without observers.
+  /// Creates an instance without observers.
   public init() {}
 
   /// Notifies all observers that the store's principal has changed. Call it once the store returns the new principal,

@@ -36,7 +36,7 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
   /// Notifies of sign-ins and sign-outs.
   public let principalChanges: PrincipalChangeNotifier? = PrincipalChangeNotifier()
 
-  /// Makes a store with credentials; `nil`, the default: signed out.
+  /// Creates a store with credentials; `nil`, the default: signed out.
   ///
   /// - Parameter clock: measures the age of tokens whose lifetime is known. Default: ``SystemClock``.
   public init(_ credential: Credential? = nil, clock: any MonotonicClock = SystemClock()) {
@@ -44,7 +44,7 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
     self.clock = clock
   }
 
-  /// Makes a store with a token.
+  /// Creates a store with a token.
   public convenience init(token: String) {
     self.init(.token(Secret(token)))
   }

@@ -15,7 +15,7 @@ public struct Tokens: Sendable, Hashable {
   /// The lifetime of the access token from when it was issued; `nil`: unknown.
   public var lifetime: Duration?
 
-  /// Makes tokens from their parts.
+  /// Creates tokens from their parts.
   public init(access: Secret, refresh: Secret? = nil, lifetime: Duration? = nil) {
     self.access = access
     self.refresh = refresh

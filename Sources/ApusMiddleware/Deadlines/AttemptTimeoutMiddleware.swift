@@ -29,7 +29,7 @@ public struct AttemptTimeoutMiddleware: Middleware {
 
   let standard: Duration?
 
-  /// Makes the middleware.
+  /// Creates the middleware.
   ///
   /// - Parameter standard: the limit of attempts of calls that set none (`.attemptTimeout(…)`); `nil`: no limit.
   ///   Default: 10 seconds.

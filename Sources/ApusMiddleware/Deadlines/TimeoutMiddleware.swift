@@ -15,7 +15,7 @@ public import ApusCore
 public struct TimeoutMiddleware: Middleware {
   let standard: Duration?
 
-  /// Makes the middleware.
+  /// Creates the middleware.
   ///
   /// - Parameter standard: the limit of calls that set none; `nil`: no limit. Default: 30 seconds.
   public init(standard: Duration? = .seconds(30)) {

@@ -36,7 +36,7 @@ public struct ContentLoggingMiddleware: Middleware {
   let limit: Int
   private let masker: ContentMasker
 
-  /// Makes the middleware.
+  /// Creates the middleware.
   ///
   /// - Parameters:
   ///   - logger: the logger.

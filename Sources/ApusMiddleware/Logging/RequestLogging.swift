@@ -13,7 +13,7 @@ public struct RequestLogging: CallObserver {
   let level: Logger.Level
   let showsPaths: Bool
 
-  /// Makes the observer.
+  /// Creates the observer.
   ///
   /// - Parameters:
   ///   - logger: the logger.

@@ -7,8 +7,12 @@ import HTTPTypes
 /// response then belongs to the whole message, and no parameters are added to the target of a redirect. Common fields
 /// are sent along on redirects; a secret among them is marked as sensitive and is not sent to another origin
 /// (``RawField/isSensitive``).
+///
+/// A call of a complete URL (``RequestPath/url(_:relativeTo:)-(String,_)``) gets no common parameters, because they
+/// could invalidate a signed URL. If its origin is not the environment's own, it gets no common field that is a secret
+/// (``Endpoint/trusting(_:)``).
 public struct CommonParametersMiddleware: Middleware {
-  /// Makes the middleware. The fields and parameters are part of the environment.
+  /// Creates the middleware. The fields and parameters are part of the environment.
   public init() {}
 
   /// Adds the missing fields and parameters. `Content-Type` is not added to a message without content.
@@ -24,10 +28,14 @@ public struct CommonParametersMiddleware: Middleware {
     let environment = context.environment
     guard !environment.fields.isEmpty || !environment.query.isEmpty else { return request }
     var request = request
+    let secrets = context.isAtHome(request) ? nil : CredentialFields(of: context)
     for field in environment.fields where !(request.content.isEmpty && Self.describesContent(field)) {
+      if let secrets, secrets.contain(field) { continue }
       try request.addField(field)
     }
-    if !environment.query.isEmpty { try request.addQuery(environment.query, style: context.queryStyle) }
+    if !environment.query.isEmpty, !context.sendsToURL {
+      try request.addQuery(environment.query, style: context.queryStyle)
+    }
     return request
   }
 

@@ -12,7 +12,7 @@ public final class AsyncMutex: Sendable {
 
   private let shared = Mutex(Shared())
 
-  /// Makes an unlocked mutex.
+  /// Creates an unlocked mutex.
   public init() {}
 
   /// Does work while no other task holds the mutex. The mutex is unlocked however the work ends.

@@ -10,7 +10,7 @@ public struct RateLimit: Sendable, Hashable {
   /// The upper bound of a burst and of a cost.
   static let maximum = 1 << 20
 
-  /// Makes a limit.
+  /// Creates a limit.
   ///
   /// - Parameters:
   ///   - count: the number of requests, at least 1.
@@ -24,12 +24,12 @@ public struct RateLimit: Sendable, Hashable {
     self.burst = min(max(burst ?? count, 1), Self.maximum)
   }
 
-  /// Makes a limit in requests per second.
+  /// Creates a limit in requests per second.
   public static func perSecond(_ count: Int, burst: Int? = nil) -> RateLimit {
     RateLimit(count, per: .seconds(1), burst: burst)
   }
 
-  /// Makes a limit in requests per minute.
+  /// Creates a limit in requests per minute.
   public static func perMinute(_ count: Int, burst: Int? = nil) -> RateLimit {
     RateLimit(count, per: .seconds(60), burst: burst)
   }

@@ -33,7 +33,7 @@ public final class RateLimiter: Middleware {
   private let cost: Cost
   private let lanes = Mutex(Lanes())
 
-  /// Makes a limiter.
+  /// Creates a limiter.
   ///
   /// - Parameters:
   ///   - limit: the limit of each origin. Default: `nil`, only the pauses that servers ask for.

@@ -75,7 +75,7 @@ struct RateLimiterState: Hashable {
     }
   }
 
-  /// Makes a state with a full bucket and an empty queue.
+  /// Creates a state with a full bucket and an empty queue.
   ///
   /// - Parameters:
   ///   - limit: `nil`: only the pauses that the server asks for.
@@ -210,7 +210,7 @@ struct TokenBucket: Hashable {
   /// The instant at which the bucket becomes full, or became full.
   private(set) var fullAt = MonotonicInstant(sinceStart: .zero)
 
-  /// Makes a full bucket.
+  /// Creates a full bucket.
   init(_ limit: RateLimit) {
     self.limit = limit
   }

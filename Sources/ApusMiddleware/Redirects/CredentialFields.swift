@@ -27,8 +27,15 @@ struct CredentialFields {
   /// This includes fields that are marked as sensitive, standard fields with credentials, and fields whose names
   /// suggest a secret, in case an app did not mark them.
   func contain(_ field: HTTPField) -> Bool {
-    if field.indexingStrategy == .disallow { return true }
-    let name = field.name.canonicalName
+    field.indexingStrategy == .disallow || contain(name: field.name.canonicalName)
+  }
+
+  /// As for a field of a message.
+  func contain(_ field: RawField) -> Bool {
+    field.isSensitive || contain(name: field.name.lowercased())
+  }
+
+  private func contain(name: String) -> Bool {
     if keyFields.contains(name) || name.utf8.starts(with: "x-amz-".utf8) { return true }
     return name.utf8.split { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }.contains { word in
       Self.revealingWords.contains { word.elementsEqual($0.utf8) }

@@ -14,7 +14,7 @@ import HTTPTypes
 public struct RedirectMiddleware: Middleware {
   let standard: RedirectPolicy
 
-  /// Makes the middleware.
+  /// Creates the middleware.
   ///
   /// - Parameter standard: the policy of calls that set none (`.redirects(…)`). Default: ``RedirectPolicy/follow``.
   public init(_ standard: RedirectPolicy = .follow) {

@@ -21,7 +21,7 @@ public struct RedirectPolicy: Sendable, Hashable {
   /// A policy that follows up to 10 redirects in a row, to any host, never from https to http.
   public static let follow = RedirectPolicy.follow()
 
-  /// Makes a policy that follows redirects within limits.
+  /// Creates a policy that follows redirects within limits.
   ///
   /// - Parameters:
   ///   - limit: the maximum number of redirects in a row. Default: 10.

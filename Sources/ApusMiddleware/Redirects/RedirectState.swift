@@ -83,16 +83,34 @@ struct RedirectState {
 
   private static func location(
     in head: HTTPResponse, _ base: Origin, _ target: String
-  ) throws(RedirectRefusal) -> LocationReference {
-    var found: LocationReference?
+  ) throws(RedirectRefusal) -> URLReference {
+    var found: URLReference?
     for field in head.headerFields[fields: .location] {
       let bytes = field.withUnsafeBytesOfValue { Array($0) }
-      let location = try LocationReference(bytes, at: base, target)
+      let location = try reference(bytes, at: base, target)
       guard found == nil || found == location else { throw .malformedLocation("it has several Locations") }
       found = location
     }
     guard let found else { throw .malformedLocation("it has no Location") }
     return found
+  }
+
+  /// The target of a `Location` field (RFC 9110 §10.2.2).
+  static func reference(
+    _ bytes: [UInt8], at base: Origin, _ target: String
+  ) throws(RedirectRefusal) -> URLReference {
+    let text = bytes.trimmed
+    let reference: URLReference
+    do {
+      reference = try URLReference(text, relativeTo: (base, target))
+    } catch {
+      throw error == .unsupportedScheme ? .unsupportedScheme : .malformedLocation("its Location \(error.reason)")
+    }
+    // Some transports join several fields into one.
+    guard !text.contains([UInt8(ascii: ","), UInt8(ascii: " ")]) else {
+      throw .malformedLocation("it has several Locations")
+    }
+    return reference
   }
 
   /// Removes the fields and parameters that must not be sent to another origin.
@@ -113,6 +131,17 @@ struct RedirectState {
   ) throws(RedirectRefusal) {
     if head.headerFields[.setCookie] != nil { visits = [] } else { visits.insert(Visit(request)) }
     guard !visits.contains(Visit(next)) else { throw .loop }
+  }
+}
+
+extension [UInt8] {
+  /// The bytes without leading and trailing spaces and tabs.
+  fileprivate var trimmed: ArraySlice<UInt8> {
+    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+    guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+      return []
+    }
+    return self[first...last]
   }
 }
 

@@ -65,7 +65,7 @@ enum RefreshFailure {
 /// An error that a refresh throws if the credentials can never be refreshed again, and the server indicated this by
 /// means other than 401, 403 or `invalid_grant`.
 public struct RefreshRejection: Error, Sendable, Hashable {
-  /// Makes an error.
+  /// Creates an error.
   public init() {}
 
   /// Whether only a new sign-in helps (RFC 6749 §5.2): after 401 and 403, and after 400 only with `invalid_grant`,

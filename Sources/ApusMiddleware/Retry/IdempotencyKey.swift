@@ -22,7 +22,7 @@ public struct IdempotencyKey: Sendable, Hashable {
   /// A new key for each call: 122 random bits, written as a UUID (RFC 9562 §5.4) without quotation marks.
   public static let generated = IdempotencyKey()
 
-  /// Makes a key.
+  /// Creates a key.
   ///
   /// - Parameters:
   ///   - value: the key; a value that is invalid in a field makes calls fail with `invalidRequest`. Default: `nil`, a

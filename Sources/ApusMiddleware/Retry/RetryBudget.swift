@@ -17,7 +17,7 @@ public struct RetryBudget: Sendable, Hashable {
   /// The refund for a retryable call whose first attempt succeeds. Default: 1.
   public var refund = 1
 
-  /// Makes a budget with the defaults.
+  /// Creates a budget with the defaults.
   public init() {}
 
   /// The default budget.

@@ -20,7 +20,7 @@ public struct RetryMiddleware: Middleware {
   let standard: RetryPolicy
   let budgets: RetryBudgets
 
-  /// Makes the middleware, with its own retry budget.
+  /// Creates the middleware, with its own retry budget.
   ///
   /// - Parameters:
   ///   - standard: the policy of calls that set none (`.retry(…)`). Default: ``RetryPolicy/app``.

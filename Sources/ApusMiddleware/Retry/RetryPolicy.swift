@@ -10,17 +10,20 @@ import Foundation
 /// A policy that decides which failures are retried, how often and after which delay.
 ///
 /// Rules that no policy changes: a cancelled call is not retried, nor is a failure that would happen again
-/// (certificates, content that is too large or cannot be made, a refusal by a middleware), nor content that can be sent
-/// only once. If the server may have acted on the request, it is retried only if that is safe: by its method, if its
+/// (certificates, content that is too large or cannot be produced, a refusal by a middleware), nor content that can be
+/// sent only once.
+///
+/// By default a request on which the server may have acted is retried only if that is safe: by its method, if its
 /// endpoint declares it (`.idempotent()`), or with an ``IdempotencyKey``. For a redirected call this holds for each
-/// message that was sent.
+/// message that was sent. ``retriesNonIdempotent`` and ``retryHintFields`` extend this to requests that the server
+/// reports as not processed or as retryable.
 public struct RetryPolicy: Sendable, Hashable {
   /// The treatment of the delay that a server asks for (`Retry-After`, RFC 9110 §10.2.3).
   public enum ServerDelay: Sendable, Hashable {
     /// The call waits for the delay. If the delay is longer than this limit, the call fails immediately, and
     /// `retryAfter` of its error is the delay.
     case honored(upTo: Duration)
-    /// The call waits for the delay, but no longer than this limit.
+    /// The call waits for the delay, at most for this limit, plus up to a tenth as jitter.
     case clamped(to: Duration)
   }
 
@@ -34,7 +37,8 @@ public struct RetryPolicy: Sendable, Hashable {
   public var throttledBaseDelay: Duration = .seconds(1)
   /// The maximum to which the upper bound grows. Default: 20 s.
   public var maximumDelay: Duration = .seconds(20)
-  /// The treatment of the delay that a server asks for. Up to a tenth is added as jitter. Default: honoured up to 60 s.
+  /// The treatment of the delay that a server asks for. Up to a tenth is added as jitter. Default: `.honored` up to
+  /// 60 s.
   public var serverDelay = ServerDelay.honored(upTo: .seconds(60))
   /// The statuses that are retried. In addition, 413 is retried with `Retry-After`, 409 with an idempotency key (the
   /// first attempt is still in progress), and 421 once immediately. Default: ``defaultStatuses``.
@@ -42,14 +46,14 @@ public struct RetryPolicy: Sendable, Hashable {
   /// A rule for responses whose status does not tell whether a retry helps, for example a 403 that enforces a rate
   /// limit (``RetryRule/rateLimitedForbidden``). Default: `nil`.
   public var rule: RetryRule?
-  /// Whether calls that are not idempotent are retried after 429 and 503 with `Retry-After`, with which the server
-  /// indicates that it did not process the request. Default: `false`.
+  /// Whether calls that are not idempotent are retried after a 429 or a 503 with `Retry-After`: the server then
+  /// did not process the request. Default: `false`.
   public var retriesNonIdempotent = false
   /// The fields in which a server indicates with `true` or `false` whether a rejected call should be retried. They take
   /// precedence over the status and the method. Default: ``defaultRetryHintFields``.
   public var retryHintFields: [HTTPField.Name] = RetryPolicy.defaultRetryHintFields
 
-  /// Makes a policy; the other properties have their defaults.
+  /// Creates a policy; the other properties have their defaults.
   public init(maximumAttempts: Int = 3, baseDelay: Duration = .milliseconds(200)) {
     self.maximumAttempts = maximumAttempts
     self.baseDelay = baseDelay
@@ -88,8 +92,9 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
   public enum Decision: Sendable, Hashable {
     /// The rule does not apply: the status decides.
     case byStatus
-    /// The rejection is temporary. With the delay; `nil`, the default: the delay of `Retry-After`, else the backoff.
-    /// After a status from 400 to 499, the backoff and the cost of a retry are the same as after 429.
+    /// The rejection is temporary. `after` is the delay before the retry. Default: `nil`, the delay of `Retry-After`
+    /// or, without it, the backoff. After a status from 400 to 499, the backoff and the cost of a retry are the same as
+    /// after 429.
     case temporary(after: Duration? = nil)
     /// The rejection is final.
     case permanent
@@ -100,7 +105,7 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
   public let name: String
   let decide: @Sendable (ResponseMessage) -> Decision
 
-  /// Makes a rule.
+  /// Creates a rule.
   ///
   /// - Parameters:
   ///   - name: the name. Give different rules different names.

@@ -37,7 +37,7 @@ public struct ConcurrencyLimits: Sendable, Hashable {
   /// as the median: a server that was slow gets another chance.
   public var refusesLateCalls = true
 
-  /// Makes limits. The defaults are those of ``app``.
+  /// Creates limits. The defaults are those of ``app``.
   public init(global: Int = 64, perOrigin: Int = 5, tags: [Tag: Int] = [:]) {
     self.global = global
     self.perOrigin = perOrigin

@@ -29,7 +29,7 @@ public final class Scheduler: Sendable {
 
   let shared: Mutex<Shared>
 
-  /// Makes a scheduler.
+  /// Creates a scheduler.
   ///
   /// - Parameter limits: the concurrency limits. Default: ``ConcurrencyLimits/app``.
   public init(_ limits: ConcurrencyLimits = .app) {

@@ -21,7 +21,7 @@ import HTTPTypes
 public struct SchedulingMiddleware: Middleware {
   let scheduler: Scheduler
 
-  /// Makes the middleware.
+  /// Creates the middleware.
   ///
   /// - Parameter scheduler: the scheduler. Default: a new one with the limits ``ConcurrencyLimits/app``.
   public init(_ scheduler: Scheduler = Scheduler()) {

@@ -11,8 +11,16 @@ struct DialSettings: Sendable {
   let proxyRules: ProxyRules
   let secureContext: SecureContext
   let pins: [PinnedHost]
+  let addresses: AddressPolicy
   let framingLimits: FramingLimits
   let resolver: NameResolver
+}
+
+extension DialSettings {
+  /// Whether the address policy allows an address.
+  fileprivate func allows(_ address: SocketAddress) -> Bool {
+    addresses == .any || addresses.allows(address.ipAddress.flatMap { AddressBytes.of($0) } ?? [])
+  }
 }
 
 /// A channel on which requests can be sent, and the durations of the dial that made it.
@@ -80,6 +88,7 @@ final class Dial {
     } catch {
       return fail(error)
     }
+    guard proxy == nil || settings.addresses == .any else { return fail(DestinationRefusal.uncheckedAddress.error) }
     resolve(proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
   }
 
@@ -110,7 +119,10 @@ final class Dial {
   private func connect(to addresses: [SocketAddress]) {
     guard completion != nil else { return }
     stage = .connect
-    let race = AddressRace(addresses, on: loop) { result in
+    // The connection is made to an address that was checked, so that no second lookup can return another.
+    let allowed = addresses.filter { settings.allows($0) }
+    guard !allowed.isEmpty || addresses.isEmpty else { return fail(DestinationRefusal.address.error) }
+    let race = AddressRace(allowed, on: loop) { result in
       self.race = nil
       switch result {
       case .success(let channel): self.connected(channel)

@@ -12,7 +12,8 @@ import NIOPosix
 /// Content coded with gzip or deflate is decoded, and `Content-Encoding` and `Content-Length` are then removed from
 /// the head, so that the head always describes the content as it is delivered.
 ///
-/// A transport closes its connections when it is released; ``shutDown(within:)`` does so gracefully.
+/// A transport closes its connections when it is released; ``shutDown(within:)`` can let current exchanges finish
+/// first.
 public final class NIOTransport: Transport {
   let core: TransportCore
 
@@ -48,12 +49,13 @@ public final class NIOTransport: Transport {
     }
   }
 
-  /// Shuts the transport down: refuses new messages, and lets current exchanges end.
+  /// Shuts the transport down: refuses new messages, waits up to `grace` for current exchanges, then closes all
+  /// connections. With the default of zero, current exchanges fail immediately.
   ///
   /// When the function returns, every connection is closed. A second call only waits for the first. In a cancelled
   /// task the shutdown completes as well, without the grace period.
   ///
-  /// - Parameter grace: the time in which current exchanges may finish; then they fail with a
+  /// - Parameter grace: the time in which current exchanges may finish; after it they fail with a
   ///   `TransportError` of the kind `connectionLost`. Default: zero.
   public func shutDown(within grace: Duration = .zero) async {
     await core.shutDown(within: grace)

@@ -48,6 +48,11 @@ extension NIOTransport {
     /// The trusted authorities, pins and the client's identity. Default: the system's authorities, no client
     /// identity.
     public var trust = Trust()
+    /// The addresses that the transport may connect to. Default: any.
+    ///
+    /// A call whose host has no allowed address fails with the code `refused`, and nothing is connected. With a policy
+    /// and a proxy for the origin, every call is refused, because the proxy would resolve the name.
+    public var addresses = AddressPolicy.any
     /// The limits on a response.
     public var limits = ResponseLimits()
     /// Whether gzip and deflate are offered to servers and decoded, within ``limits``. Messages with their own

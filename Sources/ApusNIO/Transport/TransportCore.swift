@@ -44,7 +44,8 @@ final class TransportCore: Sendable {
     dialSettings = DialSettings(
       timeout: options.connectTimeout, proxyRules: proxyRules,
       secureContext: SecureContext { [trust = options.trust] in try trust.configuration() },
-      pins: options.trust.pins, framingLimits: FramingLimits(options.limits), resolver: resolver)
+      pins: options.trust.pins, addresses: options.addresses, framingLimits: FramingLimits(options.limits),
+      resolver: resolver)
     pool = Mutex(Pool(limits: PoolLimits(options)))
     loops = EventLoopSource(options.eventLoops)
   }

@@ -15,6 +15,9 @@ extension URLSessionTransport {
     public var userAgent = "apus"
     /// The pinned keys and the client's identity. Default: none; the system alone decides about trust.
     public var trust = Trust()
+    /// The addresses that the transport may connect to. Default: any. `URLSession` does not show addresses before it
+    /// connects, so with any other policy every call is refused.
+    public var addresses = AddressPolicy.any
 
     #if canImport(Security)
     /// Whether cellular networks may be used. Default: `true`.

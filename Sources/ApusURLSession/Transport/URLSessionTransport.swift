@@ -32,6 +32,7 @@ public final class URLSessionTransport: Transport {
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     try options.trust.checkSupport()
+    guard options.addresses == .any else { throw DestinationRefusal.uncheckedAddress.error }
     let prepared = try await PreparedRequest(request, userAgent: options.userAgent, in: context)
     let exchange = try sessions.exchange(for: prepared, context: context)
     let alarm = context.alarm(for: exchange)
@@ -107,6 +108,7 @@ extension URLSessionTransport {
   private static let everywhere = [
     Gap(name: "trailers", description: "the platform does not report the fields after the content"),
     Gap(name: "exchange timeouts", description: "they are ignored; calls and attempts have their limits all the same"),
+    Gap(name: "address policy", description: "refused, never ignored"),
     Gap(name: "new connections", description: "a call cannot require one; the platform chooses"),
   ]
 }

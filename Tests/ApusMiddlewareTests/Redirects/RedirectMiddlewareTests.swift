@@ -240,7 +240,7 @@ struct RedirectMiddlewareTests {
         "https://\(sentinel)@b.example/",
         .malformedLocation("its Location cannot be used: it contains user information; use credentials")
       ),
-      ("/%\(sentinel)", .malformedLocation("its Location holds a % that starts no escape")),
+      ("/%\(sentinel)", .malformedLocation("its Location contains a % that starts no escape")),
     ])
   func refused(location: String, refusal: RedirectRefusal) async throws {
     stub.onAny(reply: .redirect(to: location))

@@ -117,6 +117,15 @@ struct RedirectStateTests {
 
   // MARK: Where to
 
+  @Test("Spaces around a Location do not belong to it, and several in one field are refused")
+  func oneField() throws {
+    let origin = Origin(scheme: "https", host: "a.example", port: 443)
+    #expect(try RedirectState.reference(Array(" \t/y\t ".utf8), at: origin, "/x").target == "/y")
+    #expect(throws: RedirectRefusal.malformedLocation("it has several Locations")) {
+      try RedirectState.reference(Array("http://a/x, http://b/y".utf8), at: origin, "/")
+    }
+  }
+
   @Test("the same Location twice is one, two different ones are none")
   func several() throws {
     #expect(try step(redirect(302, "/y", fields: [.location: "/y"])).request?.target == "/y")

@@ -33,6 +33,29 @@ struct Capability04BaseURLTests {
     }
   }
 
+  @Test("A URL in a response leads to another server, and no credentials reach it")
+  func completeURL() async throws {
+    try await withServer(answering: .text("picture")) { _, pictures in
+      try await TestServer.with { _ in
+        .json(#"{"avatar":"\#(pictures.origin)/a%2Fb.png?size=2","friends":"friends?page=2"}"#)
+      } body: { server in
+        struct Profile: Decodable, Sendable { let avatar, friends: String }
+        let api = server.client(path: "/v1") {
+          $0.authentication = .bearer(MemoryCredentialsStore(token: "s3nt1nel"))
+          $0.environment.setField("X-Tenant", "s3nt1nel", isSensitive: true)
+        }
+        let profile = try await api.response(to: Request<Profile>.get("/users/7"))
+        let picture: String = try await api.send(.get(.url(profile.value.avatar)))
+        #expect(picture == "picture")
+        #expect(pictures.exchanges.map(\.target) == ["/a%2Fb.png?size=2"])
+        #expect(!"\(pictures.exchanges.map(\.fields))".contains("s3nt1nel"))
+        let _: Profile = try await api.send(.get(.url(profile.value.friends, relativeTo: profile.url)))
+        #expect(server.exchanges.map(\.target) == ["/v1/users/7", "/v1/users/friends?page=2"])
+        #expect(server.exchanges.allSatisfy { $0.fields["Authorization"] == "Bearer s3nt1nel" })
+      }
+    }
+  }
+
   @Test(
     "An interpolated value is one segment that the server decodes to the same text",
     arguments: [

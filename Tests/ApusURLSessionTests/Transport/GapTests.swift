@@ -17,7 +17,7 @@ struct GapTests {
   func names() {
     #expect(
       URLSessionTransport.knownGaps.map(\.name) == [
-        "trailers", "exchange timeouts", "new connections", "back-pressure", "phase timings", "trust",
+        "trailers", "exchange timeouts", "address policy", "new connections", "back-pressure", "phase timings", "trust",
         "content made while it is sent", "GET with content", "malformed responses", "strict framing", "strict codings",
         "interim responses", "IPv6 addresses",
       ])
@@ -46,6 +46,21 @@ struct GapTests {
       let timeouts = ExchangeTimeouts(connection: .zero, firstByte: .zero, stall: .zero)
       let response = try await makeClient(server).send(message().setting(ExchangeTimeouts.self, timeouts))
       #expect(response.data == Data("hello".utf8))
+    }
+  }
+
+  @Test("address policy: every call is refused and nothing is sent")
+  func addressPolicy() async throws {
+    try await TestServer.with { _ in
+      .text("hello")
+    } body: { server in
+      var options = URLSessionTransport.Options()
+      options.addresses = .publicOnly
+      let client = try makeClient(server, transport: URLSessionTransport(options: options))
+      let error = try #require(await errorOf { try await client.send(message()) } as? CallError)
+      #expect(error.code == .refused && error.requestState == .notSent)
+      #expect(error.underlying as? DestinationRefusal == .uncheckedAddress)
+      #expect(server.exchanges.isEmpty)
     }
   }
 

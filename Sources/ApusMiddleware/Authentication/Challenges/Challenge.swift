@@ -9,7 +9,7 @@ public struct Challenge: Sendable, Hashable {
     /// The value.
     public let value: String
 
-    /// Makes a parameter.
+    /// Creates a parameter.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
@@ -23,7 +23,7 @@ public struct Challenge: Sendable, Hashable {
   /// The parameters, in order.
   public let parameters: [Parameter]
 
-  /// Makes a challenge, for tests and schemes of your own.
+  /// Creates a challenge, for tests and schemes of your own.
   public init(_ scheme: String, token: String? = nil, parameters: [Parameter] = []) {
     self.scheme = scheme
     self.token = token

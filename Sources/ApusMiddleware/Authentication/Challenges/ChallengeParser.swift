@@ -95,7 +95,7 @@ struct ChallengeCursor {
   private let bytes: [UInt8]
   private var index = 0
 
-  /// Makes a cursor at the start.
+  /// Creates a cursor at the start.
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
   }

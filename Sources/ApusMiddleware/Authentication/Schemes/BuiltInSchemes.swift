@@ -13,7 +13,7 @@ struct BearerScheme: AuthenticationScheme {
   /// `Authorization`
   var locations: [CredentialLocation] { [.field("Authorization")] }
 
-  /// Makes the scheme.
+  /// Creates the scheme.
   init() {}
 
   /// Adds the token.
@@ -32,7 +32,7 @@ struct BasicScheme: AuthenticationScheme {
   /// `Authorization`
   var locations: [CredentialLocation] { [.field("Authorization")] }
 
-  /// Makes the scheme.
+  /// Creates the scheme.
   init() {}
 
   /// Adds the user name and the password.
@@ -66,12 +66,12 @@ struct APIKeyScheme: AuthenticationScheme {
   /// The field or the parameter.
   var locations: [CredentialLocation] { [place] }
 
-  /// Makes a scheme with a field, for example `X-Api-Key`.
+  /// Creates a scheme with a field, for example `X-Api-Key`.
   init(field: String) {
     place = .field(field)
   }
 
-  /// Makes a scheme with a query parameter. URLs end up in logs: use it only if the server accepts nothing else.
+  /// Creates a scheme with a query parameter. URLs end up in logs: use it only if the server accepts nothing else.
   init(queryParameter: String) {
     place = .parameter(queryParameter)
   }

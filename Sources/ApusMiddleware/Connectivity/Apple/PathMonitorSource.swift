@@ -10,7 +10,7 @@ import Synchronization
 public final class PathMonitorSource: ConnectivitySource {
   private let monitor = Mutex<NWPathMonitor?>(nil)
 
-  /// Makes a source that reports nothing before it is started.
+  /// Creates a source that reports nothing before it is started.
   public init() {}
 
   /// Starts to report. A second start replaces the receiver.

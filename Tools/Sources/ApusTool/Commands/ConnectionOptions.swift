@@ -22,7 +22,7 @@ struct ConnectionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The timeout of the whole call, including content. Default for send: none, but each phase has a timeout.",
+      "The timeout of the whole call, including content. Default for send: 30 seconds, not counting transfer of content.",
       valueName: "seconds"))
   var timeout: Double?
 

@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 @Suite("Response faults that must not occur")
-struct AnswerFaultsTests {
+struct ResponseFaultsTests {
   private let stub = StubTransport()
   private var api: Client { Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none } }
 

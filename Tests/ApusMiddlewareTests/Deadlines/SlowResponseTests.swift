@@ -6,7 +6,7 @@ import Testing
 
 /// What a client does by default with a server that takes its time, 10 seconds an attempt and 30 in all.
 @Suite("Slow responses")
-struct LongAnswerTests {
+struct SlowResponseTests {
   private let bench = TimeBench()
 
   private func outcome<E: Endpoint>(of request: E, timeout: Duration? = .seconds(30)) async -> TimeBench.Outcome {

@@ -1,41 +1,47 @@
-import ApusCore
-
-/// The target of a `Location` field, resolved against the URL of the request (RFC 9110 §10.2.2, RFC 3986 §5).
+/// A URL that is known only at run time, resolved against another URL (RFC 3986 §5): the `Location` of a redirect, a
+/// link in a response, an address that a user typed.
 ///
 /// Unambiguous characters that a URL must escape are escaped: spaces, quotation marks, bytes beyond ASCII. Text that
 /// clients interpret in different ways is refused: control characters, backslashes in the path, a `%` without two
-/// hexadecimal digits, user information. A fragment is not sent; messages have none to inherit.
-struct LocationReference: Hashable {
-  let origin: Origin
+/// hexadecimal digits, user information. A fragment is not sent (RFC 9110 §7.1).
+package struct URLReference: Hashable, Sendable {
+  /// The reason why a text is not a URL that can be used.
+  package struct Fault: Error, Hashable {
+    /// A clause without its subject, for example `is too long`. Contains nothing of the text.
+    package let reason: String
+
+    /// The scheme is neither http nor https.
+    package static let unsupportedScheme = Fault(reason: "has a scheme other than http and https")
+    /// The text is relative, and there is no URL to resolve it against.
+    package static let relative = Fault(reason: "is relative")
+  }
+
+  package let origin: Origin
   /// The path and the query as sent.
-  let target: String
+  package let target: String
 
   /// The maximum length in bytes.
-  static let maximumLength = 16 << 10
+  package static let maximumLength = 16 << 10
 
-  /// - Throws: ``RedirectRefusal``.
-  init(_ bytes: some Collection<UInt8>, at base: Origin, _ baseTarget: String) throws(RedirectRefusal) {
-    let text = Array(bytes).trimmed
-    guard text.count <= Self.maximumLength else { throw .malformedLocation("its Location is too long") }
-    guard !text.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      throw .malformedLocation("its Location holds a control character")
-    }
-    // Some transports join several fields into one.
-    guard !text.contains([UInt8(ascii: ","), UInt8(ascii: " ")]) else {
-      throw .malformedLocation("it has several Locations")
-    }
-    var rest = text.prefix { $0 != UInt8(ascii: "#") }
-    var origin = base
+  /// - Parameters:
+  ///   - text: a URL, or a reference relative to `base`.
+  ///   - base: the origin, path and query of the URL to which `text` is relative; `nil`: only a complete URL is valid.
+  package init(
+    _ text: some Collection<UInt8>, relativeTo base: (origin: Origin, target: String)?
+  ) throws(URLReference.Fault) {
+    guard text.count <= Self.maximumLength else { throw Fault(reason: "is too long") }
+    guard !text.contains(where: \.isControl) else { throw Fault(reason: "contains a control character") }
+    var rest = Array(text)[...].prefix { $0 != UInt8(ascii: "#") }
     let scheme = try Self.takeScheme(from: &rest)
-    if rest.starts(with: Self.doubleSlash) {
-      origin = try Self.takeOrigin(from: &rest, scheme: scheme ?? base.scheme)
-      self.origin = origin
+    if rest.starts(with: Self.doubleSlash), let scheme = scheme ?? base?.origin.scheme {
+      origin = try Self.takeOrigin(from: &rest, scheme: scheme)
       target = try Self.target(path: rest.path.isEmpty ? Self.slash : rest.path, query: rest.query)
       return
     }
-    guard scheme == nil else { throw .malformedLocation("its Location names no host") }
-    self.origin = origin
-    let current = Array((baseTarget.utf8.first == UInt8(ascii: "/") ? baseTarget : "/").utf8)[...]
+    guard scheme == nil else { throw Fault(reason: "has no host") }
+    guard let base else { throw Fault.relative }
+    origin = base.origin
+    let current = Array((base.target.utf8.first == UInt8(ascii: "/") ? base.target : "/").utf8)[...]
     guard !rest.path.isEmpty else {
       target = try Self.target(path: current.path, query: rest.query ?? current.query)
       return
@@ -49,12 +55,12 @@ struct LocationReference: Hashable {
   private static let slash: ArraySlice<UInt8> = [UInt8(ascii: "/")]
 
   /// Removes a leading `http:` or `https:`; `nil` for a relative reference.
-  private static func takeScheme(from rest: inout ArraySlice<UInt8>) throws(RedirectRefusal) -> String? {
+  private static func takeScheme(from rest: inout ArraySlice<UInt8>) throws(URLReference.Fault) -> String? {
     guard let end = rest.firstIndex(where: { "/?:".utf8.contains($0) }), rest[end] == UInt8(ascii: ":") else {
       return nil
     }
     let scheme = String(decoding: rest[..<end], as: UTF8.self).lowercased()
-    guard scheme == "http" || scheme == "https" else { throw .unsupportedScheme }
+    guard scheme == "http" || scheme == "https" else { throw Fault.unsupportedScheme }
     rest = rest[(end + 1)...]
     return scheme
   }
@@ -62,31 +68,31 @@ struct LocationReference: Hashable {
   /// Removes a leading `//host:port`. An ambiguous host is refused.
   private static func takeOrigin(
     from rest: inout ArraySlice<UInt8>, scheme: String
-  ) throws(RedirectRefusal) -> Origin {
+  ) throws(URLReference.Fault) -> Origin {
     let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
     rest = rest[authority.endIndex...]
     // A colon without a port is allowed (RFC 3986 §3.2.3).
     let written = authority.last == UInt8(ascii: ":") ? authority.dropLast() : authority
     guard let text = String(validating: written, as: UTF8.self) else {
-      throw .malformedLocation("its Location cannot be used: its host is not text")
+      throw Fault(reason: "cannot be used: its host is not text")
     }
     do {
       if let origin = try BaseURL("\(scheme)://\(text)").origin { return origin }
     } catch {
-      throw .malformedLocation("its Location cannot be used: \(error.reason)")
+      throw Fault(reason: "cannot be used: \(error.reason)")
     }
-    throw .malformedLocation("its Location names no host")
+    throw Fault(reason: "has no host")
   }
 
   /// The path and the query as sent.
   private static func target(
     path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?
-  ) throws(RedirectRefusal) -> String {
+  ) throws(URLReference.Fault) -> String {
     guard !path.contains(UInt8(ascii: "\\")) else {
-      throw .malformedLocation("its Location holds a backslash")
+      throw Fault(reason: "contains a backslash")
     }
     guard path.hasValidEscapes, query?.hasValidEscapes ?? true else {
-      throw .malformedLocation("its Location holds a % that starts no escape")
+      throw Fault(reason: "contains a % that starts no escape")
     }
     let path = ReferencePath.withoutDotSegments(path).escaped(keepingQuestionMarks: false)
     let query = query.map { "?" + $0.escaped(keepingQuestionMarks: true) } ?? ""
@@ -109,19 +115,8 @@ extension ArraySlice<UInt8> {
   }
 }
 
-extension [UInt8] {
-  /// The bytes without leading and trailing spaces and tabs.
-  fileprivate var trimmed: ArraySlice<UInt8> {
-    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-    guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
-      return []
-    }
-    return self[first...last]
-  }
-}
-
-/// The normalisation of a path from a `Location` field.
-enum ReferencePath {
+/// The normalization of a path.
+private enum ReferencePath {
   private static let dot = UInt8(ascii: ".")
   private static let slash = UInt8(ascii: "/")
 
@@ -165,34 +160,26 @@ enum ReferencePath {
 
 extension ArraySlice<UInt8> {
   /// Whether every `%` is followed by two hexadecimal digits.
-  var hasValidEscapes: Bool {
+  fileprivate var hasValidEscapes: Bool {
     indices.allSatisfy { index in
       guard self[index] == UInt8(ascii: "%") else { return true }
-      return self[(index + 1)...].prefix(2).count { $0.hexValue != nil } == 2
+      return self[(index + 1)...].prefix(2).count { PercentEncoding.hexValue($0) != nil } == 2
     }
   }
 
   /// Escapes everything that a path or query cannot contain (RFC 3986 §3.3, §3.4). Existing escapes stay.
-  func escaped(keepingQuestionMarks: Bool) -> String {
+  fileprivate func escaped(keepingQuestionMarks: Bool) -> String {
+    let kept = ByteSet.pathText
     let digits = Array("0123456789ABCDEF".utf8)
     var result: [UInt8] = []
     result.reserveCapacity(count)
     for byte in self {
-      if Self.isPathText(byte) || (keepingQuestionMarks && byte == UInt8(ascii: "?")) {
+      if kept.contains(byte) || (keepingQuestionMarks && byte == UInt8(ascii: "?")) {
         result.append(byte)
       } else {
         result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
       }
     }
     return String(decoding: result, as: UTF8.self)
-  }
-
-  private static func isPathText(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "-._~!$&'()*+,;=:@/%".utf8.contains(byte)
-    }
   }
 }
