@@ -53,14 +53,20 @@ library_targets() {
   done
 }
 
+# `swift build` with the same compiler flags each time. SwiftPM passes the traits to the compiler in the order of a hash
+# table, which otherwise differs from run to run, and with other flags every module is compiled again.
+swift_build() {
+  SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"
+}
+
 # Builds the library for debugging, quietly unless it fails.
 build_library() {
-  run_quietly swift build --scratch-path "$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"}
+  run_quietly swift_build --scratch-path "$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"}
 }
 
 # Builds a nested package; with --show-bin-path, prints the folder of the products instead.
 build_nested() {
-  swift build --package-path "$1" ${NESTED[@]+"${NESTED[@]}"} ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
+  swift_build --package-path "$1" ${NESTED[@]+"${NESTED[@]}"} ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
 }
 
 # Runs a command and shows its output only if it fails.

@@ -1,4 +1,7 @@
-"""Serves httpbin with waitress on a free port, whose number is written to the given file descriptor."""
+"""Serves httpbin, and parsers of multipart content below `/multipart`, with waitress on a free port.
+
+The port's number is written to the given file descriptor.
+"""
 
 import logging
 import os
@@ -7,7 +10,14 @@ import sys
 logging.disable(logging.WARNING)  # httpbin warns of missing optional parts
 
 import waitress
-from httpbin import app
+from httpbin import app as httpbin
+
+import multipart_app
+
+
+def app(environ, start_response):
+    chosen = multipart_app.app if environ["PATH_INFO"].startswith("/multipart/") else httpbin
+    return chosen(environ, start_response)
 
 
 def main():

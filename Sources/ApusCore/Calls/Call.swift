@@ -125,12 +125,14 @@ final class Call: DeadlineTarget {
 
   func sent(total: Int64, expected: Int64?) {
     record(.sendProgress(sent: total, expected: expected))
+    options.uploadProgress?.report(total, of: expected, at: runtime.clock.now)
   }
 
   /// Counts received content. The event is created only if there are observers.
   func received(_ count: Int, isLast: Bool = false) {
     let (received, expected) = state.withLock { $0.received(count, isLast: isLast, at: runtime.clock.now) }
     if reporter != nil { record(.receiveProgress(received: received, expected: expected)) }
+    options.downloadProgress?.report(received, of: expected, at: runtime.clock.now)
   }
 
   /// Marks the call's exchange as shared with other calls.
@@ -205,6 +207,12 @@ final class Call: DeadlineTarget {
     if let key = ended?.alarm { host.timer.cancel(key) }
     host.registry.remove(self)
     reporter?.deliver(of: self)
+    if options.reportsProgress { finishProgress(isComplete: kind == .succeeded && ended?.reason == nil) }
     return ended?.reason
+  }
+
+  @inline(never)  // Few calls report their progress.
+  private func finishProgress(isComplete: Bool) {
+    for progress in [options.uploadProgress, options.downloadProgress] { progress?.finish(isComplete: isComplete) }
   }
 }

@@ -89,7 +89,7 @@ struct FlightMessage: Hashable, Sendable {
     case .empty: content = .empty
     case .bytes(let data): content = .bytes(data)
     case .file(let file): content = .file(file)
-    case .stream: return nil
+    case .stream, .joined: return nil
     }
   }
 

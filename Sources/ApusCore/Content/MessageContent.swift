@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -17,6 +19,8 @@ public enum MessageContent: Sendable {
   case file(ContentFile)
   /// Bytes produced while they are sent.
   case stream(ContentStream)
+  /// Several contents, one after the other. Multipart content with files or streams has this form.
+  case joined([MessageContent])
 
   /// The number of bytes, or `nil` if it is unknown before the end.
   public var length: Int64? {
@@ -25,19 +29,35 @@ public enum MessageContent: Sendable {
     case .bytes(let data): Int64(data.count)
     case .file(let file): file.length
     case .stream(let stream): stream.length
+    case .joined(let contents): Self.length(of: contents)
     }
   }
 
   /// Whether the same bytes can be sent more than once.
   public var isReplayable: Bool {
-    if case .stream(let stream) = self { return stream.isReplayable }
-    return true
+    switch self {
+    case .empty, .bytes, .file: true
+    case .stream(let stream): stream.isReplayable
+    case .joined(let contents): contents.allSatisfy(\.isReplayable)
+    }
   }
 
   /// Whether there is no content. Content of zero bytes counts as content.
   public var isEmpty: Bool {
     if case .empty = self { return true }
     return false
+  }
+
+  /// The total number of bytes, or `nil` if the length of one of the contents is unknown.
+  private static func length(of contents: [MessageContent]) -> Int64? {
+    var total: Int64 = 0
+    for content in contents {
+      guard let length = content.length else { return nil }
+      let (sum, isTooLarge) = total.addingReportingOverflow(length)
+      guard !isTooLarge else { return nil }
+      total = sum
+    }
+    return total
   }
 }
 
@@ -115,6 +135,39 @@ public struct ContentStream: Sendable {
     self.init(length: length, isReplayable: true) {
       let iterator = IteratorBox(source.makeAsyncIterator())
       return { try await iterator.next() }
+    }
+  }
+}
+
+/// Pieces of content from several sources, one source after the other.
+///
+/// Each source is opened when the sources before it have ended.
+package final class JoinedPieces<Piece: Sendable>: Sendable {
+  package typealias Pieces = @Sendable () async throws -> Piece?
+  package typealias Source = @Sendable () async throws -> Pieces
+
+  private struct State {
+    var sources: ArraySlice<Source>
+    var current: Pieces?
+  }
+
+  private let state: Mutex<State>
+
+  package init(_ sources: [Source]) {
+    state = Mutex(State(sources: sources[...]))
+  }
+
+  /// Returns the next piece, or `nil` after the last source. Called by one reader at a time.
+  package func next() async throws -> Piece? {
+    while true {
+      if let current = state.withLock({ $0.current }) {
+        if let piece = try await current() { return piece }
+        state.withLock { $0.current = nil }
+      } else {
+        guard let source = state.withLock({ $0.sources.popFirst() }) else { return nil }
+        let opened = try await source()
+        state.withLock { $0.current = opened }
+      }
     }
   }
 }

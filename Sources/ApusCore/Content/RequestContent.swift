@@ -59,8 +59,12 @@ public struct RequestContent: Sendable {
   }
 
   /// A file, read while it is sent. If the file is missing or unreadable, the call fails with `encoding`.
-  public static func file(_ path: String, _ mediaType: MediaType = .bytes) -> RequestContent {
-    RequestContent(mediaType) { _ in .file(try ContentFile(path: path)) }
+  ///
+  /// - Parameters:
+  ///   - path: an absolute path, or a path relative to the working directory.
+  ///   - mediaType: the media type. Default: `nil`, the media type for the extension of the path.
+  public static func file(_ path: String, _ mediaType: MediaType? = nil) -> RequestContent {
+    RequestContent(mediaType ?? MediaType(forFile: path)) { _ in .file(try ContentFile(path: path)) }
   }
 
   /// Bytes produced while they are sent.

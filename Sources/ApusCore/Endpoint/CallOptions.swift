@@ -16,11 +16,17 @@ public struct CallOptions: Sendable {
   public var contentLimit: Int?
   /// The coders and styles of this call. `nil` properties use the client's. Default: `nil`.
   public var coding: CodingOptions?
+  /// The receiver of the progress of sending the content. Default: `nil`.
+  public var uploadProgress: ProgressReporter?
+  /// The receiver of the progress of receiving the response's content. Default: `nil`.
+  public var downloadProgress: ProgressReporter?
   /// The settings for middlewares, by key.
   public var values = ContextValues()
 
   /// Creates options with the client's defaults: no id and no tags.
   public init() {}
+
+  var reportsProgress: Bool { uploadProgress != nil || downloadProgress != nil }
 }
 
 /// The policy for a call that starts while a running call has the same id.

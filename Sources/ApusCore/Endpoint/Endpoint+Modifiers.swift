@@ -46,6 +46,20 @@ extension Endpoint {
     modified { $0.options.contentLimit = bytes }
   }
 
+  /// Reports the progress of sending the content.
+  ///
+  /// The transport reports bytes that have left the system's buffers as far as it can see. The last progress is
+  /// complete if the call succeeds.
+  public func uploadProgress(_ progress: ProgressReporter) -> Request<Value> {
+    modified { $0.options.uploadProgress = progress }
+  }
+
+  /// Reports the progress of receiving the response's content. The total is unknown if the server does not announce it
+  /// or compresses the content.
+  public func downloadProgress(_ progress: ProgressReporter) -> Request<Value> {
+    modified { $0.options.downloadProgress = progress }
+  }
+
   /// Sets a field (header). Replaces a field with the same name, ignoring case.
   ///
   /// - Parameters:

@@ -26,9 +26,20 @@ extension RequestBox {
     }
     for field in description.fields {
       let checked = try FieldRules.field(field)
+      if checked.name == .contentType { try checkBoundary(in: checked.value) }
       head.headerFields[fields: checked.name] = [checked]
     }
     return RequestMessage(head: head, content: content)
+  }
+
+  /// Throws if a field of the endpoint would replace the boundary of multipart content, without which no server can
+  /// read it.
+  private func checkBoundary(in value: String) throws {
+    guard let boundary = description.content.mediaType?.parameter("boundary"),
+      MediaType(value).parameter("boundary") != boundary
+    else { return }
+    throw CallFault(
+      .invalidRequest, "the field Content-Type replaces the boundary of the multipart content; remove the field")
   }
 
   /// The request target: base path, path, base query and query. Nothing of the base URL applies to a complete URL.

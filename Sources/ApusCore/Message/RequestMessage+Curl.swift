@@ -15,7 +15,7 @@ extension RequestMessage: SelfRedacting {
   /// Returns the request as a `curl` command line for a POSIX shell.
   ///
   /// All words are quoted, and curl does not interpret the URL (`--globoff`). Content (body) that is not UTF-8,
-  /// contains NUL or is a stream is read from standard input.
+  /// contains NUL, is a stream or has files as parts is read from standard input.
   ///
   /// - Parameters:
   ///   - redaction: the values to show. `nil` shows all, including secrets and content, which is masked otherwise.
@@ -52,7 +52,7 @@ extension RequestMessage: SelfRedacting {
       guard isShown else { return ["--data-binary", "@\(Redaction.mask)"] }
       // A file with the name `-` rather than standard input.
       return ["--data-binary", file.path == "-" ? "@./-" : "@\(file.path)"]
-    case .stream: return ["--data-binary", "@-"]
+    case .stream, .joined: return ["--data-binary", "@-"]
     }
   }
 }

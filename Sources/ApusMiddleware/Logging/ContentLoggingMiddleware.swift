@@ -89,7 +89,7 @@ extension MessageContent {
     switch self {
     case .empty: .none
     case .bytes(let data): .bytes(data)
-    case .file, .stream: .other
+    case .file, .stream, .joined: .other
     }
   }
 }

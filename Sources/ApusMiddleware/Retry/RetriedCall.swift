@@ -109,14 +109,22 @@ struct OneTimeContent {
 
   /// - Returns: `nil` for replayable content.
   init?(_ content: MessageContent) {
-    guard case .stream(let stream) = content, !stream.isReplayable else { return nil }
-    let use = Use()
-    self.use = use
-    self.content = .stream(
-      ContentStream(length: stream.length, isReplayable: false) {
-        use.hasBegun.store(true, ordering: .releasing)
-        return try stream.makePieces()
-      })
+    guard !content.isReplayable else { return nil }
+    use = Use()
+    self.content = Self.content(content, observedBy: use)
+  }
+
+  private static func content(_ content: MessageContent, observedBy use: Use) -> MessageContent {
+    switch content {
+    case .stream(let stream) where !stream.isReplayable:
+      .stream(
+        ContentStream(length: stream.length, isReplayable: false) {
+          use.hasBegun.store(true, ordering: .releasing)
+          return try stream.makePieces()
+        })
+    case .joined(let contents): .joined(contents.map { self.content($0, observedBy: use) })
+    default: content
+    }
   }
 
   /// Whether no attempt has begun to read the content.

@@ -186,7 +186,8 @@ extension ConnectionHandler {
     let detail =
       switch error {
       case is Upload.LengthMismatch: "the content is longer or shorter than announced"
-      case is FileUnreadable: "the file to send cannot be read"
+      case FileFault.unreadable: "the file to send cannot be read"
+      case FileFault.changed: "the file to send was changed after the call began"
       default: "the content to send could not be produced"
       }
     fail(

@@ -59,18 +59,29 @@ extension MessageContent {
   func upload(of exchange: Exchange, on connection: Connection) -> Upload? {
     switch self {
     case .empty: return nil
-    case .bytes(let data):
-      guard data.count > Self.singleWriteLimit else { return nil }
-      return Upload(exchange: exchange, connection: connection, length: length) { data.pieces(of: 256 << 10) }
+    case .bytes(let data) where data.count <= Self.singleWriteLimit: return nil
+    default: return Upload(exchange: exchange, connection: connection, length: length, makePieces: makePieces)
+    }
+  }
+
+  private var makePieces: @Sendable () async throws -> Upload.Pieces {
+    switch self {
+    case .empty: return { { nil } }
+    case .bytes(let data): return { data.pieces(of: 256 << 10) }
     case .file(let file):
-      return Upload(exchange: exchange, connection: connection, length: length) {
+      return {
         let reader = try await FileReader.open(file)
         return { try await reader.next().map { .buffer($0) } }
       }
     case .stream(let stream):
-      return Upload(exchange: exchange, connection: connection, length: length) {
+      return {
         let pieces = try stream.makePieces()
         return { try await pieces().map { .data($0) } }
+      }
+    case .joined(let contents):
+      return {
+        let pieces = JoinedPieces(contents.map(\.makePieces))
+        return { try await pieces.next() }
       }
     }
   }
@@ -125,11 +136,12 @@ final class FileReader: Sendable {
   private static let pieceLength = 256 << 10
 
   private let descriptor: CInt
+  private let version: FileVersion
   private let rest: Mutex<Int64>
 
-  private init(descriptor: CInt, length: Int64) {
-    self.descriptor = descriptor
-    rest = Mutex(length)
+  private init(descriptor: CInt, version: FileVersion) {
+    (self.descriptor, self.version) = (descriptor, version)
+    rest = Mutex(version.length)
   }
 
   deinit {
@@ -138,20 +150,38 @@ final class FileReader: Sendable {
 
   /// Opens a file.
   ///
-  /// - Throws: `FileUnreadable` if the file cannot be opened any more.
+  /// - Throws: `FileFault` if the file cannot be opened any more or has another length.
   static func open(_ file: ContentFile) async throws -> FileReader {
-    let descriptor = try await NIOThreadPool.singleton.runIfActive { systemOpen(file.path) }
-    guard descriptor >= 0 else { throw FileUnreadable(path: file.path) }
-    return FileReader(descriptor: descriptor, length: file.length)
+    let reader = try await NIOThreadPool.singleton.runIfActive {
+      let descriptor = systemOpen(file.path)
+      guard descriptor >= 0 else { throw FileFault.unreadable }
+      guard let version = FileVersion(descriptor) else {
+        close(descriptor)
+        throw FileFault.unreadable
+      }
+      return FileReader(descriptor: descriptor, version: version)
+    }
+    guard reader.version.length == file.length else { throw FileFault.changed }
+    return reader
   }
 
-  /// Returns the next piece; `nil` at the end, or after as many bytes as the file had when it was measured.
+  /// Returns the next piece, or `nil` after as many bytes as the file had when it was opened.
+  ///
+  /// - Throws: `FileFault` if the file was changed while it was read.
   func next() async throws -> ByteBuffer? {
     let count = rest.withLock { Int(min($0, Int64(Self.pieceLength))) }
     guard count > 0 else { return nil }
-    let buffer = try await NIOThreadPool.singleton.runIfActive { try self.read(count) }
+    let buffer = try await NIOThreadPool.singleton.runIfActive {
+      let buffer = try self.read(count)
+      // The last piece proves that the file is still the same. The server does not have all announced bytes before.
+      let isLast = Int64(buffer.readableBytes) == self.rest.withLock { $0 }
+      guard buffer.readableBytes > 0, !isLast || FileVersion(self.descriptor) == self.version else {
+        throw FileFault.changed
+      }
+      return buffer
+    }
     rest.withLock { $0 -= Int64(buffer.readableBytes) }
-    return buffer.readableBytes > 0 ? buffer : nil
+    return buffer
   }
 
   private func read(_ count: Int) throws -> ByteBuffer {
@@ -167,9 +197,28 @@ final class FileReader: Sendable {
   }
 }
 
-/// A file that existed when the request was made and cannot be read now.
-struct FileUnreadable: Error {
-  let path: String
+/// A file that could be sent when the request was made, and cannot be sent now.
+enum FileFault: Error {
+  case unreadable
+  case changed
+}
+
+/// The length of an open file and the time of its last change.
+private struct FileVersion: Equatable {
+  let length: Int64
+  /// The bytes of the system's `timespec`, which is only compared.
+  private let time: [UInt8]
+
+  init?(_ descriptor: CInt) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    length = Int64(status.st_size)
+    #if canImport(Darwin)
+    time = withUnsafeBytes(of: status.st_mtimespec) { Array($0) }
+    #else
+    time = withUnsafeBytes(of: status.st_mtim) { Array($0) }
+    #endif
+  }
 }
 
 private func systemOpen(_ path: String) -> CInt {

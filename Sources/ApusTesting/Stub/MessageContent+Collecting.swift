@@ -31,6 +31,13 @@ extension MessageContent {
       onProgress(Int64(all.count))
     case .stream(let stream):
       all = try await Self.collected(stream, onProgress: onProgress)
+    case .joined(let contents):
+      var joined = Data()
+      for content in contents {
+        let before = Int64(joined.count)
+        joined.append(try await content.collected { onProgress(before + $0) })
+      }
+      all = joined
     }
     if let length, length != Int64(all.count) {
       throw TransportError(

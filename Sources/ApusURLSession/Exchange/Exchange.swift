@@ -10,6 +10,10 @@ import FoundationNetworking
 protocol ExchangeOwner: AnyObject, Sendable {
   /// Forgets the exchange of a task: no further event arrives.
   func forget(_ task: URLSessionTask)
+  /// Notes that an origin has responded, so that later exchanges may reuse its connection.
+  func responded(_ origin: Origin)
+  /// Whether an exchange with an origin may have begun on a connection of an earlier exchange.
+  func mayReuseConnection(to origin: Origin) -> Bool
 }
 
 /// One exchange between a task of the session and the caller. Performs what ``ExchangeState`` decides.
@@ -103,6 +107,7 @@ final class Exchange: DeadlineTarget {
   }
 
   private func arrived(_ head: ResponseHead) {
+    owner.responded(request.origin)
     let isFollowed = context.followsRedirect(head.response)
     perform(.head(head)) { state in
       state.response.head = head
@@ -187,7 +192,14 @@ final class Exchange: DeadlineTarget {
   private func error(_ failure: ExchangeState.Failure, _ input: Input, hasHead: Bool) -> any Error {
     var platformError: (any Error)?
     if case .error(let error) = input { platformError = error }
-    return failure.error(platformError, hasHead: hasHead, contentLimit: context.contentLimit)
+    let error = failure.error(platformError, hasHead: hasHead, contentLimit: context.contentLimit)
+    guard case .platform = failure, var error = error as? TransportError, error.requestState == .notSent,
+      !request.needsOwnConnection, owner.mayReuseConnection(to: request.origin)
+    else { return error }
+    // The platform resends a request by itself if a reused connection turns out to be closed, and then reports only
+    // why the new connection failed.
+    error.requestState = .maybeSent
+    return error
   }
 }
 

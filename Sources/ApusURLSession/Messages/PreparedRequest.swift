@@ -9,6 +9,7 @@ import FoundationNetworking
 /// A request message as the platform sends it.
 struct PreparedRequest: Sendable {
   let urlRequest: URLRequest
+  let origin: Origin
   let content: MessageContent
   let outgoing: OutgoingContent
   let isHead: Bool
@@ -35,6 +36,8 @@ struct PreparedRequest: Sendable {
   /// - Throws: `TransportError` of the kind `invalidRequest` if the platform would change the message, and if its
   ///   content cannot be produced; `CancellationError`.
   init(_ message: RequestMessage, userAgent: String, in context: ExchangeContext) async throws {
+    guard let origin = message.origin else { throw Self.unsupported("the message has no http or https origin") }
+    self.origin = origin
     var request = URLRequest(url: try Self.url(of: message))
     let method = message.head.method.rawValue
     request.httpMethod = method
@@ -56,7 +59,7 @@ struct PreparedRequest: Sendable {
   }
 
   private static func url(of message: RequestMessage) throws -> URL {
-    guard message.origin != nil, message.head.authority?.utf8.contains(UInt8(ascii: "@")) == false else {
+    guard message.head.authority?.utf8.contains(UInt8(ascii: "@")) == false else {
       throw unsupported("the message has no http or https origin")
     }
     guard message.target.hasPrefix("/") else { throw unsupported("the target is not a path") }
@@ -97,8 +100,10 @@ struct PreparedRequest: Sendable {
     #if canImport(Security)
     return message.content.length != 0
     #else
-    if case .stream = message.content { return true }
-    return false
+    return switch message.content {
+    case .stream, .joined: true
+    default: false
+    }
     #endif
   }
 

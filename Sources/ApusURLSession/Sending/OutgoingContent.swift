@@ -29,19 +29,25 @@ enum OutgoingContent: Sendable {
     switch content {
     case .bytes(let data) where !data.isEmpty: self = .bytes(data)
     case .file(let file) where file.length > 0: self = .file(try Self.url(of: file))
-    case .stream(let stream):
-      #if canImport(Security)
-      self = .stream(PieceMaker(stream))
-      #else
-      self = .stream(try await Spool.fill(from: stream, in: context))
-      #endif
+    case .stream(let stream): self = .stream(try await Self.outgoing(stream, in: context))
+    case .joined: self = .stream(try await Self.outgoing(try content.asStream(), in: context))
     default: self = .none
     }
   }
 
+  private static func outgoing(
+    _ stream: ContentStream, in context: ExchangeContext
+  ) async throws -> any OutgoingStream {
+    #if canImport(Security)
+    PieceMaker(stream)
+    #else
+    try await Spool.fill(from: stream, in: context)
+    #endif
+  }
+
   /// Returns the URL of a file that still exists and has its length. A session reports neither fault, only a broken
   /// connection.
-  private static func url(of file: ContentFile) throws -> URL {
+  static func url(of file: ContentFile) throws -> URL {
     let found: ContentFile
     do {
       found = try ContentFile(path: file.path)
@@ -52,7 +58,7 @@ enum OutgoingContent: Sendable {
     return URL(fileURLWithPath: file.path)
   }
 
-  private static func failure(_ detail: String, _ cause: (any Error)? = nil) -> TransportError {
+  static func failure(_ detail: String, _ cause: (any Error)? = nil) -> TransportError {
     TransportError(.connectionLost, requestState: .notSent, detail: detail, underlying: cause).attributed(to: .content)
   }
 

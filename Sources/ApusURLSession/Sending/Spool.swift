@@ -144,8 +144,9 @@ private final class SpoolLimit: DeadlineTarget {
   }
 
   func deadlinePassed() {
-    work.cancel()
+    // Settled first: the cancelled producer settles it as well, with the error of its cancellation.
     outcome.settle(.failure(TransportError.attemptTimedOut(in: .connecting, requestState: .notSent)))
+    work.cancel()
   }
 }
 

@@ -10,6 +10,8 @@ import FoundationNetworking
 final class OpenSession: ExchangeOwner {
   private let session: URLSession
   private let bridge: SessionBridge
+  /// The origins that have responded. `nil` if there are too many to remember.
+  private let respondedOrigins = Mutex<Set<Origin>?>([])
   /// Called when the only exchange of a session that is not shared has ended.
   private let onEnd: (@Sendable (OpenSession) -> Void)?
 
@@ -32,6 +34,19 @@ final class OpenSession: ExchangeOwner {
     // Released outside the lock.
     let exchange = bridge.exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
     withExtendedLifetime(exchange) { onEnd?(self) }
+  }
+
+  private static let rememberedOrigins = 1024
+
+  func responded(_ origin: Origin) {
+    respondedOrigins.withLock { origins in
+      origins?.insert(origin)
+      if let count = origins?.count, count > Self.rememberedOrigins { origins = nil }
+    }
+  }
+
+  func mayReuseConnection(to origin: Origin) -> Bool {
+    respondedOrigins.withLock { $0?.contains(origin) ?? true }
   }
 
   /// Ends every exchange and closes the connections.

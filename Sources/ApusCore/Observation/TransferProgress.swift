@@ -1,0 +1,221 @@
+import Synchronization
+
+/// The progress of a transfer of content (body) in one direction.
+public struct TransferProgress: Sendable, Hashable {
+  /// The number of bytes transferred so far. It never decreases: after a retry it stays until more bytes than before
+  /// are transferred.
+  public var completed: Int64
+  /// The number of bytes of the whole transfer, or `nil` if it is unknown.
+  public var total: Int64?
+  /// The average rate of the last seconds, or `nil` at the start.
+  public var bytesPerSecond: Double?
+
+  /// Creates a progress, for fakes and previews.
+  public init(completed: Int64, total: Int64? = nil, bytesPerSecond: Double? = nil) {
+    (self.completed, self.total, self.bytesPerSecond) = (completed, total, bytesPerSecond)
+  }
+
+  /// The completed fraction from 0 to 1, or `nil` if the total is unknown. Exactly 1 at the end.
+  public var fraction: Double? {
+    total.map { $0 <= completed ? 1 : Double(completed) / Double($0) }
+  }
+
+  /// The expected time until the end, or `nil` if the total or the rate is unknown.
+  public var remaining: Duration? {
+    guard let total, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
+    return .seconds(min(Double(max(0, total - completed)) / bytesPerSecond, Self.longestTime))
+  }
+
+  private static let longestTime: Double = 1e9
+}
+
+/// The progress of the transfers of a call as an asynchronous sequence.
+///
+/// <!-- sample: progress -->
+/// ```swift
+/// let progress = ProgressReporter()
+/// async let upload: Void = api.send(.put("/film", content: .file("/films/ran.mp4")).uploadProgress(progress))
+/// for await step in progress {
+///   print(step.fraction ?? 0, step.remaining ?? .zero)
+/// }
+/// try await upload
+/// ```
+///
+/// The sequence ends with the call. A loop that is slower than the transfer receives the latest progress only, so
+/// nothing is buffered. Several loops may read one reporter. Use one reporter for one direction of one call.
+public final class ProgressReporter: AsyncSequence, Sendable {
+  /// The progress of a transfer.
+  public typealias Element = TransferProgress
+  /// Nothing is thrown.
+  public typealias Failure = Never
+
+  private let state = Mutex(ProgressState())
+
+  /// Creates a reporter without progress.
+  public init() {}
+
+  /// The latest progress.
+  public var current: TransferProgress { state.withLock { $0.current } }
+
+  /// Reports progress. Ignored after the end.
+  ///
+  /// - Parameters:
+  ///   - completed: the number of bytes transferred so far.
+  ///   - total: the number of bytes of the whole transfer, or `nil` if it is unknown.
+  ///   - instant: the present instant of the client's clock.
+  package func report(_ completed: Int64, of total: Int64?, at instant: MonotonicInstant) {
+    let waiters = state.withLock { $0.report(completed, of: total, at: instant) }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Ends the sequence.
+  ///
+  /// - Parameter isComplete: whether the transfer succeeded. The last progress is then complete.
+  package func finish(isComplete: Bool) {
+    let waiters = state.withLock { $0.finish(isComplete: isComplete) }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Returns an iterator that begins at the latest progress.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(reporter: self)
+  }
+
+  /// An iterator over the progress of a transfer.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let reporter: ProgressReporter
+    private var seen = 0
+
+    fileprivate init(reporter: ProgressReporter) {
+      self.reporter = reporter
+    }
+
+    /// Returns the latest progress as soon as it differs from the previous one, or `nil` at the end and when the task
+    /// is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> TransferProgress? {
+      while !Task.isCancelled {
+        switch reporter.state.withLock({ $0.progress(after: seen) }) {
+        case .progress(let progress, let version):
+          seen = version
+          return progress
+        case .finished: return nil
+        case .unchanged: await reporter.change(after: seen)
+        }
+      }
+      return nil
+    }
+  }
+
+  /// Waits until the state is newer than `version`, or the task is cancelled.
+  private func change(after version: Int) async {
+    let id = state.withLock { $0.nextWaiter() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        // The task is cancelled before the handler below runs, so either the handler finds the waiter or this does.
+        let isOver = state.withLock { Task.isCancelled || !$0.wait(waiter, id, after: version) }
+        if isOver { waiter.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.cancel(id) }?.resume()
+    }
+  }
+}
+
+/// The state of a reporter. Pure; the reporter resumes the waiters that it returns.
+struct ProgressState {
+  typealias Waiter = CheckedContinuation<Void, Never>
+
+  enum Reading: Equatable {
+    case progress(TransferProgress, version: Int)
+    case unchanged
+    case finished
+  }
+
+  private(set) var current = TransferProgress(completed: 0)
+  private var rate = TransferRate()
+  /// Grows with every change. 0 before the first report.
+  private var version = 0
+  private var isFinished = false
+  private var waiters: [Int: Waiter] = [:]
+  private var lastWaiter = 0
+
+  mutating func report(_ completed: Int64, of total: Int64?, at instant: MonotonicInstant) -> [Waiter] {
+    guard !isFinished else { return [] }
+    let progress = TransferProgress(
+      completed: Swift.max(completed, current.completed), total: total.map { Swift.max($0, completed) },
+      bytesPerSecond: rate.bytesPerSecond(after: completed, at: instant))
+    guard progress != current || version == 0 else { return [] }
+    return change(to: progress)
+  }
+
+  mutating func finish(isComplete: Bool) -> [Waiter] {
+    guard !isFinished else { return [] }
+    isFinished = true
+    guard isComplete, current.fraction != 1 || version == 0 else { return takeWaiters() }
+    var last = current
+    last.total = current.completed
+    return change(to: last)
+  }
+
+  /// Returns the progress that is newer than a version.
+  func progress(after seen: Int) -> Reading {
+    if version > seen { return .progress(current, version: version) }
+    return isFinished ? .finished : .unchanged
+  }
+
+  mutating func nextWaiter() -> Int {
+    lastWaiter += 1
+    return lastWaiter
+  }
+
+  /// Adds a waiter. Returns whether it has to wait.
+  mutating func wait(_ waiter: Waiter, _ id: Int, after seen: Int) -> Bool {
+    guard progress(after: seen) == .unchanged else { return false }
+    waiters[id] = waiter
+    return true
+  }
+
+  mutating func cancel(_ id: Int) -> Waiter? {
+    waiters.removeValue(forKey: id)
+  }
+
+  private mutating func change(to progress: TransferProgress) -> [Waiter] {
+    current = progress
+    version += 1
+    return takeWaiters()
+  }
+
+  private mutating func takeWaiters() -> [Waiter] {
+    defer { waiters = [:] }
+    return Array(waiters.values)
+  }
+}
+
+/// The rate of a transfer, averaged over the last five seconds.
+private struct TransferRate {
+  private struct Sample {
+    let bytes: Int64
+    let instant: MonotonicInstant
+  }
+
+  private static let interval = Duration.milliseconds(250)
+  private static let sampleCount = 20
+
+  /// The oldest first, at least an interval apart.
+  private var samples: [Sample] = []
+
+  mutating func bytesPerSecond(after bytes: Int64, at instant: MonotonicInstant) -> Double? {
+    // A retry begins at the start again.
+    if let last = samples.last, bytes < last.bytes { samples = [] }
+    defer {
+      if samples.last.map({ $0.instant.duration(to: instant) >= Self.interval }) ?? true {
+        if samples.count == Self.sampleCount { samples.removeFirst() }
+        samples.append(Sample(bytes: bytes, instant: instant))
+      }
+    }
+    guard let first = samples.first else { return nil }
+    let time = first.instant.duration(to: instant)
+    guard time >= Self.interval else { return nil }
+    return Double(bytes - first.bytes) / (time / .seconds(1))
+  }
+}
