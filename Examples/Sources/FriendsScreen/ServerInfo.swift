@@ -10,7 +10,7 @@ public nonisolated struct ServerInfo: Codable, Sendable, Hashable {
   public let films: Int
 }
 
-/// Factories need `nonisolated` to be used off the main actor, for example in the closure of `client.pages(until:of:)`;
+/// Factories need `nonisolated` to be used off the main actor, for example in the closure of `client.pages(of:next:)`;
 /// `send` on the main actor works without.
 nonisolated extension Endpoint where Self == Request<ServerInfo> {
   /// Describes the server.

@@ -16,7 +16,7 @@ public struct LiveFriendsService: FriendsService {
 
   /// Fetches one page after another.
   public func pages(in category: String?) -> any AsyncSequence<FriendsPage, CallError> & Sendable {
-    client.pages(until: \.isLast) { .friends(page: $0, in: category) }
+    client.pages(of: { .friends(page: $0, in: category) }, next: .number { !$0.isLast })
   }
 
   /// Sends the form.

@@ -44,7 +44,7 @@ public struct LiveMoviesService: MoviesService {
   }
 
   private func pages(_ endpoint: @escaping @Sendable (Int) -> MovieEndpoint) -> MoviePages {
-    client.pages(as: MoviePage.self, until: \.isLast, of: endpoint)
+    client.pages(of: { endpoint($0).decoded(as: MoviePage.self) }, next: .number { !$0.isLast })
   }
 }
 

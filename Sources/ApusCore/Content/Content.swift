@@ -25,7 +25,12 @@ public struct Content: Sendable {
     self.coding = coding
   }
 
-  func hasSameBytes(as other: Content) -> Bool { data == other.data }
+  /// A hash of all bytes, which differs between processes. `Data` itself hashes only its first bytes.
+  var fingerprint: Int {
+    var hasher = Hasher()
+    data.withUnsafeBytes { hasher.combine(bytes: $0) }
+    return hasher.finalize()
+  }
 
   /// Decodes a value in the format in effect, JSON by default.
   ///

@@ -23,7 +23,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
   }
 
   /// Converts a decoded rejection to a value. `nil` if rejections are errors.
-  let rejected: (@Sendable (any Sendable) -> Value?)?
+  private(set) var rejected: (@Sendable (any Sendable) -> Value?)?
 
   private init(
     _ accepted: AcceptedType, rejected: (@Sendable (any Sendable) -> Value?)? = nil,
@@ -61,6 +61,18 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     let read = read
     return ResponseMapping<Outcome<Value, Rejected>>(
       accepted, rejected: { ($0 as? Rejected).map { .rejected($0) } }, read: { .accepted(try read($0)) })
+  }
+
+  /// Returns a mapping to a value with a note about the content that it was read from. A rejection has no note.
+  func noting<Note: Sendable>(
+    _ note: @escaping @Sendable (Content) -> Note?
+  ) -> ResponseMapping<NotedValue<Value, Note>> {
+    let read = read
+    var noted = ResponseMapping<NotedValue<Value, Note>>(accepted) { content in
+      NotedValue(value: try read(content), note: note(content))
+    }
+    if let rejected { noted.rejected = { rejected($0).map { NotedValue(value: $0) } } }
+    return noted
   }
 
   /// A mapping for requests that fail before anything is sent.
@@ -153,6 +165,12 @@ enum AcceptedType: Sendable {
     case .format: coding.format?.mediaType ?? .json
     }
   }
+}
+
+/// A value with a note about the content that it was read from.
+struct NotedValue<Value: Sendable, Note: Sendable>: Sendable {
+  let value: Value
+  var note: Note?
 }
 
 /// The value of an endpoint with expected rejections, for example a form with errors or a name that is taken.

@@ -83,3 +83,9 @@ package enum IdempotencyFieldKey: ContextKey {
   /// Only `Idempotency-Key`.
   package static let defaultValue: String? = nil
 }
+
+/// The origins that an endpoint trusts like the environment's own. Default: none.
+package enum TrustedOriginsKey: ContextKey {
+  /// No other origin.
+  package static let defaultValue: Set<Origin> = []
+}

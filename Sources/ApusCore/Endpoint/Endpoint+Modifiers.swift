@@ -70,6 +70,15 @@ extension Endpoint {
     modified { $0.fields.replace(with: RawField(name, value, isSensitive: isSensitive)) }
   }
 
+  /// Asks the server whether it wants the content before it is sent (`Expect: 100-continue`, RFC 9110 §10.1.1).
+  ///
+  /// For large content that a server may reject by the fields alone, for example because of its length or missing
+  /// credentials. The transport waits at most one second for the server, and then sends the content. Content of up to
+  /// 64 KiB is sent with the fields.
+  public func expectsContinue() -> Request<Value> {
+    field("Expect", "100-continue")
+  }
+
   /// Appends query parameters.
   public func query(_ query: Query) -> Request<Value> {
     modified { $0.query.append(query) }
@@ -122,6 +131,28 @@ extension Endpoint {
   /// Sets the value of a setting for a middleware or the transport.
   public func setting<Key: ContextKey>(_ key: Key.Type, _ value: Key.Value) -> Request<Value> {
     modified { $0.options.values[key] = value }
+  }
+}
+
+extension Endpoint where Value == Content {
+  /// Decodes the response as `type`, as `send(_:as:)` does, for an endpoint that leaves the type to the call.
+  ///
+  /// <!-- sample: decoded -->
+  /// ```swift
+  /// enum MovieAPI: Endpoint {
+  ///   case popular(page: Int)
+  ///   var request: Request<Content> {
+  ///     switch self {
+  ///     case .popular(let page): .get("/movie/popular", query: ["page": page])
+  ///     }
+  ///   }
+  /// }
+  /// let first = try await api.send(MovieAPI.popular(page: 1).decoded(as: MoviePage.self))
+  /// ```
+  ///
+  /// - Parameter type: the type of the value. Default: inferred.
+  public func decoded<Decoded: Decodable & Sendable>(as type: Decoded.Type = Decoded.self) -> Request<Decoded> {
+    described.mapped(by: .decoded)
   }
 }
 

@@ -18,10 +18,6 @@ extension Endpoint {
   }
 }
 
-enum TrustedOriginsKey: ContextKey {
-  static let defaultValue: Set<Origin> = []
-}
-
 extension CallContext {
   /// Whether a message is sent to the environment's own origin, or to one that its endpoint trusts.
   func isAtHome(_ request: RequestMessage) -> Bool {

@@ -7,6 +7,8 @@ import NIOCore
 struct Outgoing {
   /// The task that produces the content.
   var upload: Task<Void, Never>?
+  /// The content that waits until the server asks for it (`Expect: 100-continue`), and the end of that wait.
+  var expected: (upload: Upload, limit: Scheduled<Void>)?
   /// The upload's wait for room; resumed with `false` if no more content is needed.
   var sender: CheckedContinuation<Bool, Never>?
   /// The next measurement of unsent bytes, scheduled while there are any.
@@ -18,6 +20,7 @@ struct Outgoing {
   /// Stops the upload.
   mutating func stop() {
     upload?.cancel()
+    expected?.limit.cancel()
     measurement?.cancel()
     sender?.resume(returning: false)
     sender = nil
@@ -53,11 +56,34 @@ extension ConnectionHandler {
     state.requestBegun()
     if let upload = request.content.upload(of: exchange, on: connection) {
       flushOutbound()
-      if self.exchange === exchange { outgoing.upload = exchange.context.spawn { await upload.sendPieces() } }
+      guard self.exchange === exchange else { return }
+      if request.expectsContinue { awaitContinue(upload) } else { start(upload) }
     } else {
       sendAtOnce(request.content, of: exchange)
     }
   }
+
+  private func start(_ upload: Upload) {
+    outgoing.upload = upload.exchange.context.spawn { await upload.sendPieces() }
+  }
+
+  /// Waits until the server asks for the content. A server that does not know `Expect` never asks, so the wait is
+  /// limited (RFC 9110 §10.1.1).
+  private func awaitContinue(_ upload: Upload) {
+    guard let context else { return }
+    let limit = context.eventLoop.assumeIsolated().scheduleTask(in: Self.continueLimit) { self.sendExpectedContent() }
+    outgoing.expected = (upload, limit)
+  }
+
+  /// Sends the content that waits for the server, if there is any.
+  func sendExpectedContent() {
+    guard let (upload, limit) = outgoing.expected else { return }
+    outgoing.expected = nil
+    limit.cancel()
+    if exchange === upload.exchange { start(upload) }
+  }
+
+  private static let continueLimit = TimeAmount.seconds(1)
 
   /// Returns the exchange to the owner, because the connection closed before anything was written to it.
   private func giveBack(_ exchange: Exchange) {

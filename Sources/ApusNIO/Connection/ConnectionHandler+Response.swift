@@ -87,6 +87,7 @@ extension ConnectionHandler {
   private func receiveInterim(_ response: HTTPResponse) {
     guard let context = exchange?.context else { return }
     context.reportInterim(response)
+    if response.status == .continue { sendExpectedContent() }
   }
 
   // MARK: Head
@@ -110,6 +111,9 @@ extension ConnectionHandler {
       }
     }
     state.headArrived()
+    // A server that responds before it has asked for the content does not want it.
+    outgoing.expected?.limit.cancel()
+    outgoing.expected = nil
     reportAllSent()
     incoming.head = head
     if exchange.context.collectsContent(of: head) {

@@ -32,6 +32,9 @@ struct PreparedRequest: Sendable {
   /// Whether the response's content codings are decoded; `false` if the message itself asked for codings.
   let decodesContent: Bool
 
+  /// Whether the server is asked whether it wants the content (RFC 9110 §10.1.1).
+  var expectsContinue: Bool { head.headerFields[.expect]?.lowercased() == "100-continue" }
+
   /// - Throws: `TransportError` of the kind `invalidRequest` if the message cannot be sent.
   init(_ message: RequestMessage, settings: RequestSettings) throws(TransportError) {
     guard let origin = message.origin else {

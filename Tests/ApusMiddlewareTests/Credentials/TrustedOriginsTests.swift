@@ -75,6 +75,26 @@ struct TrustedOriginsTests {
     #expect(secrets(of: stub.exchanges[0]) == ["authorization"])
   }
 
+  @Test("The next page on another origin gets no credentials and no secret field, a trusted origin gets them")
+  func pages() async throws {
+    let links = [
+      "https://api.example.com/v1/1": "https://cdn.example.com/2", "https://cdn.example.com/2": "//files.example.com/3",
+      "https://files.example.com/3": "https://api.example.com/4",
+    ]
+    for (url, next) in links { stub.on(url: url, .text(next)) }
+    stub.on(url: "https://api.example.com/4", .text(""))
+    let first = Request<String>.get("/1").field("X-Own", sentinel).trusting(files)
+    var pages: [String] = []
+    for try await page in client().pages(of: first, next: .url { $0 }) { pages.append(page) }
+    #expect(pages.count == 4)
+    #expect(
+      stub.urls.dropFirst() == [
+        "https://cdn.example.com/2", "https://files.example.com/3", "https://api.example.com/4",
+      ])
+    let all = ["authorization", "x-api-key", "x-own", "x-tenant"]
+    #expect(stub.exchanges.map { secrets(of: $0) } == [all, [], all, all])
+  }
+
   @Test("Required credentials fail a call of an origin that may not have them only at home")
   func required() async throws {
     _ = try await client().send(request("https://cdn.example.com/a").credentials(.required))

@@ -132,6 +132,34 @@ struct MessageTests {
     }
   }
 
+  @Test("A file that grows or shrinks before it is sent fails the call, and the server does not take it for complete")
+  func changedFile() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "changed-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try await TestServer.with { _ in
+      .text("")
+    } body: { server in
+      try await NIOTransport.with { transport in
+        let client = try makeClient(server.origin, transport)
+        for length in [99, 101] {
+          try Data(count: 100).write(to: file)
+          let content = MessageContent.file(try ContentFile(path: file.path))
+          // The file is read after this stream.
+          let change = ContentStream(length: 0, isReplayable: true) {
+            try Data(count: length).write(to: file)
+            return { nil }
+          }
+          let error = await failure {
+            try await client.send(message(.put).content(RequestContent(nil) { _ in .joined([.stream(change), content]) }))
+          }
+          #expect(error?.code == .connectionLost)
+          #expect(error?.detail.contains("the file to send was changed") == true)
+        }
+        #expect(server.exchanges.allSatisfy { !$0.isComplete })
+      }
+    }
+  }
+
   @Test("A failure of content is reported as the content's, not as the server's")
   func subject() async throws {
     struct OutOfPaper: Error {}

@@ -94,7 +94,8 @@ struct Capability02IncompleteEndpointsTests {
       let answered = try await api.response(to: .me(1)).value
       let expected = try await api.outcome(of: .me(1), rejectedAs: User.self)
       let streamed: Int = try await api.withResponse(to: .me(1)) { response in response.head.status.code }
-      for try await page in api.pages(until: { $0.id > 3 }, of: { .me($0) }) { _ = page.id }
+      for try await page in api.pages(of: { .me($0) }, next: .number { $0.id < 3 }) { _ = page.id }
+      for try await page in api.pages(of: .me(1), next: .link) { _ = page.id }
       _ = try await api.message(for: .me(1))
       try await api.send(.remove(1))
       _ = ([sent, modified, answered], expected, streamed)

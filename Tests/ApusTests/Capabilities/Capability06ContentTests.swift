@@ -49,6 +49,25 @@ struct Capability06ContentTests {
     #expect(text.fields["Content-Type"]?.hasPrefix("text/plain") == true)
   }
 
+  @Test("A form with a file is sent as parts, and its boundary is in Content-Type")
+  func multipart() async throws {
+    let path = FileManager.default.temporaryDirectory.path + "/apus-\(UUID().uuidString).png"
+    try Data("PNG".utf8).write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let exchange = try await sent(.multipart([.value("user", 7), .file("avatar", at: path, fileName: "ada.png")]))
+    let type = MediaType(try #require(exchange.fields["Content-Type"]))
+    let boundary = try #require(type.parameter("boundary"))
+    #expect(type.essence == "multipart/form-data")
+    let head = "Content-Disposition: form-data; name="
+    #expect(
+      exchange.text == [
+        "--\(boundary)", "\(head)\"user\"", "", "7",
+        "--\(boundary)", "\(head)\"avatar\"; filename=\"ada.png\"", "Content-Type: image/png", "", "PNG",
+        "--\(boundary)--", "",
+      ].joined(separator: "\r\n"))
+    #expect(exchange.fields["Content-Length"] == "\(exchange.content.count)")
+  }
+
   @Test("A file is sent with its length")
   func file() async throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString)")

@@ -1,6 +1,7 @@
 #if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
+import Foundation
 import Testing
 
 @Suite("35: calls in sequence, in parallel and in pages")
@@ -26,7 +27,7 @@ struct Capability35SequencesTests {
       Self.reply(to: $0)
     } body: { server in
       var items: [String] = []
-      for try await page in server.client().pages(until: { $0.page >= $0.total }, of: Self.page) {
+      for try await page in server.client().pages(of: Self.page, next: .number { $0.page < $0.total }) {
         items += page.items
       }
       #expect(items == ["1a", "1b", "2a", "2b", "3a", "3b"])
@@ -40,15 +41,56 @@ struct Capability35SequencesTests {
       Self.reply(to: $0)
     } body: { server in
       let api = server.client()
-      for try await page in api.pages(until: { _ in false }, of: Self.page) where page.page == 2 { break }
+      for try await page in api.pages(of: Self.page, next: .number { _ in true }) where page.page == 2 { break }
       #expect(server.exchanges.count == 2)
       var seen = 0
       let error = await failure {
-        for try await _ in api.pages(until: { _ in false }, of: Self.page) { seen += 1 }
+        for try await _ in api.pages(of: Self.page, next: .number { _ in true }) { seen += 1 }
       }
       #expect(seen == 3)
       #expect(error?.status == 404)
       #expect(server.exchanges.count == 6)
+    }
+  }
+
+  /// Returns a page with a link to the next page, which is relative to its own URL.
+  private static func linkedReply(to request: RecordedRequest) -> Reply {
+    let reply = reply(to: request)
+    let number = request.query.flatMap(formItems)?.first?[1]
+    guard let number = number.flatMap({ Int($0) }), number < 3 else { return reply }
+    return reply.setting("Link", to: #"<?page=\#(number + 1)>; rel="next""#)
+  }
+
+  @Test("A loop over a list with links resumes at a stored position, with prefetched pages")
+  func linkedPages() async throws {
+    try await TestServer.with {
+      Self.linkedReply(to: $0)
+    } body: { server in
+      let pages = server.client().pages(of: Self.page(1), next: .link)
+      var stored: PagePosition?
+      for try await step in pages.withPositions where step.page.page == 1 {
+        stored = step.next
+        break
+      }
+      let position = try JSONDecoder().decode(PagePosition.self, from: JSONEncoder().encode(stored))
+      var items: [String] = []
+      for try await item in pages.resuming(at: position).prefetching().elements(\.items) { items.append(item) }
+      #expect(items == ["2a", "2b", "3a", "3b"])
+      #expect(server.exchanges.map(\.target) == ["/items?page=1", "/items?page=2", "/items?page=3"])
+    }
+  }
+
+  @Test("Leaving a loop with a prefetched page in flight closes its exchange")
+  func prefetchedPageLeft() async throws {
+    try await TestServer.with {
+      $0.query == "page=2" ? .stalled : Self.linkedReply(to: $0)
+    } body: { server in
+      let api = server.client()
+      for try await _ in api.pages(of: Self.page(1), next: .link).prefetching() {
+        try await server.exchanges(atLeast: 2)
+        break
+      }
+      try await server.waitForClientClose(of: server.exchange { $0.target == "/items?page=2" })
     }
   }
 

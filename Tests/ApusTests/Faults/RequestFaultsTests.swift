@@ -28,6 +28,19 @@ struct RequestFaultsTests {
     #expect(try await target("/a", query: ["x": 2], base: base) == "/v1/a?key=1&x=2")
   }
 
+  @Test("A field Content-Type does not remove the boundary of multipart content: the call fails before it is sent")
+  func wipedBoundary() async throws {
+    let api = Client(baseURL: "https://example.test", transport: stub)
+    let request = Request<Void>.post("/a", content: .multipart([.value("a", 1)]))
+    let error = await #expect(throws: CallError.self) {
+      try await api.send(request.field("Content-Type", "multipart/form-data"))
+    }
+    #expect(error?.code == .invalidRequest && stub.exchanges.isEmpty)
+    let common = Client(baseURL: "https://example.test", transport: stub) { $0.setField("Content-Type", "text/plain") }
+    let message = try await common.message(for: request)
+    #expect(message.head.headerFields[.contentType]?.contains("; boundary=") == true)
+  }
+
   @Test("A plus sign in a value is encoded, because servers read it as a space")
   func rawPlus() async throws {
     #expect(try await target("/a", query: ["tel": "+49 1"]) == "/v1/a?tel=%2B49%201")

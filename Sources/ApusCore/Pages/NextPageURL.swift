@@ -1,0 +1,120 @@
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The place where a response names the URL of the next page.
+///
+/// <!-- sample: next-url -->
+/// ```swift
+/// let users = api.pages(of: .users, next: .link)                     // Link: </users?page=2>; rel="next"
+/// let orders = api.pages(of: .orders, next: .url { $0.next })        // {"next": "/orders?page=2"}
+/// let linked = api.pages(of: .orders, next: .url(\.links.next))      // {"links": {"next": "…"}}
+///
+/// struct Orders: Codable, Sendable {
+///   struct Links: Codable, Sendable { var next: String? }
+///   var next: URL?
+///   var links: Links
+/// }
+/// extension Endpoint where Self == Request<Orders> {
+///   static var orders: Self { .get("/orders") }
+/// }
+/// ```
+///
+/// The URL may be relative to the URL of the response (RFC 3986 §5). It is requested with GET and with the fields
+/// (headers), tags, limits and settings of the endpoint, but without its path, query and content (body). No query
+/// parameter of the environment is added. A URL that cannot be used, for example because its scheme is neither http nor
+/// https, fails the call for the next page with the code `invalidRequest`.
+///
+/// The environment's credentials and sensitive fields are sent only to their own origins. To an origin that is neither
+/// that of the environment nor that of the endpoint, and is not trusted by the endpoint, only those fields of the
+/// endpoint are sent whose values may be logged (``Redaction/defaultFields``).
+public struct NextPageURL<Page: Sendable>: Sendable {
+  /// Returns the URL as the server wrote it. `nil` or empty after the last page.
+  let text: @Sendable (Response<Page>) -> String?
+
+  /// The `Link` field with the relation type `next` (RFC 8288). The list ends with a page without such a link.
+  public static var link: NextPageURL {
+    NextPageURL { $0.link("next")?.target }
+  }
+
+  /// The content of the page.
+  ///
+  /// - Parameter next: returns the URL of the next page, complete or relative. `nil` or an empty text after the last
+  ///   page.
+  public static func url(_ next: @escaping @Sendable (_ page: Page) -> String?) -> NextPageURL {
+    NextPageURL { next($0.value) }
+  }
+
+  /// The content of the page.
+  ///
+  /// - Parameter next: returns the URL of the next page, complete or relative. `nil` after the last page.
+  @_disfavoredOverload
+  public static func url(_ next: @escaping @Sendable (_ page: Page) -> URL?) -> NextPageURL {
+    NextPageURL { next($0.value)?.absoluteString }
+  }
+}
+
+extension NextPageURL {
+  /// Returns the pages from an endpoint's first page on.
+  func source(from first: Request<Page>) -> PageSource<Page> {
+    PageSource(
+      request: { position, home in
+        guard let position else { return first }
+        return first.following(position, home: home)
+      },
+      turn: { response, _ in
+        PageSource.Turn(
+          own: response.url.map(PagePosition.init(url:)),
+          next: text(response).flatMap { text in
+            text.isEmpty ? nil : PagePosition(url: text, relativeTo: response.url)
+          })
+      },
+      comparesPages: false)
+  }
+}
+
+extension PagePosition {
+  fileprivate init(url: String) {
+    self.init(url: url, relativeTo: nil)
+  }
+
+  /// Creates a position from a URL, which is completed and normalized.
+  fileprivate init(url: String, relativeTo base: String?) {
+    let path = RequestPath.url(url, relativeTo: base)
+    guard path.fault == nil, let origin = path.origin else {
+      self.init(.unusable(path.fault ?? "the URL cannot be used"))
+      return
+    }
+    self.init(.url("\(origin)\(path.encoded)\(path.query.map { "?" + $0 } ?? "")"))
+  }
+}
+
+extension Request {
+  /// Returns the request for a position that a response of this request named.
+  fileprivate func following(_ position: PagePosition, home: Origin?) -> Request {
+    var request = details
+    switch position.place {
+    case .url(let url): request.follow(.url(url), home: home)
+    case .unusable(let reason): request.failure = CallFault(.invalidRequest, reason)
+    case .cursor, .number, .offset: request.failure = .misplaced
+    }
+    var next = self
+    next.details = request
+    return next
+  }
+}
+
+extension RequestDescription {
+  /// Replaces the target by the URL of a link. The content is not sent to it: a link names a resource to read.
+  fileprivate mutating func follow(_ url: RequestPath, home: Origin?) {
+    let homes = options.values[TrustedOriginsKey.self].union([home, path.origin].compactMap(\.self))
+    if let origin = url.origin, !homes.contains(origin) {
+      fields.removeAll { $0.isSensitive || !Redaction.defaultFields.contains($0.name.lowercased()) }
+    }
+    (method, path, query, content) = (.get, url, [:], .empty)
+  }
+}

@@ -1,0 +1,87 @@
+/// A page with the position of the next page.
+public struct PositionedPage<Page: Sendable>: Sendable {
+  /// The page.
+  public let page: Page
+  /// The position of the next page, from which a later loop can resume. `nil` after the last page.
+  public let next: PagePosition?
+
+  /// Creates a page with a position, for fakes and previews.
+  public init(page: Page, next: PagePosition?) {
+    (self.page, self.next) = (page, next)
+  }
+}
+
+/// The settings of a loop over pages.
+struct PageOptions: Sendable {
+  var start: PagePosition?
+  var limit = 1000
+  var prefetches = false
+  var allowsEqualPages = false
+}
+
+/// Fetches the pages of one loop: performs the steps of a ``PageLoop``.
+struct PageIterator<Page: Sendable> {
+  private typealias Fetched = NotedValue<Page, Int>
+
+  private let client: Client
+  private let source: PageSource<Page>
+  private let prefetches: Bool
+  private let comparesPages: Bool
+  private var loop: PageLoop
+  /// The position of the page that is fetched or was fetched last.
+  private var position: PagePosition?
+  private var prefetched: PrefetchedCall<Fetched>?
+  /// The record of the last page's call, for errors.
+  private var record: CallRecord.Box?
+
+  init(_ source: PageSource<Page>, by client: Client, _ options: PageOptions) {
+    (self.client, self.source, prefetches) = (client, source, options.prefetches)
+    comparesPages = source.comparesPages && !options.allowsEqualPages
+    loop = PageLoop(from: options.start, limit: options.limit)
+  }
+
+  mutating func next() async throws(CallError) -> PositionedPage<Page>? {
+    guard let response = try await nextResponse() else { return nil }
+    record = response.box
+    let turn = source.turn(response.map(\.value), position)
+    if let reason = loop.receive(turn, fingerprint: response.value.note) { throw fault(reason) }
+    prefetch()
+    return PositionedPage(page: response.value.value, next: turn.next)
+  }
+
+  private mutating func nextResponse() async throws(CallError) -> Response<Fetched>? {
+    if let call = prefetched {
+      prefetched = nil
+      return try await call.response()
+    }
+    switch loop.advance() {
+    case .end: return nil
+    case .refuse(let reason):
+      loop.end()
+      throw fault(reason)
+    case .fetch(let position):
+      self.position = position
+      return try await client.response(to: request(at: position))
+    }
+  }
+
+  /// Starts to fetch the next page, if there is one. A refusal waits until the next page is requested.
+  private mutating func prefetch() {
+    guard prefetches, !Task.isCancelled, case .fetch(let position) = loop.advance() else { return }
+    self.position = position
+    prefetched = PrefetchedCall(request(at: position), by: client)
+  }
+
+  private func request(at position: PagePosition?) -> Request<Fetched> {
+    let request = source.request(position, client.environment.baseURL.origin)
+    let comparesPages = comparesPages
+    return request.mapped(by: request.mapping.noting { comparesPages ? $0.fingerprint : nil })
+  }
+
+  /// Returns the error for a list that cannot be continued, with the trace of the last page.
+  private func fault(_ detail: String) -> CallError {
+    CallError(
+      CallFailure(code: .decoding, phase: .decoding, requestState: .responded, detail: detail),
+      record?.record ?? CallRecord(Trace(id: .none, endpoint: .none)))
+  }
+}

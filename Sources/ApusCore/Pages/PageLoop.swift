@@ -1,0 +1,65 @@
+/// The state of a loop over pages: the position to fetch next and the guards against lists without end. Pure.
+struct PageLoop: Sendable {
+  /// The next step of a loop.
+  enum Step: Sendable, Hashable {
+    /// Fetches the page at a position; `nil` is the first page.
+    case fetch(PagePosition?)
+    /// Ends the loop with an error, for this reason.
+    case refuse(String)
+    /// Ends the loop.
+    case end
+  }
+
+  private enum Phase: Sendable {
+    case ready(PagePosition?)
+    /// The loop is over, or it is unless the page that is being fetched continues it.
+    case over
+  }
+
+  private let limit: Int
+  private var phase: Phase
+  private var count = 0
+  // Hashes, because cursors and URLs are as long as a server makes them.
+  private var visited: Set<Int> = []
+  private var fingerprint: Int?
+
+  /// - Parameters:
+  ///   - start: the first position, `nil` for the first page.
+  ///   - limit: the maximum number of pages.
+  init(from start: PagePosition?, limit: Int) {
+    self.limit = limit
+    phase = .ready(start)
+  }
+
+  /// Returns the next step. After a position to fetch the loop is over, unless ``receive(_:fingerprint:)`` continues
+  /// it.
+  mutating func advance() -> Step {
+    guard case .ready(let position) = phase else { return .end }
+    guard count < limit else { return .refuse("the list goes on after \(count) pages") }
+    if let position, !visited.insert(position.hashValue).inserted {
+      return .refuse("the list leads back to a page that it contained before")
+    }
+    phase = .over
+    return .fetch(position)
+  }
+
+  /// Continues the loop after a page.
+  ///
+  /// - Parameters:
+  ///   - turn: the positions that the page names.
+  ///   - fingerprint: a hash of the page's content, if equal pages are refused.
+  /// - Returns: the reason if the page is refused. The loop is then over.
+  mutating func receive<Page>(_ turn: PageSource<Page>.Turn, fingerprint new: Int?) -> String? {
+    if let new, new == fingerprint { return "two pages in a row are the same" }
+    fingerprint = new
+    count += 1
+    if let own = turn.own { visited.insert(own.hashValue) }
+    if let next = turn.next { phase = .ready(next) }
+    return nil
+  }
+
+  /// Ends the loop.
+  mutating func end() {
+    phase = .over
+  }
+}

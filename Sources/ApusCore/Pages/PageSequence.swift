@@ -1,0 +1,131 @@
+/// The pages of a list. Each page is fetched with one call when the loop requests it.
+///
+/// ```swift
+/// for try await page in api.pages(of: { .movies(page: $0) }, next: .number { $0.number < $0.total }) {
+///   show(page.movies)
+/// }
+/// ```
+///
+/// The sequence ends after the last page and after any error. Each page is a call of its own, with its own deadline,
+/// retries and trace. Nothing is sent before a loop requests the first page, and leaving the loop early sends no
+/// further requests. Cancelling the task cancels the call in flight, which then throws with the code `cancelled`. Each
+/// loop begins anew.
+///
+/// A server could let a loop run endlessly. Therefore a list with more than 1000 pages is an error (``pageLimit(_:)``),
+/// as is a URL or cursor that the list contained before, and, for numbers and offsets, a page with the same content
+/// (body) as the previous page (``allowingEqualPages()``): a ``CallError`` with the code `decoding` and the trace of
+/// the last page that was fetched.
+public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
+  /// A page.
+  public typealias Element = Page
+  /// The error that ends the loop early.
+  public typealias Failure = CallError
+
+  private let client: Client
+  private let source: PageSource<Page>
+  private var options = PageOptions()
+
+  init(_ source: PageSource<Page>, by client: Client) {
+    (self.source, self.client) = (source, client)
+  }
+
+  private func with(_ change: (inout PageOptions) -> Void) -> PageSequence {
+    var sequence = self
+    change(&sequence.options)
+    return sequence
+  }
+
+  /// Begins at a stored position instead of the first page, see ``withPositions``.
+  ///
+  /// A position that does not belong to this sequence, for example a page number for a sequence of cursors, makes the
+  /// first page fail with the code `invalidRequest`. Nothing is sent then.
+  ///
+  /// - Parameter position: the position. `nil` means the first page.
+  public func resuming(at position: PagePosition?) -> PageSequence {
+    with { $0.start = position }
+  }
+
+  /// Fetches the next page while the loop works on the current page, never more than one page ahead.
+  ///
+  /// The prefetched call inherits the deadline and the task-local values of the loop. Its error is thrown when the loop
+  /// requests its page. Leaving the loop cancels the call, as does cancelling the task as soon as it waits for the
+  /// page.
+  public func prefetching() -> PageSequence {
+    with { $0.prefetches = true }
+  }
+
+  /// Limits the number of pages of one loop. A list that goes on after the last of them is an error.
+  ///
+  /// - Parameter count: the maximum number of pages, at least 1. Default: 1000.
+  public func pageLimit(_ count: Int) -> PageSequence {
+    with { $0.limit = Swift.max(1, count) }
+  }
+
+  /// Allows a page with the same content as the previous page, for servers whose pages can be empty although more pages
+  /// follow. Without it, such a page is an error for page numbers and offsets, because the server might ignore them.
+  public func allowingEqualPages() -> PageSequence {
+    with { $0.allowsEqualPages = true }
+  }
+
+  /// The pages with the position after each page.
+  public var withPositions: PositionedPages<Page> {
+    PositionedPages { PageIterator(source, by: client, options) }
+  }
+
+  /// Returns an iterator that begins at the first page, or at the position of ``resuming(at:)``.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(PageIterator(source, by: client, options))
+  }
+
+  /// An iterator over the pages.
+  public struct Iterator: AsyncIteratorProtocol {
+    private var pages: PageIterator<Page>
+
+    fileprivate init(_ pages: PageIterator<Page>) {
+      self.pages = pages
+    }
+
+    /// Returns the next page.
+    ///
+    /// - Returns: the page, or `nil` after the last page and after an error.
+    /// - Throws: the ``CallError`` of the page's call, or a ``CallError`` for a list without end.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> Page? {
+      try await pages.next()?.page
+    }
+  }
+}
+
+/// The pages of a list, each with the position of the next page. Made by ``PageSequence/withPositions``.
+public struct PositionedPages<Page: Sendable>: AsyncSequence, Sendable {
+  /// A page with the position of the next page.
+  public typealias Element = PositionedPage<Page>
+  /// The error that ends the loop early.
+  public typealias Failure = CallError
+
+  private let make: @Sendable () -> PageIterator<Page>
+
+  fileprivate init(_ make: @escaping @Sendable () -> PageIterator<Page>) {
+    self.make = make
+  }
+
+  /// Returns an iterator that begins where the sequence of pages begins.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(make())
+  }
+
+  /// An iterator over the pages and positions.
+  public struct Iterator: AsyncIteratorProtocol {
+    private var pages: PageIterator<Page>
+
+    fileprivate init(_ pages: PageIterator<Page>) {
+      self.pages = pages
+    }
+
+    /// Returns the next page, as the iterator of ``PageSequence`` does.
+    ///
+    /// - Throws: as the iterator of ``PageSequence``.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> PositionedPage<Page>? {
+      try await pages.next()
+    }
+  }
+}

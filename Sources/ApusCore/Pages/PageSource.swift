@@ -1,0 +1,35 @@
+import HTTPTypes
+
+/// A list of pages: the request for each position, and the position that each response names. All ways to page through
+/// a list come down to it.
+struct PageSource<Page: Sendable>: Sendable {
+  /// Returns the request for a position; `nil` is the first page. A position of another kind gives a request whose call
+  /// fails. Secrets of the endpoint are sent only to `home`, the origin of the environment.
+  let request: @Sendable (_ position: PagePosition?, _ home: Origin?) -> Request<Page>
+  /// Returns the positions that a response names, for the position it was requested for.
+  let turn: @Sendable (_ response: Response<Page>, _ position: PagePosition?) -> Turn
+  /// Whether two equal pages in a row show that the server ignores the position.
+  let comparesPages: Bool
+
+  /// The positions that a response names.
+  struct Turn: Sendable {
+    /// The position of the response itself, if the response tells it.
+    var own: PagePosition?
+    /// The position of the next page. `nil` after the last page.
+    let next: PagePosition?
+  }
+}
+
+extension Request {
+  /// Returns a request whose calls fail before anything is sent.
+  static func failing(_ fault: CallFault) -> Request {
+    var request = Request(method: .get, path: "/", mapping: .unavailable)
+    request.details.failure = fault
+    return request
+  }
+}
+
+extension CallFault {
+  /// The fault of a position that another sequence of pages has produced.
+  static let misplaced = CallFault(.invalidRequest, "the position does not belong to this sequence of pages")
+}

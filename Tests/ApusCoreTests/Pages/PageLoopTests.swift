@@ -1,0 +1,70 @@
+import Testing
+
+@testable import ApusCore
+
+@Suite("The state of a loop over pages")
+struct PageLoopTests {
+  private typealias Turn = PageSource<Int>.Turn
+
+  private func number(_ number: Int) -> PagePosition { PagePosition(.number(number)) }
+  private func url(_ url: String) -> PagePosition { PagePosition(.url(url)) }
+
+  @Test("Each page leads to the next, and the loop ends after a page without a next")
+  func order() {
+    var loop = PageLoop(from: nil, limit: 9)
+    #expect(loop.advance() == .fetch(nil))
+    #expect(loop.receive(Turn(next: number(2)), fingerprint: 1) == nil)
+    #expect(loop.advance() == .fetch(number(2)))
+    #expect(loop.receive(Turn(next: nil), fingerprint: 2) == nil)
+    #expect(loop.advance() == .end)
+    #expect(loop.advance() == .end)
+  }
+
+  @Test("While a page is fetched, and after it failed, no further page is")
+  func failure() {
+    var loop = PageLoop(from: number(3), limit: 9)
+    #expect(loop.advance() == .fetch(number(3)))
+    #expect(loop.advance() == .end)
+  }
+
+  @Test("A refusal stays until the loop is ended")
+  func refusal() {
+    var loop = PageLoop(from: nil, limit: 1)
+    _ = loop.advance()
+    #expect(loop.receive(Turn(next: number(2)), fingerprint: nil) == nil)
+    #expect(loop.advance() == .refuse("the list goes on after 1 pages"))
+    #expect(loop.advance() == .refuse("the list goes on after 1 pages"))
+    loop.end()
+    #expect(loop.advance() == .end)
+  }
+
+  @Test("A position is refused if it was fetched, began the loop, or is a page's own")
+  func repeats() {
+    let cases: [(start: PagePosition?, own: PagePosition?, next: PagePosition)] = [
+      (url("a"), nil, url("a")), (nil, url("a"), url("a")), (url("a"), url("b"), url("b")),
+      (url("a"), url("b"), url("a")),
+    ]
+    for (start, own, next) in cases {
+      var loop = PageLoop(from: start, limit: 9)
+      _ = loop.advance()
+      #expect(loop.receive(Turn(own: own, next: next), fingerprint: nil) == nil)
+      #expect(loop.advance() == .refuse("the list leads back to a page that it contained before"))
+    }
+  }
+
+  @Test(
+    "Two equal pages in a row are refused, equal pages apart are not, and without fingerprints none is",
+    arguments: [
+      ([1, 1], false), ([1, 2, 1], true), ([nil, nil], true), ([1, nil, 1], true), ([1, 2, 2], false),
+    ] as [([Int?], Bool)])
+  func equalPages(fingerprints: [Int?], isAccepted: Bool) {
+    var loop = PageLoop(from: nil, limit: 9)
+    var reasons: [String] = []
+    for (index, fingerprint) in fingerprints.enumerated() {
+      guard case .fetch = loop.advance() else { break }
+      if let reason = loop.receive(Turn(next: number(index)), fingerprint: fingerprint) { reasons.append(reason) }
+    }
+    #expect(reasons == (isAccepted ? [] : ["two pages in a row are the same"]))
+    if !isAccepted { #expect(loop.advance() == .end) }
+  }
+}
