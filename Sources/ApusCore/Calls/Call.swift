@@ -144,6 +144,11 @@ final class Call: DeadlineTarget {
     state.withLock { $0.enterHandler() }
   }
 
+  /// Removes the default limit, because the app reads the content at its own pace without a closure.
+  func endDefaultLimit() {
+    state.withLock { $0.endDefaultLimit() }
+  }
+
   // MARK: Cancelling
 
   /// Cancels `canceller` when the call is cancelled, immediately if that has already happened.

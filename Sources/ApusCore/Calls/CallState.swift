@@ -188,6 +188,11 @@ struct CallState {
   /// Begins the phase in which the app's closure reads the content at its own pace.
   mutating func enterHandler() {
     phase = .handling
+    endDefaultLimit()
+  }
+
+  /// Removes the default limit, because the app reads the content at its own pace.
+  mutating func endDefaultLimit() {
     limits.endDefaultLimit()
   }
 

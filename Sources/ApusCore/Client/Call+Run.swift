@@ -72,6 +72,8 @@ extension ResponseMapping {
     } catch let envelope as EnvelopeRejection {
       let decoder = call.request.description.rejectionDecoder
       throw RejectedResponse(rejection: Rejection(envelope, content, decoder: decoder), content: content)
+    } catch let response as RejectedResponse {
+      throw response
     } catch {
       let failure = DecodingFailure(error)
       var detail = failure.detail

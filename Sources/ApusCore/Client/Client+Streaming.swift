@@ -18,14 +18,8 @@ extension Client {
     to request: Request<Value>, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
     let call = Call(request.box, delivery: .streamed, from: origin)
-    let message: ResponseMessage
-    do {
-      message = try await start(call) { $0 }
-    } catch {
-      throw call.fail(error)
-    }
+    let message = try await open(call)
     defer { message.discard() }
-    call.attach(message.content)
     call.enterHandler()
     let output: Output
     do {
@@ -35,6 +29,19 @@ extension Client {
     }
     try call.succeed()
     return output
+  }
+
+  /// Starts a call with streamed delivery and returns its accepted response at the head. The function that calls
+  /// `open` must end the call and discard the response.
+  func open(_ call: Call) async throws(CallError) -> ResponseMessage {
+    let message: ResponseMessage
+    do {
+      message = try await start(call) { $0 }
+    } catch {
+      throw call.fail(error)
+    }
+    call.attach(message.content)
+    return message
   }
 
   private func read<Output>(

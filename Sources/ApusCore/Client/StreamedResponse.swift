@@ -34,18 +34,7 @@ public struct StreamedResponse: ~Copyable {
   ///
   /// - Throws: ``CallError`` when the connection is lost, the call is cancelled or its deadline passes.
   public mutating func next() async throws(CallError) -> Data? {
-    do {
-      try call.checkCancellation()
-      guard let piece = try await content.next() else {
-        call.record(.contentArrived(length: call.entry.received.bytes))
-        return nil
-      }
-      call.received(piece.count)
-      return piece
-    } catch {
-      if let reason = call.cancellationReason { throw CallError(reason, of: call) }
-      throw CallError(error, of: call)
-    }
+    try await call.nextPiece(of: content)
   }
 
   /// Returns all content that has not been read yet.
@@ -60,5 +49,23 @@ public struct StreamedResponse: ~Copyable {
       guard all.count <= limit else { throw CallError(TransportError.contentTooLarge(limit: limit), of: call) }
     }
     return all
+  }
+}
+
+extension Call {
+  /// Returns the next piece of the arriving content of this call's response, or `nil` at the end.
+  func nextPiece(of content: ResponseContent) async throws(CallError) -> Data? {
+    do {
+      try checkCancellation()
+      guard let piece = try await content.next() else {
+        record(.contentArrived(length: entry.received.bytes))
+        return nil
+      }
+      received(piece.count)
+      return piece
+    } catch {
+      if let reason = cancellationReason { throw CallError(reason, of: self) }
+      throw CallError(error, of: self)
+    }
   }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The setting of an environment that binds each call to the account whose credentials the call uses.
 ///
 /// ``PrincipalBinding`` calls the closure once for each call, before any middleware queues, shares or repeats the
@@ -50,7 +52,37 @@ public struct PrincipalBinding: ConditionalMiddleware {
   private func bound(_ request: RequestMessage, _ context: CallContext) async throws -> CallContext {
     guard let bind = context.environment.values[PrincipalKey.self] else { return context }
     var context = context
-    if let principal = try await bind(request, &context) { context.values[BoundPrincipalKey.self] = principal }
+    let principal = try await bind(request, &context)
+    try context.values[CommonPrincipalKey.self]?.check(principal)
+    if let principal { context.values[BoundPrincipalKey.self] = principal }
     return context
   }
+}
+
+/// The principal that several calls must have in common, because their responses are parts of one result.
+final class CommonPrincipal: Sendable {
+  private enum State {
+    case unknown
+    case known(UInt64?)
+  }
+
+  private let state = Mutex(State.unknown)
+
+  /// Stores the principal of the first call.
+  ///
+  /// - Throws: ``CallFault`` if a later call has another principal.
+  func check(_ principal: UInt64?) throws {
+    let isSame = state.withLock { state in
+      if case .known(let first) = state { return first == principal }
+      state = .known(principal)
+      return true
+    }
+    guard isSame else { throw CallFault(.refused, "the account has changed since the first call of the sequence") }
+  }
+}
+
+/// The principal that this call must have in common with earlier calls. Default: `nil`, any.
+enum CommonPrincipalKey: ContextKey {
+  static let defaultValue: CommonPrincipal? = nil
+  static let affectsCoalescing = false
 }

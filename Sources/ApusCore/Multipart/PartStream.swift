@@ -1,0 +1,129 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The parts of multipart content (RFC 2046), for example of a batch response or of several ranges
+/// (`multipart/byteranges`, RFC 9110 §14.6).
+///
+/// <!-- sample: part-stream -->
+/// ```swift
+/// let ranges = Request<PartStream>.get("/films/ran.mp4").field("Range", "bytes=0-99,1000-1099")
+///   .accepting(.statuses(206))
+/// for try await part in api.stream(ranges) {
+///   print(part.fields[.contentRange] ?? "", part.content.count)
+/// }
+/// ```
+///
+/// Each part is returned when all of it has arrived. The limit of a part is ``StreamOptions/elementLimit``, 8 MiB by
+/// default; content with more than 10,000 parts, and a part with more than 64 fields (headers) or 16 KiB of them, fails
+/// with the code `decoding`, as does content that ends before its last boundary.
+public struct PartStream: StreamedValue {
+  /// The parts of a complete response, in order.
+  public let elements: [ReceivedPart]
+
+  /// Creates a value from its parts, for fakes.
+  public init(_ elements: [ReceivedPart]) {
+    self.elements = elements
+  }
+
+  /// Multipart content with any subtype.
+  public static var format: StreamFormat<PartStream> {
+    StreamFormat(kind: .parts, accept: nil) { try PartElements($0) }
+  }
+}
+
+/// A part of multipart content in a response.
+public struct ReceivedPart: Sendable, Hashable {
+  /// The fields (headers) of the part.
+  public var fields: HTTPFields
+  /// The content (body) of the part, as it was sent: no transfer encoding of mail is decoded.
+  public var content: Data
+  private var depth: Int
+
+  /// The maximum number of multipart contents within each other.
+  static let maximumDepth = 5
+
+  /// Creates a part, for tests and fakes.
+  public init(fields: HTTPFields = [:], content: Data) {
+    self.init(fields: fields, content: content, depth: 1)
+  }
+
+  init(fields: HTTPFields, content: Data, depth: Int) {
+    (self.fields, self.content, self.depth) = (fields, content, depth)
+  }
+
+  /// The media type from `Content-Type`, or `nil` if the field is missing.
+  public var mediaType: MediaType? { fields[.contentType].map { MediaType($0) } }
+  /// The name of a form's field, from `Content-Disposition` (RFC 7578 §4.2).
+  public var name: String? { disposition?.parameter("name") }
+  /// The file name from `Content-Disposition`, as the sender wrote it. It may be a path: do not write to it.
+  public var fileName: String? { disposition?.parameter("filename") }
+  /// The content as text. Invalid UTF-8 becomes U+FFFD.
+  public var text: String { String(decoding: content, as: UTF8.self) }
+
+  private var disposition: MediaType? { fields[.contentDisposition].map { MediaType($0) } }
+
+  /// Decodes the content from JSON.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the value.
+  ///   - coding: the JSON coding. Default: ``JSONCoding/default``, not that of the client.
+  /// - Throws: `DecodingError`; `JSONError`.
+  public func decode<Value: Decodable>(_ type: Value.Type, using coding: JSONCoding = .default) throws -> Value {
+    try coding.decode(type, from: content)
+  }
+
+  /// Parses the content as multipart content.
+  ///
+  /// - Throws: ``MultipartError`` if it is malformed, or is nested in four other multipart contents.
+  public func parts() throws(MultipartError) -> [ReceivedPart] {
+    guard let type = mediaType, type.essence.hasPrefix("multipart/") else {
+      throw MultipartError("the part is not multipart content")
+    }
+    var parser = try MultipartParser(boundary: type.parameter("boundary"), limit: content.count, depth: depth)
+    var parts: [ReceivedPart] = []
+    do {
+      parser.feed(content)
+      parser.finish()
+      while let part = try parser.next() { parts.append(part) }
+    } catch {
+      throw error as? MultipartError ?? MultipartError("a part is too long")
+    }
+    return parts
+  }
+}
+
+/// The elements of a ``PartStream``.
+private struct PartElements: ElementParser {
+  private var parser: MultipartParser
+  private let context: StreamContext
+
+  init(_ context: StreamContext) throws {
+    self.context = context
+    guard let type = context.mediaType, type.essence.hasPrefix("multipart/") else {
+      throw context.failure("the response is not multipart content")
+    }
+    do {
+      parser = try MultipartParser(
+        boundary: type.parameter("boundary"), limit: context.options.elementLimit ?? StreamOptions.jsonLimit)
+    } catch {
+      throw context.failure(error.description, underlying: error)
+    }
+  }
+
+  mutating func feed(_ piece: Data) { parser.feed(piece) }
+
+  mutating func finish() { parser.finish() }
+
+  mutating func next() throws -> ReceivedPart? {
+    do {
+      return try context.limiting { try parser.next() }
+    } catch let error as MultipartError {
+      throw context.failure(error.description, underlying: error)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+public import HTTPTypes
+
+// Factory methods for responses that are streams, in the style of those for decoded responses. Disfavored, so that they
+// never compete with them: the type of the value decides.
+
+extension Endpoint {
+  /// GET (RFC 9110 §9.3.1). The response is a stream.
+  @_disfavoredOverload
+  public static func get<V: StreamedValue>(_ path: RequestPath, query: Query = [:]) -> Self
+  where Self == Request<V> {
+    .streamed(.get, path, query)
+  }
+
+  /// POST (RFC 9110 §9.3.3). The response is a stream.
+  ///
+  /// An event stream that breaks off is reconnected only if it has a last event ID, or if the endpoint is marked as
+  /// idempotent.
+  @_disfavoredOverload
+  public static func post<V: StreamedValue>(
+    _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
+  ) -> Self where Self == Request<V> {
+    .streamed(.post, path, query, content)
+  }
+
+  /// QUERY (RFC 10008), safe and idempotent like GET, with content (body). The response is a stream.
+  @_disfavoredOverload
+  public static func query<V: StreamedValue>(
+    _ path: RequestPath, query: Query = [:], content: RequestContent
+  ) -> Self where Self == Request<V> {
+    .streamed(.query, path, query, content)
+  }
+
+  /// Any method. The response is a stream.
+  @_disfavoredOverload
+  public static func method<V: StreamedValue>(
+    _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
+  ) -> Self where Self == Request<V> {
+    .streamed(method, path, query, content)
+  }
+}
+
+extension Request where Value: StreamedValue {
+  fileprivate static func streamed(
+    _ method: HTTPRequest.Method, _ path: RequestPath, _ query: Query, _ content: RequestContent = .empty
+  ) -> Self {
+    let format = Value.format
+    return Request(
+      method: method, path: path, query: query, content: content,
+      mapping: format.mapping(StreamOptions(for: format.kind)))
+  }
+}

@@ -1,0 +1,142 @@
+/// The elements of a stream, returned while they arrive.
+///
+/// ```swift
+/// let users: LiveStream<User> = api.stream(Request<JSONStream<User>>.get("/users/export"))
+/// for try await user in users { print(user.name) }
+/// ```
+///
+/// Each loop makes a call of its own, which begins when the loop asks for the first element. The loop reads the
+/// response at its own pace: at most one piece is read ahead. Leaving the loop ends the call and discards the rest of
+/// the response. Cancelling the task, or the call by its id or tag, ends the loop with a ``CallError`` with the code
+/// `cancelled`.
+///
+/// An event stream reconnects with the last event ID when its response ends or breaks off, with a new call each time;
+/// see ``StreamOptions`` and ``EventStream``. Other streams end with their response.
+public struct LiveStream<Element: Sendable>: AsyncSequence, Sendable {
+  /// The error that ends the loop early, with the trace of the call in whose response it happened.
+  public typealias Failure = CallError
+
+  private enum Origin: Sendable {
+    case calls(StreamSource<Element>)
+    case elements([Element], CallError?)
+  }
+
+  private let origin: Origin
+
+  init(_ source: StreamSource<Element>) {
+    origin = .calls(source)
+  }
+
+  /// Creates a stream without a call, for fakes and previews.
+  ///
+  /// - Parameters:
+  ///   - elements: the elements, which are returned without a wait.
+  ///   - error: the error after the last element. Default: `nil`, the stream ends.
+  public init(elements: [Element], error: CallError? = nil) {
+    origin = .elements(elements, error)
+  }
+
+  /// Returns an iterator. Nothing is sent before it is asked for the first element.
+  public func makeAsyncIterator() -> Iterator {
+    switch origin {
+    case .calls(let source): Iterator(source: .reader(StreamReader(source)))
+    case .elements(let elements, let error): Iterator(source: .elements(elements[...], error))
+    }
+  }
+
+  /// An iterator over the elements. The call ends when the iterator is released.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate enum Source {
+      // A class, so that releasing the last copy of the iterator ends the call.
+      case reader(StreamReader<Element>)
+      case elements(ArraySlice<Element>, CallError?)
+    }
+
+    fileprivate var source: Source
+
+    /// Waits for the next element.
+    ///
+    /// - Returns: the element, or `nil` at the end of the stream and after an error.
+    /// - Throws: ``CallError``.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> Element? {
+      switch source {
+      case .reader(let reader): return try await reader.next()
+      case .elements(var elements, let error):
+        if let element = elements.popFirst() {
+          source = .elements(elements, error)
+          return element
+        }
+        source = .elements([], nil)
+        if let error { throw error }
+        return nil
+      }
+    }
+
+    /// Waits for the next element, for code that uses the iterator without a loop. Runs on the caller's actor.
+    ///
+    /// - Returns: the element, or `nil` at the end of the stream and after an error.
+    /// - Throws: ``CallError``.
+    public mutating func next() async throws(CallError) -> Element? {
+      try await next(isolation: #isolation)
+    }
+  }
+}
+
+extension Client {
+  /// Returns the elements of an endpoint's response while they arrive.
+  ///
+  /// - Parameter endpoint: an endpoint whose value is an ``EventStream``, ``JSONStream``, ``LineStream``,
+  ///   ``ChunkStream`` or ``PartStream``.
+  /// - Returns: a sequence. Nothing is sent before a loop asks for the first element.
+  public func stream<E: Endpoint>(_ endpoint: E) -> LiveStream<E.Value.Element> where E.Value: StreamedValue {
+    stream(endpoint.described)
+  }
+
+  /// Returns the elements of a request's response while they arrive.
+  ///
+  /// - Returns: a sequence. Nothing is sent before a loop asks for the first element.
+  public func stream<Value: StreamedValue>(_ request: Request<Value>) -> LiveStream<Value.Element> {
+    let format = Value.format
+    return LiveStream(
+      StreamSource(
+        client: self, request: request.box, kind: format.kind, options: request.streamOptions, parser: format.parser))
+  }
+}
+
+/// The parts of a stream from which each loop starts.
+struct StreamSource<Element: Sendable>: Sendable {
+  let client: Client
+  let request: RequestBox
+  let kind: StreamKind
+  let options: StreamOptions
+  let parser: @Sendable (StreamContext) throws -> any ElementParser<Element>
+
+  /// Returns the request of one connection.
+  func request(lastEventID: String, of principal: CommonPrincipal) -> RequestBox {
+    var description = request.description
+    description.options.values[CommonPrincipalKey.self] = principal
+    setStall(&description.options.values)
+    if kind == .events { Self.setLastEventID(lastEventID, &description.fields) }
+    return RequestBox(description)
+  }
+
+  /// Replaces the transport's limit by one that leaves the decision to ``SilenceTimer``.
+  private func setStall(_ values: inout ContextValues) {
+    guard kind == .events || options.silence != nil, values[ExchangeTimeouts.self].stall == nil else { return }
+    values[ExchangeTimeouts.self].stall = options.silence.map { $0.bounded * 2 } ?? .endless
+  }
+
+  /// Sets the field, or keeps that of the endpoint as long as there is no last event ID.
+  private static func setLastEventID(_ id: String, _ fields: inout [RawField]) {
+    // White space at the ends is no part of a field's value (RFC 9110 §5.5).
+    let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    var value = Substring(id).utf8.drop(while: isSpace)
+    while let last = value.last, isSpace(last) { value.removeLast() }
+    if !value.isEmpty { fields.replace(with: RawField("Last-Event-ID", String(Substring(value)))) }
+  }
+}
+
+extension RequestBox {
+  /// Whether the request may be sent again after a response: its endpoint is idempotent, or its method safe.
+  var isRepeatable: Bool { description.options.values[IdempotenceKey.self] ?? description.method.isSafe }
+}

@@ -1,0 +1,158 @@
+/// The values of a long poll, whose server holds each request until there is something to report.
+///
+/// ```swift
+/// struct Changes: Decodable, Sendable { let movies: [Movie], cursor: String }
+///
+/// extension Endpoint where Self == Request<Changes> {
+///   static func changes(since cursor: String?) -> Self { .get("/changes", query: ["since": cursor]) }
+/// }
+/// for try await changes in api.poll(of: { .changes(since: $0) }, next: \.cursor) { print(changes.movies) }
+/// ```
+///
+/// Each call begins when the loop asks for the next value, and the sequence never ends by itself. The errors of the
+/// first call are thrown. After the first response, temporary errors (no network, a lost connection, a timeout, 429,
+/// 503 and the like) lead to another call with the same cursor: after a random delay of up to 3 seconds that doubles to
+/// at most 30 seconds, and not before the server's `Retry-After`. All other errors end the sequence, and so does a
+/// temporary error of a request that may have been sent and is not idempotent. Cancelling the task ends the sequence
+/// with the code `cancelled`.
+///
+/// A server may hold a request for up to 10 minutes: unless the endpoint sets a `timeout`, that is the limit of a call,
+/// and an attempt has no limit of its own.
+///
+/// With a scheduler a long poll holds a permit while it waits. Mark its endpoint with `.unscheduled()` if there are
+/// several.
+public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Sendable {
+  /// The value of a response.
+  public typealias Element = Value
+  /// The error that ends the loop.
+  public typealias Failure = CallError
+
+  private let client: Client
+  private let first: Cursor?
+  private let request: @Sendable (Cursor?) -> Request<Value>
+  private let cursor: @Sendable (Value) -> Cursor?
+
+  /// The minimum time between the starts of two calls if the first gave no new cursor, so that a server that does not
+  /// hold requests is not asked without a pause. Default: 1 second.
+  public var interval = Duration.seconds(1)
+
+  init(
+    client: Client, from first: Cursor?, of request: @escaping @Sendable (Cursor?) -> Request<Value>,
+    next cursor: @escaping @Sendable (Value) -> Cursor?
+  ) {
+    (self.client, self.first, self.request, self.cursor) = (client, first, request, cursor)
+  }
+
+  /// Returns an iterator that begins at the first cursor.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(polls: self)
+  }
+
+  /// The default limit of a call. Not endless, because a lost connection may never be reported.
+  static var longestCall: Duration { .seconds(600) }
+
+  /// An iterator over the values.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let polls: PollSequence
+    private let principal = CommonPrincipal()
+    private var cursor: Cursor?
+    private var state: ReconnectState?
+    private var delay = Duration.zero
+    private var isFinished = false
+
+    fileprivate init(polls: PollSequence) {
+      self.polls = polls
+      cursor = polls.first
+    }
+
+    /// Makes the next call, and makes it again after a temporary error.
+    ///
+    /// - Returns: the value of the response, or `nil` after an error.
+    /// - Throws: ``CallError``.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> Value? {
+      guard !isFinished else { return nil }
+      // Any error below ends the loop.
+      isFinished = true
+      while true {
+        let request = prepared(polls.request(cursor))
+        var state = self.state ?? ReconnectState(isRepeatable: request.box.isRepeatable)
+        if delay > .zero { try await polls.client.pause(delay, for: request.box, from: polls.client.origin) }
+        let start = now
+        do throws(CallError) {
+          let value = try await polls.client.send(request)
+          state.responded()
+          self.state = state
+          received(value, after: start.duration(to: now))
+          isFinished = false
+          return value
+        } catch {
+          delay = try pause(after: error, &state)
+          self.state = state
+        }
+      }
+    }
+
+    /// Makes the next call, for code that uses the iterator without a loop. Runs on the caller's actor.
+    ///
+    /// - Returns: the value of the response, or `nil` after an error.
+    /// - Throws: ``CallError``.
+    public mutating func next() async throws(CallError) -> Value? {
+      try await next(isolation: #isolation)
+    }
+
+    private func prepared(_ request: Request<Value>) -> Request<Value> {
+      request.modified { request in
+        if request.options.timeout == nil { request.options.timeout = longestCall }
+        request.options.values[CommonPrincipalKey.self] = principal
+      }
+    }
+
+    private mutating func received(_ value: Value, after time: Duration) {
+      let next = polls.cursor(value)
+      delay = next == nil ? polls.interval - time : .zero
+      if let next { cursor = next }
+    }
+
+    /// Returns the delay before the next call.
+    ///
+    /// - Throws: the error, if it ends the sequence.
+    private func pause(after error: CallError, _ state: inout ReconnectState) throws(CallError) -> Duration {
+      let isFinal = polls.client.origin.deadline.map { $0 <= now } ?? false
+      let failure = ReconnectState.Failure(error, isFinal: isFinal)
+      let jitter = polls.client.host.runtime.jitter()
+      guard case .connect(let delay) = state.ended(.failed(failure), at: now, jitter: jitter) else { throw error }
+      return delay
+    }
+
+    private var now: MonotonicInstant { polls.client.host.runtime.clock.now }
+  }
+}
+
+extension Client {
+  /// Returns the values of a long poll.
+  ///
+  /// - Parameters:
+  ///   - cursor: the cursor of the first call. Default: `nil`, none.
+  ///   - endpoint: returns the endpoint for a cursor.
+  ///   - next: returns the cursor for the next call; `nil`: the same cursor again.
+  /// - Returns: a sequence. Nothing is sent before a loop asks for the first value.
+  public func poll<E: Endpoint, Cursor: Sendable>(
+    from cursor: Cursor? = nil, of endpoint: @escaping @Sendable (Cursor?) -> E,
+    next: @escaping @Sendable (E.Value) -> Cursor?
+  ) -> PollSequence<E.Value, Cursor> {
+    PollSequence(client: self, from: cursor, of: { endpoint($0).described }, next: next)
+  }
+
+  /// Returns the values of a long poll, for a function that returns requests.
+  ///
+  /// - Parameters:
+  ///   - cursor: the cursor of the first call. Default: `nil`, none.
+  ///   - request: returns the request for a cursor.
+  ///   - next: returns the cursor for the next call; `nil`: the same cursor again.
+  public func poll<Value, Cursor: Sendable>(
+    from cursor: Cursor? = nil, of request: @escaping @Sendable (Cursor?) -> Request<Value>,
+    next: @escaping @Sendable (Value) -> Cursor?
+  ) -> PollSequence<Value, Cursor> {
+    PollSequence(client: self, from: cursor, of: request, next: next)
+  }
+}

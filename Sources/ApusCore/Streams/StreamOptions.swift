@@ -1,0 +1,92 @@
+/// The options of a live stream, see ``Endpoint/streaming(_:)``.
+public struct StreamOptions: Sendable {
+  /// Whether an event stream is reconnected when its response ends or breaks off. Default: `true`. Other streams are
+  /// never reconnected.
+  public var reconnects = true
+  /// The last event ID of the first request of an event stream, in the field (header) `Last-Event-ID`. Default: `nil`,
+  /// no field.
+  public var lastEventID: String?
+  /// The data of the event or line that ends the stream, for example `[DONE]`. It is not an element. Default: `nil`.
+  public var endMarker: String?
+  /// The maximum time without a byte while the app waits for an element. A comment counts as bytes.
+  ///
+  /// An event stream is then reconnected, if it may be; another stream fails with the code `timeout`. Default: 90
+  /// seconds for event streams; `nil` for other streams, whose transport has a limit of its own
+  /// (``ExchangeTimeouts/stall``). `nil`: no limit.
+  public var silence: Duration?
+  /// The maximum number of bytes of an element. A stream with a larger element fails with the code `contentTooLarge`.
+  ///
+  /// Default: `nil`, which means 1 MiB for a line and 8 MiB for an event, a JSON text or a part. Chunks have no limit.
+  public var elementLimit: Int?
+  /// A handler for elements that cannot be decoded, called in place of failing; the stream then continues with the next
+  /// element. It is called on any thread, possibly before the loop has received the elements before it. Default: `nil`,
+  /// the stream fails with the code `decoding`.
+  public var onUndecodable: (@Sendable (UndecodableElement) -> Void)?
+  /// Whether the last line of a ``JSONStream`` may lack its line feed. If not, such a line cannot be decoded. Default:
+  /// `true`.
+  public var acceptsUnterminatedLine = true
+
+  /// The default limit of a line of text, in bytes.
+  static let lineLimit = 1 << 20
+  /// The default limit of a JSON text, in bytes.
+  static let jsonLimit = 8 << 20
+
+  init(for kind: StreamKind) {
+    silence = kind == .events ? .seconds(90) : nil
+  }
+}
+
+/// An element of a stream that could not be decoded.
+public struct UndecodableElement: Sendable, CustomStringConvertible {
+  /// The element's index in its response, from 0.
+  public let index: Int
+  /// The error of the decoder. Do not log it: it may contain values of the element.
+  public let error: any Error
+  /// The index and the reason, without any value of the element.
+  public var description: String { "element \(index): \(DecodingFailure(error).description)" }
+}
+
+/// The kinds of streams.
+enum StreamKind: Sendable, Hashable {
+  case events
+  case json
+  case lines
+  case chunks
+  case parts
+}
+
+/// The options of a call's stream. Default: `nil`, those of its kind.
+enum StreamOptionsKey: ContextKey {
+  static let defaultValue: StreamOptions? = nil
+  // A streamed call is never coalesced, and `send` decodes for each call.
+  static let affectsCoalescing = false
+}
+
+extension Endpoint where Value: StreamedValue {
+  /// Changes the options of the stream, for example its last event ID or its limits.
+  ///
+  /// The options also apply to `send`. This modifier replaces the mapping of the request.
+  ///
+  /// <!-- sample: streaming -->
+  /// ```swift
+  /// extension Endpoint where Self == Request<EventStream<Movie>> {
+  ///   static var premieres: Self { .get("/premieres") }
+  /// }
+  /// let premieres = api.stream(.premieres.streaming { $0.silence = .seconds(30) })
+  /// ```
+  public func streaming(_ change: (inout StreamOptions) -> Void) -> Request<Value> {
+    modified { request in
+      var options = request.streamOptions
+      change(&options)
+      request.options.values[StreamOptionsKey.self] = options
+      request.mapping = Value.format.mapping(options)
+    }
+  }
+}
+
+extension Request where Value: StreamedValue {
+  /// The options in effect.
+  var streamOptions: StreamOptions {
+    options.values[StreamOptionsKey.self] ?? StreamOptions(for: Value.format.kind)
+  }
+}

@@ -1,0 +1,138 @@
+/// A loop over a stream: its connections, one after the other. The shell of ``ReconnectState``.
+final class StreamReader<Element: Sendable> {
+  private let source: StreamSource<Element>
+  private let principal = CommonPrincipal()
+  private var state: ReconnectState
+  /// The present or the last call. It keeps the environment of the first: a position in the stream of one server means
+  /// nothing to another.
+  private var call: Call?
+  private var connection: StreamConnection<Element>?
+  /// The number of connections so far.
+  private var count: Int64 = 0
+  private var isFinished = false
+
+  init(_ source: StreamSource<Element>) {
+    self.source = source
+    state = ReconnectState(
+      isAllowed: source.kind == .events && source.options.reconnects, isRepeatable: source.request.isRepeatable,
+      lastEventID: source.options.lastEventID ?? "")
+  }
+
+  /// Returns the next element, or `nil` at the end of the stream and after an error.
+  func next() async throws(CallError) -> Element? {
+    guard !isFinished else { return nil }
+    // An error below ends the loop.
+    isFinished = true
+    while true {
+      let delay: Duration?
+      do throws(CallError) {
+        let connection = try await connected()
+        if let element = try await connection.next() {
+          isFinished = false
+          return element
+        }
+        delay = pause(after: connection)
+      } catch {
+        delay = try pause(after: error)
+      }
+      connection = nil
+      guard let delay else { return nil }
+      try await source.client.pause(delay, for: source.request, from: origin)
+    }
+  }
+
+  /// Returns the present connection, or a new one.
+  private func connected() async throws(CallError) -> StreamConnection<Element> {
+    if let connection { return connection }
+    let call = Call(source.request(lastEventID: state.lastEventID, of: principal), delivery: .streamed, from: origin)
+    self.call = call
+    let message = try await source.client.open(call)
+    count += 1
+    if count > 1 { call.record(.note("reconnected stream, number of its connection", count)) }
+    let connection = try StreamConnection(call, message, source, lastEventID: state.lastEventID)
+    self.connection = connection
+    state.connected(at: now)
+    return connection
+  }
+
+  private var origin: CallOrigin {
+    let origin = source.client.origin
+    return CallOrigin(host: origin.host, environment: call?.prepared ?? origin.environment, deadline: origin.deadline)
+  }
+
+  // MARK: Reconnecting
+
+  private var runtime: Runtime { source.client.host.runtime }
+  private var now: MonotonicInstant { runtime.clock.now }
+
+  /// Returns the delay before the next connection, or `nil` if the stream has ended.
+  private func pause(after connection: StreamConnection<Element>) -> Duration? {
+    state.reached(connection.position)
+    guard !connection.isOver, isReplayable,
+      case .connect(let delay) = state.ended(.complete, at: now, jitter: runtime.jitter())
+    else { return nil }
+    return delay
+  }
+
+  /// Returns the delay before the next connection.
+  ///
+  /// - Throws: the error, if it ends the stream.
+  private func pause(after error: CallError) throws(CallError) -> Duration {
+    if let connection { state.reached(connection.position) }
+    let failure = ReconnectState.Failure(error, isFinal: isPastDeadline || !isReplayable)
+    guard case .connect(let delay) = state.ended(.failed(failure), at: now, jitter: runtime.jitter()) else {
+      throw error
+    }
+    return delay
+  }
+
+  /// Whether a deadline of the call has passed, which the app has set for the stream or for the work around it. The
+  /// client's default limit is no deadline.
+  private var isPastDeadline: Bool { call?.snapshot(\.limits.deadline).map { $0 <= now } ?? false }
+
+  /// Whether the content of the request can be sent again.
+  private var isReplayable: Bool { call?.snapshot(\.message)?.content.isReplayable ?? true }
+}
+
+extension Runtime {
+  /// Returns a random number from 0 to less than 1.
+  func jitter() -> Double { Double(random() >> 11) * 0x1p-53 }
+}
+
+extension Client {
+  /// Waits before the next call of a sequence.
+  ///
+  /// During the wait a call is registered that sends nothing and that no observer sees, so that the sequence can be
+  /// cancelled or superseded by its id and tags.
+  ///
+  /// - Parameters:
+  ///   - delay: the time to wait.
+  ///   - request: the request of the next call.
+  ///   - origin: the origin of the next call, whose inherited deadline also ends the wait.
+  func pause(_ delay: Duration, for request: RequestBox, from origin: CallOrigin) async throws(CallError) {
+    let wait = Call(request, delivery: .described, from: origin)
+    do {
+      try await sleep(delay, in: wait)
+    } catch {
+      throw wait.fail(error)
+    }
+    try wait.succeed()
+  }
+
+  private func sleep(
+    _ delay: Duration, in wait: Call, isolation: isolated (any Actor)? = #isolation
+  ) async throws {
+    wait.recordStart()
+    guard host.registry.admit(wait) else { throw CallFault(.refused, "a call with this id is running") }
+    if let deadline = wait.inheritedDeadline { wait.setDeadline(deadline) }
+    let clock = host.runtime.clock
+    let end = wait.startInstant.advanced(by: delay)
+    try await withTaskCancellationHandler {
+      let unit = host.spawner.spawn(for: isolation) { try await clock.sleep(until: end) }
+      wait.attach(unit)
+      try await unit.value
+    } onCancel: {
+      wait.cancel(.caller)
+    }
+  }
+}

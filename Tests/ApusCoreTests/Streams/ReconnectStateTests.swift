@@ -1,0 +1,222 @@
+import Testing
+
+@testable import ApusCore
+
+@Suite("Decisions about reconnecting")
+struct ReconnectStateTests {
+  private typealias Failure = ReconnectState.Failure
+
+  private func instant(_ seconds: Double) -> MonotonicInstant {
+    MonotonicInstant(sinceStart: .seconds(seconds))
+  }
+
+  /// Returns a state after the first connection at instant zero.
+  private func connected(isAllowed: Bool = true, isRepeatable: Bool = true, id: String = "") -> ReconnectState {
+    var state = ReconnectState(isAllowed: isAllowed, isRepeatable: isRepeatable, lastEventID: id)
+    state.connected(at: instant(0))
+    return state
+  }
+
+  @Test("The failure of the first connection is final, whatever it is")
+  func firstConnection() {
+    var state = ReconnectState(isRepeatable: true, lastEventID: "7")
+    #expect(state.ended(.failed(Failure(isTemporary: true, wasSent: false)), at: instant(0), jitter: 0) == .fail)
+  }
+
+  /// A stream that has ended, and the decisions about it.
+  fileprivate struct Rule {
+    var isTemporary = true
+    var isRepeatable = true
+    var id = ""
+    var isAllowed = true
+    /// After a complete response and after a failure.
+    let actions: [ReconnectState.Action]
+  }
+
+  @Test(
+    "Whether a stream reconnects depends on the failure, the request and the last event ID",
+    arguments: [
+      Rule(actions: [.connect(after: .zero), .connect(after: .zero)]),
+      Rule(isRepeatable: false, id: "7", actions: [.connect(after: .zero), .connect(after: .zero)]),
+      Rule(isRepeatable: false, actions: [.finish, .fail]),
+      Rule(isTemporary: false, id: "7", actions: [.connect(after: .zero), .fail]),
+      Rule(id: "7", isAllowed: false, actions: [.finish, .fail]),
+    ])
+  fileprivate func rules(_ rule: Rule) {
+    let endings = [ReconnectState.Ending.complete, .failed(Failure(isTemporary: rule.isTemporary))]
+    let actions = endings.map { ending in
+      var state = connected(isAllowed: rule.isAllowed, isRepeatable: rule.isRepeatable, id: rule.id)
+      return state.ended(ending, at: instant(1), jitter: 0)
+    }
+    #expect(actions == rule.actions)
+  }
+
+  @Test("A request that was not sent may be sent again")
+  func notSent() {
+    var state = connected(isRepeatable: false)
+    let failure = Failure(isTemporary: true, wasSent: false)
+    #expect(state.ended(.failed(failure), at: instant(1), jitter: 0) == .connect(after: .zero))
+  }
+
+  @Test("An ID that arrives makes a stream resumable, an empty one makes it not resumable")
+  func position() {
+    var state = connected(isRepeatable: false)
+    state.reached(StreamPosition(lastEventID: "8"))
+    #expect(state.lastEventID == "8")
+    #expect(state.ended(.complete, at: instant(1), jitter: 0) == .connect(after: .zero))
+    state.reached(StreamPosition(lastEventID: ""))
+    #expect(state.ended(.complete, at: instant(1), jitter: 0) == .finish)
+  }
+
+  /// Returns the delays of connections in a row, in seconds.
+  private func delays(_ count: Int, retry: Duration?, jitter: Double, lasting time: Double = 1) -> [Double] {
+    var state = connected()
+    state.reached(StreamPosition(reconnectionTime: retry))
+    return (0..<count).map { index in
+      let start = Double(index) * 1000
+      state.connected(at: instant(start))
+      guard case .connect(let delay) = state.ended(.complete, at: instant(start + time), jitter: jitter) else {
+        return -1
+      }
+      return Double(delay.components.seconds) + Double(delay.components.attoseconds) / 1e18
+    }
+  }
+
+  @Test(
+    "The bound of the delay doubles from 3 seconds to 30, and the delay is a random part of it",
+    arguments: [
+      (0, [0, 0, 0, 0, 0, 0]), (0.5, [1.5, 3, 6, 12, 15, 15]), (1, [3, 6, 12, 24, 30, 30]),
+    ] as [(Double, [Double])])
+  func backoff(jitter: Double, expected: [Double]) {
+    #expect(delays(6, retry: nil, jitter: jitter) == expected)
+  }
+
+  @Test(
+    "The server's reconnection time is a minimum, and the start of the backoff",
+    arguments: [
+      (1, 0, [1, 1, 1]), (1, 1, [1.1, 2, 4, 8, 16, 30, 30]), (60, 1, [66, 66]), (60, 0.5, [63, 63]),
+      (0, 1, [0, 0.2, 0.4, 0.8]), (100_000, 0, [3600]),
+    ] as [(Int64, Double, [Double])])
+  func reconnectionTime(retry: Int64, jitter: Double, expected: [Double]) {
+    #expect(delays(expected.count, retry: .seconds(retry), jitter: jitter) == expected)
+  }
+
+  @Test("After a connection of a minute the delay starts again")
+  func healthy() {
+    #expect(delays(4, retry: nil, jitter: 1, lasting: 60) == [3, 3, 3, 3])
+    #expect(delays(4, retry: nil, jitter: 1, lasting: 59.9) == [3, 6, 12, 24])
+  }
+
+  @Test("A failed attempt to connect does not end the backoff, however long it takes")
+  func unconnected() {
+    var state = connected()
+    let failure = Failure(isTemporary: true)
+    #expect(state.ended(.failed(failure), at: instant(1), jitter: 1) == .connect(after: .seconds(3)))
+    #expect(state.ended(.failed(failure), at: instant(1000), jitter: 1) == .connect(after: .seconds(6)))
+  }
+
+  @Test("The server's Retry-After is a minimum, at most an hour")
+  func retryAfter() {
+    var state = connected()
+    let failure = Failure(isTemporary: true, retryAfter: .seconds(20))
+    #expect(state.ended(.failed(failure), at: instant(1), jitter: 0) == .connect(after: .seconds(20)))
+    #expect(state.ended(.failed(failure), at: instant(1), jitter: 1) == .connect(after: .seconds(22)))
+    let absurd = Failure(isTemporary: true, retryAfter: .seconds(1 << 31))
+    #expect(state.ended(.failed(absurd), at: instant(1), jitter: 0) == .connect(after: .seconds(3600)))
+  }
+
+  @Test("A reconnection time remains until the server sets another")
+  func keptTime() {
+    var state = connected()
+    state.reached(StreamPosition(reconnectionTime: .seconds(1)))
+    state.reached(StreamPosition())
+    #expect(state.ended(.complete, at: instant(1), jitter: 0) == .connect(after: .seconds(1)))
+  }
+
+  @Test("A complete response to a poll ends the backoff")
+  func poll() {
+    var state = ReconnectState(isRepeatable: true)
+    state.responded()
+    let failure = Failure(isTemporary: true)
+    #expect(state.ended(.failed(failure), at: instant(1), jitter: 1) == .connect(after: .seconds(3)))
+    #expect(state.ended(.failed(failure), at: instant(2), jitter: 1) == .connect(after: .seconds(6)))
+    state.responded()
+    #expect(state.ended(.failed(failure), at: instant(3), jitter: 1) == .connect(after: .seconds(3)))
+  }
+
+  @Test(
+    "The code and the status of an error say whether it is temporary",
+    arguments: [
+      (CallError(.offline), true), (CallError(.hostNotFound), true), (CallError(.connectionFailed), true),
+      (CallError(.connectionLost), true), (CallError(.timeout), true), (CallError(.tls), false),
+      (CallError(.cancelled), false), (CallError(.invalidRequest), false), (CallError(.encoding), false),
+      (CallError(.decoding), false), (CallError(.contentTooLarge), false), (CallError(.malformedResponse), false),
+      (CallError(.refused), false), (CallError(.rejected, status: 400), false),
+      (CallError(.rejected, status: 401), false), (CallError(.rejected, status: 403), false),
+      (CallError(.rejected, status: 404), false), (CallError(.rejected, status: 410), false),
+      (CallError(.rejected, status: 408), true), (CallError(.rejected, status: 425), true),
+      (CallError(.rejected, status: 429), true), (CallError(.rejected, status: 500), true),
+      (CallError(.rejected, status: 501), false), (CallError(.rejected, status: 502), true),
+      (CallError(.rejected, status: 503), true), (CallError(.rejected, status: 504), true),
+    ] as [(CallError, Bool)])
+  func errors(error: CallError, isTemporary: Bool) {
+    #expect(ReconnectState.Failure(error, isFinal: false).isTemporary == isTemporary)
+    #expect(!ReconnectState.Failure(error, isFinal: true).isTemporary)
+  }
+}
+
+@Suite("Limiting silence")
+struct SilenceStateTests {
+  private func instant(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
+
+  @Test("The limit passes while the app waits")
+  func expires() {
+    var state = SilenceState<Int>(limit: .seconds(10))
+    #expect(state.begin(at: instant(0)) == instant(10))
+    #expect(state.armed(1, at: instant(10)) == nil)
+    #expect(state.rang(at: instant(10)) == .expired)
+    #expect(state.rang(at: instant(20)) == .nothing)
+  }
+
+  @Test("A piece restarts the limit without another alarm")
+  func restarts() {
+    var state = SilenceState<Int>(limit: .seconds(10))
+    #expect(state.begin(at: instant(0)) == instant(10))
+    _ = state.armed(1, at: instant(10))
+    state.end()
+    #expect(state.begin(at: instant(4)) == nil)
+    #expect(state.rang(at: instant(10)) == .again(at: instant(14)))
+    #expect(state.armed(2, at: instant(14)) == nil)
+    #expect(state.rang(at: instant(14)) == .expired)
+  }
+
+  @Test("Time during which the app does not wait does not count")
+  func notWaiting() {
+    var state = SilenceState<Int>(limit: .seconds(10))
+    _ = state.begin(at: instant(0))
+    _ = state.armed(1, at: instant(10))
+    state.end()
+    #expect(state.rang(at: instant(10)) == .nothing)
+    #expect(state.begin(at: instant(50)) == instant(60))
+  }
+
+  @Test("Stopping returns the alarm to cancel, also one that is set meanwhile")
+  func stops() {
+    var state = SilenceState<Int>(limit: .seconds(10))
+    _ = state.begin(at: instant(0))
+    _ = state.armed(1, at: instant(10))
+    #expect(state.stop() == 1)
+    #expect(state.armed(2, at: instant(10)) == 2)
+    #expect(state.begin(at: instant(1)) == nil)
+    #expect(state.rang(at: instant(20)) == .nothing)
+  }
+
+  @Test("An alarm that went off before it was recorded does not prevent the next")
+  func lateRecord() {
+    var state = SilenceState<Int>(limit: .seconds(10))
+    _ = state.begin(at: instant(0))
+    #expect(state.rang(at: instant(10)) == .expired)
+    _ = state.armed(1, at: instant(10))
+    #expect(state.begin(at: instant(11)) == instant(21))
+  }
+}
