@@ -14,6 +14,8 @@ let settings: [SwiftSetting] = [
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let crypto = Target.Dependency.product(
   name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Credentials"]))
+let transfersCrypto = Target.Dependency.product(
+  name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Transfers"]))
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 /// A product of SwiftNIO, compiled only with the trait `NIO`.
@@ -23,9 +25,9 @@ func nio(_ product: String, package: String = "swift-nio") -> Target.Dependency 
 
 /// The default traits. On a Linux host `URLSession` is off by default.
 #if os(Linux)
-let defaultTraits: Set<String> = ["NIO", "Credentials"]
+let defaultTraits: Set<String> = ["NIO", "Credentials", "Transfers"]
 #else
-let defaultTraits: Set<String> = ["NIO", "URLSession", "Credentials"]
+let defaultTraits: Set<String> = ["NIO", "URLSession", "Credentials", "Transfers"]
 #endif
 
 let package = Package(
@@ -37,6 +39,7 @@ let package = Package(
     .library(name: "ApusCore", targets: ["ApusCore"]),
     .library(name: "ApusMiddleware", targets: ["ApusMiddleware"]),
     .library(name: "ApusCredentials", targets: ["ApusCredentials"]),
+    .library(name: "ApusTransfers", targets: ["ApusTransfers"]),
     .library(name: "ApusURLSession", targets: ["ApusURLSession"]),
     .library(name: "ApusNIO", targets: ["ApusNIO"]),
     .library(name: "ApusTesting", targets: ["ApusTesting"]),
@@ -46,6 +49,7 @@ let package = Package(
     .trait(name: "NIO", description: "The SwiftNIO transport and the loopback test server."),
     .trait(name: "URLSession", description: "The URLSession transport as the default, unless `NIO` provides it."),
     .trait(name: "Credentials", description: "`ApusCredentials`: digest authentication, persistent credentials."),
+    .trait(name: "Transfers", description: "`ApusTransfers`: downloads to files that can be resumed."),
     .trait(name: "ServiceLifecycle", description: "The SwiftNIO transport as a service of swift-service-lifecycle."),
     .default(enabledTraits: defaultTraits),
   ],
@@ -64,6 +68,7 @@ let package = Package(
     .target(
       name: "ApusCredentials", dependencies: ["ApusCore", "ApusMiddleware", httpTypes, crypto],
       swiftSettings: settings),
+    .target(name: "ApusTransfers", dependencies: ["ApusCore", httpTypes, transfersCrypto], swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
@@ -125,6 +130,17 @@ let package = Package(
         "LoopbackConformance", "CredentialsWorker", "TestSupport", httpTypes, logging, crypto,
       ],
       swiftSettings: settings),
+    // A separate process, for tests that kill it during a transfer.
+    .executableTarget(
+      name: "TransfersWorker", dependencies: ["ApusTransfers", "ApusCore", "ApusNIO"],
+      path: "Tests/TransfersWorker", swiftSettings: settings),
+    .testTarget(
+      name: "ApusTransfersTests",
+      dependencies: [
+        "ApusTransfers", "ApusCore", "ApusMiddleware", "ApusNIO", "ApusTesting", "ApusTestServer", "TestSupport",
+        "TransfersWorker", httpTypes, transfersCrypto,
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "ApusURLSessionTests",
       dependencies: [
@@ -150,18 +166,19 @@ let package = Package(
         "Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", "TestSupport", httpTypes, logging,
       ],
       swiftSettings: settings),
-    // Over nginx, squid and httpbin, which scripts/servers starts.
+    // Over nginx, squid, httpbin, docker-registry and datasette, which scripts/servers starts.
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusCredentials", "ApusNIO", "ApusURLSession", "LoopbackConformance", "TestSupport",
-        .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes,
+        "Apus", "ApusCredentials", "ApusNIO", "ApusTransfers", "ApusURLSession", "LoopbackConformance", "TestSupport",
+        .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes, transfersCrypto,
       ],
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Apus", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTestServer", "ApusWaiting", httpTypes,
+        "Apus", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTestServer", "ApusTransfers", "ApusWaiting",
+        httpTypes,
       ],
       swiftSettings: settings),
   ],

@@ -44,7 +44,8 @@ struct MultipartTests {
   }
 
   @Test(
-    "Quotation marks and line breaks in names never end a part's head", arguments: ["email", "werkzeug", "python-multipart"])
+    "Quotation marks and line breaks in names never end a part's head",
+    arguments: ["email", "werkzeug", "python-multipart"])
   func hostileNames(parser: String) async throws {
     for name in [#"a"b"#, "a\r\nX-Evil: 1\r\n\r\nb", "a\nb", #"";filename="/etc/passwd"#] {
       let found = try await parts([.value(name, "v"), .value("last", "w")], by: parser, over: .nio)

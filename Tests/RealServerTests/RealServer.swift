@@ -18,16 +18,19 @@ final class RealServer: Sendable {
     case nginx
     case squid
     case httpbin
+    case registry
+    case datasette
 
     /// Whether its programs are installed.
     var isInstalled: Bool {
       let places = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":").map(String.init)
       switch self {
-      case .httpbin:
-        return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/httpbin").path)
-      case .nginx, .squid:
+      case .httpbin, .datasette:
+        return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi").path)
+      case .nginx, .squid, .registry:
+        let program = self == .registry ? "docker-registry" : rawValue
         return (places + ["/usr/sbin", "/sbin", "/usr/local/sbin"]).contains {
-          FileManager.default.isExecutableFile(atPath: "\($0)/\(rawValue)")
+          FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
         }
       }
     }
@@ -40,6 +43,8 @@ final class RealServer: Sendable {
   static let nginx = Task { try await started(.nginx) }
   static let squid = Task { try await started(.squid) }
   static let httpbin = Task { try await started(.httpbin) }
+  static let registry = Task { try await started(.registry) }
+  static let datasette = Task { try await started(.datasette) }
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs one third-party server for the tests, on loopback, until its standard input is closed.
 
-    serve.py nginx|squid|httpbin
+    serve.py nginx|squid|httpbin|registry|datasette
 
 Prints one line when the server is ready, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. The server reads
 and writes only in its own temporary folder, which is removed at the end. It ends when its standard input is closed, and
@@ -21,6 +21,7 @@ import select
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -29,8 +30,8 @@ import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-# Where install-httpbin installs its packages from PyPI.
-HTTPBIN = os.path.join(ROOT, ".build-servers", "httpbin")
+# Where install-from-pypi installs packages.
+PYPI = os.path.join(ROOT, ".build-servers", "pypi")
 SECONDS_TO_START = 60
 TRIES = 5
 BIG = 256 << 20
@@ -192,10 +193,10 @@ def squid(folder):
 # MARK: httpbin
 
 def httpbin(folder):
-    if not os.path.isdir(HTTPBIN):
+    if not os.path.isdir(PYPI):
         raise Failed("httpbin is not installed")
     reading, writing = os.pipe()
-    environment = dict(os.environ, PYTHONPATH=HTTPBIN, PYTHONDONTWRITEBYTECODE="1", TMPDIR=folder)
+    environment = dict(os.environ, PYTHONPATH=PYPI, PYTHONDONTWRITEBYTECODE="1", TMPDIR=folder)
     child = subprocess.Popen([sys.executable, os.path.join(HERE, "httpbin_app.py"), str(writing)],
                              stdin=subprocess.DEVNULL, stdout=2, cwd=folder, env=environment, pass_fds=[writing],
                              preexec_fn=ends_with_parent())
@@ -207,7 +208,57 @@ def httpbin(folder):
     return child, {"plain": int(line)}, {}
 
 
+# MARK: docker-registry
+
+def registry(folder):
+    """A registry of container images: uploads in chunks, relative links."""
+    for _ in range(TRIES):
+        ports = free_ports(["plain"])
+        config = write(folder, "registry.json", json.dumps({
+            "version": 0.1, "log": {"level": "error", "accesslog": {"disabled": True}},
+            "storage": {"filesystem": {"rootdirectory": os.path.join(folder, "storage")}, "delete": {"enabled": True}},
+            "http": {"addr": f"127.0.0.1:{ports['plain']}", "relativeurls": True}}))
+        child = subprocess.Popen([program("docker-registry"), "serve", config], stdin=subprocess.DEVNULL, stdout=2,
+                                 cwd=folder, preexec_fn=ends_with_parent())
+        if waited(child, lambda: accepts(ports["plain"])):
+            return child, ports, {}
+    raise Failed("docker-registry did not start")
+
+
+# MARK: datasette
+
+ROWS = 95
+
+
+def datasette(folder):
+    """A web API over a database with a table of 95 rows: absolute links."""
+    if not os.path.isdir(PYPI):
+        raise Failed("datasette is not installed")
+    path = os.path.join(folder, "data.db")
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE films (id INTEGER PRIMARY KEY, title TEXT)")
+        database.executemany("INSERT INTO films VALUES (?, ?)", [(it, f"Film {it}") for it in range(1, ROWS + 1)])
+    database.close()
+    environment = dict(os.environ, PYTHONPATH=PYPI, PYTHONDONTWRITEBYTECODE="1", HOME=folder)
+    for _ in range(TRIES):
+        ports = free_ports(["plain"])
+        child = subprocess.Popen([sys.executable, "-m", "datasette", "serve", path, "--host", "127.0.0.1", "--port",
+                                  str(ports["plain"])], stdin=subprocess.DEVNULL, stdout=2, stderr=subprocess.DEVNULL,
+                                 cwd=folder, env=environment, preexec_fn=ends_with_parent())
+        if waited(child, lambda: accepts(ports["plain"])):
+            return child, ports, {}
+    raise Failed("datasette did not start")
+
+
 # MARK: Running
+
+def accepts(port):
+    """Whether a server listens on a port of 127.0.0.1."""
+    with socket.socket() as it:
+        it.settimeout(1)
+        return it.connect_ex(("127.0.0.1", port)) == 0
+
+
 
 def waited(child, is_ready):
     """Whether the server became ready; otherwise it is stopped."""
@@ -261,7 +312,8 @@ def main():
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the tests, and their end ends this process
     name = sys.argv[1] if len(sys.argv) == 2 else ""
-    start = {"nginx": nginx, "squid": squid, "httpbin": httpbin}.get(name)
+    start = {"nginx": nginx, "squid": squid, "httpbin": httpbin, "registry": registry,
+             "datasette": datasette}.get(name)
     if start is None:
         sys.exit(__doc__)
     folder = os.path.realpath(tempfile.mkdtemp(prefix=f"apus-{name}-"))

@@ -31,9 +31,9 @@ extension MediaType {
     "pdf": "application/pdf", "png": "image/png", "ppt": "application/vnd.ms-powerpoint",
     "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation", "rtf": "application/rtf",
     "sqlite": "application/vnd.sqlite3", "svg": "image/svg+xml", "tar": "application/x-tar", "tif": "image/tiff",
-    "tiff": "image/tiff", "toml": "application/toml", "ttf": "font/ttf", "txt": "text/plain", "wasm": "application/wasm",
-    "wav": "audio/wav", "weba": "audio/webm", "webm": "video/webm", "webp": "image/webp", "woff": "font/woff",
-    "woff2": "font/woff2", "xls": "application/vnd.ms-excel",
+    "tiff": "image/tiff", "toml": "application/toml", "ttf": "font/ttf", "txt": "text/plain",
+    "wasm": "application/wasm", "wav": "audio/wav", "weba": "audio/webm", "webm": "video/webm", "webp": "image/webp",
+    "woff": "font/woff", "woff2": "font/woff2", "xls": "application/vnd.ms-excel",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xml": "application/xml",
     "yaml": "application/yaml", "yml": "application/yaml", "zip": "application/zip", "zst": "application/zstd",
   ]

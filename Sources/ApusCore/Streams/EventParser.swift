@@ -94,7 +94,9 @@ private struct EventDraft {
   }
 
   private mutating func append(_ value: UnsafeRawBufferPointer) throws {
-    guard (data?.count ?? -1) + 1 + value.count <= limit else { throw ElementTooLong(element: "an event", limit: limit) }
+    guard (data?.count ?? -1) + 1 + value.count <= limit else {
+      throw ElementTooLong(element: "an event", limit: limit)
+    }
     // Appended in place, so that the lines of an event are copied once.
     if data == nil {
       data = Data(copying: value)

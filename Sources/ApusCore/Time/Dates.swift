@@ -36,11 +36,11 @@ enum CivilTime {
 
 /// A parser for HTTP dates in the three formats that recipients must accept (RFC 9110 §5.6.7):
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
-enum HTTPDate {
+package enum HTTPDate {
   private typealias Bytes = Substring.UTF8View
 
   /// Returns seconds since 1970, or `nil` if the text is not an HTTP date.
-  static func parse(_ text: String) -> Int64? {
+  package static func parse(_ text: String) -> Int64? {
     let bytes = text[...].utf8
     guard bytes.count <= 40 else { return nil }
     let words = bytes.split(separator: UInt8(ascii: " "))

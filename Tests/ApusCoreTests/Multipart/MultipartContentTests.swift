@@ -172,7 +172,8 @@ import Foundation
     #expect(seen.count == 100)
   }
 
-  @Test("A field Content-Type that would remove the boundary fails the call", arguments: ["Content-Type", "content-type"])
+  @Test(
+    "A field Content-Type that would remove the boundary fails the call", arguments: ["Content-Type", "content-type"])
   func removedBoundary(name: String) async throws {
     let request = Request<Void>.post("/x", content: .multipart([.value("a", 1)]))
     for value in ["multipart/form-data", "application/json", "multipart/form-data; boundary=other"] {

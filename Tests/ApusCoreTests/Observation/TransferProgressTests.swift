@@ -41,7 +41,9 @@ import Foundation
     #expect(reporter.current.bytesPerSecond == nil)
     for second in 1...10 { reporter.report(Int64(second) * 1000, of: 100_000, at: instant(Double(second))) }
     #expect(reporter.current.bytesPerSecond == 1000)
-    for second in 11...40 { reporter.report(10_000 + Int64(second - 10) * 100, of: 100_000, at: instant(Double(second))) }
+    for second in 11...40 {
+      reporter.report(10_000 + Int64(second - 10) * 100, of: 100_000, at: instant(Double(second)))
+    }
     #expect(reporter.current.bytesPerSecond == 100)
   }
 

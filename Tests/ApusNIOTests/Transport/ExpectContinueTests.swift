@@ -13,10 +13,12 @@ struct ExpectContinueTests {
   private static let request = message(.put).content(.bytes(Data(repeating: 7, count: length))).expectsContinue()
 
   private func exchange(
-    repliesAt moment: TestServer.Options.ReplyMoment, _ reply: @escaping TestServer.Handler,
+    repliesAt moment: TestServer.Options.ReplyMoment, reply: Reply,
     check: (Response<Content>, TestServer) async throws -> Void
   ) async throws {
-    try await TestServer.with(options: TestServer.Options(repliesAt: moment), reply) { server in
+    try await TestServer.with(options: TestServer.Options(repliesAt: moment)) { _ in
+      reply
+    } body: { server in
       try await NIOTransport.with { transport in
         let client = try makeClient(server.origin, transport)
         try await check(try await client.response(to: Self.request), server)
@@ -26,7 +28,7 @@ struct ExpectContinueTests {
 
   @Test("Content is sent when the server asks for it")
   func asked() async throws {
-    try await exchange(repliesAt: .end, { _ in .text("stored") }) { response, server in
+    try await exchange(repliesAt: .end, reply: .text("stored")) { response, server in
       #expect(response.status == 200)
       #expect(response.trace.events.contains { $0.kind == .interim(status: 100) })
       let exchange = try #require(server.exchanges.first)
@@ -71,7 +73,7 @@ struct ExpectContinueTests {
 
   @Test("A server that rejects the request by its fields gets no content", arguments: [401, 413, 417])
   func rejected(status: Int) async throws {
-    try await exchange(repliesAt: .head, { _ in .status(status) }) { response, server in
+    try await exchange(repliesAt: .head, reply: .status(status)) { response, server in
       #expect(response.status == status)
       #expect(!response.trace.events.contains { $0.kind == .requestSent })
       let exchange = try #require(server.exchanges.first)

@@ -149,9 +149,8 @@ struct MessageTests {
             try Data(count: length).write(to: file)
             return { nil }
           }
-          let error = await failure {
-            try await client.send(message(.put).content(RequestContent(nil) { _ in .joined([.stream(change), content]) }))
-          }
+          let changed = RequestContent(nil) { _ in .joined([.stream(change), content]) }
+          let error = await failure { try await client.send(message(.put).content(changed)) }
           #expect(error?.code == .connectionLost)
           #expect(error?.detail.contains("the file to send was changed") == true)
         }

@@ -60,11 +60,12 @@ struct Capability06ContentTests {
     #expect(type.essence == "multipart/form-data")
     let head = "Content-Disposition: form-data; name="
     #expect(
-      exchange.text == [
-        "--\(boundary)", "\(head)\"user\"", "", "7",
-        "--\(boundary)", "\(head)\"avatar\"; filename=\"ada.png\"", "Content-Type: image/png", "", "PNG",
-        "--\(boundary)--", "",
-      ].joined(separator: "\r\n"))
+      exchange.text
+        == [
+          "--\(boundary)", "\(head)\"user\"", "", "7",
+          "--\(boundary)", "\(head)\"avatar\"; filename=\"ada.png\"", "Content-Type: image/png", "", "PNG",
+          "--\(boundary)--", "",
+        ].joined(separator: "\r\n"))
     #expect(exchange.fields["Content-Length"] == "\(exchange.content.count)")
   }
 

@@ -1,0 +1,45 @@
+#if Transfers
+import Crypto
+import Synchronization
+
+/// The computation of digests over bytes that arrive in pieces.
+///
+/// The state is behind a lock because pieces are hashed on the thread that writes them.
+final class DigestStream: Sendable {
+  private struct State {
+    var sha256: SHA256?
+    var sha512: SHA512?
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameter algorithms: the algorithms to compute. None costs nothing.
+  init(_ algorithms: some Sequence<FileDigest.Algorithm>) {
+    let algorithms = Set(algorithms)
+    state = Mutex(
+      State(
+        sha256: algorithms.contains(.sha256) ? SHA256() : nil, sha512: algorithms.contains(.sha512) ? SHA512() : nil))
+  }
+
+  /// Whether there is anything to compute.
+  var isNeeded: Bool { state.withLock { $0.sha256 != nil || $0.sha512 != nil } }
+
+  func update(_ bytes: UnsafeRawBufferPointer) {
+    state.withLock { state in
+      state.sha256?.update(bufferPointer: bytes)
+      state.sha512?.update(bufferPointer: bytes)
+    }
+  }
+
+  /// Whether the bytes so far have a digest. `nil` if its algorithm was not computed.
+  func matches(_ digest: FileDigest) -> Bool? {
+    let computed: [UInt8]? = state.withLock { state in
+      switch digest.algorithm {
+      case .sha256: state.sha256.map { [UInt8]($0.finalize()) }
+      case .sha512: state.sha512.map { [UInt8]($0.finalize()) }
+      }
+    }
+    return computed.map { digest.matches($0) }
+  }
+}
+#endif

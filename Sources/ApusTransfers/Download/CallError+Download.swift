@@ -1,0 +1,30 @@
+#if Transfers
+import ApusCore
+
+extension TransferError {
+  /// The cause of a failed exchange.
+  init(of error: CallError) {
+    self = error.transfer ?? TransferError(.interrupted, underlying: error.underlying)
+  }
+}
+
+extension CallError {
+  /// Whether a download may continue after this error: the connection was lost, the transfer stalled, or the content
+  /// ended early. Not at deadlines of the app, the only ones that a streamed response has.
+  var isTemporaryInterruption: Bool {
+    if let transfer { return transfer.reason == .wrongLength }
+    return code == .connectionLost || (code == .timeout && cancellation == nil)
+  }
+
+  /// Returns the error of a download whose exchange failed with this error.
+  func explained(by cause: TransferError) -> CallError {
+    var error = caused(by: cause, code: cause.code, message: cause.message)
+    error.detail = cause.description
+    if cause.reason == .interrupted {
+      let first = detail.isEmpty ? cancellation?.description ?? "" : detail
+      if !first.isEmpty { error.detail = "\(first); \(cause.description)" }
+    }
+    return error
+  }
+}
+#endif

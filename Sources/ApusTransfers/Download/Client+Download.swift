@@ -1,0 +1,120 @@
+#if Transfers
+public import ApusCore
+
+extension Client {
+  /// Downloads a file, and continues a download that was interrupted.
+  ///
+  /// <!-- sample: download -->
+  /// ```swift
+  /// let film = try await api.download("/films/7.mp4", to: "/tmp/7.mp4")
+  /// print(film.size)
+  /// ```
+  ///
+  /// The content (body) is written to `NAME.apus-part` in the folder of the file, which gets its name when it is
+  /// complete, verified and on the disk. A file never appears under its final name before.
+  ///
+  /// Cancelling the task pauses the download: the same call, also in another process, continues where it ended if the
+  /// server states a strong validator and a length (RFC 9110 §8.8.1) and the file has not changed; otherwise it starts
+  /// over. ``discardDownload(to:)`` removes what is there. Lost connections are continued by the call itself, see
+  /// ``DownloadOptions/continuations``.
+  ///
+  /// The progress of the whole download, with the bytes that were there before, is reported to the endpoint's
+  /// `downloadProgress(_:)`.
+  ///
+  /// Digests that the server states in `Repr-Digest` or `Content-Digest` are verified (RFC 9530), and the one of
+  /// ``DownloadOptions/digest``.
+  ///
+  /// - Parameters:
+  ///   - endpoint: an endpoint of any style whose response is a file. Downloads with methods other than GET cannot be
+  ///     resumed.
+  ///   - path: the path of the file. Its folder must exist. A file at the path is replaced only if the options permit
+  ///     it, and a link never.
+  ///   - options: resuming, replacing and verification. Default: ``DownloadOptions/init()``.
+  /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` tells what was kept. With the code `refused`, nothing
+  ///   was sent, or the file could not be written; with `malformedResponse` the server contradicts itself or a digest.
+  /// - Cancellation: the code is `cancelled`; what has arrived is kept.
+  public func download<E: Endpoint>(
+    _ endpoint: E, to path: String, options: DownloadOptions = DownloadOptions()
+  ) async throws(CallError) -> DownloadedFile {
+    try await download(endpoint.modified { _ in }, to: path, options, progress: { _, _ in })
+  }
+
+  /// Downloads the file that a request returns, see ``download(_:to:options:)-(E,_,_)``.
+  ///
+  /// This overload makes static members of `Request` available, as in `api.download(.film(7), to: path)`.
+  ///
+  /// - Throws: `CallError`.
+  public func download<Value>(
+    _ request: Request<Value>, to path: String, options: DownloadOptions = DownloadOptions()
+  ) async throws(CallError) -> DownloadedFile {
+    try await download(request, to: path, options, progress: { _, _ in })
+  }
+
+  /// Downloads the file at a path below the base URL, or at a complete URL as in
+  /// `api.download(.url(link), to: path)`. See ``download(_:to:options:)-(E,_,_)``.
+  ///
+  /// - Throws: `CallError`.
+  public func download(
+    _ resource: RequestPath, to path: String, options: DownloadOptions = DownloadOptions()
+  ) async throws(CallError) -> DownloadedFile {
+    try await download(Request<Content>.get(resource), to: path, options, progress: { _, _ in })
+  }
+
+  /// Removes what an interrupted download to a path has left. Does nothing if there is nothing.
+  ///
+  /// - Throws: `CallError` with the code `refused`, for example while the download runs.
+  public func discardDownload(to path: String) async throws(CallError) {
+    do throws(TransferError) {
+      try await FileQueue("discard").run { () throws(TransferError) in
+        guard let file = try PartialFile.existing(path) else { return }
+        file.remove()
+        file.release()
+      }
+    } catch {
+      throw CallError(error.code ?? .refused, message: error.message, underlying: error)
+    }
+  }
+
+  /// - Parameter progress: called with the number of bytes that are there, those of an earlier download included, and
+  ///   the length of the file if it is known. The last call has both equal.
+  @concurrent
+  package func download<Value>(
+    _ request: Request<Value>, to path: String, _ options: DownloadOptions,
+    progress: @escaping @Sendable (Int64, Int64?) -> Void
+  ) async throws(CallError) -> DownloadedFile {
+    // The progress of the whole download, not of one of its exchanges.
+    var request = request
+    let reporter = request.options.downloadProgress
+    request.options.downloadProgress = nil
+    let clock = runtime.clock
+    do throws(CallError) {
+      let file = try await file(of: request, at: path, options) { completed, total in
+        progress(completed, total)
+        reporter?.report(completed, of: total, at: clock.now)
+      }
+      reporter?.finish(isComplete: true)
+      return file
+    } catch {
+      reporter?.finish(isComplete: false)
+      throw error
+    }
+  }
+
+  private func file<Value>(
+    of request: Request<Value>, at path: String, _ options: DownloadOptions,
+    progress: @escaping @Sendable (Int64, Int64?) -> Void
+  ) async throws(CallError) -> DownloadedFile {
+    let source = DownloadSource(try await message(for: request), name: options.resource)
+    let opened: OpenedDownload
+    do throws(TransferError) {
+      opened = try await OpenedDownload.open(path, options, source, request.downloadRules(options))
+    } catch {
+      throw failure(error.code ?? .refused, of: request, error, message: error.message)
+    }
+    // Released at once, also when the file has been given its final name.
+    defer { opened.file.release() }
+    var download = Download(self, request, opened, progress)
+    return try await download.run()
+  }
+}
+#endif

@@ -1,0 +1,80 @@
+#if Transfers
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The description of an incomplete download, stored beside its bytes, from which another process continues.
+///
+/// It contains no query, no user information and no fields (headers) but those that describe the file.
+struct DownloadRecord: Codable, Hashable, Sendable {
+  /// The version of the format. Records of other versions are ignored.
+  var version = Self.currentVersion
+  /// The URL without its query, for people.
+  var url: String
+  /// The SHA-256 hash of everything that identifies the resource, see ``DownloadSource``.
+  var source: String
+  var entityTag: String?
+  var lastModified: String?
+  var total: Int64
+  var mediaType: String?
+  /// The digests of the complete file that the server stated, as in its field.
+  var digests: String?
+  /// The number of bytes that were on the disk when the record was written.
+  var durable: Int64
+  /// The session of the system in which the record was written.
+  var boot: String?
+
+  static let currentVersion = 1
+
+  /// Creates the record of a resumable representation; `nil` for any other.
+  init?(_ representation: Representation, of source: DownloadSource, durable: Int64, boot: String?) {
+    guard representation.isResumable, let total = representation.total else { return nil }
+    (url, self.source, self.total, self.durable, self.boot) = (source.url, source.hash, total, durable, boot)
+    switch representation.validator {
+    case .entityTag(let tag): entityTag = tag
+    case .lastModified(let date): lastModified = date
+    case nil: return nil
+    }
+    mediaType = representation.mediaType
+    let members = representation.digests.map(\.member)
+    digests = members.isEmpty ? nil : members.joined(separator: ", ")
+  }
+
+  /// Reads a record. Returns `nil` for damaged records and other versions.
+  init?(_ bytes: [UInt8]) {
+    guard let record = try? JSONDecoder().decode(Self.self, from: Data(bytes)), record.version == Self.currentVersion,
+      record.total >= 0, record.durable >= 0
+    else { return nil }
+    self = record
+  }
+
+  func encoded() -> [UInt8]? {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return (try? encoder.encode(self)).map { [UInt8]($0) }
+  }
+
+  var representation: Representation {
+    let validator = entityTag.map { Validator.entityTag($0) } ?? lastModified.map { Validator.lastModified($0) }
+    return Representation(
+      validator: validator, total: total, mediaType: mediaType,
+      digests: digests.map { DigestField.digests(in: $0) } ?? [])
+  }
+
+  /// Returns the number of bytes from which a download may continue.
+  ///
+  /// Bytes that were written but not flushed are in the system's cache, which outlives the process but not the
+  /// session: after a power loss a file may have its new length without its new content.
+  ///
+  /// - Parameters:
+  ///   - size: the present size of the incomplete file.
+  ///   - boot: the present session; `nil`: unknown.
+  func trusted(of size: Int64, boot: String?) -> Int64 {
+    // A longer file was not written by this download.
+    guard size <= total else { return 0 }
+    return boot != nil && boot == self.boot ? size : min(size, durable)
+  }
+}
+#endif

@@ -1,0 +1,189 @@
+#if Transfers
+import ApusCore
+import HTTPTypes
+
+/// The course of a download: which request comes next, and what a response means for the bytes that are there. A pure
+/// state machine.
+struct DownloadState {
+  enum Request: Hashable {
+    /// The complete file.
+    case whole
+    /// The bytes from an offset on, or the complete file if it has changed.
+    case rest(from: Int64, ifRange: String)
+  }
+
+  /// The step after a response head.
+  enum Step: Equatable {
+    /// Empty the file and write the content (body); its length, if known.
+    case restart(length: Int64?)
+    /// Write this number of bytes at an offset.
+    case append(at: Int64, length: Int64)
+    /// The bytes that are there are the complete file.
+    case complete
+    /// Discard the response and request the complete file.
+    case startOver
+    case fail(TransferError.Reason)
+  }
+
+  /// The step after the end of a response's content.
+  enum Ending: Equatable {
+    case complete
+    /// Request the bytes that are missing: the server sent fewer than requested, as it may.
+    case next
+    case fail(TransferError.Reason)
+  }
+
+  /// The limits and the permissions of a download.
+  struct Rules: Hashable {
+    /// Whether the request can be repeated with a range, which is defined for GET only (RFC 9110 §14.2).
+    var permitsRanges = true
+    /// Whether content with a content coding is saved as it is.
+    var permitsCoding = false
+    /// The number of times the download continues after an interruption.
+    var continuations = 5
+  }
+
+  /// The file on the server. `nil` until a response describes it.
+  private(set) var representation: Representation?
+  /// The number of bytes that are there.
+  private(set) var kept: Int64 = 0
+  private let rules: Rules
+  private var asked = Request.whole
+  /// The offset at which the present content must end.
+  private var end: Int64?
+  /// Whether the server has responded.
+  private(set) var hasResponded = false
+  private var hasProgressed = false
+  private var interruptions = 0
+  private var restarts = 0
+  private var ranges = 0
+
+  init(_ rules: Rules) {
+    self.rules = rules
+  }
+
+  /// Creates the state of a download that continues from a record.
+  init(_ rules: Rules, continuing representation: Representation, kept: Int64) {
+    self.init(rules)
+    guard representation.isResumable, rules.permitsRanges else { return }
+    (self.representation, self.kept) = (representation, kept)
+  }
+
+  /// Whether another call can continue from the bytes that are there.
+  var isResumable: Bool { rules.permitsRanges && representation?.isResumable == true }
+
+  /// The request to send.
+  mutating func next() -> Request {
+    asked = .whole
+    if isResumable, kept > 0, let validator = representation?.validator {
+      asked = .rest(from: kept, ifRange: validator.ifRange)
+    }
+    return asked
+  }
+
+  // MARK: Heads
+
+  mutating func receive(_ head: HTTPResponse) -> Step {
+    hasResponded = true
+    end = nil
+    switch (head.status.code, asked) {
+    case (206, .rest(let offset, _)): return receivePart(head, from: offset)
+    case (416, .rest): return receiveUnsatisfied(head)
+    case (206, .whole): return .fail(.unusableRange)
+    case (204, _), (205, _): return .fail(.unexpectedStatus(head.status.code))
+    case (200..<300, _): return receiveWhole(head)
+    default: return .fail(.unexpectedStatus(head.status.code))
+    }
+  }
+
+  private mutating func receiveWhole(_ head: HTTPResponse) -> Step {
+    let whole = Representation(whole: head)
+    guard !whole.isCoded || rules.permitsCoding else { return .fail(.contentCoded) }
+    (representation, kept, end) = (whole, 0, whole.total)
+    return .restart(length: whole.total)
+  }
+
+  private mutating func receivePart(_ head: HTTPResponse, from offset: Int64) -> Step {
+    let fields = head.headerFields
+    guard let known = representation, let validator = known.validator, let total = known.total else {
+      return .fail(.unusableRange)
+    }
+    // `multipart/byteranges` has no such field.
+    guard let text = fields[.contentRange], case .part(let first, let last, let stated)? = ContentRange(text),
+      first == offset, Self.hasLength(last - first + 1, fields)
+    else { return .fail(.unusableRange) }
+    guard stated ?? total == total, last < total, !Representation.isCoded(fields), validator.isConfirmed(by: fields),
+      add(DigestField.representation.digests(in: fields))
+    else { return startOver() }
+    end = last + 1
+    return .append(at: first, length: last - first + 1)
+  }
+
+  private static func hasLength(_ length: Int64, _ fields: HTTPFields) -> Bool {
+    guard let announced = fields[.contentLength] else { return true }
+    return ContentRange.number(announced[...].utf8) == length
+  }
+
+  private mutating func receiveUnsatisfied(_ head: HTTPResponse) -> Step {
+    guard let text = head.headerFields[.contentRange], case .unsatisfied(let total)? = ContentRange(text),
+      let known = representation, total == kept, total == known.total,
+      known.validator?.isContradicted(by: head.headerFields) == false
+    else { return startOver() }
+    return .complete
+  }
+
+  private mutating func startOver() -> Step {
+    restarts += 1
+    (representation, kept) = (nil, 0)
+    return restarts <= Self.restartLimit ? .startOver : .fail(.unstable)
+  }
+
+  // MARK: Content
+
+  /// Adds digests of the complete file that the server states later. Returns `false` if they contradict known ones:
+  /// the file has changed.
+  mutating func add(_ digests: [FileDigest]) -> Bool {
+    for digest in digests {
+      guard let known = representation?.digests.first(where: { $0.algorithm == digest.algorithm }) else {
+        representation?.digests.append(digest)
+        continue
+      }
+      guard known == digest else { return false }
+    }
+    return true
+  }
+
+  /// Whether content may reach this offset.
+  func permits(_ offset: Int64) -> Bool { offset <= end ?? .max }
+
+  /// All bytes before an offset are written.
+  mutating func reach(_ offset: Int64) {
+    if offset > kept { hasProgressed = true }
+    kept = offset
+  }
+
+  /// All content of a response has arrived.
+  mutating func endContent() -> Ending {
+    guard let end else { return .complete }
+    guard kept == end else { return .fail(.wrongLength) }
+    guard let total = representation?.total, kept < total else { return .complete }
+    ranges += 1
+    return ranges <= Self.rangeLimit ? .next : .fail(.unusableRange)
+  }
+
+  /// An exchange failed. Returns the number of the continuation to start, from 1, or `nil` if the download ends.
+  ///
+  /// - Parameter isTemporary: whether the same request may succeed.
+  mutating func interrupt(isTemporary: Bool) -> Int? {
+    guard isTemporary, isResumable, hasProgressed, interruptions < rules.continuations else { return nil }
+    interruptions += 1
+    hasProgressed = false
+    return interruptions
+  }
+
+  /// How often the file may change on the server during one download.
+  private static let restartLimit = 3
+  /// The number of responses with a part of what was requested.
+  private static let rangeLimit = 1000
+}
+#endif

@@ -1,0 +1,21 @@
+#if Transfers
+extension PartialFile {
+  /// Adds the first bytes of the file to digests, if any are needed.
+  ///
+  /// - Throws: ``TransferError``, with the reason `interrupted` when the task is cancelled.
+  func hash(with stream: DigestStream, upTo end: Int64, on queue: FileQueue) async throws(TransferError) {
+    guard stream.isNeeded else { return }
+    var offset: Int64 = 0
+    while offset < end {
+      guard !Task.isCancelled else { throw TransferError(.interrupted) }
+      let (start, count) = (offset, Int(min(end - offset, 1 << 20)))
+      try await queue.run { [descriptor] () throws(TransferError) in
+        let bytes = try descriptor.read(count, at: start)
+        guard bytes.count == count else { throw .unreadable }
+        bytes.withUnsafeBytes { stream.update($0) }
+      }
+      offset += Int64(count)
+    }
+  }
+}
+#endif

@@ -1,0 +1,28 @@
+#if Transfers
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+extension TransferError {
+  /// Bytes that were written cannot be read back.
+  static let unreadable = TransferError(.system(EIO))
+
+  /// The failure of a system call.
+  static func system(_ number: Int32) -> TransferError {
+    switch number {
+    case ENOSPC, EDQUOT: TransferError(.diskFull)
+    case EACCES, EPERM: TransferError(.permissionDenied)
+    case EROFS: TransferError(.readOnlyFileSystem)
+    case EISDIR: TransferError(.isFolder)
+    case ENOENT, ENOTDIR: TransferError(.folderMissing)
+    case ELOOP, ENXIO: TransferError(.notAFile)
+    case ENAMETOOLONG: TransferError(.invalidPath)
+    default: TransferError(.system(number))
+    }
+  }
+}
+#endif

@@ -1,0 +1,94 @@
+#if Transfers
+import ApusCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+extension TransferError {
+  /// The reason, what was kept and how to continue, without names. For logs and the description of a call's error.
+  public var description: String {
+    let clauses = [clause, progress, advice].compactMap(\.self)
+    return clauses.joined(separator: "; ")
+  }
+
+  private var clause: String? {
+    switch reason {
+    case .interrupted: nil
+    case .fileExists: "the file exists"
+    case .isFolder: "the path is that of a folder"
+    case .notAFile: "the path leads to a link, a special file or another user's file"
+    case .folderMissing: "the folder does not exist"
+    case .invalidPath: "the path is not that of a file"
+    case .inUse: "another transfer uses this file"
+    case .permissionDenied: "the process may not write there"
+    case .readOnlyFileSystem: "the file system is read-only"
+    case .diskFull: "there is not enough space on the disk"
+    case .system(let number): "the file system failed (\(String(cString: strerror(number))))"
+    case .digestMismatch: "the content does not have the expected digest and was removed"
+    case .invalidDigest: "the digest is neither hexadecimal nor Base64 of the right length"
+    case .unexpectedStatus(let status): "status \(status) comes with no file"
+    case .unusableRange: "the server sent another range than requested"
+    case .wrongLength: "the server sent another number of bytes than it announced"
+    case .unstable: "the file on the server changed again and again"
+    case .contentCoded: "the server used a content coding that was not accepted"
+    }
+  }
+
+  private var progress: String? {
+    if kept > 0 { return "\(kept)\(total.map { " of \($0)" } ?? "") bytes are kept" }
+    return reason == .interrupted ? "nothing is kept" : nil
+  }
+
+  private var advice: String? {
+    switch reason {
+    case .interrupted: kept > 0 ? "the same call continues" : "the same call starts again"
+    case .fileExists: "permit to replace it, or choose another name"
+    case .isFolder, .invalidPath: "add the name of the file"
+    case .notAFile: "choose another name"
+    case .folderMissing: "create it"
+    case .inUse: "wait for it, or choose another name"
+    case .permissionDenied: "choose another folder, or change its permissions"
+    case .readOnlyFileSystem: "choose another folder"
+    case .diskFull: "free some space, and make the same call again"
+    case .system: kept > 0 ? "the same call continues" : nil
+    case .digestMismatch: "download it again, or correct the digest"
+    case .contentCoded: "set Accept-Encoding to save the content as it is coded"
+    case .unusableRange, .wrongLength: kept > 0 ? "turn resuming off to start over" : nil
+    case .invalidDigest, .unexpectedStatus, .unstable: nil
+    }
+  }
+
+  /// The code of the call's error.
+  var code: CallError.Code? {
+    switch reason {
+    case .interrupted: nil
+    case .unexpectedStatus, .unusableRange, .wrongLength, .unstable, .contentCoded, .digestMismatch:
+      .malformedResponse
+    case .invalidDigest: .invalidRequest
+    case .fileExists, .isFolder, .notAFile, .folderMissing, .invalidPath, .inUse, .permissionDenied,
+      .readOnlyFileSystem, .diskFull, .system:
+      .refused
+    }
+  }
+
+  /// The sentence to show to a person, or `nil` where the text for the error's code fits.
+  var message: String? {
+    switch reason {
+    case .fileExists: "There is already a file with this name."
+    case .isFolder, .notAFile, .invalidPath: "This name cannot be used for the file."
+    case .folderMissing: "The folder for the file does not exist."
+    case .inUse: "This file is already being transferred."
+    case .permissionDenied, .readOnlyFileSystem: "The file cannot be saved there."
+    case .diskFull: "There is not enough space for the file. Free some space and try again."
+    case .system: "The file could not be saved."
+    case .digestMismatch: "The file arrived damaged and was removed. Try again."
+    default: nil
+    }
+  }
+}
+#endif

@@ -1,0 +1,79 @@
+#if Transfers
+public import ApusCore
+
+/// The reason why a transfer between a file and a server failed, and what was kept of it.
+///
+/// It is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. Its description names no file
+/// and no server.
+public struct TransferError: LoggableError {
+  /// The kinds of reasons.
+  #if hasAttribute(nonexhaustive)
+  @nonexhaustive
+  #endif
+  public enum Reason: Sendable, Hashable {
+    /// The exchange failed: the connection was lost, a deadline passed, the call was cancelled or the server rejected
+    /// it. The error's code tells which.
+    case interrupted
+    /// The target exists, and the options do not permit to replace it.
+    case fileExists
+    /// The target is a folder.
+    case isFolder
+    /// The target, or a file beside it that the transfer needs, is a symbolic link, a pipe or a device, or belongs to
+    /// another user.
+    case notAFile
+    /// The folder of the file does not exist.
+    case folderMissing
+    /// The path is empty, ends with a slash, contains a zero byte or is too long.
+    case invalidPath
+    /// Another transfer, in this or another process, uses the file.
+    case inUse
+    /// The process may not read or write the file or its folder.
+    case permissionDenied
+    /// The file system is read-only.
+    case readOnlyFileSystem
+    /// The disk or the user's quota is full, or has less free space than the rest of the file needs.
+    case diskFull
+    /// A system call failed with this error number (`errno`).
+    case system(Int32)
+    /// The content (body) does not have the expected digest. It was removed.
+    case digestMismatch
+    /// The text of a digest is neither hexadecimal nor Base64 of the algorithm's length.
+    case invalidDigest
+    /// The response has a status that comes with no file, for example 204.
+    case unexpectedStatus(Int)
+    /// The server sent another range than requested, or several (RFC 9110 §14).
+    case unusableRange
+    /// The server sent more or fewer bytes than it had announced.
+    case wrongLength
+    /// The server changed the file whenever the transfer continued.
+    case unstable
+    /// The content has a content coding, although only `identity` was accepted.
+    case contentCoded
+  }
+
+  /// The kind of reason.
+  public let reason: Reason
+  /// The number of bytes that are kept and that the same call, made again, does not transfer a second time.
+  public let kept: Int64
+  /// The length of the complete file in bytes, or `nil` if it is unknown.
+  public let total: Int64?
+  /// The error of the platform, or `nil` if there is none. Do not log it: it may contain secrets.
+  public let underlying: (any Error)?
+
+  init(_ reason: Reason, kept: Int64 = 0, total: Int64? = nil, underlying: (any Error)? = nil) {
+    self.reason = reason
+    self.kept = kept
+    self.total = total
+    self.underlying = underlying
+  }
+
+  func keeping(_ kept: Int64, of total: Int64?) -> TransferError {
+    TransferError(reason, kept: kept, total: total, underlying: underlying)
+  }
+}
+
+extension CallError {
+  /// The reason why a transfer failed, and what was kept of it. `nil` for errors of other calls.
+  public var transfer: TransferError? { underlying as? TransferError }
+}
+#endif

@@ -1,0 +1,79 @@
+#if Transfers
+import Dispatch
+import Synchronization
+
+/// A queue for work on files, which blocks its thread and so must not run on the threads of the concurrency runtime.
+struct FileQueue: Sendable {
+  private let queue: DispatchQueue
+
+  /// Creates a queue that performs one piece of work after the other.
+  init(_ name: String) {
+    queue = DispatchQueue(label: "apus.transfers.\(name)")
+  }
+
+  /// Performs work to its end, even in a cancelled task.
+  func run<Output: Sendable>(
+    _ work: @escaping @Sendable () throws(TransferError) -> Output
+  ) async throws(TransferError) -> Output {
+    try await start(work).value
+  }
+
+  /// Starts work without waiting for it.
+  func start<Output: Sendable>(
+    _ work: @escaping @Sendable () throws(TransferError) -> Output
+  ) -> FileWork<Output> {
+    let result = FileWork<Output>()
+    queue.async {
+      do throws(TransferError) {
+        result.complete(.success(try work()))
+      } catch {
+        result.complete(.failure(error))
+      }
+    }
+    return result
+  }
+}
+
+/// The result of work on a file, for one waiter.
+final class FileWork<Output: Sendable>: Sendable {
+  typealias Outcome = Result<Output, TransferError>
+
+  private enum State {
+    case running
+    case awaited(CheckedContinuation<Outcome, Never>)
+    case done(Outcome)
+  }
+
+  private let state = Mutex(State.running)
+
+  fileprivate init() {}
+
+  /// Whether the work is done.
+  var isDone: Bool {
+    state.withLock { if case .done = $0 { true } else { false } }
+  }
+
+  /// The output of the work.
+  var value: Output {
+    get async throws(TransferError) {
+      try await withCheckedContinuation { waiter in
+        let outcome: Outcome? = state.withLock { state in
+          if case .done(let outcome) = state { return outcome }
+          state = .awaited(waiter)
+          return nil
+        }
+        if let outcome { waiter.resume(returning: outcome) }
+      }.get()
+    }
+  }
+
+  fileprivate func complete(_ outcome: Outcome) {
+    let waiter: CheckedContinuation<Outcome, Never>? = state.withLock { state in
+      defer { state = .done(outcome) }
+      if case .awaited(let waiter) = state { return waiter }
+      return nil
+    }
+    waiter?.resume(returning: outcome)
+  }
+}
+#endif

@@ -1,0 +1,178 @@
+#if Transfers
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The incomplete file of a transfer and the record that describes it, beside the final file and locked against other
+/// transfers.
+///
+/// All functions block and run on a ``FileQueue``.
+final class PartialFile: Sendable {
+  let place: FilePlace
+  let folder: Folder
+  let descriptor: Descriptor
+  private let lost = Atomic<Bool>(false)
+
+  private init(_ place: FilePlace, _ folder: Folder, _ descriptor: Descriptor) {
+    (self.place, self.folder, self.descriptor) = (place, folder, descriptor)
+  }
+
+  /// Opens the incomplete file of a path, or creates it, and takes its lock.
+  ///
+  /// - Parameter replacing: whether a file at the path may be replaced.
+  /// - Throws: ``TransferError`` if the path cannot be written to, or if another transfer holds the lock.
+  static func open(_ path: String, replacing: Bool) throws(TransferError) -> PartialFile {
+    let place = try FilePlace(path)
+    let folder = try Folder(place.folder)
+    try checkTarget(place, in: folder, replacing: replacing)
+    // A few rounds at most: each one means that another process has just finished.
+    for _ in 0..<16 {
+      let opened: Descriptor
+      if let existing = try folder.existing(place.partialName) {
+        opened = existing
+      } else if let made = try folder.make(place.partialName) {
+        opened = made
+      } else {
+        continue
+      }
+      if let file = try locked(opened, place, folder) { return file }
+    }
+    throw TransferError(.inUse)
+  }
+
+  /// Opens the incomplete file of a path if there is one, and takes its lock.
+  static func existing(_ path: String) throws(TransferError) -> PartialFile? {
+    let place = try FilePlace(path)
+    let folder = try Folder(place.folder)
+    while let opened = try folder.existing(place.partialName) {
+      if let file = try locked(opened, place, folder) { return file }
+    }
+    // A process may have died after the file was complete.
+    folder.remove(place.recordName)
+    return nil
+  }
+
+  /// Returns `nil` if the file has lost its name in the meantime.
+  private static func locked(
+    _ opened: Descriptor, _ place: FilePlace, _ folder: Folder
+  ) throws(TransferError) -> PartialFile? {
+    guard try opened.lock() else { throw TransferError(.inUse) }
+    guard try folder.has(opened, as: place.partialName) else {
+      opened.unlock()
+      return nil
+    }
+    if try opened.status().st_nlink > 1 {
+      // A process died after it had given the complete file its final name: under this name, too, it must not change.
+      folder.remove(place.partialName)
+      opened.unlock()
+      return nil
+    }
+    // The process's umask or the folder's default permissions may have changed them.
+    try Descriptor.call { fchmod(opened.number, 0o600) }
+    return PartialFile(place, folder, opened)
+  }
+
+  private static func checkTarget(_ place: FilePlace, in folder: Folder, replacing: Bool) throws(TransferError) {
+    switch try folder.look(at: place.name) {
+    case .nothing: break
+    case .file: if !replacing { throw TransferError(.fileExists) }
+    case .folder: throw TransferError(.isFolder)
+    case .special: throw TransferError(.notAFile)
+    }
+  }
+
+  // MARK: Content
+
+  var size: Int64 {
+    get throws(TransferError) { Int64(try descriptor.status().st_size) }
+  }
+
+  /// Empties the file and replaces the record. When this returns, the record is on the disk.
+  ///
+  /// The order matters: a process that dies in between leaves the old record with no bytes, never the new record with
+  /// old bytes.
+  func restart(with record: [UInt8]?) throws(TransferError) {
+    try descriptor.truncate(to: 0)
+    try save(record)
+  }
+
+  /// Replaces the record, or removes it. When this returns, the change is on the disk.
+  func save(_ record: [UInt8]?) throws(TransferError) {
+    if let record {
+      try folder.replace(place.recordName, by: record)
+    } else if try folder.look(at: place.recordName) != .nothing {
+      folder.remove(place.recordName)
+      try folder.descriptor.sync()
+    }
+  }
+
+  /// The record, or `nil` if there is none or it is too large to be one.
+  func record() throws(TransferError) -> [UInt8]? {
+    guard let opened = try folder.existing(place.recordName, O_RDONLY) else { return nil }
+    let bytes = try opened.read(Self.recordLimit + 1, at: 0)
+    return bytes.count <= Self.recordLimit ? bytes : nil
+  }
+
+  /// Flushes the content to the disk.
+  ///
+  /// If that fails, the system has dropped bytes that were written, and reports it only once. The record is then
+  /// removed, so that no later transfer relies on the content.
+  func flush() throws(TransferError) {
+    do throws(TransferError) {
+      try descriptor.sync()
+    } catch {
+      lost.store(true, ordering: .relaxed)
+      folder.remove(place.recordName)
+      throw error
+    }
+  }
+
+  /// Whether a flush has failed.
+  var hasLostContent: Bool { lost.load(ordering: .relaxed) }
+
+  // MARK: Ending
+
+  /// Gives the complete file its final name, with the permissions of a new file. When this returns, it is on the disk.
+  ///
+  /// - Throws: ``TransferError``; the incomplete file then keeps its name.
+  func publish(replacing: Bool) throws(TransferError) {
+    try flush()
+    let mode = try folder.newFileMode(probe: FilePlace.probe(of: place.partialName))
+    // Checked again, because a transfer may take hours.
+    try Self.checkTarget(place, in: folder, replacing: replacing)
+    try Descriptor.call { fchmod(descriptor.number, mode) }
+    if replacing {
+      try folder.rename(place.partialName, to: place.name)
+    } else {
+      try folder.renameExclusively(place.partialName, to: place.name)
+    }
+    try folder.descriptor.sync()
+    folder.remove(place.recordName)
+  }
+
+  /// Removes the incomplete file and its record.
+  func remove() {
+    folder.remove(place.recordName)
+    folder.remove(place.partialName)
+  }
+
+  /// Removes a file that was created in vain.
+  func removeIfEmpty() {
+    if (try? size) == 0 { folder.remove(place.partialName) }
+  }
+
+  /// Releases the lock.
+  func release() {
+    descriptor.unlock()
+  }
+
+  /// The maximum size of a record in bytes.
+  private static let recordLimit = 64 << 10
+}
+#endif

@@ -1,0 +1,77 @@
+#if Transfers
+public import HTTPTypes
+
+/// A name for a file, safe to use in any folder.
+///
+/// It is a single name without folders, does not begin with a dot, and contains no control and no formatting
+/// characters and none that other file systems reserve. It has at most 200 bytes.
+///
+/// ```swift
+/// let name = FileName.suggested(by: response.head, url: response.url)
+/// let free = name.free { FileManager.default.fileExists(atPath: "\(folder)/\($0)") }
+/// ```
+public struct FileName: Sendable, Hashable, CustomStringConvertible {
+  /// The name.
+  public let description: String
+
+  /// Creates a name from untrusted text. Folders before the last slash or backslash are left out.
+  ///
+  /// - Returns: `nil` if nothing usable is left.
+  public init?(_ untrusted: String) {
+    guard let name = SafeName.name(in: untrusted) else { return nil }
+    description = name
+  }
+
+  /// Creates the name that a response suggests: that of `Content-Disposition`, whether it is to be shown or saved
+  /// (RFC 6266 §4.3), else the last segment of the URL's path.
+  ///
+  /// - Parameters:
+  ///   - head: the head of the response.
+  ///   - url: the URL of the response, see `StreamedResponse.url`. Default: `nil`, unknown.
+  /// - Returns: the name; `download` if there is no usable one.
+  public static func suggested(by head: HTTPResponse, url: String? = nil) -> FileName {
+    if let text = head.headerFields[.contentDisposition],
+      let name = ContentDisposition.fileNames(in: text).lazy
+        .compactMap({ FileName($0) }).first
+    {
+      return name
+    }
+    return url.flatMap { FileName(lastSegment($0)) } ?? FileName(unchecked: "download")
+  }
+
+  /// Returns the name with a number before its extension, such as `film (2).mp4`.
+  public func numbered(_ number: Int) -> FileName {
+    let (stem, suffix) = SafeName.parts(of: description)
+    return FileName(unchecked: SafeName.shortened(stem, suffix: " (\(number))\(suffix)"))
+  }
+
+  /// Returns the first name that is not taken: this one, then with the numbers from 2 to 1000.
+  ///
+  /// Another program may take the name afterwards. A download refuses to replace its file in that case, see
+  /// ``DownloadOptions/replacesExisting``.
+  ///
+  /// - Returns: `nil` if all of them are taken.
+  public func free(where isTaken: (FileName) throws -> Bool) rethrows -> FileName? {
+    if try !isTaken(self) { return self }
+    for number in 2...1000 {
+      let name = numbered(number)
+      if try !isTaken(name) { return name }
+    }
+    return nil
+  }
+
+  private init(unchecked name: String) {
+    description = name
+  }
+
+  private static func lastSegment(_ url: String) -> String {
+    var path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    // The authority is not a name.
+    if let colon = path.firstIndex(of: UInt8(ascii: ":")), path[colon...].starts(with: "://".utf8) {
+      path = path[colon...].dropFirst(3).drop { $0 != UInt8(ascii: "/") }
+    }
+    let segment = path.lastIndex(of: UInt8(ascii: "/")).map { path[path.index(after: $0)...] } ?? path
+    return PercentText.bytes(of: segment).map { String(decoding: $0, as: UTF8.self) } ?? String(Substring(segment))
+  }
+}
+#endif

@@ -1,0 +1,79 @@
+#if Transfers
+/// The rules that make a safe name of untrusted text.
+enum SafeName {
+  /// The maximum number of bytes, which leaves room for a number and for the names of files beside it.
+  static let limit = 200
+
+  /// Returns a safe name, or `nil` if nothing usable is left.
+  static func name(in untrusted: String) -> String? {
+    let slashes: [Unicode.Scalar] = ["/", "\\"]
+    let scalars = untrusted.unicodeScalars
+    let last = scalars.lastIndex { slashes.contains($0) }.map { scalars[scalars.index(after: $0)...] } ?? scalars[...]
+    var name = String.UnicodeScalarView()
+    // Text of any length costs no more than this.
+    for scalar in last.prefix(4096) where !isDropped(scalar) { name.append(isReserved(scalar) ? "_" : scalar) }
+    var rest = name[...]
+    while let first = rest.first, isEdge(first) { rest.removeFirst() }
+    while let last = rest.last, isEdge(last) { rest.removeLast() }
+    guard !rest.isEmpty else { return nil }
+    var text = String(rest)
+    if isDevice(text) || isPartial(text) { text = "_" + text }
+    let (stem, suffix) = parts(of: text)
+    return shortened(stem, suffix: suffix)
+  }
+
+  /// Returns the name without its extension, and the extension with its dot. A long extension is part of the name.
+  static func parts(of name: String) -> (stem: String, suffix: String) {
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return (name, "") }
+    let suffix = name[dot...]
+    return suffix.utf8.count <= 20 ? (String(name[..<dot]), String(suffix)) : (name, "")
+  }
+
+  /// Returns the stem with a suffix, the stem shortened to fit the limit.
+  static func shortened(_ stem: String, suffix: String) -> String {
+    guard stem.utf8.count + suffix.utf8.count > limit else { return stem + suffix }
+    var start = String.UnicodeScalarView()
+    var count = suffix.utf8.count
+    for scalar in stem.unicodeScalars {
+      count += UTF8.width(scalar)
+      if count > limit { break }
+      start.append(scalar)
+    }
+    while let last = start.last, isEdge(last) { start.removeLast() }
+    return (start.isEmpty ? "_" : String(start)) + suffix
+  }
+
+  /// Control characters, and formatting characters such as those that reverse the text and so disguise an extension.
+  private static func isDropped(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true
+    default: false
+    }
+  }
+
+  private static func isReserved(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case ":", "*", "?", "\"", "<", ">", "|": true
+    default: false
+    }
+  }
+
+  /// Dots hide a file at the beginning and disappear on some systems at the end, as do spaces.
+  private static func isEdge(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "." || scalar.properties.isWhitespace
+  }
+
+  /// Whether Windows opens a device by this name, with any extension.
+  private static func isDevice(_ name: String) -> Bool {
+    let base = name.prefix { $0 != "." }.uppercased()
+    if ["CON", "PRN", "AUX", "NUL"].contains(base) { return true }
+    return base.utf8.count == 4 && ["COM", "LPT"].contains(base.prefix(3))
+      && base.utf8.last.map { 48...57 ~= $0 } == true
+  }
+
+  /// Whether it is the name of a file that belongs to a download.
+  private static func isPartial(_ name: String) -> Bool {
+    name.lowercased().split(separator: ".").contains("apus-part")
+  }
+}
+#endif

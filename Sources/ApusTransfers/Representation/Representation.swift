@@ -1,0 +1,47 @@
+#if Transfers
+import HTTPTypes
+
+/// The facts about a file on a server that its response states.
+struct Representation: Hashable, Sendable {
+  var validator: Validator?
+  /// The length in bytes.
+  var total: Int64?
+  var mediaType: String?
+  /// The digests of the complete file that the server states.
+  var digests: [FileDigest] = []
+  /// Whether the content (body) has a content coding, so that its bytes are not those of the file.
+  var isCoded = false
+
+  /// The facts of a response with the complete file.
+  init(whole head: HTTPResponse) {
+    let fields = head.headerFields
+    isCoded = Self.isCoded(fields)
+    validator = Validator(fields)
+    total = fields[.contentLength].flatMap { ContentRange.number($0[...].utf8) }
+    mediaType = fields[.contentType].flatMap { $0.utf8.count <= 256 ? $0 : nil }
+    digests = DigestField.representation.digests(in: fields)
+    let known = Set(digests.map(\.algorithm))
+    // The content is the complete file, so its digest is that of the file.
+    digests += DigestField.content.digests(in: fields).filter { !known.contains($0.algorithm) }
+  }
+
+  init(validator: Validator?, total: Int64?, mediaType: String? = nil, digests: [FileDigest] = []) {
+    (self.validator, self.total, self.mediaType, self.digests) = (validator, total, mediaType, digests)
+  }
+
+  /// Whether an interrupted transfer can continue: the validator is strong, the length known, the bytes not coded.
+  ///
+  /// A length is required because it is missing from a response that the transport has decoded, to which ranges of the
+  /// coded file would not fit.
+  var isResumable: Bool { validator != nil && total != nil && !isCoded }
+
+  static func isCoded(_ fields: HTTPFields) -> Bool {
+    fields[values: .contentEncoding].contains { value in
+      value.split(separator: ",").contains { coding in
+        let name = coding.filter { $0 != " " && $0 != "\t" }.lowercased()
+        return !name.isEmpty && name != "identity"
+      }
+    }
+  }
+}
+#endif

@@ -1,0 +1,193 @@
+#if Transfers
+import ApusCore
+import ApusTesting
+import Crypto
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import ApusTransfers
+
+@Suite("Downloads from servers that change or contradict themselves")
+struct DownloadContradictionTests {
+  private let film = FileOnServer(length: 700_000)
+
+  /// Interrupts a download after 300,000 bytes and continues it with the given replies.
+  private func resumed(_ replies: StubReply...) async throws -> (file: DownloadedFile?, error: CallError?, bench: Seen)
+  {
+    try await DownloadBench.with { bench in
+      try await bench.interrupt(film, after: 300_000)
+      bench.stub.on(.get, "/film", replies: replies)
+      var file: DownloadedFile?
+      let error = await failure { file = try await bench.download(.once) }
+      return (file, error, Seen(bytes: bench.bytes(bench.target), ranges: bench.ranges, names: bench.names))
+    }
+  }
+
+  private struct Seen {
+    let bytes: Data?
+    let ranges: [String]
+    let names: [String]
+  }
+
+  private func partially(_ change: (inout FileOnServer) -> Void, status: Int = 206) -> StubReply {
+    var film = film
+    change(&film)
+    return status == 206 ? film.part(from: 300_000) : film.whole()
+  }
+
+  @Test("A changed file arrives completely, with the tag of the new one")
+  func changed() async throws {
+    var next = FileOnServer(length: 500_000, seed: 7)
+    next.tag = #""v2""#
+    let result = try await resumed(next.whole())
+    #expect(result.file?.validator == #""v2""# && result.file?.resumed == 0)
+    #expect(result.bench.bytes == next.bytes && result.bench.names == ["film.mp4"])
+  }
+
+  @Test("A server that ignores the range sends the complete file again")
+  func ignored() async throws {
+    let result = try await resumed(film.whole())
+    #expect(result.bench.bytes == film.bytes && result.file?.resumed == 0)
+  }
+
+  @Test(
+    "A part of another file is discarded, and the complete file requested",
+    arguments: [
+      HTTPFields([HTTPField(name: .eTag, value: #""v2""#)]),
+      HTTPFields([HTTPField(name: .contentEncoding, value: "gzip")]),
+    ])
+  func otherPart(_ fields: HTTPFields) async throws {
+    let result = try await resumed(partially { $0.fields = fields }, film.whole())
+    #expect(result.bench.ranges == ["", "bytes=300000-", ""])
+    #expect(result.bench.bytes == film.bytes)
+  }
+
+  @Test("A part with another length of the file, or without its tag, is discarded, and the complete file requested")
+  func otherLength() async throws {
+    for reply in [film.part(from: 300_000, stated: "bytes 300000-699999/700001"), partially { $0.tag = nil }] {
+      let result = try await resumed(reply, film.whole())
+      #expect(result.bench.ranges == ["", "bytes=300000-", ""])
+      #expect(result.bench.bytes == film.bytes)
+    }
+  }
+
+  @Test(
+    "A range that was not requested is refused, and what is there is kept",
+    arguments: [
+      "bytes 299999-699999/700000", "bytes 0-699999/700000", "bytes 300000-/700000", "items 300000-699999/700000",
+    ])
+  func otherRange(_ stated: String) async throws {
+    let result = try await resumed(film.part(from: 300_000, stated: stated))
+    #expect(result.error?.code == .malformedResponse)
+    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.kept == 300_000)
+    #expect(result.bench.names == ["film.mp4.apus-part", "film.mp4.apus-part.json"])
+  }
+
+  @Test("Several ranges in one response are refused")
+  func multipart() async throws {
+    var fields = HTTPFields()
+    fields[.contentType] = "multipart/byteranges; boundary=x"
+    fields[.eTag] = film.tag
+    let result = try await resumed(.status(206, fields: fields, content: "--x--"))
+    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.kept == 300_000)
+  }
+
+  @Test("The bytes of a shorter range are kept, and the rest is requested")
+  func shorter() async throws {
+    let result = try await resumed(film.part(from: 300_000, to: 400_000), film.part(from: 400_000))
+    #expect(result.bench.ranges == ["", "bytes=300000-", "bytes=400000-"])
+    #expect(result.bench.bytes == film.bytes)
+  }
+
+  @Test("416 for a file that is complete completes the download")
+  func complete() async throws {
+    try await DownloadBench.with { bench in
+      try await bench.interrupt(film, after: 300_000)
+      try film.bytes.write(to: URL(filePath: bench.partial))
+      bench.serve(film)
+      let file = try await bench.download()
+      #expect(bench.ranges == ["", "bytes=700000-"] && file.head.status.code == 416)
+      #expect(bench.bytes(bench.target) == film.bytes && file.mediaType == "video/mp4")
+    }
+  }
+
+  @Test("416 for a file of another length starts over")
+  func unsatisfied() async throws {
+    var shorter = FileOnServer(length: 200_000)
+    shorter.tag = #""v2""#
+    let result = try await resumed(shorter.unsatisfied(), shorter.whole())
+    #expect(result.bench.bytes == shorter.bytes)
+  }
+
+  @Test("A file that changes at every request ends the download")
+  func unstable() async throws {
+    let reply = partially { $0.tag = #""v2""# }
+    try await DownloadBench.with { bench in
+      var film = film
+      film.pieceSize = 300_000
+      try await bench.interrupt(film, after: 300_000)
+      // The complete file is lost after its first piece each time, and the rest belongs to another file.
+      let whole = film.whole().failing(after: 1)
+      bench.stub.on(where: { _, _ in true }) { $0.fields[.range] == nil ? whole : reply }
+      let error = await failure { try await bench.download() }
+      #expect(error?.code == .malformedResponse && error?.transfer?.reason == .unstable)
+    }
+  }
+
+  @Test("Content that ends before its announced length is not a file")
+  func truncated() async throws {
+    try await DownloadBench.with { bench in
+      var longer = film
+      longer.fields[.contentLength] = "700001"
+      bench.reply(longer.whole())
+      let error = await failure { try await bench.download(.once) }
+      #expect(error?.code == .malformedResponse && error?.transfer?.reason == .wrongLength)
+      #expect(error?.transfer?.kept == 700_000 && error?.transfer?.total == 700_001)
+      #expect(bench.bytes(bench.target) == nil)
+    }
+  }
+
+  @Test("Content beyond its announced length is refused")
+  func beyond() async throws {
+    try await DownloadBench.with { bench in
+      var shorter = film
+      shorter.fields[.contentLength] = "699999"
+      bench.reply(shorter.whole())
+      let error = await failure { try await bench.download(.once) }
+      #expect(error?.transfer?.reason == .wrongLength && bench.bytes(bench.target) == nil)
+    }
+  }
+
+  @Test("Coded content is refused, unless the call sets Accept-Encoding")
+  func coded() async throws {
+    try await DownloadBench.with { bench in
+      bench.reply(partially({ $0.fields[.contentEncoding] = "gzip" }, status: 200))
+      let error = await failure { try await bench.download() }
+      #expect(error?.transfer?.reason == .contentCoded && bench.names.isEmpty)
+      let request = Request<Content>.get("/film").field("Accept-Encoding", "gzip")
+      let file = try await bench.api.download(request, to: bench.target)
+      #expect(file.size == 700_000)
+    }
+  }
+
+  @Test("A response without a file is an error", arguments: [204, 205])
+  func noFile(_ status: Int) async throws {
+    try await DownloadBench.with { bench in
+      bench.reply(.status(status))
+      let error = await failure { try await bench.download() }
+      #expect(error?.transfer?.reason == .unexpectedStatus(status) && bench.names.isEmpty)
+    }
+  }
+
+  @Test("An unrequested part is an error")
+  func unrequested() async throws {
+    try await DownloadBench.with { bench in
+      bench.reply(film.part(from: 0))
+      let error = await failure { try await bench.download() }
+      #expect(error?.transfer?.reason == .unusableRange && bench.names.isEmpty)
+    }
+  }
+}
+#endif

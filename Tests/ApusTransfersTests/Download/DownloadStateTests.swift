@@ -1,0 +1,165 @@
+#if Transfers
+import HTTPTypes
+import Testing
+
+@testable import ApusTransfers
+
+@Suite("The state of a download")
+struct DownloadStateTests {
+  private static let known = Representation(validator: .entityTag(#""a""#), total: 100)
+  private static let tag = HTTPField(name: .eTag, value: #""a""#)
+
+  private static func head(_ status: Int, _ range: String? = nil, _ fields: HTTPField...) -> HTTPResponse {
+    var head = HTTPResponse(status: .init(code: status), headerFields: HTTPFields(fields))
+    head.headerFields[.contentRange] = range
+    return head
+  }
+
+  private func resuming(at kept: Int64 = 40) -> DownloadState {
+    var state = DownloadState(DownloadState.Rules(), continuing: Self.known, kept: kept)
+    _ = state.next()
+    return state
+  }
+
+  @Test("A download without bytes requests the complete file, one with bytes the rest")
+  func requests() {
+    var fresh = DownloadState(DownloadState.Rules())
+    #expect(fresh.next() == .whole)
+    var resumed = resuming()
+    #expect(resumed.next() == .rest(from: 40, ifRange: #""a""#))
+    var empty = resuming(at: 0)
+    #expect(empty.next() == .whole)
+    var unsafe = DownloadState(DownloadState.Rules(permitsRanges: false), continuing: Self.known, kept: 40)
+    #expect(unsafe.next() == .whole && unsafe.kept == 0)
+    var unknown = DownloadState(
+      DownloadState.Rules(), continuing: Representation(validator: .entityTag(#""a""#), total: nil), kept: 40)
+    #expect(unknown.next() == .whole && unknown.kept == 0)
+  }
+
+  @Test(
+    "A response to a request for the rest decides how to continue",
+    arguments: [
+      (head(206, "bytes 40-99/100", tag), .append(at: 40, length: 60)),
+      (head(206, "bytes 40-49/100", tag), .append(at: 40, length: 10)),
+      (head(206, "bytes 40-99/*", tag), .append(at: 40, length: 60)),
+      (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentLength, value: "60")), .append(at: 40, length: 60)),
+      (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentLength, value: "61")), .fail(.unusableRange)),
+      (head(206, "bytes 39-99/100", tag), .fail(.unusableRange)),
+      (head(206, "bytes */100", tag), .fail(.unusableRange)), (head(206, nil, tag), .fail(.unusableRange)),
+      (head(206, "bytes 40-99/100"), .startOver), (head(206, "bytes 40-100/101", tag), .startOver),
+      (head(206, "bytes 40-100/*", tag), .startOver),
+      (head(206, "bytes 40-99/100", HTTPField(name: .eTag, value: #""b""#)), .startOver),
+      (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentEncoding, value: "br")), .startOver),
+      (head(200, nil, HTTPField(name: .contentLength, value: "7")), .restart(length: 7)),
+      (head(200), .restart(length: nil)), (head(203), .restart(length: nil)),
+      (head(200, nil, HTTPField(name: .contentEncoding, value: "br")), .fail(.contentCoded)),
+      (head(204), .fail(.unexpectedStatus(204))), (head(304), .fail(.unexpectedStatus(304))),
+      (head(416, "bytes */100", tag), .startOver), (head(416), .startOver),
+    ] as [(HTTPResponse, DownloadState.Step)])
+  func rest(_ head: HTTPResponse, _ step: DownloadState.Step) {
+    var state = resuming()
+    #expect(state.receive(head) == step)
+  }
+
+  @Test(
+    "416 completes a download only if all bytes of the same file are there",
+    arguments: [
+      (head(416, "bytes */100"), .complete), (head(416, "bytes */100", tag), .complete),
+      (head(416, "bytes */101"), .startOver), (head(416, "bytes 0-99/100"), .startOver), (head(416), .startOver),
+      (head(416, "bytes */100", HTTPField(name: .eTag, value: #""b""#)), .startOver),
+    ] as [(HTTPResponse, DownloadState.Step)])
+  func unsatisfied(_ head: HTTPResponse, _ step: DownloadState.Step) {
+    var state = resuming(at: 100)
+    #expect(state.receive(head) == step)
+  }
+
+  @Test(
+    "A response to a request for the complete file must be the complete file",
+    arguments: [
+      (head(200), .restart(length: nil)), (head(201), .restart(length: nil)),
+      (head(206, "bytes 0-99/100", tag), .fail(.unusableRange)), (head(205), .fail(.unexpectedStatus(205))),
+      (head(416), .fail(.unexpectedStatus(416))), (head(404), .fail(.unexpectedStatus(404))),
+    ] as [(HTTPResponse, DownloadState.Step)])
+  func whole(_ head: HTTPResponse, _ step: DownloadState.Step) {
+    var state = DownloadState(DownloadState.Rules())
+    _ = state.next()
+    #expect(state.receive(head) == step)
+  }
+
+  @Test("Content that ends early or late has the wrong length; a shorter range is followed by the next")
+  func ending() {
+    var state = resuming()
+    _ = state.receive(Self.head(206, "bytes 40-49/100", Self.tag))
+    #expect(state.permits(50) && !state.permits(51))
+    state.reach(45)
+    #expect(state.endContent() == .fail(.wrongLength))
+    state.reach(50)
+    #expect(state.endContent() == .next && state.next() == .rest(from: 50, ifRange: #""a""#))
+    _ = state.receive(Self.head(206, "bytes 50-99/100", Self.tag))
+    state.reach(100)
+    #expect(state.endContent() == .complete)
+  }
+
+  @Test("Content of unknown length is complete when it ends")
+  func unknownLength() {
+    var state = DownloadState(DownloadState.Rules())
+    _ = state.next()
+    _ = state.receive(Self.head(200, nil, Self.tag))
+    state.reach(7)
+    #expect(state.permits(.max) && state.endContent() == .complete && !state.isResumable)
+  }
+
+  @Test("A server cannot make a download send an unbounded number of requests")
+  func bounds() {
+    var state = resuming()
+    for _ in 0..<3 {
+      #expect(state.receive(Self.head(416)) == .startOver)
+      #expect(state.next() == .whole && state.kept == 0)
+      _ = state.receive(Self.head(200, nil, Self.tag, HTTPField(name: .contentLength, value: "100")))
+      state.reach(1)
+      #expect(state.next() == .rest(from: 1, ifRange: #""a""#))
+    }
+    #expect(state.receive(Self.head(416)) == .fail(.unstable))
+    var slow = DownloadState(
+      DownloadState.Rules(), continuing: Representation(validator: .entityTag(#""a""#), total: 5000), kept: 1)
+    for offset in Int64(1)...1000 {
+      _ = slow.next()
+      _ = slow.receive(Self.head(206, "bytes \(offset)-\(offset)/5000", Self.tag))
+      slow.reach(offset + 1)
+      #expect(slow.endContent() == .next)
+    }
+    _ = slow.next()
+    _ = slow.receive(Self.head(206, "bytes 1001-1001/5000", Self.tag))
+    slow.reach(1002)
+    #expect(slow.endContent() == .fail(.unusableRange))
+  }
+
+  @Test("A download continues after an interruption while bytes arrive, up to its number of continuations")
+  func interruptions() {
+    var state = DownloadState(DownloadState.Rules(continuations: 2), continuing: Self.known, kept: 40)
+    #expect(state.interrupt(isTemporary: true) == nil)
+    state.reach(41)
+    #expect(state.interrupt(isTemporary: false) == nil)
+    #expect(state.interrupt(isTemporary: true) == 1)
+    #expect(state.interrupt(isTemporary: true) == nil)
+    state.reach(42)
+    #expect(state.interrupt(isTemporary: true) == 2)
+    state.reach(43)
+    #expect(state.interrupt(isTemporary: true) == nil)
+    var weak = DownloadState(DownloadState.Rules())
+    _ = weak.receive(Self.head(200))
+    weak.reach(1)
+    #expect(weak.interrupt(isTemporary: true) == nil)
+  }
+
+  @Test("Delays double up to 20 seconds and are random below that bound")
+  func delays() {
+    #expect(Backoff.delay(before: 1, random: 0) == .zero)
+    let bounds = (1...8).map { Backoff.delay(before: $0, random: .max) }
+    for (delay, bound) in zip(bounds, [0.5, 1, 2, 4, 8, 16, 20, 20]) {
+      #expect(delay < .seconds(bound) && delay > .seconds(bound * 0.999))
+    }
+    #expect(Backoff.delay(before: .max, random: 1 << 63) == .seconds(10))
+  }
+}
+#endif

@@ -1,0 +1,171 @@
+#if Transfers
+import ApusCore
+import ApusTesting
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import ApusTransfers
+
+@Suite("The files of a download")
+struct DownloadTargetTests {
+  private let film = FileOnServer(length: 700_000)
+
+  /// Returns the reason for which a download is refused before anything is sent.
+  private func refusal(
+    _ options: DownloadOptions = DownloadOptions(), _ prepare: (DownloadBench) throws -> Void
+  ) async throws -> TransferError.Reason? {
+    try await DownloadBench.with { bench in
+      bench.serve(film)
+      try prepare(bench)
+      let error = await failure { try await bench.download(options) }
+      #expect(error?.code == .refused && error?.requestState == .notSent && bench.stub.exchanges.isEmpty)
+      // What was in the folder before stays, and nothing else is left.
+      #expect(bench.names.count == 1)
+      return error?.transfer?.reason
+    }
+  }
+
+  @Test("An existing file is refused before anything is sent, and stays as it is")
+  func exists() async throws {
+    let reason = try await refusal { try Data("old".utf8).write(to: URL(filePath: $0.target)) }
+    #expect(reason == .fileExists)
+  }
+
+  @Test("An existing file is replaced if the options permit it")
+  func replaces() async throws {
+    try await DownloadBench.with { bench in
+      try Data("old".utf8).write(to: URL(filePath: bench.target))
+      bench.serve(film)
+      try await bench.download(DownloadOptions(replacesExisting: true))
+      #expect(bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
+    }
+  }
+
+  @Test("A file that appears during the download is not replaced, and what has arrived is kept")
+  func appears() async throws {
+    try await DownloadBench.with { bench in
+      let gate = Gate()
+      bench.reply(film.whole().waiting(for: gate))
+      let task = Task { await failure { try await bench.download() } }
+      try await bench.stub.waitForExchanges(1)
+      try Data("other".utf8).write(to: URL(filePath: bench.target))
+      gate.open()
+      let error = await task.value
+      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.kept == 700_000)
+      #expect(error?.requestState == .responded && error?.phase == .receiving)
+      #expect(bench.bytes(bench.target) == Data("other".utf8))
+      bench.serve(film)
+      let file = try await bench.download(DownloadOptions(replacesExisting: true))
+      #expect(file.resumed == 700_000 && bench.bytes(bench.target) == film.bytes)
+    }
+  }
+
+  @Test("A link is never followed or replaced", arguments: [false, true])
+  func link(_ replaces: Bool) async throws {
+    let reason = try await refusal(DownloadOptions(replacesExisting: replaces)) { bench in
+      try FileManager.default.createSymbolicLink(atPath: bench.target, withDestinationPath: bench.folder + "/else")
+    }
+    #expect(reason == .notAFile)
+  }
+
+  @Test("A link in place of the incomplete file or its record is refused")
+  func linkedPart() async throws {
+    let reason = try await refusal { bench in
+      try FileManager.default.createSymbolicLink(atPath: bench.partial, withDestinationPath: bench.folder + "/else")
+    }
+    #expect(reason == .notAFile)
+    let second = try await refusal { bench in
+      try FileManager.default.createSymbolicLink(atPath: bench.record, withDestinationPath: bench.folder + "/else")
+    }
+    #expect(second == .notAFile)
+  }
+
+  @Test("A pipe in place of the incomplete file is refused without waiting for its other end")
+  func pipe() async throws {
+    let reason = try await refusal { #expect(mkfifo($0.partial, 0o600) == 0) }
+    #expect(reason == .notAFile)
+  }
+
+  @Test("A folder is refused as a file")
+  func folder() async throws {
+    let reason = try await refusal {
+      try FileManager.default.createDirectory(atPath: $0.target, withIntermediateDirectories: false)
+    }
+    #expect(reason == .isFolder)
+  }
+
+  @Test(
+    "A path that is not that of a file is refused",
+    arguments: ["", ".", "..", "/", "films/", "a\0b", "/tmp/..", String(repeating: "a", count: 256)])
+  func path(_ path: String) async throws {
+    try await DownloadBench.with { bench in
+      let error = await failure { try await bench.api.download("/film", to: path) }
+      #expect(error?.transfer?.reason == .invalidPath && bench.stub.exchanges.isEmpty)
+    }
+  }
+
+  @Test("A missing folder is refused")
+  func missing() async throws {
+    try await DownloadBench.with { bench in
+      let error = await failure { try await bench.api.download("/film", to: bench.folder + "/none/film.mp4") }
+      #expect(error?.transfer?.reason == .folderMissing)
+    }
+  }
+
+  @Test("A name that leaves no room for the names beside it works", arguments: [231, 255])
+  func longName(_ length: Int) async throws {
+    try await DownloadBench.with { bench in
+      bench.serve(film)
+      let path = bench.folder + "/" + String(repeating: "é", count: (length - 1) / 2) + "a"
+      let file = try await bench.api.download("/film", to: path)
+      #expect(file.size == 700_000 && bench.bytes(path) == film.bytes && bench.names.count == 1)
+    }
+  }
+
+  @Test("A second download to the same file is refused while the first runs, and the first is not disturbed")
+  func two() async throws {
+    try await DownloadBench.with { bench in
+      let gate = Gate()
+      bench.reply(film.whole().waiting(for: gate))
+      let first = Task { try await bench.download() }
+      try await bench.stub.waitForExchanges(1)
+      let error = await failure { try await bench.download() }
+      #expect(error?.code == .refused && error?.transfer?.reason == .inUse)
+      let discarding = await failure { try await bench.api.discardDownload(to: bench.target) }
+      #expect(discarding?.transfer?.reason == .inUse)
+      gate.open()
+      _ = try await first.value
+      #expect(bench.bytes(bench.target) == film.bytes && bench.stub.exchanges.count == 1)
+    }
+  }
+
+  @Test("An incomplete file that also has its final name is not written to")
+  func diedWhilePublishing() async throws {
+    try await DownloadBench.with { bench in
+      try film.bytes.write(to: URL(filePath: bench.partial))
+      try FileManager.default.linkItem(atPath: bench.partial, toPath: bench.target)
+      var next = FileOnServer(length: 100, seed: 9)
+      next.tag = nil
+      bench.serve(next)
+      let other = try FileHandle(forReadingFrom: URL(filePath: bench.target))
+      try await bench.download(DownloadOptions(replacesExisting: true))
+      #expect(bench.bytes(bench.target) == next.bytes)
+      #expect(try other.readToEnd() == film.bytes)
+    }
+  }
+
+  @Test("A file that is longer than the disk has room for is refused before its content is read")
+  func space() async throws {
+    try await DownloadBench.with { bench in
+      var film = film
+      film.fields[.contentLength] = String(Int64.max / 2)
+      bench.reply(film.whole())
+      let error = await failure { try await bench.download() }
+      #expect(error?.code == .refused && error?.transfer?.reason == .diskFull)
+      #expect(error?.message == "There is not enough space for the file. Free some space and try again.")
+    }
+  }
+}
+#endif

@@ -1,0 +1,72 @@
+#if NIO && Transfers && (os(Linux) || os(macOS))
+import Foundation
+import Testing
+
+/// The program `TransfersWorker` in a process of its own.
+final class TransferProcess {
+  private let process = Process()
+  private let output = Pipe()
+  private let lines: AsyncStream<String>
+
+  /// Starts the program that was built beside this test's own.
+  init(_ arguments: String...) throws {
+    lines = Self.lines(of: output)
+    // A bundle on Apple platforms, the running program itself elsewhere.
+    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+    let own = try #require(bundle ?? Bundle.main.executableURL)
+    process.executableURL = own.deletingLastPathComponent().appending(path: "TransfersWorker")
+    process.arguments = arguments
+    process.standardOutput = output
+    try process.run()
+  }
+
+  /// A test that fails leaves no process behind.
+  deinit {
+    if process.isRunning { process.kill() }
+  }
+
+  /// Reads lines until one satisfies a condition. Returns the last one if the process ends first.
+  func line(where condition: (String) -> Bool) async -> String {
+    var last = ""
+    for await line in lines {
+      last = line
+      if condition(line) { break }
+    }
+    return last
+  }
+
+  /// Kills the process and waits until it has ended.
+  func kill() async {
+    process.kill()
+    for await _ in lines {}
+  }
+
+  /// Reads in a thread of its own, which waits where tests must not.
+  private static func lines(of pipe: Pipe) -> AsyncStream<String> {
+    let (lines, arrived) = AsyncStream<String>.makeStream()
+    // The thread's own: it may read on when the rest of the pipe is closed.
+    let descriptor = fcntl(pipe.fileHandleForReading.fileDescriptor, F_DUPFD_CLOEXEC, 0)
+    Thread.detachNewThread {
+      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      var rest: [UInt8] = []
+      while true {
+        let piece = handle.availableData
+        if piece.isEmpty { break }
+        rest += piece
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          arrived.yield(String(decoding: rest[..<end], as: UTF8.self))
+          rest.removeFirst(end + 1)
+        }
+      }
+      arrived.finish()
+    }
+    return lines
+  }
+}
+
+extension Process {
+  fileprivate func kill() {
+    _ = Foundation.kill(processIdentifier, SIGKILL)
+  }
+}
+#endif
