@@ -68,7 +68,13 @@ let package = Package(
     .target(
       name: "ApusCredentials", dependencies: ["ApusCore", "ApusMiddleware", httpTypes, crypto],
       swiftSettings: settings),
-    .target(name: "ApusTransfers", dependencies: ["ApusCore", httpTypes, transfersCrypto], swiftSettings: settings),
+    .target(
+      name: "ApusTransfers",
+      dependencies: [
+        "ApusCore", httpTypes, transfersCrypto,
+        .target(name: "CApusZlib", condition: .when(traits: ["Transfers"])),
+      ],
+      swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
@@ -139,6 +145,7 @@ let package = Package(
       dependencies: [
         "ApusTransfers", "ApusCore", "ApusMiddleware", "ApusNIO", "ApusTesting", "ApusTestServer", "TestSupport",
         "TransfersWorker", httpTypes, transfersCrypto,
+        .target(name: "CApusZlib", condition: .when(traits: ["Transfers"])),
       ],
       swiftSettings: settings),
     .testTarget(

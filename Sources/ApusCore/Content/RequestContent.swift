@@ -9,7 +9,9 @@ public struct RequestContent: Sendable {
   /// The media type for `Content-Type`, or `nil` to leave the field out.
   let mediaType: MediaType?
   /// Encodes the content with the coders in effect.
-  let encode: @Sendable (CodingOptions) throws -> MessageContent
+  private(set) var encode: @Sendable (CodingOptions) throws -> MessageContent
+  /// Returns the fields (headers) that describe the encoded content, besides `Content-Type`. `nil` if there are none.
+  private(set) var fields: (@Sendable (MessageContent) throws -> [RawField])?
 
   /// Creates content from a function that encodes it.
   ///
@@ -19,6 +21,36 @@ public struct RequestContent: Sendable {
   public init(_ mediaType: MediaType?, encode: @escaping @Sendable (CodingOptions) throws -> MessageContent) {
     self.mediaType = mediaType
     self.encode = encode
+  }
+
+  /// Returns content with a content coding (RFC 9110 §8.4.1).
+  ///
+  /// - Parameters:
+  ///   - coding: the registered name of the coding.
+  ///   - code: applies the coding to encoded content.
+  package func coded(
+    _ coding: String, by code: @escaping @Sendable (MessageContent) throws -> MessageContent
+  ) -> RequestContent {
+    var content = self
+    let (encode, fields) = (encode, fields)
+    content.encode = { try code(try encode($0)) }
+    content.fields = { message in
+      var described = try fields?(message) ?? []
+      let codings = described.filter { $0.name == "Content-Encoding" }.map(\.value) + [coding]
+      described.replace(with: RawField("Content-Encoding", codings.joined(separator: ", ")))
+      return described
+    }
+    return content
+  }
+
+  /// Returns content with a field that is derived from the content as it is sent, with all content codings.
+  package func describing(
+    _ field: @escaping @Sendable (MessageContent) throws -> RawField
+  ) -> RequestContent {
+    var content = self
+    let fields = fields
+    content.fields = { try (fields?($0) ?? []) + [try field($0)] }
+    return content
   }
 
   /// No content.

@@ -24,6 +24,9 @@ extension RequestBox {
     if !content.isEmpty, let type = description.content.mediaType {
       head.headerFields.append(try FieldRules.field(RawField("Content-Type", type.description)))
     }
+    if let fields = description.content.fields, !content.isEmpty {
+      for field in try Self.encoding({ try fields(content) }) { head.headerFields.append(try FieldRules.field(field)) }
+    }
     for field in description.fields {
       let checked = try FieldRules.field(field)
       if checked.name == .contentType { try checkBoundary(in: checked.value) }

@@ -31,15 +31,25 @@ final class DigestStream: Sendable {
     }
   }
 
+  /// The digests of the bytes so far.
+  var digests: [FileDigest] {
+    FileDigest.Algorithm.allCases.compactMap { algorithm in
+      bytes(algorithm).flatMap { FileDigest(algorithm, $0) }
+    }
+  }
+
   /// Whether the bytes so far have a digest. `nil` if its algorithm was not computed.
   func matches(_ digest: FileDigest) -> Bool? {
-    let computed: [UInt8]? = state.withLock { state in
-      switch digest.algorithm {
+    bytes(digest.algorithm).map { digest.matches($0) }
+  }
+
+  private func bytes(_ algorithm: FileDigest.Algorithm) -> [UInt8]? {
+    state.withLock { state in
+      switch algorithm {
       case .sha256: state.sha256.map { [UInt8]($0.finalize()) }
       case .sha512: state.sha512.map { [UInt8]($0.finalize()) }
       }
     }
-    return computed.map { digest.matches($0) }
   }
 }
 #endif

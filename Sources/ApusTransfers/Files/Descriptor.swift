@@ -16,6 +16,11 @@ final class Descriptor: Sendable {
     number = try Descriptor.call(call)
   }
 
+  /// Opens a file for reading.
+  static func reading(_ path: String) throws(TransferError) -> Descriptor {
+    try Descriptor { open(path, O_RDONLY | O_CLOEXEC) }
+  }
+
   deinit {
     close(number)
   }

@@ -1,0 +1,72 @@
+#if Transfers
+import CApusZlib
+import Foundation
+import Synchronization
+
+/// An encoder of the content coding gzip (RFC 1952), on the system's zlib.
+final class Deflater: Sendable {
+  private static let gzipWindow: Int32 = 15 + 16
+  private static let memoryLevel: Int32 = 8
+  private static let outputLength = 64 << 10
+
+  /// The state of zlib, which keeps pointers into it, so that it must not move.
+  private struct Stream: ~Copyable {
+    let pointer: UnsafeMutablePointer<z_stream>
+
+    init() {
+      pointer = .allocate(capacity: 1)
+      pointer.initialize(to: z_stream())
+    }
+
+    deinit {
+      deflateEnd(pointer)
+      pointer.deinitialize(count: 1)
+      pointer.deallocate()
+    }
+  }
+
+  /// There is no memory for the encoder.
+  struct OutOfMemory: Error {}
+
+  private let stream: Mutex<Stream>
+
+  /// - Parameter level: from 1, the fastest, to 9, the smallest.
+  init(level: Int) throws {
+    let stream = Stream()
+    let status = deflateInit2_(
+      stream.pointer, Int32(min(max(level, 1), 9)), Z_DEFLATED, Self.gzipWindow, Self.memoryLevel,
+      Z_DEFAULT_STRATEGY, zlibVersion(), Int32(MemoryLayout<z_stream>.size))
+    guard status == Z_OK else { throw OutOfMemory() }
+    self.stream = Mutex(stream)
+  }
+
+  /// Encodes a piece. Returns the bytes that are complete, possibly none.
+  func encode(_ piece: Data) -> Data { deflate(piece, Z_NO_FLUSH) }
+
+  /// Ends the content. Returns the remaining bytes.
+  func finish() -> Data { deflate(Data(), Z_FINISH) }
+
+  private func deflate(_ piece: Data, _ flush: Int32) -> Data {
+    stream.withLock { stream in
+      let zlib = stream.pointer
+      var encoded = Data()
+      piece.withUnsafeBytes { source in
+        // zlib only reads from this pointer, although its type is mutable.
+        let input = UnsafeMutableRawPointer(mutating: source.baseAddress)
+        zlib.pointee.next_in = input?.assumingMemoryBound(to: Bytef.self)
+        zlib.pointee.avail_in = UInt32(source.count)
+        withUnsafeTemporaryAllocation(byteCount: Self.outputLength, alignment: 1) { target in
+          repeat {
+            zlib.pointee.next_out = target.baseAddress?.assumingMemoryBound(to: Bytef.self)
+            zlib.pointee.avail_out = UInt32(target.count)
+            CApusZlib.deflate(zlib, flush)
+            encoded.append(contentsOf: target.prefix(target.count - Int(zlib.pointee.avail_out)))
+          } while zlib.pointee.avail_out == 0
+        }
+        (zlib.pointee.next_in, zlib.pointee.next_out) = (nil, nil)
+      }
+      return encoded
+    }
+  }
+}
+#endif
