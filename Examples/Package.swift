@@ -13,6 +13,7 @@ let settings: [SwiftSetting] = [
 
 let apus = Target.Dependency.product(name: "Apus", package: "apus")
 let apusCredentials = Target.Dependency.product(name: "ApusCredentials", package: "apus")
+let apusTransfers = Target.Dependency.product(name: "ApusTransfers", package: "apus")
 let apusTesting = Target.Dependency.product(name: "ApusTesting", package: "apus")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -66,7 +67,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(name: "FriendsService", dependencies: [apus], swiftSettings: settings),
-    .target(name: "MoviesService", dependencies: [apus], swiftSettings: settings),
+    .target(name: "MoviesService", dependencies: [apus, apusTransfers], swiftSettings: settings),
     .target(name: "AccountsService", dependencies: [apus], swiftSettings: settings),
     .target(name: "NewsService", dependencies: [apus], swiftSettings: settings),
     .target(name: "AnalyticsService", dependencies: [apus], swiftSettings: settings),
@@ -80,15 +81,16 @@ let package = Package(
     .target(
       name: "Demo",
       dependencies: [
-        apus, apusCredentials, logging, "Backend", "FriendsService", "MoviesService", "AccountsService", "NewsService",
-        "AnalyticsService", "FriendsScreen", "MoviesScreen",
+        apus, apusCredentials, apusTransfers, logging, "Backend", "FriendsService", "MoviesService", "AccountsService",
+        "NewsService", "AnalyticsService", "FriendsScreen", "MoviesScreen",
       ],
       swiftSettings: settings),
     .executableTarget(name: "DemoCommand", dependencies: [apus, "Demo", argumentParser], swiftSettings: settings),
     .testTarget(
       name: "ServicesTests",
       dependencies: [
-        apus, apusCredentials, apusTesting, logging, "Backend", "FriendsService", "MoviesService", "AccountsService",
+        apus, apusCredentials, apusTransfers, apusTesting, logging, "Backend", "FriendsService", "MoviesService",
+        "AccountsService",
         "NewsService", "AnalyticsService",
       ],
       swiftSettings: settings),

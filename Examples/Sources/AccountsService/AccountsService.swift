@@ -13,6 +13,13 @@ public protocol AccountsService: Sendable {
   /// Returns the account that is signed in.
   func account() async throws(CallError) -> Account
 
+  /// Uploads an image as the user's avatar.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the image file.
+  ///   - progress: reports the progress of the upload.
+  func uploadAvatar(from path: String, progress: ProgressReporter) async throws(CallError) -> Avatar
+
   /// Signs out: first locally, then on the server. Throws if the call to the server fails.
   func signOut() async throws(CallError)
 }

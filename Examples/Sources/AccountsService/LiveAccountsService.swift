@@ -22,7 +22,7 @@ extension Authentication {
 /// let accounts = LiveAccountsService(client: client, credentials: tokens)
 /// ```
 public struct LiveAccountsService: AccountsService {
-  private let client: Client
+  let client: Client
   private let credentials: any RefreshableCredentialsStore
 
   /// Creates the service.

@@ -90,6 +90,9 @@ public final class Backend: Sendable {
     await run.value
   }
 
+  /// Returns the bytes of a film's file, to compare with a download.
+  public static func filmContent(_ id: Int64) -> [UInt8] { FilmContentRoutes.content(of: id) }
+
   /// Returns the fingerprint by which the log identifies a secret, so that clients recognise their own credentials.
   public static func fingerprint(of secret: String) -> String { Redaction.fingerprint(of: secret) }
 }
@@ -120,6 +123,13 @@ extension Backend {
     public var held = HeldResponses()
     /// Loses selected responses after the work is done. Default: loses none.
     public var lost = LostResponses()
+    /// Closes connections in the middle of selected responses. Default: closes none.
+    public var cut = CutResponses()
+    /// The avatars; other backends can serve the same. Default: none.
+    public var avatars = Avatars()
+    /// The address of the server in the avatars' URLs, for example of another backend with the same avatars. Default:
+    /// `nil`, the address that the client uses.
+    public var avatarAddress: String?
     /// scrypt's N for new passwords, a power of two.
     ///
     /// The default takes 16 MiB and, in a debug build, a third of a second for each sign-up and sign-in. Tests use 2.

@@ -55,6 +55,9 @@ public enum Demo {
       title: "Tokens", summary: "refresh, a late response, idempotency, an expired session",
       scenes: [RefreshScene(), LateResponseScene(), LostResponseScene(), ExpiredSessionScene()]),
     Chapter(
+      title: "Transfers", summary: "an avatar, a resumed download, a live feed, a stored position",
+      scenes: [AvatarScene(), DownloadScene(), ActivityScene(), StoredPositionScene()]),
+    Chapter(
       title: "Failures", summary: "timeouts, deadlines, retries, a circuit breaker, malformed responses",
       scenes: [
         StalledServerScene(), DeadlineScene(), RetryScene(), CircuitBreakerScene(), MalformedResponseScene(),

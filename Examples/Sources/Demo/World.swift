@@ -17,6 +17,8 @@ struct World: Sendable {
   let production: Server
   /// A server for analytics only.
   let analytics: Server
+  /// A server for images only, which serves the avatars of the unstable server.
+  let cdn: Server
   /// A server with access tokens that expire after three seconds, and with faults and outages.
   let unstable: Server
   /// The controls of the unstable server's misbehaviour.
@@ -41,18 +43,19 @@ struct World: Sendable {
   /// The lifetime of the unstable server's access tokens.
   static let tokenLifetime = Duration.seconds(3)
 
-  var servers: [Server] { [qa, staging, production, analytics, unstable] }
+  var servers: [Server] { [qa, staging, production, analytics, cdn, unstable] }
 
   init(_ options: DemoOptions, stage: Stage) async throws {
     let faults = FaultControls()
     var backends: [Backend] = []
     var servers: [String: Server] = [:]
     let running = ["staging": options.stagingURL, "production": options.productionURL].compactMapValues(\.self)
-    for name in ["qa", "staging", "production", "analytics", "unstable"] {
+    for name in ["qa", "staging", "production", "analytics", "cdn", "unstable"] {
       if let address = running[name] {
         servers[name] = try await Server.running(name, at: address, apiKey: options.apiKey)
       } else {
-        let settings = Self.settings(name, options, faults)
+        var settings = Self.settings(name, options, faults)
+        if name == "unstable" { settings.avatarAddress = servers["cdn"]?.address }
         let backend = try await Backend.start(settings)
         backends.append(backend)
         servers[name] = Server(
@@ -68,7 +71,7 @@ struct World: Sendable {
     self.backends = backends
     runAgain = options.runAgain
     (qa, staging, production) = (try server("qa"), try server("staging"), try server("production"))
-    (analytics, unstable) = (try server("analytics"), try server("unstable"))
+    (analytics, cdn, unstable) = (try server("analytics"), try server("cdn"), try server("unstable"))
     app = try Client(baseURL: staging.url()) { $0.apply(.app) }
     app.use(staging.client.environment)
     accounts = LiveAccountsService(client: staging.client, credentials: staging.tokens)
@@ -93,11 +96,13 @@ struct World: Sendable {
     settings.apiKey = "\(name)-key"
     settings.latency = options.latency
     settings.passwordHashRounds = options.passwordHashRounds
+    if name == "cdn" || name == "unstable" { settings.avatars = faults.avatars }
     if name == "unstable" {
       settings.tokenLifetime = tokenLifetime
       settings.now = { faults.clock.now }
       settings.held = faults.held
       settings.lost = faults.lost
+      settings.cut = faults.cut
     }
     return settings
   }
@@ -113,11 +118,13 @@ struct World: Sendable {
   }
 }
 
-/// The controls of the unstable server: its clock, and its held and lost responses.
+/// The controls of the unstable server: its clock, its held, lost and cut responses, and its avatars.
 struct FaultControls: Sendable {
   let clock = AdvancingClock()
   let held = HeldResponses()
   let lost = LostResponses()
+  let cut = CutResponses()
+  let avatars = Avatars()
 }
 
 /// The system's time of day plus an offset, so that tokens expire without a wait.

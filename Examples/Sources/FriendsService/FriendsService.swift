@@ -22,4 +22,14 @@ public protocol FriendsService: Sendable {
 
   /// Returns the groups in use, sorted by name.
   func categories() async throws(CallError) -> [FriendCategory]
+
+  /// Returns the friends' activities as they happen, from now until the loop ends.
+  func activity() -> any AsyncSequence<Activity, CallError> & Sendable
+
+  /// Returns the pages of friends of friends, each with the position of the next page.
+  ///
+  /// - Parameter position: a stored position to begin at; `nil` for the first page.
+  func friendsOfFriends(
+    from position: PagePosition?
+  ) -> any AsyncSequence<PositionedPage<FriendsOfFriends>, CallError> & Sendable
 }

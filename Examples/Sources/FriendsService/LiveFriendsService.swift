@@ -2,7 +2,7 @@ public import Apus
 
 /// The friends on a client's server.
 public struct LiveFriendsService: FriendsService {
-  private let client: Client
+  let client: Client
 
   /// Creates the service. The client has the server's address and the user's credentials.
   public init(client: Client) {

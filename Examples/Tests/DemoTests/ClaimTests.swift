@@ -8,7 +8,8 @@ import Testing
 @Suite struct ClaimTests {
   /// Rows decoded from the log's JSON. Each row has one more request at work than the row before.
   private func rows(_ items: String...) throws -> [LoggedExchange] {
-    let common = #""sequence":1,"connection":1,"time":"2026-01-01T00:00:00Z","duration_milliseconds":1"#
+    let common =
+      #""sequence":1,"connection":1,"time":"2026-01-01T00:00:00Z","duration_milliseconds":1,"field_names":[]"#
     let list = items.enumerated().map { "{\(common),\"at_work\":\($0 + 1),\($1)}" }.joined(separator: ",")
     return try LoggedExchange.rows(from: Data(#"{"items":[\#(list)]}"#.utf8))
   }

@@ -54,6 +54,9 @@ import Testing
       "video-rows", "movies-qa", "movies-staging", "movies-production", "key-qa", "key-staging", "key-production",
       "request-log", "log-secrets", "headlines", "duplicate-id", "envelope", "after-restart", "encrypted-file",
       "restored-account", "no-session-left", "accounts-token", "analytics-key", "redirect-credentials",
+      "avatar", "avatar-token", "avatar-image", "avatar-secrets", "avatar-bytes", "upload-progress", "download",
+      "download-range", "download-repeated", "download-file", "activity", "last-event", "activity-once",
+      "resumed-pages", "no-page-twice", "all-people",
     ]
     for name in names {
       #expect(ending.output.contains("✓ \(name) "), "\(name)")

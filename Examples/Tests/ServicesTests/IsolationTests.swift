@@ -9,7 +9,7 @@ import Testing
 
   private static let allowed: [String: Set<String>] = [
     "FriendsService": ["Apus"],
-    "MoviesService": ["Apus"],
+    "MoviesService": ["Apus", "ApusTransfers"],
     "AccountsService": ["Apus"],
     "NewsService": ["Apus"],
     "AnalyticsService": ["Apus"],

@@ -18,6 +18,9 @@ extension FriendStore {
     }
   }
 
+  /// Returns the first names of new accounts' friends.
+  static func seededNames(_ count: Int) -> [String] { (0..<count).map { seeded($0).name } }
+
   /// The list lengths are coprime, so every pair of names is used once before any repeats.
   private static func seeded(_ index: Int) -> (name: String, email: String, category: String?) {
     let first = firstNames[index % firstNames.count]

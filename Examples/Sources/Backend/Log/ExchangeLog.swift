@@ -130,6 +130,12 @@ public struct LoggedExchange: Codable, Equatable, Sendable, Identifiable {
   public let credential: String?
   /// The start of the SHA-256 of the request's `Idempotency-Key`.
   public let idempotencyKey: String?
+  /// The request's `Range`.
+  public let range: String?
+  /// The request's `Last-Event-ID`.
+  public let lastEvent: String?
+  /// The names of the request's fields (headers), in lower case and sorted.
+  public let fieldNames: [String]
   /// The number of requests at work when this one arrived, itself included. A request is at work until its response
   /// starts.
   public let atWork: Int

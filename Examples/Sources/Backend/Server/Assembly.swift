@@ -20,7 +20,7 @@ struct Assembly {
     return Application(
       responder: ExchangeResponder(
         router: routes.responder(), connections: connections, latency: options.latency, held: options.held,
-        lost: options.lost),
+        lost: options.lost, cut: options.cut),
       server: RecordedServer(connections: connections, log: log, now: options.now).builder,
       configuration: ApplicationConfiguration(
         address: .hostname("127.0.0.1", port: options.port), serverName: options.name),
@@ -42,8 +42,11 @@ struct Assembly {
     InfoRoutes(name: options.name, films: films, latency: options.latency).add(to: &routes)
     AccountRoutes(accounts: accounts, gatekeeper: gatekeeper).add(to: &routes)
     FriendRoutes(friends: FriendStore(database: database, now: options.now), gatekeeper: gatekeeper).add(to: &routes)
+    SocialRoutes(gatekeeper: gatekeeper).add(to: &routes)
+    AvatarRoutes(avatars: options.avatars, address: options.avatarAddress, gatekeeper: gatekeeper).add(to: &routes)
     MovieRoutes(films: films, apiKey: options.apiKey).add(to: &routes)
     PosterRoutes(films: films).add(to: &routes)
+    FilmContentRoutes(films: films).add(to: &routes)
     FaultRoutes(flakyAttempts: FlakyAttempts()).add(to: &routes)
     NewsRoutes().add(to: &routes)
     EventRoutes(database: database, apiKey: options.apiKey).add(to: &routes)

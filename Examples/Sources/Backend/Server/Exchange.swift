@@ -23,7 +23,10 @@ final class Exchange: Sendable {
         userAgent: head.headerFields[.userAgent],
         requestContentLength: head.headerFields[.contentLength].flatMap(Int.init),
         credential: Redaction.credential(fields: head.headerFields, query: query),
-        idempotencyKey: IdempotencyKey.fingerprint(in: head.headerFields), atWork: atWork)
+        idempotencyKey: IdempotencyKey.fingerprint(in: head.headerFields),
+        range: head.headerFields[.range],
+        lastEvent: HTTPField.Name("Last-Event-ID").flatMap { head.headerFields[$0] },
+        fieldNames: Set(head.headerFields.map(\.name.canonicalName)).sorted(), atWork: atWork)
     }
   }
 
@@ -62,14 +65,15 @@ final class Exchange: Sendable {
   }
 }
 
-/// The responder in front of the router: finds the connection, adds latency, holds or drops the response, and logs
-/// it.
+/// The responder in front of the router: finds the connection, adds latency, holds, drops or cuts the response, and
+/// logs it.
 struct ExchangeResponder<Router: HTTPResponder<BackendContext>>: HTTPResponder {
   let router: Router
   let connections: Connections
   let latency: Duration
   let held: HeldResponses
   let lost: LostResponses
+  let cut: CutResponses
 
   func respond(to request: Request, context: BackendContext) async throws -> Response {
     var context = context
@@ -81,6 +85,7 @@ struct ExchangeResponder<Router: HTTPResponder<BackendContext>>: HTTPResponder {
     let subject = "\(request.method.rawValue) \(request.uri.path)"
     await held.pass(subject)
     if lost.takes(subject) { response = Problem(.badGateway, "The response was lost.").response() }
+    response = cut.applied(to: response, of: subject)
     // A client would read content after a response to HEAD as the next response.
     if request.method == .head { response = response.createHeadResponse() }
     // Before the head is written, so that a client with the response finds its status in the log.

@@ -28,6 +28,9 @@ struct RecordedServer: Sendable {
             // client has left, although the connection may not know yet.
             exchange?.responding(status: 400, contentLength: 0)
             throw error
+          } catch let error as ConnectionCut {
+            exchange?.ended()
+            throw error
           } catch {
             exchange?.clientLeft()
             throw error

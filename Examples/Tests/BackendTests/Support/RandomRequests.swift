@@ -16,7 +16,9 @@ struct RandomRequests {
   private static let paths = [
     "/accounts", "/accounts/me", "/sessions", "/sessions/refresh", "/sessions/revoke", "/friends", "/friends/1",
     "/friends/1/category", "/friends/categories", "/3/movie/popular", "/3/movie/32710", "/3/search/movie", "/__log",
-    "/faults/flaky", "/faults/redirect", "/t/p/w185/32710.svg", "/news", "/news/1", "/events", "/",
+    "/faults/flaky", "/faults/redirect", "/t/p/w185/32710.svg", "/news", "/news/1", "/events", "/", "/avatars",
+    "/avatars/1", "/films/32710.mp4",
+    "/friends/of-friends",
   ]
   private static let names = ["page", "per_page", "category", "query", "api_key", "after", "count", "key", "", "%zz"]
   private static let values = [

@@ -75,7 +75,8 @@ struct Wire {
     return buffer.readBytes(length: count) ?? []
   }
 
-  private mutating func text(through end: String) async throws -> String {
+  /// Reads up to and including a text.
+  mutating func text(through end: String) async throws -> String {
     let end = Array(end.utf8)
     while true {
       let view = buffer.readableBytesView
