@@ -16,6 +16,8 @@ final class TransferProcess {
     let own = try #require(bundle ?? Bundle.main.executableURL)
     process.executableURL = own.deletingLastPathComponent().appending(path: "TransfersWorker")
     process.arguments = arguments
+    // Killed while it writes its profile, the program would leave one that cannot be merged.
+    process.environment = ProcessInfo.processInfo.environment.merging(["LLVM_PROFILE_FILE": "/dev/null"]) { $1 }
     process.standardOutput = output
     try process.run()
   }
