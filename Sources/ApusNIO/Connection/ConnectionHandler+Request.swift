@@ -159,24 +159,32 @@ extension ConnectionHandler {
     guard self.exchange === exchange, let context else {
       return waiter.resume(returning: false)
     }
-    outbound.clear()
-    if exchange.request.encoder.framing == .chunked {
-      RequestEncoder.beginChunk(piece.count, into: &outbound)
-      piece.write(to: &outbound)
-      RequestEncoder.endChunk(into: &outbound)
-    } else {
-      piece.write(to: &outbound)
-    }
     let wasEmpty = state.unsent == 0
-    state.wrote(outbound.readableBytes)
     outgoing.written += Int64(piece.count)
-    flushOutbound()
+    if case .buffer(let buffer) = piece, exchange.request.encoder.framing != .chunked {
+      // Not copied.
+      state.wrote(buffer.readableBytes)
+      context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+    } else {
+      frame(piece, of: exchange)
+      state.wrote(outbound.readableBytes)
+      flushOutbound()
+    }
     guard self.exchange === exchange else { return waiter.resume(returning: false) }
     // A piece queued behind others does not restart their time limit.
     if wasEmpty { restartTimeout() }
     measureLater()
     guard !context.channel.isWritable else { return waiter.resume(returning: true) }
     outgoing.sender = waiter
+  }
+
+  /// Copies a piece, framed, for the next write.
+  private func frame(_ piece: ContentPiece, of exchange: Exchange) {
+    outbound.clear()
+    let isChunked = exchange.request.encoder.framing == .chunked
+    if isChunked { RequestEncoder.beginChunk(piece.count, into: &outbound) }
+    piece.write(to: &outbound)
+    if isChunked { RequestEncoder.endChunk(into: &outbound) }
   }
 
   /// Resumes the upload, because the socket has accepted enough of the written bytes.
