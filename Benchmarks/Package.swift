@@ -57,9 +57,17 @@ let package = Package(
       dependencies: [
         "Measuring",
         .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
+        .product(name: "ApusTransfers", package: "apus"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "Streams",
+      dependencies: [
+        "Measuring", .product(name: "Apus", package: "apus"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
   ],

@@ -1,5 +1,6 @@
 import Apus
 import ApusNIO
+import ApusTransfers
 import AsyncHTTPClient
 import Foundation
 import NIOCore
@@ -9,8 +10,20 @@ import NIOHTTP1
 /// A contender: an HTTP client that makes the same calls.
 protocol Contender: Sendable {
   func small() async throws -> Small
-  func download(to path: String) async throws
+  func download(to path: String, by way: Download) async throws
   func upload(_ path: String) async throws
+  /// Uploads a file as the only part of multipart content.
+  func multipart(_ path: String) async throws
+}
+
+/// A way to download a file.
+enum Download: String {
+  /// With the library's own means: `FileDownloadDelegate`, or `withResponse` and plain writes.
+  case down
+  /// With plain writes of each piece, or `Client.download`.
+  case file
+  /// The same, flushed to the disk. `Client.download` always flushes.
+  case flushed
 }
 
 /// Plain async-http-client with a decoder.
@@ -18,8 +31,13 @@ struct Raw: Contender {
   private let base: String
   private let client = HTTPClient.shared
   private let decoder = JSONDecoder()
+  /// The size of the pieces of a file that is uploaded.
+  private let pieceSize: Int
 
-  init(port: Int) { base = "http://127.0.0.1:\(port)" }
+  init(port: Int, pieceSize: Int = 256 << 10) {
+    base = "http://127.0.0.1:\(port)"
+    self.pieceSize = pieceSize
+  }
 
   func small() async throws -> Small {
     var request = HTTPClientRequest(url: "\(base)/users/7")
@@ -30,19 +48,47 @@ struct Raw: Contender {
     return try decoder.decode(Small.self, from: content)
   }
 
-  func download(to path: String) async throws {
+  func download(to path: String, by way: Download) async throws {
+    guard way == .down else { return try await downloadPieces(to: path, flushing: way == .flushed) }
     let delegate = try FileDownloadDelegate(path: path)
     let request = try HTTPClient.Request(url: "\(base)/big")
     _ = try await client.execute(request: request, delegate: delegate).get()
   }
 
   func upload(_ path: String) async throws {
-    let pieces = try FilePieces(path: path)
+    try await send(try FilePieces(path: path, of: pieceSize))
+  }
+
+  func multipart(_ path: String) async throws {
+    let boundary = "apus-0123456789abcdef0123456789abcdef"
+    let head = """
+      --\(boundary)\r
+      Content-Disposition: form-data; name="file"; filename="big"\r
+      Content-Type: application/octet-stream\r
+      \r\n
+      """
+    let content = try FilePieces(
+      path: path, of: pieceSize, head: head, tail: "\r\n--\(boundary)--\r\n")
+    try await send(content, mediaType: "multipart/form-data; boundary=\(boundary)")
+  }
+
+  private func send(_ content: FilePieces, mediaType: String = "application/octet-stream") async throws {
     var request = HTTPClientRequest(url: "\(base)/up")
     request.method = .PUT
-    request.body = .stream(pieces, length: .known(pieces.length))
+    request.headers.add(name: "Content-Type", value: mediaType)
+    request.body = .stream(content, length: .known(content.length))
     let response = try await client.execute(request, timeout: .seconds(60))
     _ = try await response.body.collect(upTo: 1 << 20)
+  }
+
+  private func downloadPieces(to path: String, flushing: Bool) async throws {
+    let response = try await client.execute(HTTPClientRequest(url: "\(base)/big"), timeout: .seconds(60))
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    defer { close(file) }
+    for try await piece in response.body {
+      try piece.withUnsafeReadableBytes { try writeAll($0, to: file) }
+    }
+    if flushing, fsync(file) != 0 { throw Unexpected() }
   }
 }
 
@@ -60,24 +106,34 @@ struct Typed: Contender {
     try await api.send(Request<Small>.get("/users/\(7)"))
   }
 
-  func download(to path: String) async throws {
+  func download(to path: String, by way: Download) async throws {
+    guard way == .down else {
+      _ = try await api.download("/big", to: path, options: DownloadOptions(replacesExisting: true))
+      return
+    }
     try await api.withResponse(to: Request<Content>.get("/big")) { response in
       let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
       defer { close(file) }
       while let piece = try await response.next() {
-        try piece.withUnsafeBytes { bytes in
-          var written = 0
-          while written < bytes.count {
-            let count = write(file, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-            guard count > 0 else { throw Unexpected() }
-            written += count
-          }
-        }
+        try piece.withUnsafeBytes { try writeAll($0, to: file) }
       }
     }
   }
 
   func upload(_ path: String) async throws {
     try await api.send(Request<Void>.put("/up", content: .file(path)))
+  }
+
+  func multipart(_ path: String) async throws {
+    try await api.send(Request<Void>.put("/up", content: .multipart([.file("file", at: path)])))
+  }
+}
+
+private func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws {
+  var written = 0
+  while written < bytes.count {
+    let count = write(file, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+    guard count > 0 else { throw Unexpected() }
+    written += count
   }
 }

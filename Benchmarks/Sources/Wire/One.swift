@@ -5,18 +5,24 @@ import Measuring
 
 /// A single operation in a separate process, which prints its cost.
 enum One {
-  /// `NAME` is `raw` or `apus`; `WHAT` is `small`, `down` or `up`.
+  /// `NAME` is `raw` or `apus`; a path, and the KiB of the pieces of an upload with `raw`, may follow. `WHAT` is `small`, `up`, `multipart` or a way to download.
   static func run(_ arguments: [String]) async throws {
     guard arguments.count >= 3, let port = Int(arguments[2]) else { return }
-    let contender: any Contender = arguments[0] == "raw" ? Raw(port: port) : try Typed(port: port)
+    let pieceSize = (arguments.count > 4 ? Int(arguments[4]) ?? 256 : 256) << 10
+    let contender: any Contender =
+      arguments[0] == "raw" ? Raw(port: port, pieceSize: pieceSize) : try Typed(port: port)
     let start = ContinuousClock.now
     switch arguments[1] {
-    case "down": try await contender.download(to: arguments[3])
+    case "small": _ = try await contender.small()
     case "up": try await contender.upload(arguments[3])
-    default: _ = try await contender.small()
+    case "multipart": try await contender.multipart(arguments[3])
+    case let way:
+      guard let way = Download(rawValue: way) else { throw Unexpected() }
+      try await contender.download(to: arguments[3], by: way)
     }
     let seconds = start.duration(to: .now).microseconds / 1e6
-    print("\(seconds) \(Used.now.peak)")
+    let used = Used.now
+    print("\(seconds) \(used.peak) \(used.processor / 1e6)")
   }
 
   /// The cost of an operation in its process.
@@ -25,6 +31,8 @@ enum One {
     let seconds: Double
     /// The peak memory in MiB.
     let peak: Double
+    /// The processor time of the process in seconds.
+    let processor: Double
     /// The seconds from the start of the process to its end.
     let whole: Double
   }
@@ -36,11 +44,12 @@ enum One {
     }
   }
 
-  private static func measured(_ arguments: [String]) throws -> Figures {
+  static func measured(_ arguments: [String]) throws -> Figures {
     let start = ContinuousClock.now
     let figures = try figures(of: ["one"] + arguments)
-    guard figures.count == 2 else { throw Unexpected() }
-    return Figures(seconds: figures[0], peak: figures[1], whole: start.duration(to: .now).microseconds / 1e6)
+    guard figures.count == 3 else { throw Unexpected() }
+    return Figures(
+      seconds: figures[0], peak: figures[1], processor: figures[2], whole: start.duration(to: .now).microseconds / 1e6)
   }
 
   /// Runs this program with other arguments. Returns the figures that it prints.

@@ -1,22 +1,14 @@
 import Foundation
 import Measuring
 
-/// Download and upload of a large file, each in a separate process to measure its peak memory.
+/// Upload of a large file to nginx, each in a separate process to measure its peak memory.
 enum Transfers {
   static func compare(mebibytes: Int, runs: Int) async throws {
     let server = try Nginx(mebibytes: mebibytes)
     defer { server.stop() }
-    let files = server.folder.appending(path: "files")
-    for (what, path) in [("down", "\(server.folder.path)/got"), ("up", files.appending(path: "big").path)] {
-      let rows = try await One.compared(runs, [what, "\(server.port)", path])
-      let size = Double(mebibytes) * 1.048576
-      print("\(mebibytes) MiB \(what): \(runs) interleaved runs; median [lowest, highest]")
-      report("async-http-client, MB/s", rows.map { size / $0.raw.seconds }, digits: 0)
-      report("Apus, MB/s", rows.map { size / $0.apus.seconds }, digits: 0)
-      report("  ratio", rows.map { $0.raw.seconds / $0.apus.seconds })
-      report("async-http-client, peak MiB", rows.map(\.raw.peak), digits: 1)
-      report("Apus, peak MiB", rows.map(\.apus.peak), digits: 1)
-    }
+    let path = server.folder.appending(path: "files/big").path
+    let rows = try await One.compared(runs, ["up", "\(server.port)", path])
+    Uploads.report(rows, "\(mebibytes) MiB up through nginx", size: Double(mebibytes) * 1.048576)
   }
 }
 

@@ -1,0 +1,1 @@
+../../../../Sources/ApusCore/Streams/ByteSearch.swift
