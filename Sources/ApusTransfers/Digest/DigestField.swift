@@ -28,8 +28,7 @@ enum DigestField: String {
   }
 }
 
-/// A reader of a structured field of type dictionary (RFC 9651 §4.2.2) that keeps the members whose value is a byte
-/// sequence and skips all others.
+/// A reader of a structured field of type dictionary (RFC 9651 §4.2.2) that keeps byte sequences and integers.
 struct DictionaryReader {
   private var rest: Substring.UTF8View
 
@@ -37,18 +36,25 @@ struct DictionaryReader {
   /// with the same key counts.
   static func byteSequences(in text: String) -> [String: [UInt8]]? {
     var reader = DictionaryReader(rest: text.utf8[...])
-    return reader.members()
+    return reader.members()?.compactMapValues { if case .bytes(let bytes) = $0 { bytes } else { nil } }
   }
 
-  private mutating func members() -> [String: [UInt8]]? {
-    var members: [String: [UInt8]] = [:]
+  /// Returns the integers by their keys, or `nil` if the text is not a dictionary. The last of several members with the
+  /// same key counts.
+  static func integers(in text: String) -> [String: Int64]? {
+    var reader = DictionaryReader(rest: text.utf8[...])
+    return reader.members()?.compactMapValues { if case .integer(let number) = $0 { number } else { nil } }
+  }
+
+  private mutating func members() -> [String: Value]? {
+    var members: [String: Value] = [:]
     skip { $0 == UInt8(ascii: " ") }
     while !rest.isEmpty {
       guard let key = key() else { return nil }
       members[key] = nil
       if take("=") {
         guard let value = value() else { return nil }
-        if case .bytes(let bytes) = value { members[key] = bytes }
+        members[key] = value
       }
       guard skipParameters() else { return nil }
       skipSpace()
@@ -63,6 +69,8 @@ struct DictionaryReader {
 
   private enum Value {
     case bytes([UInt8])
+    /// At most 15 digits (RFC 9651 §3.3.1).
+    case integer(Int64)
     case other
   }
 
@@ -87,7 +95,8 @@ struct DictionaryReader {
       // An integer, a decimal, a token, a Boolean or a date.
       let word = rest.prefix { !Self.endsItem($0) }
       rest = rest.dropFirst(word.count)
-      return word.isEmpty ? nil : .other
+      if word.isEmpty { return nil }
+      return word.count <= 16 ? Int64(Substring(word)).map { .integer($0) } ?? .other : .other
     }
   }
 

@@ -4,7 +4,8 @@ import ApusCore
 extension TransferError {
   /// The cause of a failed exchange.
   init(of error: CallError) {
-    self = error.transfer ?? TransferError(.interrupted, underlying: error.underlying)
+    let reason: Reason = error.underlying is ContentChanged ? .contentChanged : .interrupted
+    self = error.transfer ?? TransferError(reason, underlying: error.underlying)
   }
 }
 

@@ -26,11 +26,20 @@ struct ContentWriter {
     let clock: any MonotonicClock
   }
 
+  /// The account of the written bytes.
+  enum Account {
+    /// The download cannot be resumed.
+    case none
+    /// The bytes are the first ones of the file. The record is written at checkpoints.
+    case prefix(DownloadRecord)
+    /// The bytes are one of several ranges, in a slot of the log.
+    case range(RangeLog, slot: Int)
+  }
+
   private let means: Means
   /// The digests over the written bytes.
   private let digests: [DigestStream]
-  /// The record to write at checkpoints. `nil`: the download cannot be resumed.
-  private let record: DownloadRecord?
+  private let account: Account
   private var gathered = Data()
   /// The offset after the gathered bytes.
   private(set) var offset: Int64
@@ -41,10 +50,10 @@ struct ContentWriter {
   private var checkpoint: FileWork<Void>?
   private var lastCheckpoint: Int64
 
-  init(_ means: Means, from offset: Int64, digests: [DigestStream], record: DownloadRecord?) {
+  init(_ means: Means, from offset: Int64, digests: [DigestStream], account: Account) {
     self.means = means
     self.digests = digests.filter(\.isNeeded)
-    self.record = record
+    self.account = account
     (self.offset, written, lastCheckpoint) = (offset, offset, offset)
     lastWrite = means.clock.now
   }
@@ -85,7 +94,7 @@ struct ContentWriter {
 
   private mutating func startWrite(of bytes: Data) async throws(TransferError) {
     try await awaitWrite()
-    let (file, digests, start) = (means.file, digests, written)
+    let (file, digests, account, start) = (means.file, digests, account, written)
     lastWrite = means.clock.now
     let work = means.queues.writes.start { () throws(TransferError) in
       let result = bytes.withUnsafeBytes { buffer in
@@ -95,6 +104,7 @@ struct ContentWriter {
         }
       }
       try result.get()
+      if case .range(let log, let slot) = account { try log.add(start..<start + Int64(bytes.count), to: slot) }
     }
     write = (start + Int64(bytes.count), work)
   }
@@ -113,7 +123,7 @@ struct ContentWriter {
       checkpoint = nil
       try await running.value
     }
-    guard var record, written - lastCheckpoint >= Self.checkpointInterval else { return }
+    guard case .prefix(var record) = account, written - lastCheckpoint >= Self.checkpointInterval else { return }
     lastCheckpoint = written
     record.durable = written
     let file = means.file

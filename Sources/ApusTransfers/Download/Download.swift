@@ -5,29 +5,40 @@ import HTTPTypes
 /// A download in progress: sends the requests that its ``DownloadState`` selects, and writes what arrives.
 struct Download<Value: Sendable> {
   /// The step after an exchange.
-  private enum Outcome {
+  enum Outcome {
     case complete(HTTPResponse)
     case next
+    /// Several ranges were requested at once, and have ended.
+    case split(ParallelDownload<Value>)
   }
 
-  private let client: Client
-  private let request: Request<Value>
-  private let options: DownloadOptions
-  private let source: DownloadSource
-  private let file: PartialFile
-  private let queues: ContentWriter.Queues
-  private var state: DownloadState
-  private var progress: ProgressCount
+  let client: Client
+  let request: Request<Value>
+  let options: DownloadOptions
+  let source: DownloadSource
+  let file: PartialFile
+  let queues: ContentWriter.Queues
+  var state: DownloadState
+  var progress: ProgressCount
   /// The digests over all written bytes.
-  private var digests = DigestStream([])
+  var digests = DigestStream([])
   /// The number of bytes that an earlier download had left and that are still used.
-  private var resumed: Int64
+  var resumed: Int64
+  /// The bytes that are there, if there are gaps between them.
+  var gapped: ByteRanges?
+  /// The maximum number of ranges that are requested at once.
+  var laneLimit: Int
+  /// The ranges that are requested at once, and where their other lanes are started. `nil`: there is one.
+  var lanes: ParallelDownload<Value>?
+  var start: AsyncStream<ParallelDownload<Value>>.Continuation?
 
   init(
     _ client: Client, _ request: Request<Value>, _ opened: OpenedDownload, _ progress: @escaping ProgressCount.Report
   ) {
     (self.client, self.request, options, source) = (client, request, opened.options, opened.source)
-    (file, queues, state, resumed) = (opened.file, opened.queues, opened.state, opened.state.kept)
+    (file, queues, state, gapped) = (opened.file, opened.queues, opened.state, opened.gapped)
+    resumed = opened.gapped?.count ?? opened.state.kept
+    laneLimit = request.permitsSiblings ? min(max(opened.options.parallelRanges, 1), Self.mostLanes) : 1
     self.progress = ProgressCount(progress)
   }
 
@@ -46,24 +57,28 @@ struct Download<Value: Sendable> {
         try await prepareContinuation(after: error)
         continue
       }
-      if case .complete(let head) = outcome { return try await finish(head) }
+      switch outcome {
+      case .complete(let head): return try await finish(head)
+      case .next: continue
+      case .split(let lanes): if let head = try await end(lanes) { return try await finish(head) }
+      }
     }
   }
 
   // MARK: Exchanges
 
   private mutating func exchange() async throws(CallError) -> Outcome {
-    let (client, request) = (client, rangedRequest())
-    return try await client.withResponse(to: request) { response in try await receive(&response) }
+    if laneLimit > 1 || gapped != nil { return try await exchangeInParallel() }
+    return try await exchangeOnce()
   }
 
-  private mutating func rangedRequest() -> Request<Value> {
-    var request = request
-    if !request.setsCoding { request = request.field("Accept-Encoding", "identity") }
-    guard case .rest(let offset, let validator) = state.next() else { return request }
-    let acceptance = request.acceptance
-    return request.field("Range", "bytes=\(offset)-").field("If-Range", validator)
-      .accepting(StatusAcceptance { $0 == 416 || acceptance.contains($0) })
+  mutating func exchangeOnce() async throws(CallError) -> Outcome {
+    var request = request.identity
+    if case .rest(let offset, let validator) = state.next() {
+      request = request.range("\(offset)-", ifRange: validator)
+    }
+    let client = client
+    return try await client.withResponse(to: request) { response in try await receive(&response) }
   }
 
   private mutating func receive(_ response: inout StreamedResponse) async throws -> Outcome {
@@ -71,12 +86,16 @@ struct Download<Value: Sendable> {
     case .restart(let length):
       try await checkSpace(for: length, emptying: true)
       try await restart()
+      if let lanes = try await split(response.head, until: length) { return try await write(&response, on: lanes, nil) }
       return try await write(&response, with: nil)
     case .append(let offset, let length):
       try await checkSpace(for: length, emptying: false)
       progress.reach(offset, of: state.representation?.total)
-      let digests = DigestField.content.digests(in: response.head.headerFields)
-      return try await write(&response, with: PartDigests(digests))
+      let part = PartDigests(DigestField.content.digests(in: response.head.headerFields))
+      if let lanes = try await split(response.head, until: offset + length) {
+        return try await write(&response, on: lanes, part)
+      }
+      return try await write(&response, with: part)
     case .complete: return .complete(response.head)
     case .startOver: return .next
     case .fail(let reason): throw TransferError(reason)
@@ -87,7 +106,7 @@ struct Download<Value: Sendable> {
   private mutating func write(_ response: inout StreamedResponse, with part: PartDigests?) async throws -> Outcome {
     let means = ContentWriter.Means(file: file, queues: queues, clock: client.runtime.clock)
     let streams = [digests] + (part.map { [$0.stream] } ?? [])
-    var writer = ContentWriter(means, from: state.kept, digests: streams, record: record)
+    var writer = ContentWriter(means, from: state.kept, digests: streams, account: record.map { .prefix($0) } ?? .none)
     do {
       while let piece = try await response.next() {
         guard state.permits(writer.offset + Int64(piece.count)) else { throw TransferError(.wrongLength) }
@@ -118,13 +137,13 @@ struct Download<Value: Sendable> {
   // MARK: Files
 
   /// The record of the bytes that are there, or `nil` if no other call could continue from them.
-  private var record: DownloadRecord? {
+  var record: DownloadRecord? {
     guard state.isResumable, let representation = state.representation else { return nil }
     return DownloadRecord(representation, of: source, durable: 0, boot: BootSession.current)
   }
 
   /// - Parameter emptying: whether the bytes that are there are removed first.
-  private func checkSpace(for length: Int64?, emptying: Bool) async throws(TransferError) {
+  func checkSpace(for length: Int64?, emptying: Bool) async throws(TransferError) {
     guard let length else { return }
     let file = file
     try await queues.writes.run { () throws(TransferError) in
@@ -146,6 +165,8 @@ struct Download<Value: Sendable> {
   }
 
   private mutating func hashKeptBytes() async throws(TransferError) {
+    // Ranges do not arrive in order. The complete file is hashed at the end.
+    guard laneLimit == 1, gapped == nil else { return }
     digests = DigestStream(neededDigests.map(\.algorithm))
     try await file.hash(with: digests, upTo: state.kept, on: queues.writes)
   }
@@ -197,8 +218,11 @@ struct Download<Value: Sendable> {
   }
 
   /// Makes the bytes that are there safe, or removes them if they are useless, and returns the error with their number.
-  private func settle(_ error: TransferError) async -> TransferError {
+  func settle(_ error: TransferError) async -> TransferError {
     let (file, total) = (file, state.representation?.total)
+    if let log = lanes?.log { return await settle(error, log) }
+    // The record describes them.
+    if let gapped { return error.keeping(gapped.count, of: total) }
     guard error.reason != .digestMismatch, !file.hasLostContent, state.kept > 0, var record else {
       _ = try? await queues.writes.run { file.remove() }
       return error.keeping(0, of: total)
@@ -210,7 +234,7 @@ struct Download<Value: Sendable> {
   }
 
   /// Creates the error of a download that failed outside its exchanges.
-  private func failure(_ cause: TransferError) -> CallError {
+  func failure(_ cause: TransferError) -> CallError {
     var error = client.failure(cause.code ?? .cancelled, of: request, cause, message: cause.message)
     if error.code == .cancelled { error.cancellation = .caller }
     if state.hasResponded { (error.phase, error.requestState) = (.receiving, .responded) }

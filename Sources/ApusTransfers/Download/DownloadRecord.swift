@@ -9,8 +9,9 @@ import Foundation
 ///
 /// It contains no query, no user information and no fields (headers) but those that describe the file.
 struct DownloadRecord: Codable, Hashable, Sendable {
-  /// The version of the format. Records of other versions are ignored.
-  var version = Self.currentVersion
+  /// The version of the format: 1 if the bytes are the first ones of the file, 2 if there are gaps between them. Records
+  /// of other versions are ignored.
+  private(set) var version = 1
   /// The URL without its query, for people.
   var url: String
   /// The SHA-256 hash of everything that identifies the resource, see ``DownloadSource``.
@@ -21,12 +22,13 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   var mediaType: String?
   /// The digests of the complete file that the server stated, as in its field.
   var digests: String?
-  /// The number of bytes that were on the disk when the record was written.
+  /// The number of bytes from the start that were on the disk when the record was written.
   var durable: Int64
+  /// The bytes that were on the disk, if there may be gaps between them: the offsets at which runs of bytes begin and
+  /// end.
+  private var ranges: [[Int64]]?
   /// The session of the system in which the record was written.
   var boot: String?
-
-  static let currentVersion = 1
 
   /// Creates the record of a resumable representation; `nil` for any other.
   init?(_ representation: Representation, of source: DownloadSource, durable: Int64, boot: String?) {
@@ -44,10 +46,33 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 
   /// Reads a record. Returns `nil` for damaged records and other versions.
   init?(_ bytes: [UInt8]) {
-    guard let record = try? JSONDecoder().decode(Self.self, from: Data(bytes)), record.version == Self.currentVersion,
-      record.total >= 0, record.durable >= 0
+    guard let record = try? JSONDecoder().decode(Self.self, from: Data(bytes)), record.total >= 0, record.durable >= 0,
+      record.version == (record.ranges == nil ? 1 : 2), record.hasValidRanges
     else { return nil }
     self = record
+  }
+
+  private var hasValidRanges: Bool {
+    guard let ranges else { return true }
+    return ranges.count <= Self.rangeLimit && ranges.allSatisfy { $0.count == 2 && 0 <= $0[0] && $0[0] <= $0[1] }
+  }
+
+  /// Whether there may be gaps between the bytes.
+  var hasGaps: Bool { ranges != nil }
+
+  /// The bytes that were on the disk of a download with gaps.
+  var flushed: ByteRanges {
+    ByteRanges((ranges ?? []).lazy.filter { $0.count == 2 && $0[0] <= $0[1] }.map { $0[0]..<$0[1] })
+  }
+
+  /// Describes the first bytes of the file, all of which are on the disk.
+  mutating func set(prefix: Int64) { (version, durable, ranges) = (1, prefix, nil) }
+
+  /// Describes bytes with gaps between them, all of which are on the disk.
+  mutating func set(_ flushed: ByteRanges) {
+    (version, durable) = (2, flushed.prefix)
+    // More would make a record that is too large. Those left out are transferred again.
+    ranges = flushed.ranges.prefix(Self.rangeLimit).map { [$0.lowerBound, $0.upperBound] }
   }
 
   func encoded() -> [UInt8]? {
@@ -76,5 +101,8 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     guard size <= total else { return 0 }
     return boot != nil && boot == self.boot ? size : min(size, durable)
   }
+
+  /// The maximum number of runs of bytes.
+  private static let rangeLimit = 1000
 }
 #endif

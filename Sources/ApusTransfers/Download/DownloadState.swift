@@ -104,24 +104,13 @@ struct DownloadState {
   }
 
   private mutating func receivePart(_ head: HTTPResponse, from offset: Int64) -> Step {
-    let fields = head.headerFields
-    guard let known = representation, let validator = known.validator, let total = known.total else {
-      return .fail(.unusableRange)
+    switch representation?.part(head, from: offset) {
+    case .content(let range)?:
+      end = range.upperBound
+      return .append(at: range.lowerBound, length: range.upperBound - range.lowerBound)
+    case .other?: return startOver()
+    case .unusable?, nil: return .fail(.unusableRange)
     }
-    // `multipart/byteranges` has no such field.
-    guard let text = fields[.contentRange], case .part(let first, let last, let stated)? = ContentRange(text),
-      first == offset, Self.hasLength(last - first + 1, fields)
-    else { return .fail(.unusableRange) }
-    guard stated ?? total == total, last < total, !Representation.isCoded(fields), validator.isConfirmed(by: fields),
-      add(DigestField.representation.digests(in: fields))
-    else { return startOver() }
-    end = last + 1
-    return .append(at: first, length: last - first + 1)
-  }
-
-  private static func hasLength(_ length: Int64, _ fields: HTTPFields) -> Bool {
-    guard let announced = fields[.contentLength] else { return true }
-    return ContentRange.number(announced[...].utf8) == length
   }
 
   private mutating func receiveUnsatisfied(_ head: HTTPResponse) -> Step {
@@ -132,7 +121,8 @@ struct DownloadState {
     return .complete
   }
 
-  private mutating func startOver() -> Step {
+  /// Forgets all bytes, because the file has changed.
+  mutating func startOver() -> Step {
     restarts += 1
     (representation, kept) = (nil, 0)
     return restarts <= Self.restartLimit ? .startOver : .fail(.unstable)
@@ -142,15 +132,11 @@ struct DownloadState {
 
   /// Adds digests of the complete file that the server states later. Returns `false` if they contradict known ones:
   /// the file has changed.
-  mutating func add(_ digests: [FileDigest]) -> Bool {
-    for digest in digests {
-      guard let known = representation?.digests.first(where: { $0.algorithm == digest.algorithm }) else {
-        representation?.digests.append(digest)
-        continue
-      }
-      guard known == digest else { return false }
-    }
-    return true
+  mutating func add(_ digests: [FileDigest]) -> Bool { representation?.add(digests) ?? true }
+
+  /// Several ranges were requested at once, and have left this number of bytes without a gap.
+  mutating func adopt(_ representation: Representation, kept: Int64) {
+    (self.representation, self.kept, hasResponded) = (representation, kept, true)
   }
 
   /// Whether content may reach this offset.

@@ -9,6 +9,8 @@ struct OpenedDownload: Sendable {
   let options: DownloadOptions
   let source: DownloadSource
   let state: DownloadState
+  /// The bytes that are there, if there are gaps between them.
+  var gapped: ByteRanges?
 
   /// Opens the files beside a path.
   ///
@@ -21,8 +23,9 @@ struct OpenedDownload: Sendable {
     return try await queues.writes.run { () throws(TransferError) in
       let file = try PartialFile.open(path, replacing: options.replacesExisting)
       do throws(TransferError) {
-        let state = try state(of: file, options, source, rules)
-        return OpenedDownload(file: file, queues: queues, options: options, source: source, state: state)
+        let (state, gapped) = try state(of: file, options, source, rules)
+        return OpenedDownload(
+          file: file, queues: queues, options: options, source: source, state: state, gapped: gapped)
       } catch {
         file.removeIfEmpty()
         file.release()
@@ -34,26 +37,72 @@ struct OpenedDownload: Sendable {
   /// Finds the bytes that can be used, and removes all others.
   private static func state(
     of file: PartialFile, _ options: DownloadOptions, _ source: DownloadSource, _ rules: DownloadState.Rules
-  ) throws(TransferError) -> DownloadState {
-    let boot = BootSession.current
-    guard options.resumes, rules.permitsRanges, var record = try file.record().flatMap({ DownloadRecord($0) }),
+  ) throws(TransferError) -> (DownloadState, gapped: ByteRanges?) {
+    guard options.resumes, rules.permitsRanges, let record = try file.record().flatMap({ DownloadRecord($0) }),
       record.source == source.hash
     else {
       try file.restart(with: nil)
-      return DownloadState(rules)
+      return (DownloadState(rules), nil)
     }
-    let trusted = record.trusted(of: try file.size, boot: boot)
-    try file.descriptor.truncate(to: trusted)
-    (record.durable, record.boot) = (trusted, boot)
-    // Fails if the system has lost bytes that it had accepted.
+    let present = try record.hasGaps ? gapped(file, record) : nil
+    if let present, !present.isPrefix {
+      return (DownloadState(rules, continuing: record.representation, kept: present.prefix), present)
+    }
+    let size = try file.size
+    let trusted = present?.prefix ?? record.trusted(of: size, boot: BootSession.current)
+    try file.cut(to: trusted, record)
+    return (DownloadState(rules, continuing: record.representation, kept: trusted), nil)
+  }
+
+  /// Returns the bytes of a file with gaps, all of them flushed and in the record.
+  private static func gapped(_ file: PartialFile, _ record: DownloadRecord) throws(TransferError) -> ByteRanges {
+    var record = record
+    var present = record.flushed
+    if record.boot == BootSession.current, record.boot != nil {
+      for range in try RangeTable.ranges(of: file.descriptor, total: record.total) { present.insert(range) }
+    }
+    present = present.clipped(to: min(try file.size, record.total))
+    record.set(present)
+    record.boot = BootSession.current
+    // Before the table is removed. Fails if the system has lost bytes that it had accepted.
     try file.checkpoint(record)
-    return DownloadState(rules, continuing: record.representation, kept: trusted)
+    try file.descriptor.truncate(to: present.ranges.last?.upperBound ?? 0)
+    return present
+  }
+}
+
+extension PartialFile {
+  /// Removes all bytes but the first ones, and replaces the record. When this returns, they are on the disk.
+  ///
+  /// The order matters: a record without gaps relies on the length of the file.
+  func cut(to length: Int64, _ record: DownloadRecord) throws(TransferError) {
+    try descriptor.truncate(to: length)
+    var record = record
+    record.set(prefix: length)
+    record.boot = BootSession.current
+    // Fails if the system has lost bytes that it had accepted.
+    try checkpoint(record)
   }
 }
 
 extension Request {
   /// Whether the app itself decides which content codings are accepted.
   var setsCoding: Bool { fields.contains { $0.name.lowercased() == "accept-encoding" } }
+
+  /// Whether several calls of this request may run at once.
+  var permitsSiblings: Bool { options.id == nil || options.duplicatePolicy == .allow }
+
+  /// The request for the file without a content coding.
+  var identity: Request<Value> { setsCoding ? self : field("Accept-Encoding", "identity") }
+
+  /// The request for a range, or for the complete file if it has changed.
+  ///
+  /// - Parameter range: the range as in the field (header), such as `500-`.
+  func range(_ range: String, ifRange validator: String) -> Request<Value> {
+    let acceptance = acceptance
+    return field("Range", "bytes=\(range)").field("If-Range", validator)
+      .accepting(StatusAcceptance { $0 == 416 || acceptance.contains($0) })
+  }
 
   /// The rules of a download with this request.
   func downloadRules(_ options: DownloadOptions) -> DownloadState.Rules {

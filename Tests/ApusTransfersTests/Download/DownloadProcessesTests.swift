@@ -1,7 +1,9 @@
 #if NIO && Transfers && (os(Linux) || os(macOS))
 import ApusCore
 import ApusTestServer
+import ApusTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,13 +15,15 @@ struct DownloadProcessesTests {
   /// The number of bytes after which the server stalls.
   private static let step = 900_000
 
-  /// Returns the response of a server with ranges.
-  private static func reply(to request: RecordedRequest) -> (reply: Reply, start: Int) {
-    let start = request.fields["Range"].flatMap { Int($0.dropFirst("bytes=".count).prefix { $0 != "-" }) } ?? 0
-    var fields: FieldLines = ["ETag": #""v1""#, "Content-Length": String(length - start)]
-    if start > 0 { fields["Content-Range"] = "bytes \(start)-\(length - 1)/\(length)" }
-    let reply = Reply(steps: [.head(start > 0 ? 206 : 200, fields: fields), .generated(.counting, start..<length)])
-    return (reply, start)
+  /// Returns the response of a server with ranges, and the number of its bytes.
+  private static func reply(to request: RecordedRequest, length: Int = length) -> (reply: Reply, count: Int) {
+    let range = request.fields["Range"]
+    let ends = (range ?? "bytes=0").dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
+    let (start, end) = (ends[0], ends.count > 1 ? ends[1] + 1 : length)
+    var fields: FieldLines = ["ETag": #""v1""#, "Content-Length": String(end - start)]
+    if range != nil { fields["Content-Range"] = "bytes \(start)-\(end - 1)/\(length)" }
+    let reply = Reply(steps: [.head(range == nil ? 200 : 206, fields: fields), .generated(.counting, start..<end)])
+    return (reply, end - start)
   }
 
   private static func bytes(in line: String) -> Int? {
@@ -49,6 +53,46 @@ struct DownloadProcessesTests {
         #expect(await process.line { $0.hasPrefix("done") } == "done \(Self.length)")
         #expect(bench.bytes(bench.target).map { [UInt8]($0) } == ContentPattern.counting.bytes(0..<Self.length))
         #expect(bench.names == ["film.mp4"])
+      }
+    }
+  }
+
+  @Test("A download with several ranges that is killed 20 times at random points arrives unchanged", arguments: [1, 2])
+  func killedInParallel(_ seed: UInt64) async throws {
+    let length = 40_000_000
+    let isLast = Mutex(false)
+    let random = Mutex(SeededGenerator(seed: seed))
+    try await TestServer.with { request in
+      let (reply, count) = Self.reply(to: request, length: length)
+      let stall = random.withLock { Int.random(in: 300_000..<800_000, using: &$0) }
+      return isLast.withLock { $0 } || stall >= count ? reply : reply.stalling(at: .content(stall))
+    } body: { server in
+      try await DownloadBench.with { bench in
+        var (seen, lost) = (0, 0)
+        for run in 0..<20 {
+          let process = try TransferProcess(
+            "download", "\(server.origin)/film", bench.target, "\([3, 1, 4, 2][run % 4])")
+          let first = Self.bytes(in: await process.line { _ in true })
+          // The bytes that are there now are those of the last run but the ones it had not written.
+          let begin = try #require(first)
+          lost += max(0, seen - begin)
+          #expect(seen - begin <= 4 * 3 * ContentWriter.writeSize)
+          let goal = begin + random.withLock { Int.random(in: 50_000..<290_000, using: &$0) }
+          let line = await process.line { Self.bytes(in: $0).map { $0 >= goal } ?? true }
+          seen = try #require(Self.bytes(in: line))
+          await process.kill()
+          #expect(bench.bytes(bench.target) == nil)
+        }
+        isLast.withLock { $0 = true }
+        let process = try TransferProcess("download", "\(server.origin)/film", bench.target, "3")
+        let line = await process.line { Self.bytes(in: $0) == nil }
+        let resumed = line.hasPrefix("resumed ") ? Int(line.dropFirst("resumed ".count)) : nil
+        #expect(try #require(resumed) > 0)
+        #expect(await process.line { $0.hasPrefix("done") } == "done \(length)")
+        #expect(bench.bytes(bench.target).map { [UInt8]($0) } == ContentPattern.counting.bytes(0..<length))
+        #expect(bench.names == ["film.mp4"])
+        // Far less than what 20 downloads from the start would have cost.
+        #expect(lost < length)
       }
     }
   }

@@ -83,6 +83,13 @@ extension DownloadOptions {
     options.continuations = 0
     return options
   }
+
+  /// Options with several ranges, also of small files.
+  static func parallel(_ ranges: Int = 4, continuations: Int = 5) -> DownloadOptions {
+    var options = DownloadOptions()
+    (options.parallelRanges, options.minimumRange, options.continuations) = (ranges, 1000, continuations)
+    return options
+  }
 }
 
 /// The progress that a download has reported.

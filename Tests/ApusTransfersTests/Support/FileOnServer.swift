@@ -23,8 +23,10 @@ struct FileOnServer: Sendable {
   /// Returns the response to a request, as RFC 9110 §14 asks for it.
   func reply(to fields: HTTPFields) -> StubReply {
     guard let range = fields[.range], fields[.ifRange] ?? tag == tag else { return whole() }
-    let start = Int(range.dropFirst("bytes=".count).prefix { $0 != "-" }) ?? 0
-    return start < bytes.count ? part(from: start) : unsatisfied()
+    let ends = range.dropFirst("bytes=".count).split(separator: "-").map { Int($0) }
+    guard let start = ends.first ?? nil, start < bytes.count else { return unsatisfied() }
+    let last = ends.count > 1 ? ends[1] : nil
+    return part(from: start, to: last.map { min($0 + 1, bytes.count) })
   }
 
   func whole() -> StubReply { reply(200, bytes) }

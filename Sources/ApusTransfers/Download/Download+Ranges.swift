@@ -1,0 +1,196 @@
+#if Transfers
+import ApusCore
+import HTTPTypes
+
+extension Download {
+  /// The maximum number of ranges that are requested at once.
+  static var mostLanes: Int { 16 }
+
+  // MARK: Starting
+
+  /// Sends the next request, and others beside it when its response permits it, until one or all have ended.
+  mutating func exchangeInParallel() async throws(CallError) -> Outcome {
+    if let gapped {
+      let lanes = try await continued(gapped)
+      await withTaskGroup(of: Void.self) { group in
+        for lane in 0..<lanes.laneCount { group.addTask { await lanes.run(lane) } }
+        for await _ in group where lanes.hasEnded { group.cancelAll() }
+      }
+      return .split(lanes)
+    }
+    let (download, result) = await first()
+    self = download
+    return try result.get()
+  }
+
+  /// Sends a request in a task of its own, whose response may start other lanes. Returns this download after it.
+  private func first() async -> (Download, Result<Outcome, CallError>) {
+    let (starts, start) = AsyncStream<ParallelDownload<Value>>.makeStream()
+    var download = self
+    download.start = start
+    let initial = download
+    return await withTaskGroup(of: (Download, Result<Outcome, CallError>)?.self) { group in
+      group.addTask { await initial.firstLane() }
+      var iterator = starts.makeAsyncIterator()
+      let lanes = await iterator.next()
+      for lane in 1..<max(lanes?.laneCount ?? 1, 1) {
+        group.addTask {
+          await lanes?.run(lane)
+          return nil
+        }
+      }
+      var first: (Download, Result<Outcome, CallError>)?
+      for await ended in group {
+        first = first ?? ended
+        if lanes?.hasEnded == true { group.cancelAll() }
+      }
+      return first ?? (initial, .failure(initial.failure(TransferError(.interrupted))))
+    }
+  }
+
+  private func firstLane() async -> (Download, Result<Outcome, CallError>) {
+    var download = self
+    var result: Result<Outcome, CallError>
+    var continues = true
+    do throws(CallError) {
+      result = .success(try await download.exchangeOnce())
+    } catch {
+      result = .failure(error)
+      if let lanes = download.lanes { continues = await lanes.recover(0, from: error) }
+    }
+    if let lanes = download.lanes {
+      if continues { await lanes.run(0) }
+      result = .success(.split(lanes))
+    }
+    download.start?.finish()
+    download.start = nil
+    return (download, result)
+  }
+
+  /// Prepares the lanes that fill the gaps of an earlier download.
+  private mutating func continued(_ present: ByteRanges) async throws(CallError) -> ParallelDownload<Value> {
+    var cause = TransferError(.unusableRange)
+    do throws(TransferError) {
+      let total = state.representation?.total ?? 0
+      try await checkSpace(for: total - present.count, emptying: false)
+      if let lanes = lanes(for: present) {
+        self.lanes = lanes
+        return lanes
+      }
+    } catch {
+      cause = error
+    }
+    throw failure(cause.keeping(present.count, of: state.representation?.total))
+  }
+
+  private func lanes(for present: ByteRanges, until contentEnd: Int64? = nil) -> ParallelDownload<Value>? {
+    let rules = RangeState.Rules(
+      lanes: laneLimit, minimum: options.minimumRange, continuations: options.continuations)
+    guard let representation = state.representation, let record,
+      var ranges = RangeState(rules, representation, present: present)
+    else { return nil }
+    // A response that has begun is that of the first lane. Without others it needs none.
+    if let contentEnd {
+      guard ranges.laneCount > 1 else { return nil }
+      ranges.adopt(until: contentEnd)
+    }
+    let means = ContentWriter.Means(file: file, queues: queues, clock: client.runtime.clock)
+    let log = RangeLog(file, queues.checkpoints, record, present: present)
+    return ParallelDownload(client, request.identity, means, (ranges, log, progress))
+  }
+
+  /// Starts other lanes beside a response, if there is enough for them and the server may support ranges.
+  ///
+  /// - Parameter contentEnd: the offset at which the response's content (body) ends.
+  mutating func split(
+    _ head: HTTPResponse, until contentEnd: Int64?
+  ) async throws(TransferError) -> ParallelDownload<Value>? {
+    guard let start, let contentEnd, state.isResumable, !head.refusesRanges,
+      let lanes = lanes(for: ByteRanges([0..<state.kept]), until: contentEnd)
+    else { return nil }
+    let log = lanes.log
+    // The record of a file without gaps must not stay: it relies on the length of the file.
+    try await queues.writes.run { () throws(TransferError) in try log.checkpoint() }
+    // Ranges do not arrive in order. The complete file is hashed at the end.
+    digests = DigestStream([])
+    self.lanes = lanes
+    start.yield(lanes)
+    return lanes
+  }
+
+  mutating func write(
+    _ response: inout StreamedResponse, on lanes: ParallelDownload<Value>, _ part: PartDigests?
+  ) async throws -> Outcome {
+    try await lanes.write(&response, from: state.kept, on: 0, with: part)
+    return .split(lanes)
+  }
+
+  // MARK: Ending
+
+  /// Returns the head of the last response if all bytes are there, or `nil` if the download goes on with one range.
+  ///
+  /// - Throws: the error of the download if it ends.
+  mutating func end(_ lanes: ParallelDownload<Value>) async throws(CallError) -> HTTPResponse? {
+    // A checkpoint that runs would write a record after the end.
+    _ = try? await queues.checkpoints.run {}
+    progress = lanes.progress
+    let log = lanes.log
+    let representation = lanes.representation
+    state.adopt(representation, kept: log.present.prefix)
+    switch lanes.end {
+    case .complete:
+      try await cut(log, to: state.kept)
+      return lanes.head ?? HTTPResponse(status: .partialContent)
+    case .sequential:
+      resumed = min(resumed, state.kept)
+      try await cut(log, to: state.kept)
+    case .startOver:
+      (self.lanes, gapped, resumed) = (nil, nil, 0)
+      if case .fail(let reason) = state.startOver() { throw failure(await settle(TransferError(reason))) }
+    case .failed, nil:
+      guard let error = lanes.failure else { throw failure(await settle(TransferError(.interrupted))) }
+      throw error.explained(by: await settle(TransferError(of: error)))
+    }
+    // The server has shown that it does not serve several ranges of one file.
+    (self.lanes, gapped, laneLimit) = (nil, nil, 1)
+    return nil
+  }
+
+  /// Removes all bytes but the first ones, which have no gap.
+  private mutating func cut(_ log: RangeLog, to length: Int64) async throws(CallError) {
+    let (file, record) = (file, record)
+    do throws(TransferError) {
+      try await queues.writes.run { () throws(TransferError) in
+        // First, so that a kill in between costs nothing.
+        try log.checkpoint()
+        guard let record else { return }
+        try file.cut(to: length, record)
+      }
+    } catch {
+      throw failure(await settle(error))
+    }
+    (lanes, gapped) = (nil, nil)
+  }
+
+  /// Makes the bytes of several ranges safe, or removes them if they are useless, and returns the error with their
+  /// number.
+  func settle(_ error: TransferError, _ log: RangeLog) async -> TransferError {
+    let (file, total) = (file, state.representation?.total)
+    let kept = log.present.count
+    guard error.reason != .digestMismatch, !file.hasLostContent, kept > 0 else {
+      _ = try? await queues.writes.run { file.remove() }
+      return error.keeping(0, of: total)
+    }
+    // On a full disk the old record stays, and the table describes the same bytes.
+    _ = try? await queues.writes.run { () throws(TransferError) in try log.checkpoint() }
+    return error.keeping(file.hasLostContent ? 0 : kept, of: total)
+  }
+}
+
+extension HTTPResponse {
+  /// Whether the server says that it does not support ranges (RFC 9110 §14.3).
+  fileprivate var refusesRanges: Bool {
+    headerFields[.acceptRanges]?.lowercased() == "none"
+  }
+}
+#endif

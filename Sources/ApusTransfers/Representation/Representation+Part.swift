@@ -1,0 +1,47 @@
+#if Transfers
+import HTTPTypes
+
+extension Representation {
+  /// The meaning of a partial response (206) for a file that is known already.
+  enum Part: Hashable {
+    /// The content (body) is this range of the file.
+    case content(Range<Int64>)
+    /// Not the range that was requested, which a server must not send (RFC 9110 §15.3.7).
+    case unusable
+    /// A part of another file.
+    case other
+  }
+
+  /// Reads the head of a partial response to a request for the bytes from an offset on. Adds the digests of the complete
+  /// file that it states.
+  mutating func part(_ head: HTTPResponse, from offset: Int64) -> Part {
+    let fields = head.headerFields
+    guard let validator, let total else { return .unusable }
+    // `multipart/byteranges` has no such field.
+    guard let text = fields[.contentRange], case .part(let first, let last, let stated)? = ContentRange(text),
+      first == offset, Self.hasLength(last - first + 1, fields)
+    else { return .unusable }
+    guard stated ?? total == total, last < total, !Self.isCoded(fields), validator.isConfirmed(by: fields),
+      add(DigestField.representation.digests(in: fields))
+    else { return .other }
+    return .content(first..<last + 1)
+  }
+
+  /// Adds digests that the server states later. Returns `false` if they contradict known ones: the file has changed.
+  mutating func add(_ more: [FileDigest]) -> Bool {
+    for digest in more {
+      guard let known = digests.first(where: { $0.algorithm == digest.algorithm }) else {
+        digests.append(digest)
+        continue
+      }
+      guard known == digest else { return false }
+    }
+    return true
+  }
+
+  private static func hasLength(_ length: Int64, _ fields: HTTPFields) -> Bool {
+    guard let announced = fields[.contentLength] else { return true }
+    return ContentRange.number(announced[...].utf8) == length
+  }
+}
+#endif

@@ -1,0 +1,89 @@
+#if NIO && Transfers && os(Linux)
+import ApusCore
+import ApusTestServer
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ApusTransfers
+
+/// Each test mounts a small file system for a process of its own.
+@Suite("Downloads onto a full disk")
+struct FullDiskTests {
+  private static let size = 6 << 20
+
+  /// Whether this user may mount a file system in a namespace of its own.
+  private static let mayMount: Bool = {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/tmp"]
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  private static func reply(to request: RecordedRequest, length: Int) -> Reply {
+    let range = request.fields["Range"]
+    let ends = (range ?? "bytes=0").dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
+    let (start, end) = (ends[0], ends.count > 1 ? ends[1] + 1 : length)
+    var fields: FieldLines = ["ETag": #""v1""#, "Content-Length": String(end - start)]
+    if range != nil { fields["Content-Range"] = "bytes \(start)-\(end - 1)/\(length)" }
+    return Reply(steps: [.head(range == nil ? 200 : 206, fields: fields), .generated(.counting, start..<end)])
+  }
+
+  /// Starts a program whose files are on a file system of their own.
+  private func start(_ mode: String, _ server: TestServer, _ bench: DownloadBench, _ ranges: Int) throws
+    -> TransferProcess
+  {
+    let script = #"mount -t tmpfs -o size="$5" tmpfs "$4" && exec "$0" "$1" "$2" "$4/film.mp4" "$3" "$4/other""#
+    return try TransferProcess(
+      ["unshare", "-m"], script: script, mode, "\(server.origin)/film", String(ranges), bench.folder,
+      String(Self.size))
+  }
+
+  @Test(
+    "A disk that fills up ends the download and keeps what is written; the same call continues when there is space",
+    .enabled(if: mayMount, "this user may not mount a file system"), arguments: [1, 3])
+  func fills(_ ranges: Int) async throws {
+    let length = 5_000_000
+    try await TestServer.with {
+      Self.reply(to: $0, length: length)
+    } body: { server in
+      try await DownloadBench.with { bench in
+        let process = try start("filling", server, bench, ranges)
+        let error = await process.line { $0.hasPrefix("error") || $0.hasPrefix("done") }
+        #expect(error.contains("there is not enough space on the disk"))
+        let files = await process.line { _ in true }
+        #expect(files == "files film.mp4.apus-part film.mp4.apus-part.json other")
+        // "… 2097152 of 5000000 bytes are kept …"
+        let words = error.split(separator: " ")
+        let of = try #require(words.indices.first { words[$0] == "of" && words[$0 + 1] == "\(length)" })
+        let kept = try #require(Int(words[of - 1]))
+        let line = await process.line { $0.hasPrefix("resumed") || $0.hasPrefix("error") }
+        let resumed = try #require(line.split(separator: " ").last.flatMap { Int($0) })
+        // The part of the last write that still found space counts, too.
+        #expect(kept > 0 && resumed >= kept && resumed - kept < ranges * ContentWriter.writeSize)
+        #expect(await process.line { $0.hasPrefix("done") } == "done \(length)")
+      }
+    }
+  }
+
+  @Test(
+    "A file that is larger than the disk is refused before its content is written",
+    .enabled(if: mayMount, "this user may not mount a file system"), arguments: [1, 3])
+  func preflight(_ ranges: Int) async throws {
+    try await TestServer.with {
+      Self.reply(to: $0, length: Self.size + 1)
+    } body: { server in
+      try await DownloadBench.with { bench in
+        let process = try start("download", server, bench, ranges)
+        let error = await process.line { _ in true }
+        #expect(await process.line { _ in true } == "files ")
+        #expect(error.contains("there is not enough space on the disk") && !error.contains("bytes are kept"))
+        #expect(server.exchanges.count == 1)
+      }
+    }
+  }
+}
+#endif
