@@ -49,7 +49,7 @@ let package = Package(
     .trait(name: "NIO", description: "The SwiftNIO transport and the loopback test server."),
     .trait(name: "URLSession", description: "The URLSession transport as the default, unless `NIO` provides it."),
     .trait(name: "Credentials", description: "`ApusCredentials`: digest authentication, persistent credentials."),
-    .trait(name: "Transfers", description: "`ApusTransfers`: downloads to files that can be resumed."),
+    .trait(name: "Transfers", description: "`ApusTransfers`: downloads and uploads that can be resumed."),
     .trait(name: "ServiceLifecycle", description: "The SwiftNIO transport as a service of swift-service-lifecycle."),
     .default(enabledTraits: defaultTraits),
   ],
@@ -173,12 +173,12 @@ let package = Package(
         "Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", "TestSupport", httpTypes, logging,
       ],
       swiftSettings: settings),
-    // Over nginx, squid, httpbin, docker-registry and datasette, which scripts/servers starts.
+    // Over nginx, squid, httpbin, docker-registry, datasette and two tus servers, which scripts/servers starts.
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusCredentials", "ApusNIO", "ApusTransfers", "ApusURLSession", "LoopbackConformance", "TestSupport",
-        .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes, transfersCrypto,
+        "Apus", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTransfers", "ApusURLSession", "LoopbackConformance",
+        "TestSupport", .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes, transfersCrypto,
       ],
       swiftSettings: settings),
     .testTarget(

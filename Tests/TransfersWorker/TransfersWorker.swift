@@ -3,31 +3,125 @@ import ApusCore
 import ApusNIO
 import ApusTransfers
 import Foundation
+import Synchronization
 
-/// A process that downloads a file for a test, which may kill it at any time.
+/// A process that downloads or uploads a file for a test, which may kill it at any time.
 ///
-///     TransfersWorker download URL FILE     downloads the file, and says how many bytes of it there are
-///     TransfersWorker limited URL FILE SIZE the same; the system permits no file with more bytes than SIZE
+///     TransfersWorker download URL FILE [RANGES]     downloads the file, several ranges at once, and says how many bytes
+///                                                    of it there are
+///     TransfersWorker limited URL FILE SIZE          the same; the system permits no file with more bytes than SIZE
+///     TransfersWorker filling URL FILE RANGES OTHER  the same; fills the disk with another file when 2 MB have arrived,
+///                                                    removes that when the download fails, and downloads again
+///     TransfersWorker tus URL FILE FOLDER            uploads the file by tus, with its record in the folder
+///     TransfersWorker ietf URL FILE FOLDER           the same, by the IETF's draft
+///     TransfersWorker memory WAY URL FILE            transfers the file, and says by how much memory the process has
+///                                                    grown. WAY is `download`, `upload`, or `multipart` for a part of
+///                                                    multipart content
 ///
-/// Each line is a word and a value: `bytes 1048576` for progress, at last `resumed 0` and `done 5000000`, or `error` with
-/// a description.
+/// Each line is a word and a value: `bytes 1048576` for progress, at last `resumed 0` and `done 5000000`, `grown 12345`
+/// in KiB, or `error` with a description and `files` with the names in the folder.
 @main
 struct TransfersWorker {
   static func main() async {
     let arguments = CommandLine.arguments
     guard arguments.count > 3 else { return say("error which URL, and which file?") }
-    if arguments[1] == "limited", arguments.count > 4, let size = UInt64(arguments[4]) { limitFiles(to: size) }
+    let extra = arguments.count > 4 ? arguments[4] : ""
+    switch arguments[1] {
+    case "limited":
+      if let size = UInt64(extra) { limitFiles(to: size) }
+      await download(arguments[2], to: arguments[3])
+    case "filling" where arguments.count > 5:
+      await download(arguments[2], to: arguments[3], ranges: Int(extra) ?? 1) { fill(arguments[5]) }
+      try? FileManager.default.removeItem(atPath: arguments[5])
+      await download(arguments[2], to: arguments[3], ranges: Int(extra) ?? 1)
+    case "memory" where arguments.count > 4: await measure(arguments[2], arguments[3], extra)
+    case "tus": await upload(arguments[3], to: arguments[2], .tus, extra)
+    case "ietf": await upload(arguments[3], to: arguments[2], .ietf, extra)
+    default:
+      await download(arguments[2], to: arguments[3], ranges: Int(extra) ?? 1)
+    }
+  }
+
+  private static let api = Client(environment: Environment(baseURL: "http://127.0.0.1"), transport: NIOTransport())
+
+  /// - Parameter midway: called once, when 2 MB have arrived.
+  private static func download(
+    _ url: String, to path: String, ranges: Int = 1, midway: @escaping @Sendable () -> Void = {}
+  ) async {
+    let isFirst = Mutex(true)
+    var options = DownloadOptions()
+    options.parallelRanges = ranges
     do {
-      let api = Client(environment: Environment(baseURL: "http://127.0.0.1"), transport: NIOTransport())
-      let request = Request<Content>.get(.url(arguments[2]))
-      let file = try await api.download(request, to: arguments[3], DownloadOptions()) { completed, _ in
+      let file = try await api.download(Request<Content>.get(.url(url)), to: path, options) { completed, _ in
         say("bytes \(completed)")
+        let isNow =
+          completed >= 2_000_000
+          && isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
+          }
+        if isNow { midway() }
       }
       say("resumed \(file.resumed)")
       say("done \(file.size)")
     } catch {
+      let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      say("error \(error)")
+      say("files \(names.sorted().joined(separator: " "))")
+    }
+  }
+
+  private static func upload(_ path: String, to url: String, _ uploadProtocol: UploadProtocol, _ folder: String) async {
+    let progress = ProgressReporter()
+    let film = Request<Content>.post(.url(url), content: .file(path)).uploadProgress(progress)
+    async let said: Void = {
+      for await step in progress { say("bytes \(step.completed)") }
+    }()
+    do {
+      let options = UploadOptions(store: FileTransferStore(folder))
+      let result = try await api.upload(film, by: uploadProtocol, options: options)
+      await said
+      say("resumed \(result.resumed)")
+      say("done \(result.size)")
+    } catch {
       say("error \(error)")
     }
+  }
+
+  /// Writes a file until the disk is full.
+  private static func fill(_ path: String) {
+    guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
+    else { return }
+    for size in [1 << 16, 1 << 12, 1] {
+      while (try? file.write(contentsOf: Data(repeating: 0, count: size))) != nil {}
+    }
+    try? file.close()
+  }
+
+  /// Transfers a file. Says the difference between the most memory that the process has had in use, and what it had in
+  /// use before it made its client.
+  private static func measure(_ way: String, _ url: String, _ path: String) async {
+    do {
+      let before = try memory("VmRSS")
+      let api = Client(environment: Environment(baseURL: "http://127.0.0.1"), transport: NIOTransport())
+      switch way {
+      case "download": _ = try await api.download(Request<Content>.get(.url(url)), to: path)
+      case "upload": try await api.send(Request<Void>.put(.url(url), content: .file(path)))
+      default: try await api.send(Request<Void>.put(.url(url), content: .multipart([.file("file", at: path)])))
+      }
+      say("grown \(try memory("VmHWM") - before)")
+    } catch {
+      say("error \(error)")
+    }
+  }
+
+  /// Returns a value of Linux's file about this process, in KiB. `VmHWM` is the peak of `VmRSS`.
+  private static func memory(_ name: String) throws -> Int {
+    let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+    let line = lines.first { $0.hasPrefix("\(name):") }
+    guard let number = line.flatMap({ Int($0.filter(\.isNumber)) }) else { throw CocoaError(.fileReadCorruptFile) }
+    return number
   }
 
   /// Makes writes beyond a size fail, as on a full disk.

@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 // For operations of sister targets that consist of several calls, such as a download that continues after a connection
 // was lost.
 
@@ -37,5 +39,39 @@ extension CallError {
     failure.underlying = cause
     failure.message = message ?? failure.message
     return CallError(failure, storage.record)
+  }
+}
+
+extension CallError {
+  /// The head of the last response, or `nil` if there was none.
+  package var head: HTTPResponse? { storage.record.head }
+  /// Whether the content to send could not be produced, so that no server and no connection is to blame.
+  package var comesFromContent: Bool { storage.failure.subject == .content }
+}
+
+extension Response where Value == Content {
+  /// Returns the response with the value that an endpoint's mapping reads, for an operation that learns only from a
+  /// response whether it is the endpoint's.
+  ///
+  /// - Throws: ``CallError`` with the code `decoding`.
+  package func mapped<Other: Sendable>(by mapping: ResponseMapping<Other>) throws(CallError) -> Response<Other> {
+    do {
+      return Response<Other>(value: try mapping.read(value), box)
+    } catch {
+      let cause = DecodingFailure(error)
+      let failure = CallFailure(
+        code: .decoding, phase: .decoding, requestState: .responded, detail: cause.detail,
+        codingPath: cause.codingPath, content: value.bounded, underlying: error)
+      throw CallError(failure, box.record)
+    }
+  }
+}
+
+extension ResponseMapping {
+  /// Returns a rejection that the endpoint expects as a value, see ``Endpoint/outcome(rejectedAs:)``. `nil` for all
+  /// other errors.
+  package func value(of error: CallError) -> Value? {
+    guard let rejected, let value = error.rejection?.value else { return nil }
+    return rejected(value)
   }
 }

@@ -12,7 +12,7 @@ public struct Response<Value: Sendable>: Sendable {
     self.init(value: value, CallRecord.Box(CallRecord(of: call)))
   }
 
-  private init(value: Value, _ box: CallRecord.Box) {
+  init(value: Value, _ box: CallRecord.Box) {
     (self.value, self.box) = (value, box)
   }
 

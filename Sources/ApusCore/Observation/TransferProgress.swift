@@ -64,15 +64,29 @@ public final class ProgressReporter: AsyncSequence, Sendable {
   ///   - total: the number of bytes of the whole transfer, or `nil` if it is unknown.
   ///   - instant: the present instant of the client's clock.
   package func report(_ completed: Int64, of total: Int64?, at instant: MonotonicInstant) {
-    let waiters = state.withLock { $0.report(completed, of: total, at: instant) }
-    for waiter in waiters { waiter.resume() }
+    update { $0.report(completed, of: total, at: instant) }
   }
 
   /// Ends the sequence.
   ///
   /// - Parameter isComplete: whether the transfer succeeded. The last progress is then complete.
   package func finish(isComplete: Bool) {
-    let waiters = state.withLock { $0.finish(isComplete: isComplete) }
+    update { $0.finish(isComplete: isComplete) }
+  }
+
+  /// Calls a closure with the latest progress, if there is any, and then with each change. It is called where the change
+  /// is reported and must not block.
+  package func observe(_ observer: @escaping @Sendable (TransferProgress) -> Void) {
+    if let latest = state.withLock({ $0.observe(observer) }) { observer(latest) }
+  }
+
+  private func update(_ change: (inout ProgressState) -> [ProgressState.Waiter]) {
+    let (waiters, observers, latest) = state.withLock { state in
+      let version = state.version
+      let waiters = change(&state)
+      return (waiters, state.version == version ? [] : state.observers, state.current)
+    }
+    for observer in observers { observer(latest) }
     for waiter in waiters { waiter.resume() }
   }
 
@@ -124,6 +138,7 @@ public final class ProgressReporter: AsyncSequence, Sendable {
 /// The state of a reporter. Pure; the reporter resumes the waiters that it returns.
 struct ProgressState {
   typealias Waiter = CheckedContinuation<Void, Never>
+  typealias Observer = @Sendable (TransferProgress) -> Void
 
   enum Reading: Equatable {
     case progress(TransferProgress, version: Int)
@@ -134,7 +149,8 @@ struct ProgressState {
   private(set) var current = TransferProgress(completed: 0)
   private var rate = TransferRate()
   /// Grows with every change. 0 before the first report.
-  private var version = 0
+  private(set) var version = 0
+  private(set) var observers: [Observer] = []
   private var isFinished = false
   private var waiters: [Int: Waiter] = [:]
   private var lastWaiter = 0
@@ -161,6 +177,12 @@ struct ProgressState {
   func progress(after seen: Int) -> Reading {
     if version > seen { return .progress(current, version: version) }
     return isFinished ? .finished : .unchanged
+  }
+
+  /// Adds an observer. Returns the progress that it has missed, or `nil` if there was none.
+  mutating func observe(_ observer: @escaping Observer) -> TransferProgress? {
+    if !isFinished { observers.append(observer) }
+    return version > 0 ? current : nil
   }
 
   mutating func nextWaiter() -> Int {

@@ -51,8 +51,8 @@ struct JSONSequenceSplitter {
     var fault: String?
   }
 
-  /// The part of the sequence that is being read.
-  private enum Part {
+  /// The section of the sequence that is being read.
+  private enum Section {
     /// Before the first RS.
     case start
     case text
@@ -65,7 +65,7 @@ struct JSONSequenceSplitter {
   private let limit: Int
   private var piece = Data()
   private var position = 0
-  private var part = Part.start
+  private var section = Section.start
   private var text = Data()
   private var nesting = SequenceNesting()
   private var isFinished = false
@@ -97,12 +97,12 @@ struct JSONSequenceSplitter {
       case .none: break
       case .separator:
         let done = take()
-        part = .text
+        section = .text
         if let done { return done }
       case .lineFeed:
         text.append(ByteSearch.lineFeed)
         let done = take()
-        part = .gap
+        section = .gap
         if let done { return done }
       }
     }
@@ -117,7 +117,7 @@ struct JSONSequenceSplitter {
 
   /// Returns the index of the byte that ends the present text, or the number of bytes.
   private mutating func scan(_ bytes: UnsafeRawBufferPointer, from start: Int) -> (Int, Stop) {
-    guard part == .text else {
+    guard section == .text else {
       let end = ByteSearch.first(Self.separator, in: bytes, from: start)
       return (end, end < bytes.count ? .separator : .none)
     }
@@ -143,7 +143,7 @@ struct JSONSequenceSplitter {
   private mutating func take() -> Text? {
     defer { (text, nesting) = (Data(), SequenceNesting()) }
     guard let first = text.first(where: { !$0.isJSONSpace }) else { return nil }
-    if part != .text { return Text(bytes: text, fault: "text without a record separator") }
+    if section != .text { return Text(bytes: text, fault: "text without a record separator") }
     // Any other text would be incomplete without its last byte, but part of a number may be a number (RFC 7464 §2.4).
     let isDelimited = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
     let isTerminated = text.last?.isJSONSpace ?? false

@@ -21,11 +21,11 @@ public protocol StreamedValue<Element>: Sendable {
 
 /// The format of a stream: the accepted media types and the parser.
 public struct StreamFormat<Value: StreamedValue>: Sendable {
-  typealias Parser = @Sendable (StreamContext) throws -> any ElementParser<Value.Element>
+  typealias MakeParser = @Sendable (StreamContext) throws -> any ElementParser<Value.Element>
 
   let kind: StreamKind
   let accept: MediaType?
-  let parser: Parser
+  let parser: MakeParser
 
   /// Returns a mapping that parses complete content.
   func mapping(_ options: StreamOptions) -> ResponseMapping<Value> {

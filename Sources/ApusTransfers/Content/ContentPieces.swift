@@ -8,20 +8,10 @@ extension MessageContent {
   var makePieces: @Sendable () async throws -> ContentStream.Pieces {
     switch self {
     case .empty: return { { nil } }
-    case .bytes(let data):
-      return {
-        let rest = Mutex(data)
-        return {
-          rest.withLock { rest in
-            guard !rest.isEmpty else { return nil }
-            defer { rest = rest.dropFirst(FilePieces.length) }
-            return rest.prefix(FilePieces.length)
-          }
-        }
-      }
+    case .bytes(let data): return { BytePieces(data).pieces }
     case .file(let file):
       return {
-        let pieces = try await FilePieces.open(file)
+        let pieces = try await FilePieces.open(file.path, 0..<file.length)
         return { try await pieces.next() }
       }
     case .stream(let stream): return { try stream.makePieces() }
@@ -32,45 +22,150 @@ extension MessageContent {
       }
     }
   }
+
+  /// Returns some bytes of the content as content of their own, which can be sent as often as the whole.
+  ///
+  /// - Parameters:
+  ///   - range: the offsets of the bytes; within the content.
+  ///   - version: the version that a file must have. `nil`: only its length must be the same.
+  func part(_ range: Range<Int64>, of version: FileVersion?) -> MessageContent {
+    let length = Int64(range.count)
+    switch self {
+    case .bytes(let data):
+      let start = data.startIndex + Int(range.lowerBound)
+      return .bytes(data[start..<start + Int(length)])
+    case .file(let file):
+      let opening = FilePieces.Opening(file.path, range, version)
+      return .stream(ContentStream(length: length, isReplayable: true) { { try await opening.next() } })
+    default:
+      let makePieces = makePieces
+      return .stream(
+        ContentStream(length: length, isReplayable: isReplayable) {
+          let cut = CutPieces(makePieces, range)
+          return { try await cut.next() }
+        })
+    }
+  }
 }
 
-/// A file that is read in pieces, on a queue of its own.
+/// The pieces of bytes in memory.
+private final class BytePieces: Sendable {
+  private let rest: Mutex<Data>
+
+  init(_ data: Data) {
+    rest = Mutex(data)
+  }
+
+  var pieces: ContentStream.Pieces {
+    {
+      self.rest.withLock { rest in
+        guard !rest.isEmpty else { return nil }
+        defer { rest = rest.dropFirst(FilePieces.length) }
+        return rest.prefix(FilePieces.length)
+      }
+    }
+  }
+}
+
+/// A part of a file that is read in pieces, on a queue of its own.
 private final class FilePieces: Sendable {
   /// The length of a piece in bytes.
   static let length = 256 << 10
 
-  private let queue: FileQueue
-  private let descriptor: Descriptor
-  private let size: Int64
-  private let offset = Mutex<Int64>(0)
+  /// A part of a file that is opened when its first piece is asked for. Used by one reader.
+  final class Opening: Sendable {
+    private let open: @Sendable () async throws -> FilePieces
+    private let opened = Mutex<FilePieces?>(nil)
 
-  private init(_ queue: FileQueue, _ descriptor: Descriptor, size: Int64) {
-    (self.queue, self.descriptor, self.size) = (queue, descriptor, size)
-  }
-
-  /// Opens a file.
-  ///
-  /// - Throws: ``TransferError`` if the file cannot be read any more; ``ContentChanged`` if it has another length.
-  static func open(_ file: ContentFile) async throws -> FilePieces {
-    let queue = FileQueue("content")
-    let (descriptor, size) = try await queue.run { () throws(TransferError) in
-      let descriptor = try Descriptor.reading(file.path)
-      return (descriptor, Int64(try descriptor.status().st_size))
+    init(_ path: String, _ range: Range<Int64>, _ version: FileVersion?) {
+      open = { try await FilePieces.open(path, range, version) }
     }
-    guard size == file.length else { throw ContentChanged() }
-    return FilePieces(queue, descriptor, size: size)
+
+    func next() async throws -> Data? {
+      if let opened = opened.withLock({ $0 }) { return try await opened.next() }
+      let pieces = try await open()
+      opened.withLock { $0 = pieces }
+      return try await pieces.next()
+    }
   }
 
-  /// Returns the next piece, or `nil` after as many bytes as the file had when it was opened.
+  private let queue: FileQueue
+  private let file: Descriptor
+  private let version: FileVersion
+  private let end: Int64
+  private let offset: Mutex<Int64>
+
+  private init(_ queue: FileQueue, _ file: Descriptor, _ version: FileVersion, _ range: Range<Int64>) {
+    (self.queue, self.file, self.version, end) = (queue, file, version, range.upperBound)
+    offset = Mutex(range.lowerBound)
+  }
+
+  /// Opens a file to read a range of its bytes.
+  ///
+  /// - Parameter version: the version that the file must have. Default: `nil`, the whole file was the range.
+  /// - Throws: ``TransferError`` if the file cannot be read any more; ``ContentChanged`` if it has changed.
+  static func open(_ path: String, _ range: Range<Int64>, _ version: FileVersion? = nil) async throws -> FilePieces {
+    let queue = FileQueue("content")
+    let (file, present) = try await queue.run { () throws(TransferError) in
+      let file = try Descriptor.reading(path)
+      return (file, try FileVersion(of: file))
+    }
+    guard version == nil ? present.size == range.upperBound : present == version else { throw ContentChanged() }
+    return FilePieces(queue, file, present, range)
+  }
+
+  /// Returns the next piece, or `nil` after the range.
+  ///
+  /// - Throws: ``ContentChanged`` instead of the end if the file was changed while it was read.
   func next() async throws -> Data? {
     let start = offset.withLock { $0 }
-    let count = Int(min(size - start, Int64(Self.length)))
+    let count = Int(min(end - start, Int64(Self.length)))
+    let (file, version, isLast) = (file, version, start + Int64(count) == end)
+    let bytes: [UInt8]? = try await queue.run { () throws(TransferError) in
+      let bytes = count > 0 ? try file.read(count, at: start) : []
+      // Before the last piece is sent, so that a changed file never arrives complete.
+      guard isLast else { return bytes }
+      return try FileVersion(of: file) == version ? bytes : nil
+    }
+    guard let bytes, bytes.count == count else { throw ContentChanged() }
     guard count > 0 else { return nil }
-    let descriptor = descriptor
-    let bytes = try await queue.run { () throws(TransferError) in try descriptor.read(count, at: start) }
-    guard bytes.count == count else { throw ContentChanged() }
     offset.withLock { $0 += Int64(count) }
     return Data(bytes)
+  }
+}
+
+/// The bytes of a range of content that can only be read from its start. Used by one reader.
+private final class CutPieces: Sendable {
+  private enum State {
+    case closed
+    case open(ContentStream.Pieces, offset: Int64)
+  }
+
+  private let makePieces: @Sendable () async throws -> ContentStream.Pieces
+  private let range: Range<Int64>
+  private let state = Mutex(State.closed)
+
+  init(_ makePieces: @escaping @Sendable () async throws -> ContentStream.Pieces, _ range: Range<Int64>) {
+    (self.makePieces, self.range) = (makePieces, range)
+  }
+
+  func next() async throws -> Data? {
+    while true {
+      switch state.withLock({ $0 }) {
+      case .closed:
+        let pieces = try await makePieces()
+        state.withLock { $0 = .open(pieces, offset: 0) }
+      case .open(let pieces, let offset):
+        guard offset < range.upperBound else { return nil }
+        guard let piece = try await pieces() else { throw ContentChanged() }
+        let end = offset + Int64(piece.count)
+        state.withLock { $0 = .open(pieces, offset: end) }
+        let wanted = range.clamped(to: offset..<end)
+        guard !wanted.isEmpty else { continue }
+        let start = piece.startIndex + Int(wanted.lowerBound - offset)
+        return piece[start..<start + wanted.count]
+      }
+    }
   }
 }
 

@@ -36,6 +36,15 @@ extension TransferError {
     case .wrongLength: "the server sent another number of bytes than it announced"
     case .unstable: "the file on the server changed again and again"
     case .contentCoded: "the server used a content coding that was not accepted"
+    case .unknownLength: "the length of the content is not known beforehand"
+    case .notReplayable: "the content can be read only once"
+    case .contentChanged: "the file to send was changed"
+    case .invalidMetadata: "a key of the metadata is empty or contains a character that is not allowed"
+    case .contentTooLarge(let limit): "the server takes at most \(limit) bytes"
+    case .noLocation: "the server created an upload without a usable URL"
+    case .unusableOffset: "the server stated an offset or a length that contradicts the upload"
+    case .uploadGone: "the server does not know the upload any more"
+    case .responseLost: "the server has all content, but its response was lost"
     }
   }
 
@@ -59,7 +68,13 @@ extension TransferError {
     case .digestMismatch: "download it again, or correct the digest"
     case .contentCoded: "set Accept-Encoding to save the content as it is coded"
     case .unusableRange, .wrongLength: kept > 0 ? "turn resuming off to start over" : nil
-    case .invalidDigest, .unexpectedStatus, .unstable: nil
+    case .unknownLength: "send content with a known length, such as a file that is not compressed"
+    case .notReplayable: "send a file, bytes or a replayable stream"
+    case .contentChanged: "the same call uploads the file as it is now"
+    case .uploadGone: "find out whether it was completed; the same call starts again"
+    case .invalidDigest, .unexpectedStatus, .unstable, .invalidMetadata, .contentTooLarge, .noLocation, .unusableOffset,
+      .responseLost:
+      nil
     }
   }
 
@@ -67,11 +82,14 @@ extension TransferError {
   var code: CallError.Code? {
     switch reason {
     case .interrupted: nil
-    case .unexpectedStatus, .unusableRange, .wrongLength, .unstable, .contentCoded, .digestMismatch:
+    case .unexpectedStatus, .unusableRange, .wrongLength, .unstable, .contentCoded, .digestMismatch, .noLocation,
+      .unusableOffset:
       .malformedResponse
-    case .invalidDigest: .invalidRequest
+    case .invalidDigest, .unknownLength, .notReplayable, .invalidMetadata: .invalidRequest
+    case .contentChanged: .encoding
+    case .uploadGone, .responseLost: .connectionLost
     case .fileExists, .isFolder, .notAFile, .folderMissing, .invalidPath, .inUse, .permissionDenied,
-      .readOnlyFileSystem, .diskFull, .system:
+      .readOnlyFileSystem, .diskFull, .system, .contentTooLarge:
       .refused
     }
   }
@@ -87,6 +105,7 @@ extension TransferError {
     case .diskFull: "There is not enough space for the file. Free some space and try again."
     case .system: "The file could not be saved."
     case .digestMismatch: "The file arrived damaged and was removed. Try again."
+    case .contentTooLarge: "The file is too large for the server."
     default: nil
     }
   }

@@ -49,6 +49,25 @@ public struct TransferError: LoggableError {
     case unstable
     /// The content has a content coding, although only `identity` was accepted.
     case contentCoded
+    /// The length of the content to upload is not known beforehand, for example because it is compressed while it is
+    /// sent.
+    case unknownLength
+    /// The content to upload can be read only once.
+    case notReplayable
+    /// The file to upload was changed.
+    case contentChanged
+    /// A key of an upload's metadata is empty or contains a space, a comma or a character beyond ASCII.
+    case invalidMetadata
+    /// The server takes no content of more than this number of bytes.
+    case contentTooLarge(limit: Int64)
+    /// The server created an upload without saying where.
+    case noLocation
+    /// The server stated an offset or a length that contradicts the upload.
+    case unusableOffset
+    /// The server does not know the upload any more. It may have received all content before.
+    case uploadGone
+    /// The server has all content, but its response, which the endpoint's value is read from, was lost.
+    case responseLost
   }
 
   /// The kind of reason.
@@ -60,7 +79,8 @@ public struct TransferError: LoggableError {
   /// The error of the platform, or `nil` if there is none. Do not log it: it may contain secrets.
   public let underlying: (any Error)?
 
-  init(_ reason: Reason, kept: Int64 = 0, total: Int64? = nil, underlying: (any Error)? = nil) {
+  /// Creates an error, for stores and fakes.
+  public init(_ reason: Reason, kept: Int64 = 0, total: Int64? = nil, underlying: (any Error)? = nil) {
     self.reason = reason
     self.kept = kept
     self.total = total

@@ -9,17 +9,31 @@ final class TransferProcess {
   private let lines: AsyncStream<String>
 
   /// Starts the program that was built beside this test's own.
-  init(_ arguments: String...) throws {
+  convenience init(_ arguments: String...) throws {
+    try self.init(Self.program(), arguments)
+  }
+
+  /// Starts a shell script in which `$0` is the program, after the arguments of another command that runs the shell.
+  convenience init(_ command: [String], script: String, _ arguments: String...) throws {
+    let program = try Self.program().path
+    try self.init(URL(filePath: "/usr/bin/env"), command + ["sh", "-c", script, program] + arguments)
+  }
+
+  private init(_ program: URL, _ arguments: [String]) throws {
     lines = Self.lines(of: output)
-    // A bundle on Apple platforms, the running program itself elsewhere.
-    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-    let own = try #require(bundle ?? Bundle.main.executableURL)
-    process.executableURL = own.deletingLastPathComponent().appending(path: "TransfersWorker")
+    process.executableURL = program
     process.arguments = arguments
     // Killed while it writes its profile, the program would leave one that cannot be merged.
     process.environment = ProcessInfo.processInfo.environment.merging(["LLVM_PROFILE_FILE": "/dev/null"]) { $1 }
     process.standardOutput = output
     try process.run()
+  }
+
+  private static func program() throws -> URL {
+    // A bundle on Apple platforms, the running program itself elsewhere.
+    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+    let own = try #require(bundle ?? Bundle.main.executableURL)
+    return own.deletingLastPathComponent().appending(path: "TransfersWorker")
   }
 
   /// A test that fails leaves no process behind.
@@ -37,10 +51,13 @@ final class TransferProcess {
     return last
   }
 
-  /// Kills the process and waits until it has ended.
-  func kill() async {
+  /// Kills the process and waits until it has ended. Returns its last line.
+  @discardableResult
+  func kill() async -> String {
     process.kill()
-    for await _ in lines {}
+    var last = ""
+    for await line in lines { last = line }
+    return last
   }
 
   /// Reads in a thread of its own, which waits where tests must not.

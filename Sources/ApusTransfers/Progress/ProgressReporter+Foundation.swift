@@ -1,0 +1,50 @@
+#if Transfers
+public import ApusCore
+public import Foundation
+
+extension ProgressReporter {
+  /// Returns a Foundation `Progress` that follows this reporter, for views of UIKit, AppKit and SwiftUI.
+  ///
+  /// <!-- sample: foundation-progress -->
+  /// ```swift
+  /// let reporter = ProgressReporter()
+  /// let film = Task {
+  ///   try await api.download(Request<Content>.get("/films/7.mp4").downloadProgress(reporter), to: "/tmp/7.mp4")
+  /// }
+  /// let progress = reporter.foundationProgress { film.cancel() }
+  /// print(progress.isIndeterminate, progress.fractionCompleted)
+  /// ```
+  ///
+  /// Its units are bytes. The total is -1, and the progress indeterminate, until the total is known. The completed count
+  /// never decreases, and the progress is finished when the transfer succeeds; an empty transfer counts as one unit. It
+  /// is changed on the thread that transfers, so observe it as Foundation asks for, with key-value observation. The
+  /// reporter keeps it, not the other way round.
+  ///
+  /// - Parameter onCancel: called once when the progress is cancelled, for example to cancel the task of the transfer.
+  ///   Default: `nil`; the progress then cannot be cancelled.
+  public func foundationProgress(onCancel: (@Sendable () -> Void)? = nil) -> Progress {
+    let progress = Progress(totalUnitCount: -1)
+    progress.kind = .file
+    progress.isPausable = false
+    progress.isCancellable = onCancel != nil
+    progress.cancellationHandler = onCancel
+    observe { progress.follow($0) }
+    return progress
+  }
+}
+
+extension Progress {
+  fileprivate func follow(_ step: TransferProgress) {
+    // Foundation considers nothing of nothing unfinished.
+    let isEmpty = step.total == 0
+    let total = isEmpty ? 1 : step.total ?? -1
+    // First, so that the progress is never finished in between.
+    if totalUnitCount != total { totalUnitCount = total }
+    completedUnitCount = isEmpty ? 1 : max(completedUnitCount, step.completed)
+    if let rate = step.bytesPerSecond { setUserInfoObject(Int(rate), forKey: .throughputKey) }
+    if let remaining = step.remaining {
+      setUserInfoObject(remaining / .seconds(1), forKey: .estimatedTimeRemainingKey)
+    }
+  }
+}
+#endif

@@ -1,0 +1,158 @@
+#if Transfers
+public import ApusCore
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Client {
+  /// Uploads content in a way that can be resumed, and continues an upload that was interrupted.
+  ///
+  /// <!-- sample: upload -->
+  /// ```swift
+  /// let film = Request<Void>.post("/files", content: .file("/films/7.mp4"))
+  /// let options = UploadOptions(store: FileTransferStore("/var/lib/films/uploads"))
+  /// let uploaded = try await api.upload(film, by: .tus, options: options)
+  /// print(uploaded.size, uploaded.resumed)
+  /// ```
+  ///
+  /// Lost connections and temporary rejections are continued by the call itself, after a delay, from the offset that the
+  /// server states. With a store the same call, also in another process, continues an upload that ended in any other
+  /// way; cancelling the task pauses it. ``discardUpload(_:by:options:)`` removes it.
+  ///
+  /// The progress of the whole upload is reported to the endpoint's `uploadProgress(_:)`. The endpoint's settings, such
+  /// as its tags, priority and timeout, apply to each request.
+  ///
+  /// - Parameters:
+  ///   - endpoint: an endpoint of any style whose content (body) has a known length and can be read several times: a
+  ///     file, bytes, or a replayable stream.
+  ///   - uploadProtocol: the protocol that the server speaks.
+  ///   - options: the store and the account. Default: ``UploadOptions/init(store:account:)``.
+  /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` tells how many bytes the server is known to have.
+  /// - Cancellation: the code is `cancelled`; what the server has is kept.
+  public func upload<E: Endpoint>(
+    _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()
+  ) async throws(CallError) -> UploadResult<E.Value> {
+    try await upload(endpoint.modified { _ in }, by: uploadProtocol, options: options)
+  }
+
+  /// Uploads the content of a request, see ``upload(_:by:options:)-(E,_,_)``.
+  ///
+  /// - Throws: `CallError`.
+  @concurrent
+  public func upload<Value>(
+    _ request: Request<Value>, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()
+  ) async throws(CallError) -> UploadResult<Value> {
+    var request = request
+    let reporter = request.options.uploadProgress
+    request.options.uploadProgress = nil
+    do throws(CallError) {
+      let calls = try await calls(of: request, reportingTo: reporter)
+      let result = try await run(request, calls, by: uploadProtocol.driver, options)
+      reporter?.finish(isComplete: true)
+      return result
+    } catch {
+      reporter?.finish(isComplete: false)
+      if let value = request.mapping.value(of: error) {
+        return UploadResult(value: value, size: 0, head: error.head ?? HTTPResponse(status: .ok))
+      }
+      throw error
+    }
+  }
+
+  /// Removes an incomplete upload from the server and from the store. Does nothing if the store has none.
+  ///
+  /// - Parameters:
+  ///   - endpoint: the endpoint with its content, as it was passed to ``upload(_:by:options:)-(E,_,_)``.
+  ///   - uploadProtocol: the protocol.
+  ///   - options: the store and the account.
+  /// - Throws: `CallError`, with the code `refused` while the upload runs. If the server rejects the request, the record
+  ///   stays, unless the status says that the server does not know the upload or cannot remove it (404, 405, 410, 501).
+  public func discardUpload<E: Endpoint>(
+    _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions
+  ) async throws(CallError) {
+    let request = endpoint.modified { $0.options.uploadProgress = nil }
+    let calls = try await calls(of: request, reportingTo: nil)
+    try await withRecord(of: calls, uploadProtocol.driver, options) { place throws(CallError) in
+      guard let record = place.record, let stored = place.stored else { return }
+      do throws(CallError) {
+        try await uploadProtocol.driver.cancel(stored.ticket, calls)
+      } catch {
+        guard let status = error.status, [404, 405, 410, 501].contains(status) else { throw error }
+      }
+      do throws(TransferError) {
+        try await record.write(nil)
+      } catch {
+        throw failure(error.code ?? .refused, of: request, error)
+      }
+    }
+  }
+
+  private func run<Value>(
+    _ request: Request<Value>, _ calls: UploadCalls, by driver: any UploadDriver, _ options: UploadOptions
+  ) async throws(CallError) -> UploadResult<Value> {
+    try await withRecord(of: calls, driver, options) { place throws(CallError) in
+      var upload = Upload(driver, calls, place, options)
+      let end = try await upload.run()
+      guard let response = end.response else {
+        // The value of an empty response, if the endpoint has one.
+        guard let value = try? request.mapping.read(Content(data: Data(), status: 204)) else {
+          let cause = TransferError(.responseLost, kept: calls.length, total: calls.length)
+          throw failure(.connectionLost, of: request, cause)
+        }
+        return UploadResult(value: value, end, calls.length)
+      }
+      return UploadResult(value: try response.mapped(by: request.mapping).value, end, calls.length)
+    }
+  }
+
+  private func calls<Value>(
+    of request: Request<Value>, reportingTo reporter: ProgressReporter?
+  ) async throws(CallError) -> UploadCalls {
+    let message = try await message(for: request)
+    do throws(TransferError) {
+      let source = try await UploadSource(message.content)
+      return UploadCalls(client: self, request: request.mapped(by: .content), message: message, source: source) {
+        reporter?.report($0, of: source.length, at: runtime.clock.now)
+      }
+    } catch {
+      throw failure(error.code ?? .encoding, of: request, error)
+    }
+  }
+
+  /// Performs work with the locked record of an upload and its content, if it is stored.
+  private func withRecord<Output>(
+    of calls: UploadCalls, _ driver: any UploadDriver, _ options: UploadOptions,
+    _ work: (UploadPlace) async throws(CallError) -> Output
+  ) async throws(CallError) -> Output {
+    guard let store = options.store,
+      let name = UploadRecord.name(driver, calls.message, calls.source, account: options.account)
+    else { return try await work(UploadPlace()) }
+    let record: any LockedTransferRecord
+    var stored: UploadRecord?
+    do throws(TransferError) {
+      record = try await store.lock(name)
+    } catch {
+      throw failure(error.code ?? .refused, of: calls.request, error)
+    }
+    do throws(TransferError) {
+      stored = try await record.read().flatMap { UploadRecord($0) }
+    } catch {
+      await record.release()
+      throw failure(error.code ?? .refused, of: calls.request, error)
+    }
+    if stored?.continues(calls, now: Int64(Date().timeIntervalSince1970)) == false { stored = nil }
+    do throws(CallError) {
+      let output = try await work(UploadPlace(record: record, stored: stored))
+      await record.release()
+      return output
+    } catch {
+      await record.release()
+      throw error
+    }
+  }
+}
+#endif

@@ -1,0 +1,140 @@
+#if Transfers
+import ApusCore
+import Crypto
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The protocol tus 1.0.0, with its extensions creation, expiration, checksum and termination.
+struct TusUpload: UploadDriver {
+  /// The metadata of the upload by their keys. `nil`: name and media type of a file.
+  var metadata: [String: String]?
+  /// The algorithm of the checksum of each part. `nil`: none.
+  var checksum: UploadProtocol.Checksum?
+
+  let name = "tus"
+  let restartsWhenGone = true
+
+  func create(
+    _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
+  ) async throws(CallError) -> UploadStep {
+    var request = calls.withoutContent().field("Tus-Resumable", Self.version)
+      .field("Upload-Length", String(calls.length))
+    let metadata = try encodedMetadata(calls)
+    if !metadata.isEmpty { request = request.field("Upload-Metadata", metadata) }
+    let response = try await calls.send(request)
+    guard let location = UploadField.text("Location", in: response.fields),
+      let url = URLReference.complete(location, relativeTo: response.url)
+    else { return .fail(.noLocation) }
+    var ticket = UploadTicket(location: url)
+    ticket.expiration = expiration(response.fields)
+    // A checksum is computed before the part is sent, so parts are small enough to be read twice soon.
+    if checksum != nil { ticket.maximumPart = Self.checkedPart }
+    return .created(ticket, StoredParts())
+  }
+
+  func locate(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep {
+    let request = calls.request(.head, to: ticket.location).field("Tus-Resumable", Self.version)
+      .field("Cache-Control", "no-store")
+    do throws(CallError) {
+      let fields = try await calls.send(request).fields
+      guard let offset = UploadField.number("Upload-Offset", in: fields),
+        UploadField.number("Upload-Length", in: fields) ?? calls.length == calls.length
+      else { return .fail(.unusableOffset) }
+      return offset == calls.length ? .complete(nil) : .stored(StoredParts(upTo: offset))
+    } catch {
+      if Self.isGone(error) || error.status == 403 { return .gone }
+      throw error
+    }
+  }
+
+  func send(_ part: Range<Int64>, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep {
+    var request = calls.request(.patch, to: ticket.location, part: part, as: "application/offset+octet-stream")
+      .field("Tus-Resumable", Self.version).field("Upload-Offset", String(part.lowerBound))
+    if let checksum {
+      let digest = try await checksum.digest(of: calls.source.part(part), for: calls)
+      request = request.field("Upload-Checksum", "\(checksum.rawValue) \(digest)")
+    }
+    do throws(CallError) {
+      let response = try await calls.send(request, reportingFrom: part.lowerBound)
+      guard let offset = UploadField.number("Upload-Offset", in: response.fields), offset >= part.lowerBound,
+        offset <= part.upperBound
+      else { return .fail(.unusableOffset) }
+      return offset == calls.length ? .complete(response) : .stored(StoredParts(upTo: offset))
+    } catch {
+      // 409: another offset; 460: another checksum, the server has dropped the part.
+      if error.status == 409 || error.status == 460 { return .unsure }
+      if Self.isGone(error) { return .gone }
+      throw error
+    }
+  }
+
+  /// Only for content of zero bytes, which is complete as soon as it exists.
+  func finish(_ parts: StoredParts, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
+  {
+    .complete(nil)
+  }
+
+  func cancel(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) {
+    _ = try await calls.send(calls.request(.delete, to: ticket.location).field("Tus-Resumable", Self.version))
+  }
+
+  private static func isGone(_ error: CallError) -> Bool { error.status == 404 || error.status == 410 }
+
+  private func expiration(_ fields: HTTPFields) -> Int64? {
+    UploadField.text("Upload-Expires", in: fields).flatMap { HTTPDate.parse($0) }
+  }
+
+  /// The metadata as in their field: keys, and values in Base64.
+  private func encodedMetadata(_ calls: UploadCalls) throws(CallError) -> String {
+    let pairs = (metadata ?? defaultMetadata(calls)).sorted { $0.key < $1.key }
+    let isValid = pairs.allSatisfy { key, _ in
+      !key.isEmpty && key.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") }
+    }
+    guard isValid else {
+      throw calls.client.failure(.invalidRequest, of: calls.request, TransferError(.invalidMetadata))
+    }
+    return pairs.map { key, value in
+      value.isEmpty ? key : "\(key) \(Data(value.utf8).base64EncodedString())"
+    }.joined(separator: ",")
+  }
+
+  private func defaultMetadata(_ calls: UploadCalls) -> [String: String] {
+    var metadata: [String: String] = [:]
+    if case .file(let file) = calls.source.content { metadata["filename"] = URL(filePath: file.path).lastPathComponent }
+    if let type = calls.message.head.headerFields[.contentType] { metadata["filetype"] = type }
+    return metadata
+  }
+
+  private static let version = "1.0.0"
+  private static let checkedPart: Int64 = 8 << 20
+}
+
+extension UploadProtocol.Checksum {
+  /// Computes the digest of content in Base64.
+  fileprivate func digest(of content: MessageContent, for calls: UploadCalls) async throws(CallError) -> String {
+    do {
+      let pieces = try await content.makePieces()
+      switch self {
+      case .sha1: return try await digest(of: pieces, Insecure.SHA1())
+      case .sha256: return try await digest(of: pieces, SHA256())
+      }
+    } catch {
+      let cause = error as? TransferError ?? TransferError(.contentChanged, underlying: error)
+      throw calls.client.failure(cause.code ?? .encoding, of: calls.request, cause)
+    }
+  }
+
+  private func digest(
+    of pieces: ContentStream.Pieces, _ function: some HashFunction
+  ) async throws -> String {
+    var function = function
+    while let piece = try await pieces() { function.update(data: piece) }
+    return Data(function.finalize()).base64EncodedString()
+  }
+}
+#endif

@@ -1,0 +1,198 @@
+#if Transfers
+import ApusCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The place where an upload is stored.
+struct UploadPlace {
+  /// The record of the upload, locked. `nil`: it is not stored.
+  var record: (any LockedTransferRecord)?
+  /// The content of the record, if the upload can continue from it.
+  var stored: UploadRecord?
+}
+
+/// An upload in progress: performs the actions that its ``UploadState`` selects, and keeps its record.
+struct Upload {
+  /// The end of an upload.
+  struct End {
+    /// The server's response to the complete content. `nil`: it was lost.
+    let response: Response<Content>?
+    let ticket: UploadTicket?
+    /// The number of bytes that an earlier call had sent.
+    let resumed: Int64
+  }
+
+  private let driver: any UploadDriver
+  private let calls: UploadCalls
+  private let record: (any LockedTransferRecord)?
+  private var state: UploadState
+  private var progress: ProgressCount
+  /// Whether the server's parts come from an earlier call, as long as none was sent by this one.
+  private var isResuming: Bool
+  private var resumed: Int64 = 0
+
+  /// - Parameter place: the record of the upload.
+  init(_ driver: any UploadDriver, _ calls: UploadCalls, _ place: UploadPlace, _ options: UploadOptions) {
+    (self.driver, self.calls, record) = (driver, calls, place.record)
+    let rules = UploadState.Rules(
+      repeatsCreation: driver.repeatsCreation, restartsWhenGone: driver.restartsWhenGone,
+      continuations: options.continuations)
+    state = UploadState(length: calls.length, rules, continuing: place.stored?.ticket)
+    isResuming = place.stored != nil
+    progress = ProgressCount { [calls] completed, _ in calls.report(completed) }
+  }
+
+  /// Uploads the content.
+  ///
+  /// - Throws: `CallError`, whose cause is a ``TransferError``.
+  mutating func run() async throws(CallError) -> End {
+    while true {
+      let step: UploadStep
+      do throws(CallError) {
+        step = try await perform(state.next)
+      } catch {
+        try await prepareContinuation(after: error)
+        continue
+      }
+      if let end = try await apply(step) { return end }
+    }
+  }
+
+  // MARK: Actions
+
+  private mutating func perform(_ action: UploadState.Action) async throws(CallError) -> UploadStep {
+    guard let ticket = state.ticket else { return try await create() }
+    switch action {
+    case .create: return .unsure
+    case .locate: return try await driver.locate(ticket, calls)
+    case .send(let part): return try await driver.send(part, of: ticket, calls)
+    case .finish: return try await driver.finish(state.stored, of: ticket, calls)
+    }
+  }
+
+  /// Creates the upload. Its ticket may come while the call still sends content, and is stored at once.
+  private mutating func create() async throws(CallError) -> UploadStep {
+    isResuming = false
+    let (tickets, noted) = AsyncStream<UploadTicket>.makeStream()
+    let latest = Mutex<UploadTicket?>(nil)
+    let (driver, calls, record) = (driver, calls, record)
+    async let saved: Void = {
+      for await ticket in tickets { try? await Self.save(ticket, driver, calls, to: record) }
+    }()
+    let result: Result<UploadStep, CallError>
+    do throws(CallError) {
+      result = .success(
+        try await driver.create(calls) { ticket in
+          latest.withLock { $0 = ticket }
+          noted.yield(ticket)
+        })
+    } catch {
+      result = .failure(error)
+    }
+    noted.finish()
+    await saved
+    if let ticket = latest.withLock({ $0 }) { state.note(ticket) }
+    return try result.get()
+  }
+
+  private static func save(
+    _ ticket: UploadTicket, _ driver: any UploadDriver, _ calls: UploadCalls, to record: (any LockedTransferRecord)?
+  ) async throws(TransferError) {
+    try await record?.write(UploadRecord(driver, calls, ticket).encoded())
+  }
+
+  // MARK: Results
+
+  /// Returns the end of the upload, or `nil` if it goes on.
+  private mutating func apply(_ step: UploadStep) async throws(CallError) -> End? {
+    let isPossible: Bool
+    switch step {
+    case .created(let ticket, let parts):
+      isPossible = state.create(ticket, parts)
+      try await store(ticket)
+    case .stored(let parts):
+      isPossible = state.next == .locate ? state.locate(parts) : state.send(parts)
+      if isResuming { (resumed, isResuming) = (parts.count, false) }
+    case .unsure: isPossible = state.doubt()
+    case .gone:
+      await forget()
+      guard state.lose() else { throw failure(TransferError(.uploadGone)) }
+      return nil
+    case .complete(let response):
+      if isResuming { resumed = calls.length }
+      progress.reach(calls.length, of: calls.length)
+      await forget()
+      return End(response: response, ticket: state.ticket, resumed: resumed)
+    case .fail(let reason):
+      throw failure(kept(TransferError(reason)))
+    }
+    guard isPossible else { throw failure(kept(TransferError(.unusableOffset))) }
+    progress.reach(state.stored.count, of: calls.length)
+    return nil
+  }
+
+  private func store(_ ticket: UploadTicket) async throws(CallError) {
+    do throws(TransferError) {
+      try await Self.save(ticket, driver, calls, to: record)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// Removes the record. If that fails, the next call finds out from the server that the upload is over.
+  private func forget() async {
+    try? await record?.write(nil)
+  }
+
+  // MARK: Failures
+
+  /// Returns after a delay if the upload continues by itself.
+  ///
+  /// - Throws: the error of the upload if it ends.
+  private mutating func prepareContinuation(after error: CallError) async throws(CallError) {
+    let delay = error.retryAfter ?? .zero
+    let isTemporary = Self.isTemporary(error) && !driver.isFinal(error) && delay <= Self.longestDelay
+    guard let number = state.interrupt(isTemporary: isTemporary) else {
+      // The server's response to complete content: there is nothing to continue.
+      if driver.isFinal(error) { await forget() }
+      // A driver's own error says all.
+      if let cause = error.transfer, cause.reason != .interrupted, error.requestState == .notSent { throw error }
+      throw error.explained(by: kept(TransferError(of: error)))
+    }
+    let runtime = calls.client.runtime
+    let backoff = Backoff.delay(before: number, random: runtime.random())
+    do {
+      try await runtime.clock.sleep(until: runtime.clock.now.advanced(by: max(delay, backoff)))
+    } catch {
+      var error = failure(kept(TransferError(.interrupted)))
+      error.cancellation = .caller
+      throw error
+    }
+  }
+
+  /// Whether the same request may succeed: the connection was lost, a transfer stalled, or the server was not able or
+  /// not willing for a moment.
+  private static func isTemporary(_ error: CallError) -> Bool {
+    if error.code == .rejected { return temporaryStatuses.contains(error.status ?? 0) }
+    return (error.isTemporaryInterruption && !error.comesFromContent) || error.code == .connectionFailed
+  }
+
+  /// 423: another request of this upload is still running on the server, such as the one that was interrupted.
+  private static let temporaryStatuses: Set<Int> = [408, 423, 425, 429, 500, 502, 503, 504]
+  /// The longest delay that a server may ask for.
+  private static let longestDelay = Duration.seconds(60)
+
+  private func kept(_ error: TransferError) -> TransferError {
+    error.keeping(state.ticket == nil ? 0 : state.stored.count, of: calls.length)
+  }
+
+  private func failure(_ cause: TransferError) -> CallError {
+    calls.client.failure(cause.code ?? .cancelled, of: calls.request, cause, message: cause.message)
+  }
+}
+#endif

@@ -1,0 +1,91 @@
+#if Transfers
+package import ApusCore
+package import HTTPTypes
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The calls of an upload: requests with the settings of the endpoint, to the endpoint itself or to the upload's URL.
+package struct UploadCalls: Sendable {
+  package let client: Client
+  /// The endpoint's request.
+  package let request: Request<Content>
+  /// The message that the endpoint's request describes.
+  package let message: RequestMessage
+  package let source: UploadSource
+  /// Reports that the content up to an offset was sent.
+  let report: @Sendable (_ offset: Int64) -> Void
+
+  /// The number of bytes to upload.
+  package var length: Int64 { source.length }
+
+  /// Returns the endpoint's request without content (body).
+  package func withoutContent() -> Request<Content> {
+    request.content(RequestContent(nil) { _ in .bytes(Data()) })
+  }
+
+  /// Returns a request to the URL of the upload.
+  ///
+  /// The endpoint's own fields (headers) go along if the URL has the endpoint's origin, since the server may ask for
+  /// them on every request. Credentials are added by the client, at their origins only.
+  ///
+  /// - Parameters:
+  ///   - part: the offsets of the bytes to send. Default: `nil`, no content.
+  ///   - mediaType: the media type of the content.
+  package func request(
+    _ method: HTTPRequest.Method, to location: String, part: Range<Int64>? = nil, as mediaType: MediaType = .bytes
+  ) -> Request<Content> {
+    let content: RequestContent =
+      part.map { [source] part in
+        RequestContent(mediaType) { _ in part.isEmpty ? .bytes(Data()) : source.part(part) }
+      } ?? .empty
+    var request = Request<Content>(method: method, path: .url(location), content: content, mapping: .content)
+    request.options = self.request.options
+    if URLReference.origin(of: location) == URLReference.origin(of: message.url) {
+      request.fields = self.request.fields.filter { !Self.describesContent($0) }
+    }
+    return request
+  }
+
+  /// Sends a request and reports the progress of its content.
+  ///
+  /// - Parameter offset: the offset of the content of the request within that of the upload.
+  package func send(
+    _ request: Request<Content>, reportingFrom offset: Int64? = nil
+  ) async throws(CallError) -> Response<Content> {
+    var request = request
+    if let offset {
+      let progress = ProgressReporter()
+      progress.observe { [report] in report(offset + $0.completed) }
+      request.options.uploadProgress = progress
+    }
+    return try await client.response(to: request)
+  }
+
+  /// Whether a field belongs to the content of the first request and not to its parts.
+  private static func describesContent(_ field: RawField) -> Bool {
+    let name = field.name.lowercased()
+    return name.hasPrefix("content-") || name == "repr-digest" || name == "expect" || name == "accept"
+      || name == "idempotency-key"
+  }
+}
+
+extension URLReference {
+  /// The origin of a complete URL, or `nil` if the text is none.
+  static func origin(of text: String) -> Origin? {
+    (try? URLReference(text.utf8, relativeTo: nil))?.origin
+  }
+
+  /// Returns the complete URL of a `Location` field (RFC 9110 §10.2.2), or `nil` if it is not usable.
+  static func complete(_ location: String, relativeTo base: String?) -> String? {
+    let base = base.flatMap { try? URLReference($0.utf8, relativeTo: nil) }
+    guard let url = try? URLReference(location.utf8, relativeTo: base.map { ($0.origin, $0.target) }) else {
+      return nil
+    }
+    return "\(url.origin)\(url.target)"
+  }
+}
+#endif

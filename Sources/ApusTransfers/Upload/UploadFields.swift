@@ -1,0 +1,27 @@
+#if Transfers
+import HTTPTypes
+
+/// The fields (headers) of resumable uploads.
+enum UploadField {
+  /// Returns the value of a field that is a non-negative integer, or `nil` if it is missing or anything else.
+  static func number(_ name: String, in fields: HTTPFields) -> Int64? {
+    text(name, in: fields).flatMap { ContentRange.number($0[...].utf8) }
+  }
+
+  /// Returns the value of a field that is a Boolean (RFC 9651 §3.3.6), or `nil` if it is missing or anything else.
+  static func flag(_ name: String, in fields: HTTPFields) -> Bool? {
+    switch text(name, in: fields) {
+    case "?1": true
+    case "?0": false
+    default: nil
+    }
+  }
+
+  /// Returns the value of a field without the spaces around it.
+  static func text(_ name: String, in fields: HTTPFields) -> String? {
+    guard let name = HTTPField.Name(name), let value = fields[name] else { return nil }
+    let isSpace = { (character: Character) in character == " " || character == "\t" }
+    return String(value.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+  }
+}
+#endif

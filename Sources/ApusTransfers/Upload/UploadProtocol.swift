@@ -1,0 +1,80 @@
+#if Transfers
+/// The protocol of a resumable upload, which the server must speak.
+public struct UploadProtocol: Sendable {
+  package let driver: any UploadDriver
+
+  package init(_ driver: any UploadDriver) {
+    self.driver = driver
+  }
+
+  /// tus 1.0.0 with its default metadata and without checksums, see ``tus(metadata:checksum:)``.
+  public static let tus = tus()
+
+  /// tus 1.0.0 (tus.io), with its extension creation, and expiration and termination where the server has them.
+  ///
+  /// The endpoint is the one that creates uploads; its content is what is uploaded. Its value is read from the response
+  /// to the last bytes, which is usually empty (`Request<Void>`). ``UploadResult/url`` is the URL of the upload. An upload that
+  /// the server has forgotten starts over.
+  ///
+  /// - Parameters:
+  ///   - metadata: values by their keys, which are ASCII without spaces and commas. Default: `nil`, which sends
+  ///     `filename` for a file and `filetype` for content with a media type.
+  ///   - checksum: the algorithm of the checksum of each part, so that the server drops a part that arrives damaged.
+  ///     The content is then sent in parts of 8 MiB, each of which is read twice. The server must have the extension
+  ///     and the algorithm. Default: `nil`, none.
+  public static func tus(metadata: [String: String]? = nil, checksum: Checksum? = nil) -> UploadProtocol {
+    UploadProtocol(TusUpload(metadata: metadata, checksum: checksum))
+  }
+
+  /// The IETF's draft «Resumable Uploads for HTTP» with its content in the first request, see ``ietf(_:)``.
+  public static let ietf = ietf(.withContent)
+
+  /// The IETF's draft «Resumable Uploads for HTTP», interop version 8.
+  ///
+  /// The endpoint is the one that receives the content; its value is read from its response, whichever request brings
+  /// it. A server that does not know the draft receives an ordinary request.
+  ///
+  /// - Parameter creation: how the upload begins.
+  public static func ietf(_ creation: Creation) -> UploadProtocol {
+    UploadProtocol(DraftUpload(creation: creation))
+  }
+
+  /// The beginning of an upload by the IETF's draft.
+  public enum Creation: Sendable, Hashable {
+    /// The first request sends all content. It can be resumed if the server announces the upload in an interim response
+    /// (104), which `URLSession` does not show.
+    case withContent
+    /// The first request creates the upload and sends nothing, so that it can be resumed over every transport. Costs a
+    /// round trip.
+    case withoutContent
+  }
+
+  /// The algorithm of the checksum of a part.
+  public enum Checksum: String, Sendable, Hashable {
+    /// SHA-1, which every server with the extension has. It protects against damage, not against an attacker.
+    case sha1
+    /// SHA-256.
+    case sha256
+  }
+}
+
+/// The options of an upload.
+public struct UploadOptions: Sendable {
+  /// The store of the records from which another process continues. Default: `nil`, only this call continues after an
+  /// interruption.
+  ///
+  /// A file is recognized by its path, size and modification date, bytes in memory by their hash. Uploads of other content are not stored.
+  public var store: (any TransferStore)?
+  /// A name of the account that uploads. Default: `nil`. An interrupted upload is continued for the same account only.
+  /// The store keeps a hash of it.
+  public var account: String?
+  /// The number of times in a row that the call continues after an interruption without another byte on the server.
+  /// Default: 5.
+  public var continuations = 5
+
+  /// Creates options.
+  public init(store: (any TransferStore)? = nil, account: String? = nil) {
+    (self.store, self.account) = (store, account)
+  }
+}
+#endif

@@ -1,0 +1,75 @@
+#if Transfers
+import ApusCore
+import Crypto
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The description of an incomplete upload, from which another process continues.
+///
+/// It contains the URL of the upload, but no fields (headers), no query of the endpoint and no account.
+struct UploadRecord: Codable, Hashable, Sendable {
+  /// The version of the format. Records of other versions are ignored.
+  var version = Self.currentVersion
+  /// The name of the protocol.
+  var driver: String
+  /// The URL of the endpoint without its query, for people.
+  var endpoint: String
+  /// The version of the file; `nil` for bytes in memory, which the record's name identifies.
+  var file: FileVersion?
+  var length: Int64
+  var ticket: UploadTicket
+
+  static let currentVersion = 1
+
+  /// The name of the record of an upload, which is the same in every process. `nil` if the content cannot be recognized.
+  static func name(_ driver: any UploadDriver, _ message: RequestMessage, _ source: UploadSource, account: String?)
+    -> String?
+  {
+    let content: String
+    switch source.identity {
+    case .file(let path, _): content = "file \(path)"
+    case .bytes(let hash): content = "bytes \(hash)"
+    case .unknown: return nil
+    }
+    let parts = ["upload", driver.name, message.head.method.rawValue, message.url, content, account ?? ""]
+    // Each part with its length, so that different parts never make the same text.
+    let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
+    return Hexadecimal.text(SHA256.hash(data: Array(text.utf8)).prefix(24))
+  }
+
+  init(_ driver: any UploadDriver, _ calls: UploadCalls, _ ticket: UploadTicket) {
+    self.driver = driver.name
+    endpoint = String(Substring(calls.message.url.utf8.prefix { $0 != UInt8(ascii: "?") }))
+    if case .file(_, let version) = calls.source.identity { file = version }
+    (length, self.ticket) = (calls.length, ticket)
+  }
+
+  /// Reads a record. Returns `nil` for damaged records and other versions.
+  init?(_ content: Data) {
+    guard let record = try? JSONDecoder().decode(Self.self, from: content), record.version == Self.currentVersion else {
+      return nil
+    }
+    self = record
+  }
+
+  func encoded() -> Data? {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return try? encoder.encode(self)
+  }
+
+  /// Whether an upload of this content can continue from the record.
+  ///
+  /// - Parameter now: seconds since 1970.
+  func continues(_ calls: UploadCalls, now: Int64) -> Bool {
+    var version: FileVersion?
+    if case .file(_, let known) = calls.source.identity { version = known }
+    return file == version && length == calls.length && ticket.expiration ?? .max > now
+  }
+}
+#endif

@@ -1,0 +1,38 @@
+#if Transfers
+import ApusCore
+public import HTTPTypes
+
+/// The result of a complete upload.
+public struct UploadResult<Value: Sendable>: Sendable {
+  /// The value that the endpoint's mapping reads from the server's last response.
+  public let value: Value
+  /// The URL at which the server keeps the content: that of the upload with tus, that of the last response's `Location`
+  /// otherwise. `nil` if it states none. Not for logs: some servers accept bytes from any client that knows this URL.
+  public let url: String?
+  /// The number of bytes of the content.
+  public let size: Int64
+  /// The number of those bytes that an earlier call had sent.
+  public let resumed: Int64
+  /// The head of the last response. Its status is 204 if the server said that the upload is complete but its response
+  /// was lost.
+  public let head: HTTPResponse
+
+  /// Creates a result, for fakes and previews.
+  public init(value: Value, url: String? = nil, size: Int64, head: HTTPResponse = HTTPResponse(status: .ok)) {
+    (self.value, self.url, self.size, self.head) = (value, url, size, head)
+    resumed = 0
+  }
+
+  init(value: Value, _ end: Upload.End, _ size: Int64) {
+    self.value = value
+    (self.size, resumed) = (size, end.resumed)
+    let location = end.response.flatMap { response in
+      UploadField.text("Location", in: response.fields).flatMap {
+        URLReference.complete($0, relativeTo: response.url)
+      }
+    }
+    url = location ?? end.ticket?.location
+    head = end.response?.head ?? HTTPResponse(status: .noContent)
+  }
+}
+#endif

@@ -1,0 +1,197 @@
+#if NIO && Transfers
+import ApusTestServer
+import ApusWaiting
+import Foundation
+import Synchronization
+
+/// A server that stores uploads, by tus or by the IETF's draft. It keeps what arrived of an interrupted request.
+///
+/// It counts stored bytes from the exchanges that the test server has recorded, so nothing is written anywhere.
+final class UploadServer: Sendable {
+  enum Dialect: String, Sendable, CaseIterable {
+    case tus
+    case ietf
+  }
+
+  /// A request that stores bytes of an upload.
+  private struct Segment {
+    let exchange: Int
+    let range: Range<Int>
+  }
+
+  private struct State {
+    var server: TestServer?
+    var lengths: [String: Int] = [:]
+    /// The uploads that are removed or complete and forgotten.
+    var gone: Set<String> = []
+    var completed: Set<String> = []
+    /// The number of bytes that a request had brought when the offset was stated, after which it brings no more.
+    var frozen: [Int: Int] = [:]
+  }
+
+  let dialect: Dialect
+  private let state = Mutex(State())
+  /// Replies in place of the server; `nil` lets it reply.
+  private let override: @Sendable (RecordedRequest) -> Reply?
+
+  private init(_ dialect: Dialect, _ override: @escaping @Sendable (RecordedRequest) -> Reply?) {
+    (self.dialect, self.override) = (dialect, override)
+  }
+
+  /// Runs a test with a server.
+  ///
+  /// - Parameters:
+  ///   - faults: the faults of the test server.
+  ///   - override: replies in place of the server. Asked when the head of a request has arrived.
+  static func with<Result>(
+    _ dialect: Dialect, faults: [Fault] = [],
+    override: @escaping @Sendable (RecordedRequest) -> Reply? = { _ in nil },
+    _ test: (UploadServer, TestServer) async throws -> Result
+  ) async throws -> Result {
+    let uploads = UploadServer(dialect, override)
+    let options = TestServer.Options(contentLimit: 1 << 30, repliesAt: .head, faults: faults)
+    return try await TestServer.with(options: options) {
+      await uploads.reply(to: $0)
+    } body: { server in
+      uploads.state.withLock { $0.server = server }
+      defer { uploads.state.withLock { $0.server = nil } }
+      return try await test(uploads, server)
+    }
+  }
+
+  /// The path that creates uploads.
+  static let path = "/files"
+
+  /// The target of the upload that a request created.
+  static func target(of request: RecordedRequest) -> String { "/files/upload-\(request.number)" }
+
+  // MARK: What is stored
+
+  private func segments(of target: String) -> [Segment] {
+    let (exchanges, frozen) = state.withLock { ($0.server?.exchanges ?? [], $0.frozen) }
+    var segments: [Segment] = []
+    var end = 0
+    for exchange in exchanges where exchange.contentLength > 0 {
+      let isCreation = exchange.method != "PATCH" && Self.target(of: exchange.request) == target
+      guard isCreation || (exchange.method == "PATCH" && exchange.target == target) else { continue }
+      guard Int(exchange.request.fields["Upload-Offset"] ?? "0") == end else { continue }
+      let count = frozen[exchange.id] ?? exchange.contentLength
+      segments.append(Segment(exchange: exchange.id, range: end..<end + count))
+      end += count
+    }
+    return segments
+  }
+
+  /// The number of stored bytes of an upload.
+  func offset(of target: String) -> Int { segments(of: target).last?.range.upperBound ?? 0 }
+
+  /// The stored bytes of an upload.
+  func bytes(of target: String) -> [UInt8] {
+    let exchanges = state.withLock { $0.server?.exchanges ?? [] }
+    var contents: [Int: [UInt8]] = [:]
+    for exchange in exchanges { contents[exchange.id] = exchange.content }
+    return segments(of: target).flatMap { Array((contents[$0.exchange] ?? []).prefix($0.range.count)) }
+  }
+
+  /// Whether an upload consists of these bytes. Comparing large arrays in an expectation takes minutes if they differ.
+  func has(_ bytes: [UInt8], in target: String = "/files/upload-0") -> Bool { self.bytes(of: target) == bytes }
+
+  /// The number of content bytes of all requests that the server has taken: not what an interrupted request brings
+  /// after its upload was located.
+  var received: Int {
+    state.withLock { state in
+      state.server?.exchanges.reduce(0) { $0 + (state.frozen[$1.id] ?? $1.contentLength) } ?? 0
+    }
+  }
+
+  /// Forgets an upload.
+  func forget(_ target: String) {
+    state.withLock { _ = $0.gone.insert(target) }
+  }
+
+  // MARK: Replies
+
+  private func reply(to request: RecordedRequest) async -> Reply {
+    if let reply = override(request) {
+      state.withLock { $0.frozen[request.number] = 0 }
+      return reply
+    }
+    switch request.method {
+    case "HEAD": return locate(request)
+    case "PATCH": return await append(request)
+    case "DELETE":
+      forget(request.target)
+      return .status(204)
+    default: return await create(request)
+    }
+  }
+
+  /// Waits until all content of a request has arrived. Returns `false` if the connection ended before.
+  private func receivesAll(of request: RecordedRequest) async -> Bool {
+    guard let server = state.withLock({ $0.server }) else { return false }
+    return (try? await server.exchange { $0.id == request.number && $0.request.isComplete }) != nil
+  }
+
+  private func create(_ request: RecordedRequest) async -> Reply {
+    let target = Self.target(of: request)
+    let length = Int(request.fields["Upload-Length"] ?? "") ?? 0
+    state.withLock { $0.lengths[target] = length }
+    guard dialect == .ietf else { return .status(201, fields: ["Location": target]) }
+    guard request.fields["Upload-Complete"] == "?1" else { return .status(201, fields: ["Location": target]) }
+    let gate = Gate()
+    Task {
+      guard await receivesAll(of: request) else { return }
+      state.withLock { _ = $0.completed.insert(target) }
+      gate.open()
+    }
+    return Reply.json(#"{"size":\#(length)}"#, status: 201, fields: ["Upload-Complete": "?1"])
+      .waiting(for: gate)
+      .interim(104, fields: ["Location": target, "Upload-Draft-Interop-Version": "8"])
+  }
+
+  /// Requests of the upload that still run bring no more bytes from now on.
+  private func freeze(_ target: String) -> Int {
+    let segments = segments(of: target)
+    state.withLock { state in
+      for segment in segments { state.frozen[segment.exchange] = segment.range.count }
+      // Also requests of which no byte has arrived yet.
+      for exchange in state.server?.exchanges ?? [] where exchange.method == "PATCH" && exchange.target == target {
+        if state.frozen[exchange.id] == nil { state.frozen[exchange.id] = 0 }
+      }
+    }
+    return segments.last?.range.upperBound ?? 0
+  }
+
+  private func isKnown(_ target: String) -> Bool {
+    state.withLock { $0.lengths[target] != nil && !$0.gone.contains(target) }
+  }
+
+  private func locate(_ request: RecordedRequest) -> Reply {
+    guard isKnown(request.target) else { return .status(404) }
+    let offset = freeze(request.target)
+    let isComplete = state.withLock { $0.completed.contains(request.target) }
+    return .status(
+      204,
+      fields: [
+        "Upload-Offset": String(offset), "Upload-Complete": isComplete ? "?1" : "?0", "Cache-Control": "no-store",
+      ])
+  }
+
+  private func append(_ request: RecordedRequest) async -> Reply {
+    let target = request.target
+    guard isKnown(target) else { return .status(404) }
+    // The bytes of this request may have begun to arrive.
+    let start = Int(request.fields["Upload-Offset"] ?? "") ?? -1
+    guard await receivesAll(of: request) else { return Reply(steps: []) }
+    guard
+      segments(of: target).contains(where: { $0.exchange == request.number }) || request.fields["Content-Length"] == "0"
+    else { return .status(409, fields: ["Upload-Offset": String(offset(of: target))]) }
+    let offset = offset(of: target)
+    guard dialect == .ietf, request.fields["Upload-Complete"] == "?1", start >= 0 else {
+      return .status(204, fields: ["Upload-Offset": String(offset), "Upload-Complete": "?0"])
+    }
+    state.withLock { _ = $0.completed.insert(target) }
+    return .json(#"{"size":\#(offset)}"#, fields: ["Upload-Complete": "?1"])
+  }
+}
+#endif

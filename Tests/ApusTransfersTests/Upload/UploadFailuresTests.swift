@@ -1,0 +1,283 @@
+#if NIO && Transfers
+import ApusCore
+import ApusTestServer
+import ApusWaiting
+import Foundation
+import HTTPTypes
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ApusTransfers
+
+@Suite("Uploads that servers reject, forget or contradict")
+struct UploadFailuresTests {
+  /// Uploads a file of 100,000 bytes to a server that replies to some requests itself.
+  private func upload(
+    _ dialect: UploadServer.Dialect, _ variation: Variation = Variation(),
+    override: @escaping @Sendable (RecordedRequest) -> Reply?,
+    _ check: (Outcome, UploadServer, TestServer) throws -> Void
+  ) async throws {
+    try await UploadServer.with(dialect, faults: variation.faults, override: override) { uploads, server in
+      try await UploadBench.with(server) { bench in
+        try bench.write(100_000)
+        let film = Request<Content>.post("/files", content: .file(bench.path))
+        var outcome = Outcome()
+        do throws(CallError) {
+          outcome.value = try await bench.api.upload(
+            film, by: variation.uploadProtocol ?? dialect.uploadProtocol, options: bench.options)
+        } catch {
+          outcome.error = error
+        }
+        try check(outcome, uploads, server)
+      }
+    }
+  }
+
+  @Test("A rejected creation is the call's rejection", arguments: UploadServer.Dialect.allCases)
+  func rejected(_ dialect: UploadServer.Dialect) async throws {
+    try await upload(dialect) { _ in
+      .json(#"{"message":"No space for films"}"#, status: 403)
+    } _: { result, _, server in
+      let error = result.error
+      #expect(error?.code == .rejected && error?.status == 403 && error?.rejection?.message == "No space for films")
+      #expect(error?.transfer?.kept == 0 && server.exchanges.count == 1)
+    }
+  }
+
+  @Test("tus: another offset than the server's is asked for and corrected")
+  func conflict() async throws {
+    try await upload(.tus) { request in
+      request.number == 1 ? .status(409) : nil
+    } _: { result, uploads, server in
+      #expect(result.value?.size == 100_000 && uploads.offset(of: "/files/upload-0") == 100_000)
+      #expect(server.exchanges.map(\.method) == ["POST", "PATCH", "HEAD", "PATCH"])
+    }
+  }
+
+  @Test("A locked upload, and a server that is not ready, are tried again after the delay that it asks for")
+  func locked() async throws {
+    try await upload(.tus) { request in
+      switch request.number {
+      case 1: .status(423)
+      case 2: .status(503, fields: ["Retry-After": "0"])
+      default: nil
+      }
+    } _: { result, _, server in
+      #expect(result.value?.size == 100_000)
+      #expect(server.exchanges.map(\.method) == ["POST", "PATCH", "HEAD", "HEAD", "PATCH"])
+    }
+  }
+
+  @Test("A server that asks for a delay of more than a minute ends the upload, and the error has the delay")
+  func longDelay() async throws {
+    try await upload(.tus) { request in
+      request.number == 1 ? .status(503, fields: ["Retry-After": "3600"]) : nil
+    } _: { result, _, server in
+      #expect(result.error?.status == 503 && result.error?.retryAfter == .seconds(3600))
+      #expect(server.exchanges.count == 2)
+    }
+  }
+
+  @Test("A server that fails again and again ends the upload after six attempts, and the record stays")
+  func keepsFailing() async throws {
+    try await upload(.tus) { request in
+      request.method == "POST" ? nil : .status(502)
+    } _: { result, _, server in
+      #expect(result.error?.status == 502 && result.error?.transfer?.reason == .interrupted)
+      #expect(server.exchanges.count == 7)
+    }
+  }
+
+  @Test("tus: an upload that the server has forgotten starts over")
+  func gone() async throws {
+    try await upload(.tus) { request in
+      request.number == 1 ? .status(410) : nil
+    } _: { result, uploads, server in
+      #expect(result.value?.size == 100_000 && uploads.offset(of: "/files/upload-2") == 100_000)
+      #expect(server.exchanges.map(\.method) == ["POST", "PATCH", "POST", "PATCH"])
+    }
+  }
+
+  @Test("The draft: an upload that the server has forgotten is not repeated, since it may have been complete")
+  func ietfGone() async throws {
+    let fault = Fault(at: .requestContent(after: 50_000), .reset, on: .request(0))
+    try await upload(.ietf, Variation(faults: [fault])) { request in
+      request.method == "HEAD" ? .status(404) : nil
+    } _: { result, _, server in
+      #expect(result.error?.code == .connectionLost && result.error?.transfer?.reason == .uploadGone)
+      #expect(result.error?.description.contains("the same call starts again") == true)
+      #expect(server.exchanges.map(\.method) == ["POST", "HEAD"])
+    }
+  }
+
+  @Test("The draft: without an announced upload, an interrupted request is not repeated")
+  func ietfUnannounced() async throws {
+    let fault = Fault(at: .requestContent(after: 50_000), .reset, on: .request(0))
+    try await upload(.ietf, Variation(faults: [fault])) { _ in
+      Reply(steps: [.interim(104, fields: ["Location": "/files/upload-0"]), .stall])
+    } _: { result, _, server in
+      // An interim response of another version of the draft does not count.
+      #expect(result.error?.code == .connectionLost && server.exchanges.count == 1)
+      #expect(result.error?.transfer?.kept == 0)
+    }
+  }
+
+  @Test("The draft: a response to the complete content is final with any status")
+  func ietfFinal() async throws {
+    let fault = Fault(at: .requestContent(after: 50_000), .reset, on: .request(0))
+    try await upload(.ietf, Variation(faults: [fault])) { request in
+      request.method == "PATCH"
+        ? .json(#"{"message":"Not a film"}"#, status: 503, fields: ["Upload-Complete": "?1"]) : nil
+    } _: { result, _, server in
+      #expect(result.error?.status == 503 && result.error?.rejection?.message == "Not a film")
+      #expect(server.exchanges.map(\.method) == ["POST", "HEAD", "PATCH"])
+    }
+  }
+
+  @Test("The draft: a success that does not say whether the upload is complete is confirmed")
+  func ietfConfirms() async throws {
+    try await upload(.ietf, Variation(uploadProtocol: .ietf(.withoutContent))) { request in
+      switch request.method {
+      case "PATCH" where request.number == 1: .json(#"{"size":1}"#)
+      case "HEAD": .status(204, fields: ["Upload-Complete": "?1", "Upload-Offset": "100000"])
+      default: nil
+      }
+    } _: { result, _, server in
+      #expect(result.value?.value.data == Data(#"{"size":1}"#.utf8))
+      #expect(server.exchanges.map(\.method) == ["POST", "PATCH", "HEAD"])
+    }
+  }
+
+  @Test("The draft: a server that takes small parts gets them")
+  func ietfParts() async throws {
+    try await upload(.ietf, Variation(uploadProtocol: .ietf(.withoutContent))) { request in
+      request.number == 0
+        ? .status(201, fields: ["Location": "/files/upload-0", "Upload-Limit": "max-append-size=40000, max-age=60"])
+        : nil
+    } _: { result, uploads, server in
+      // The creation is the test's own, so the server knows nothing of it.
+      #expect(result.error?.transfer?.reason == .uploadGone)
+      #expect(server.exchanges[1].request.fields["Upload-Complete"] == "?0")
+      #expect(server.exchanges[1].request.fields["Content-Length"] == "40000")
+    }
+    try await upload(.ietf, Variation(uploadProtocol: .ietf(.withoutContent))) { request in
+      request.number == 0 ? .status(201, fields: ["Location": "/f", "Upload-Limit": "max-size=99999"]) : nil
+    } _: { result, _, _ in
+      #expect(result.error?.code == .refused && result.error?.transfer?.reason == .contentTooLarge(limit: 99_999))
+    }
+  }
+
+  @Test("A creation without a usable URL is an error", arguments: ["", "ftp://a.example/x", "https://user@a.example/"])
+  func noLocation(_ location: String) async throws {
+    try await upload(.tus) { _ in
+      .status(201, fields: location.isEmpty ? [:] : ["Location": location])
+    } _: { result, _, _ in
+      #expect(result.error?.code == .malformedResponse && result.error?.transfer?.reason == .noLocation)
+    }
+  }
+
+  @Test(
+    "An offset that the upload cannot have is an error",
+    arguments: [
+      ["Upload-Offset": "100001"], ["Upload-Offset": "-1"], [:], ["Upload-Offset": "0", "Upload-Length": "7"],
+    ])
+  func offsets(_ fields: [String: String]) async throws {
+    var lines: FieldLines = [:]
+    for (name, value) in fields { lines.append(FieldLine(name: name, value: value)) }
+    try await upload(.tus) { [lines] request in
+      switch request.method {
+      case "PATCH": .status(409)
+      case "HEAD": .status(204, fields: lines)
+      default: nil
+      }
+    } _: { result, _, _ in
+      #expect(result.error?.code == .malformedResponse && result.error?.transfer?.reason == .unusableOffset)
+    }
+  }
+
+  @Test("A server that never takes a byte is not asked for ever")
+  func noProgress() async throws {
+    try await upload(.tus) { request in
+      request.method == "PATCH" ? .status(204, fields: ["Upload-Offset": "0"]) : nil
+    } _: { result, _, server in
+      #expect(result.error?.transfer?.reason == .unusableOffset && server.exchanges.count < 10)
+    }
+  }
+
+  @Test("A complete upload whose response was lost has a value only if the endpoint needs none")
+  func lostResponse() async throws {
+    for isVoid in [true, false] {
+      let override = { @Sendable (request: RecordedRequest) -> Reply? in
+        switch request.method {
+        case "PATCH": .status(409)
+        case "HEAD": .status(204, fields: ["Upload-Offset": "100000"])
+        default: nil
+        }
+      }
+      try await UploadServer.with(.tus, override: override) { _, server in
+        try await UploadBench.with(server) { bench in
+          try bench.write(100_000)
+          if isVoid {
+            let result = try await bench.api.upload(bench.film, by: .tus)
+            #expect(result.head.status.code == 204 && result.url == "\(server.origin)/files/upload-0")
+          } else {
+            let film = Request<StoredFilm>.post("/files", content: .file(bench.path))
+            let error = await failure { try await bench.api.upload(film, by: .tus) }
+            #expect(error?.transfer?.reason == .responseLost && error?.transfer?.kept == 100_000)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("A file that changes between two parts fails the upload at once, and nothing more of it is sent")
+  func changedBetweenParts() async throws {
+    let fault = Fault(at: .requestContent(after: 1_000_000), .reset, on: .request(1))
+    let path = Mutex("")
+    try await UploadServer.with(.tus, faults: [fault]) { request in
+      guard request.method == "HEAD" else { return nil }
+      try? FileOnServer(length: 5_000_000, seed: 9).bytes.write(to: URL(filePath: path.withLock { $0 }))
+      return nil
+    } _: { uploads, server in
+      try await UploadBench.with(server) { bench in
+        try bench.write(5_000_000)
+        path.withLock { $0 = bench.path }
+        let error = await failure { try await bench.api.upload(bench.film, by: .tus, options: bench.options) }
+        #expect(error?.transfer?.reason == .contentChanged && error?.code == .encoding)
+        #expect(server.exchanges.filter { $0.method == "HEAD" }.count == 1)
+        #expect(uploads.offset(of: "/files/upload-0") < 5_000_000)
+      }
+    }
+  }
+
+  @Test("A file that changed after an interruption is uploaded from its start")
+  func changed() async throws {
+    let fault = Fault(at: .requestContent(after: 1_000_000), .reset, on: .request(1))
+    try await UploadServer.with(.tus, faults: [fault]) { request in
+      request.method == "HEAD" ? .status(503, fields: ["Retry-After": "100"]) : nil
+    } _: { uploads, server in
+      try await UploadBench.with(server) { bench in
+        try bench.write(5_000_000)
+        let first = await failure { try await bench.api.upload(bench.film, by: .tus, options: bench.options) }
+        #expect(first?.status == 503 && bench.records.count == 2)
+        let bytes = try bench.write(5_000_000, seed: 3)
+        let result = try await bench.api.upload(bench.film, by: .tus, options: bench.options)
+        #expect(result.resumed == 0 && uploads.has(bytes, in: "/files/upload-3") && bench.records.isEmpty)
+      }
+    }
+  }
+}
+
+/// What differs in an upload from a plain one.
+private struct Variation {
+  var uploadProtocol: UploadProtocol?
+  var faults: [Fault] = []
+}
+
+/// The result or the error of an upload.
+private struct Outcome {
+  var value: UploadResult<Content>?
+  var error: CallError?
+}
+#endif

@@ -1,0 +1,67 @@
+#if NIO && Transfers && (os(Linux) || os(macOS))
+import ApusTestServer
+import ApusTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ApusTransfers
+
+@Suite("Uploads of processes that die")
+struct UploadProcessesTests {
+  private static let length = 20_000_000
+  private static let kills = 20
+  /// More than the buffers of a connection over loopback hold: what a process may have sent and the server not taken.
+  private static let buffered = 16 << 20
+
+  /// The numbers of bytes that arrive before a process is killed, in order.
+  private static func stops(seed: UInt64) -> [Int] {
+    var random = SeededGenerator(seed: seed)
+    return (0..<kills).map { _ in Int.random(in: 1...length / kills / 2, using: &random) }
+  }
+
+  @Test(
+    "An upload that is killed 20 times at random points is continued each time, and arrives unchanged",
+    arguments: UploadServer.Dialect.allCases)
+  func killed(_ dialect: UploadServer.Dialect) async throws {
+    let stops = Self.stops(seed: dialect == .tus ? 1 : 2)
+    // At most 2 MB a second until the last process, so that each dies in the middle on a busy machine, too.
+    let isSlow = Mutex(true)
+    let slow = Fault(
+      at: .requestHead, .throttle(bytes: 2048, every: .milliseconds(1)),
+      on: .matching { _ in isSlow.withLock { $0 } })
+    try await UploadServer.with(dialect, faults: [slow]) { uploads, server in
+      try await UploadBench.with(server) { bench in
+        let bytes = try bench.write(Self.length)
+        let url = server.origin + UploadServer.path
+        var sentAgain = 0
+        for stop in stops {
+          let before = uploads.offset(of: "/files/upload-0")
+          let process = try TransferProcess(dialect.rawValue, url, bench.path, bench.store.path)
+          try await server.wait { _ in uploads.offset(of: "/files/upload-0") >= min(before + stop, Self.length) }
+          try #require(uploads.offset(of: "/files/upload-0") < Self.length)
+          // By the draft an upload is known once its interim response has arrived.
+          try await waitWhile(!bench.records.contains { $0.hasSuffix(".json") })
+          // The process's last line, "bytes N", counts what it had sent.
+          let last = await process.kill()
+          let lost = max(0, Self.number(in: last) - uploads.offset(of: "/files/upload-0"))
+          #expect(lost <= Self.buffered)
+          sentAgain += lost
+        }
+        isSlow.withLock { $0 = false }
+        let process = try TransferProcess(dialect.rawValue, url, bench.path, bench.store.path)
+        let resumed = await process.line { $0.hasPrefix("resumed") }
+        #expect(Self.number(in: resumed) >= stops.reduce(0, +))
+        #expect(await process.line { $0.hasPrefix("done") } == "done \(Self.length)")
+        #expect(uploads.has(bytes) && bench.records.isEmpty)
+        // What the server has taken is sent once: nothing of it arrives again.
+        #expect(uploads.received == Self.length)
+        #expect(sentAgain <= Self.kills * Self.buffered / 2, "\(sentAgain) bytes were sent again")
+      }
+    }
+  }
+
+  private static func number(in line: String) -> Int { line.split(separator: " ").last.flatMap { Int($0) } ?? 0 }
+}
+#endif

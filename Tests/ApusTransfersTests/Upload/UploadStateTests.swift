@@ -1,0 +1,141 @@
+#if Transfers
+import Testing
+
+@testable import ApusTransfers
+
+@Suite("The course of an upload")
+struct UploadStateTests {
+  private let ticket = UploadTicket(location: "https://films.example/files/1")
+
+  // `#expect` cannot call mutating functions.
+  private func expect<Value: Equatable>(
+    _ value: Value, _ expected: Value, _ location: SourceLocation = #_sourceLocation
+  ) {
+    #expect(value == expected, sourceLocation: location)
+  }
+
+  private func state(_ length: Int64 = 100, _ rules: UploadState.Rules = .init(), at offset: Int64? = nil)
+    -> UploadState
+  {
+    var state = UploadState(length: length, rules)
+    if let offset { expect(state.create(ticket, StoredParts(upTo: offset)), true) }
+    return state
+  }
+
+  @Test("An upload is created, sent, and finished if the server does not complete it by itself")
+  func order() {
+    var state = state()
+    #expect(state.next == .create)
+    expect(state.create(ticket, StoredParts()), true)
+    #expect(state.next == .send(0..<100))
+    expect(state.send(StoredParts(upTo: 60)), true)
+    #expect(state.next == .send(60..<100))
+    expect(state.send(StoredParts(upTo: 100)), true)
+    #expect(state.next == .finish)
+  }
+
+  @Test("An upload from a record is located first")
+  func continues() {
+    var state = UploadState(length: 100, .init(), continuing: ticket)
+    #expect(state.next == .locate)
+    expect(state.locate(StoredParts(upTo: 40)), true)
+    #expect(state.next == .send(40..<100))
+  }
+
+  @Test("A part is no longer than the ticket permits")
+  func limited() {
+    var ticket = ticket
+    ticket.maximumPart = 30
+    var state = UploadState(length: 100, .init())
+    expect(state.create(ticket, StoredParts()), true)
+    #expect(state.next == .send(0..<30))
+    expect(state.send(StoredParts(upTo: 90)), true)
+    #expect(state.next == .send(90..<100))
+  }
+
+  @Test("Parts of one size fill the gaps between stored parts, which may arrive in any order")
+  func gaps() {
+    var ticket = ticket
+    ticket.partSize = 40
+    var parts = StoredParts()
+    expect(parts.insert(.init(80..<100, receipt: "c")), true)
+    expect(parts.insert(.init(0..<40, receipt: "a")), true)
+    expect(parts.insert(.init(30..<50)), false)
+    expect(parts.insert(.init(90..<95)), false)
+    var state = UploadState(length: 100, .init(), continuing: ticket)
+    expect(state.locate(parts), true)
+    #expect(state.next == .send(40..<80))
+    expect(parts.insert(.init(40..<80, receipt: "b")), true)
+    expect(state.send(parts), true)
+    #expect(state.next == .finish && parts.parts.map(\.receipt) == ["a", "b", "c"])
+  }
+
+  @Test("Parts beyond the content are impossible")
+  func beyond() {
+    var state = state()
+    expect(state.create(ticket, StoredParts(upTo: 101)), false)
+  }
+
+  @Test("After an interruption the upload is located; after too many without a byte in between it ends")
+  func interruptions() {
+    var rules = UploadState.Rules()
+    rules.continuations = 2
+    var state = state(100, rules, at: 0)
+    expect(state.interrupt(isTemporary: true), 1)
+    #expect(state.next == .locate)
+    expect(state.locate(StoredParts()), true)
+    expect(state.interrupt(isTemporary: true), 2)
+    expect(state.locate(StoredParts(upTo: 1)), true)
+    expect(state.interrupt(isTemporary: true), 1)
+    expect(state.interrupt(isTemporary: true), 2)
+    expect(state.interrupt(isTemporary: true), nil)
+    expect(state.interrupt(isTemporary: false), nil)
+  }
+
+  @Test("A creation without a response is repeated only where that does no harm", arguments: [false, true])
+  func creation(_ repeats: Bool) {
+    var rules = UploadState.Rules()
+    rules.repeatsCreation = repeats
+    var state = state(100, rules)
+    expect(state.interrupt(isTemporary: true), (repeats ? 1 : nil))
+    #expect(state.next == .create)
+    state.note(ticket)
+    expect(state.interrupt(isTemporary: true) == nil, false)
+    #expect(state.next == .locate)
+  }
+
+  @Test("An upload that the server has forgotten starts over twice at most, where the protocol permits it")
+  func gone() {
+    var state = state(at: 50)
+    for _ in 0..<2 {
+      expect(state.lose(), true)
+      #expect(state.next == .create && state.stored.count == 0)
+    }
+    expect(state.lose(), false)
+    var rules = UploadState.Rules()
+    rules.restartsWhenGone = false
+    var other = self.state(100, rules, at: 50)
+    expect(other.lose(), false)
+  }
+
+  @Test("A server that takes no bytes, or whose offset stays unknown, is not asked for ever", arguments: [false, true])
+  func noProgress(_ isUnsure: Bool) {
+    var state = state(at: 50)
+    var rounds = 0
+    while rounds < 100 {
+      guard isUnsure ? state.doubt() : state.send(StoredParts(upTo: 50)) else { break }
+      expect(state.locate(StoredParts(upTo: 50)), true)
+      rounds += 1
+    }
+    #expect(rounds == 5)
+  }
+
+  @Test("An offset that goes back is used")
+  func backwards() {
+    var state = state(at: 80)
+    expect(state.interrupt(isTemporary: true), 1)
+    expect(state.locate(StoredParts(upTo: 30)), true)
+    #expect(state.next == .send(30..<100))
+  }
+}
+#endif
