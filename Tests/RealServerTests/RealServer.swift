@@ -20,12 +20,14 @@ final class RealServer: Sendable {
     case httpbin
     case registry
     case datasette
+    case litestarTus = "litestar-tus"
+    case aiohttpTus = "aiohttp-tus"
 
     /// Whether its programs are installed.
     var isInstalled: Bool {
       let places = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":").map(String.init)
       switch self {
-      case .httpbin, .datasette:
+      case .httpbin, .datasette, .litestarTus, .aiohttpTus:
         return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi").path)
       case .nginx, .squid, .registry:
         let program = self == .registry ? "docker-registry" : rawValue
@@ -45,6 +47,8 @@ final class RealServer: Sendable {
   static let httpbin = Task { try await started(.httpbin) }
   static let registry = Task { try await started(.registry) }
   static let datasette = Task { try await started(.datasette) }
+  static let litestarTus = Task { try await started(.litestarTus) }
+  static let aiohttpTus = Task { try await started(.aiohttpTus) }
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -72,6 +76,28 @@ final class RealServer: Sendable {
   private static func started(_ kind: Kind) async throws -> RealServer {
     try await withCheckedThrowingContinuation { done in
       Thread.detachNewThread { done.resume(with: Result { try RealServer(kind) }) }
+    }
+  }
+
+  /// Returns what a script of `scripts/servers` prints, without the line end.
+  ///
+  /// - Throws: ``NotStarted`` if it fails.
+  static func output(of script: String, _ arguments: String...) async throws -> String {
+    try await withCheckedThrowingContinuation { done in
+      Thread.detachNewThread {
+        done.resume(
+          with: Result {
+            let (process, output) = (Process(), Pipe())
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = ["python3", root.appending(path: "scripts/servers/\(script)").path] + arguments
+            process.standardOutput = output
+            try process.run()
+            let text = try output.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw NotStarted(description: "\(script) failed") }
+            return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
+          })
+      }
     }
   }
 

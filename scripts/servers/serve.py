@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs one third-party server for the tests, on loopback, until its standard input is closed.
 
-    serve.py nginx|squid|httpbin|registry|datasette
+    serve.py nginx|squid|httpbin|registry|datasette|litestar-tus|aiohttp-tus
 
 Prints one line when the server is ready, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. The server reads
 and writes only in its own temporary folder, which is removed at the end. It ends when its standard input is closed, and
@@ -192,20 +192,38 @@ def squid(folder):
 
 # MARK: httpbin
 
-def httpbin(folder):
+def application(name, folder, script, before=(), after=()):
+    """Starts a script of this folder that takes a free port itself, and writes its number to a file descriptor."""
     if not os.path.isdir(PYPI):
-        raise Failed("httpbin is not installed")
+        raise Failed(f"{name} is not installed")
     reading, writing = os.pipe()
     environment = dict(os.environ, PYTHONPATH=PYPI, PYTHONDONTWRITEBYTECODE="1", TMPDIR=folder)
-    child = subprocess.Popen([sys.executable, os.path.join(HERE, "httpbin_app.py"), str(writing)],
+    child = subprocess.Popen([sys.executable, os.path.join(HERE, script), *before, str(writing), *after],
                              stdin=subprocess.DEVNULL, stdout=2, cwd=folder, env=environment, pass_fds=[writing],
                              preexec_fn=ends_with_parent())
     os.close(writing)
     with os.fdopen(reading) as pipe:
         line = pipe.readline()
     if not line:
-        raise Failed("httpbin did not start")
-    return child, {"plain": int(line)}, {}
+        stop(child)
+        raise Failed(f"{name} did not start")
+    return child, {"plain": int(line)}
+
+
+def httpbin(folder):
+    return *application("httpbin", folder, "httpbin_app.py"), {}
+
+
+# MARK: tus
+
+def litestar_tus(folder):
+    """Resumable uploads: what has arrived of an interrupted request is kept."""
+    return *application("litestar-tus", folder, "tus_app.py", ["litestar"], [folder]), {}
+
+
+def aiohttp_tus(folder):
+    """Resumable uploads: what has arrived of an interrupted request is discarded."""
+    return *application("aiohttp-tus", folder, "tus_app.py", ["aiohttp"], [folder]), {}
 
 
 # MARK: docker-registry
@@ -313,7 +331,7 @@ def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the tests, and their end ends this process
     name = sys.argv[1] if len(sys.argv) == 2 else ""
     start = {"nginx": nginx, "squid": squid, "httpbin": httpbin, "registry": registry,
-             "datasette": datasette}.get(name)
+             "datasette": datasette, "litestar-tus": litestar_tus, "aiohttp-tus": aiohttp_tus}.get(name)
     if start is None:
         sys.exit(__doc__)
     folder = os.path.realpath(tempfile.mkdtemp(prefix=f"apus-{name}-"))
