@@ -14,6 +14,7 @@ let settings: [SwiftSetting] = [
 let apus = Target.Dependency.product(name: "Apus", package: "apus")
 let apusCredentials = Target.Dependency.product(name: "ApusCredentials", package: "apus")
 let apusNIO = Target.Dependency.product(name: "ApusNIO", package: "apus")
+let apusTransfers = Target.Dependency.product(name: "ApusTransfers", package: "apus")
 let apusURLSession = Target.Dependency.product(name: "ApusURLSession", package: "apus")
 let apusTestServer = Target.Dependency.product(name: "ApusTestServer", package: "apus")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -33,12 +34,15 @@ let package = Package(
   ],
   targets: [
     .target(
-      name: "ApusTool", dependencies: [apus, apusCredentials, apusNIO, apusURLSession, argumentParser, httpTypes],
+      name: "ApusTool",
+      dependencies: [apus, apusCredentials, apusNIO, apusTransfers, apusURLSession, argumentParser, httpTypes],
       swiftSettings: settings),
     .executableTarget(name: "ApusCommand", dependencies: ["ApusTool", argumentParser], swiftSettings: settings),
     .testTarget(
       name: "ApusToolTests",
-      dependencies: ["ApusTool", apus, apusCredentials, apusNIO, apusURLSession, argumentParser, httpTypes],
+      dependencies: [
+        "ApusTool", apus, apusCredentials, apusNIO, apusTransfers, apusURLSession, argumentParser, httpTypes,
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusCommandTests", dependencies: ["ApusCommand", "ApusTool", apusTestServer, httpTypes],

@@ -3,9 +3,11 @@ import HTTPTypes
 
 /// The target and fields of a request as the user wrote them; repeated fields stay separate and in order.
 struct WrittenMessage: Sendable, Hashable {
-  /// The path and query.
-  var target: String
+  /// The path and query; `nil` to keep those of the request.
+  var target: String?
   var fields: [RawField]
+  /// The origin for which the message was written; `nil` for any. Requests to other origins are not changed.
+  var origin: Origin?
 }
 
 /// The key of a call's ``WrittenMessage``.
@@ -18,8 +20,9 @@ enum WrittenMessageKey: ContextKey {
 struct AsWritten: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let written = context.values[WrittenMessageKey.self] else { return try await next(request, context: context) }
+    if let origin = written.origin, request.origin != origin { return try await next(request, context: context) }
     var request = request
-    request.target = written.target
+    if let target = written.target { request.target = target }
     var fields = HTTPFields()
     for field in written.fields {
       // Validates the field like those of any message.

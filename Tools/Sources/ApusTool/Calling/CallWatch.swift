@@ -49,6 +49,6 @@ final class CallWatch: CallObserver {
       defer { state.bar = nil }
       return state.bar?.finish()
     }
-    if let drawing { try? await error.writeToTheEnd(Data(drawing.utf8)) }
+    if let drawing { await error.mention(drawing) }
   }
 }

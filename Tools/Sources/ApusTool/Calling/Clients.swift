@@ -50,3 +50,19 @@ final class Clients: Sendable {
     return Client(configuration: configuration, transport: transport)
   }
 }
+
+extension ConnectionPlan {
+  /// Returns the client of a command that calls one server.
+  ///
+  /// - Parameters:
+  ///   - url: a URL of the server.
+  ///   - observers: the observers of all calls.
+  /// - Throws: ``PlanError``, ``InputError``, ``ProfileError``, `BaseURL.ParseError`
+  func client(for url: TargetURL, observers: [any CallObserver] = []) async throws -> Client {
+    // Reading certificates from a pipe may block.
+    let transport = try await Blocking("read").runUnlessCancelled { [self] in
+      Result { try makeTransport(host: url.origin.host, limitsEachWait: timeout == nil) }
+    }.get()
+    return try Clients(transport: transport, plan: self, observers: observers).client(for: url)
+  }
+}

@@ -8,12 +8,21 @@ struct CurlLine: Sendable {
   let connection: ConnectionPlan
   let showsSecrets: Bool
 
-  var text: String { message.curl(redaction: showsSecrets ? nil : Redaction(), options: options) }
+  var text: String {
+    var (message, options) = (message, options)
+    if case .multipart(let parts) = plan.request.content {
+      // curl makes its own boundary.
+      message.content = .empty
+      message.head.headerFields[.contentType] = nil
+      options += parts.flatMap { $0.curlWords(isShown: showsSecrets) }
+    }
+    return message.curl(redaction: showsSecrets ? nil : Redaction(), options: options)
+  }
 
   private var options: [String] {
     var words = ["--compressed"] + digestWords
     if connection.followsRedirects { words += ["--location", "--max-redirs", "10"] }
-    if connection.followsRedirects, plan.url.origin.scheme == "https" { words += ["--proto-redir", "=https"] }
+    if connection.followsRedirects, plan.request.url.origin.scheme == "https" { words += ["--proto-redir", "=https"] }
     if let timeout = connection.timeout { words += ["--max-time", Self.seconds(timeout)] }
     for path in connection.authorities { words += ["--cacert", path] }
     if let identity = connection.identity {

@@ -9,10 +9,7 @@ import Foundation
 
 /// The request of `apus send`, and the destination of the response.
 struct SendPlan: Sendable {
-  var method: HTTPRequest.Method
-  var url: TargetURL
-  var fields: [RawField] = []
-  var content = ContentPlan.none
+  var request: RequestPlan
   /// The file for the response's content; `nil` for standard output.
   var output: String?
   /// Whether the response's status and fields (headers) are printed before its content.
@@ -22,18 +19,11 @@ struct SendPlan: Sendable {
   /// Whether the trace is printed at the end.
   var showsTrace = false
 
-  /// Returns the request.
+  /// Returns the request, which accepts every status, because rejections are printed.
   ///
   /// - Throws: ``InputError`` for content that cannot be read.
-  func request(_ connection: ConnectionPlan) throws -> Request<Content> {
-    var request = Request<Content>(
-      method: method, path: RequestPath(stringLiteral: url.endpointName), content: try content.content(),
-      mapping: .content
-    )
-    .accepting(.any)
-    .setting(WrittenMessageKey.self, WrittenMessage(target: url.target, fields: fields))
-    request.options.timeout = connection.timeout
-    return request.redirects(connection.followsRedirects ? .follow : .none)
+  func endpoint(_ connection: ConnectionPlan) throws(InputError) -> Request<Content> {
+    try request.endpoint(connection).accepting(.any)
   }
 }
 
@@ -56,9 +46,9 @@ struct Sending: Sendable {
       ending = Ending(error)
     }
     await watch.stopDrawing()
-    await say(ending.complaint?.text)
-    if plan.showsTrace { await say(watch.trace.map { TerminalText.harmless("\($0)\n") }) }
-    return ending.status
+    let status = await ending.reported(on: error)
+    if plan.showsTrace, let trace = watch.trace { await error.mention(TerminalText.harmless("\(trace)\n")) }
+    return status
   }
 
   /// Prints the call as a curl command line.
@@ -66,29 +56,19 @@ struct Sending: Sendable {
   /// - Parameter showsSecrets: whether secrets are printed instead of masked.
   func printCurl(showsSecrets: Bool) async -> ExitStatus {
     do {
-      let request = try plan.request(connection)
-      let message = try await client(observers: []).message(for: request)
+      let request = try plan.endpoint(connection)
+      let message = try await connection.client(for: plan.request.url).message(for: request)
       let line = CurlLine(message: message, plan: plan, connection: connection, showsSecrets: showsSecrets)
       try await output.write(shown(line.text + "\n"))
       return .accepted
     } catch {
-      let ending = Ending(error)
-      await say(ending.complaint?.text)
-      return ending.status
+      return await Ending(error).reported(on: self.error)
     }
   }
 
-  private func client(observers: [any CallObserver]) async throws -> Client {
-    // Reading certificates from a pipe may block.
-    let transport = try await Blocking("read").runUnlessCancelled { [plan, connection] in
-      Result { try connection.makeTransport(host: plan.url.origin.host, limitsEachWait: connection.timeout == nil) }
-    }.get()
-    return try Clients(transport: transport, plan: connection, observers: observers).client(for: plan.url)
-  }
-
   private func send(_ watch: CallWatch) async throws -> Ending {
-    let client = try await client(observers: [watch])
-    let request = try plan.request(connection)
+    let client = try await connection.client(for: plan.request.url, observers: [watch])
+    let request = try plan.endpoint(connection)
     // Before the request, which is useless when its response cannot be stored.
     var file: OutputFile?
     if let path = plan.output { file = try await OutputFile.opened(path) }
@@ -128,12 +108,6 @@ struct Sending: Sendable {
     var complaint = Complaint(rejection: head.status.code, reason: head.status.reasonPhrase)
     complaint.detail = detail
     return Ending(.rejected, complaint)
-  }
-
-  private func say(_ text: String?) async {
-    guard let text else { return }
-    // An error here cannot be reported anywhere.
-    try? await error.writeToTheEnd(Data(text.utf8))
   }
 
   /// Returns text for standard output, with control characters escaped on a terminal unless `--raw` is given.

@@ -1,3 +1,4 @@
+import Apus
 public import ArgumentParser
 
 #if canImport(FoundationEssentials)
@@ -15,7 +16,8 @@ public struct ApusCommand: AsyncParsableCommand {
     discussion: ExitStatus.table,
     version: "apus \(ToolVersion.current)",
     subcommands: [
-      SendCommand.self, BatchCommand.self, LoginCommand.self, LogoutCommand.self, WhoamiCommand.self,
+      SendCommand.self, DownloadCommand.self, UploadCommand.self, EventsCommand.self, PagesCommand.self,
+      BatchCommand.self, LoginCommand.self, LogoutCommand.self, WhoamiCommand.self,
     ])
 
   /// Called by the argument parser.
@@ -24,6 +26,21 @@ public struct ApusCommand: AsyncParsableCommand {
 
 /// Conversion of command line errors into errors of the argument parser.
 enum Meaning {
+  /// Interprets the options of connections and credentials, then the rest of the command line.
+  ///
+  /// - Parameters:
+  ///   - options: the options of connections and credentials.
+  ///   - plan: interprets the rest, with the origin of URLs that are only a path; `nil` for none.
+  /// - Throws: as ``of(_:)``
+  static func of<Plan>(
+    _ options: ConnectionOptions, _ plan: (Origin?) throws(PlanError) -> Plan
+  ) async throws -> (Plan, ConnectionPlan) {
+    try await of {
+      let connection = try await options.planWithProfile()
+      return (try plan(connection.credentials?.origin), connection)
+    }
+  }
+
   /// Runs a closure that interprets the command line.
   ///
   /// - Throws: `ValidationError`, which prints the usage; `ExitCode` after other errors have been printed.

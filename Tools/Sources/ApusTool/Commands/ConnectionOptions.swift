@@ -2,7 +2,7 @@ import Apus
 import ApusNIO
 import ArgumentParser
 
-/// The options shared by `send` and `batch`.
+/// The options of the commands that send requests.
 struct ConnectionOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
@@ -22,7 +22,8 @@ struct ConnectionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The timeout of the whole call, including content. Default for send: 30 seconds, not counting transfer of content.",
+      "The timeout of the whole call, including content; of each request of an upload by tus or ietf. Default for send: "
+        + "30 seconds, not counting transfer of content.",
       valueName: "seconds"))
   var timeout: Double?
 

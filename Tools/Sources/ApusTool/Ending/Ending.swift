@@ -50,6 +50,11 @@ struct Complaint: Sendable, Hashable {
       sentence = "Interrupted."
       return
     }
+    if error.code == .rejected, let status = error.status {
+      sentence = Self.rejection(status, reason: "")
+      detail = error.rejection?.message ?? ""
+      return
+    }
     sentence = error.message
     let facts = "\(error.code.rawValue), \(error.requestState.rawValue) while \(error.phase.rawValue)"
     detail = error.detail.isEmpty ? facts : "\(facts): \(error.detail)"
@@ -61,7 +66,11 @@ struct Complaint: Sendable, Hashable {
 
   /// Creates the message for a response that was not accepted.
   init(rejection status: Int, reason: String) {
-    sentence = "The server rejected the request: \(status)" + (reason.isEmpty ? "." : " \(reason).")
+    sentence = Self.rejection(status, reason: reason)
+  }
+
+  private static func rejection(_ status: Int, reason: String) -> String {
+    "The server rejected the request: \(status)" + (reason.isEmpty ? "." : " \(reason).")
   }
 
   /// The lines for standard error. Control characters and newlines from servers are escaped.

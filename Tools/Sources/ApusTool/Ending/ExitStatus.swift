@@ -1,4 +1,5 @@
 import Apus
+import ApusTransfers
 
 /// The exit statuses. Tests compare help and documentation with this list.
 enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
@@ -77,6 +78,11 @@ extension ExitStatus {
       self = .input
       return
     }
+    if let transfer = error.transfer, transfer.reason != .interrupted, error.code == .refused {
+      // The server's limit, as with 413; the other reasons are those of files.
+      if case .contentTooLarge = transfer.reason { self = .rejected } else { self = .output }
+      return
+    }
     switch error.code {
     case .invalidRequest, .encoding, .refused: self = .invalidRequest
     case .offline, .connectionFailed: self = .connectionFailed
@@ -85,11 +91,10 @@ extension ExitStatus {
     case .timeout: self = .timeout
     case .cancelled: self = .interrupted
     case .connectionLost: self = .broken
-    case .malformedResponse: self = .malformedResponse
+    case .malformedResponse, .decoding: self = .malformedResponse
     case .contentTooLarge: self = .contentTooLarge
     case .rejected: self = .rejected
     case .handler: self = error.underlying is OutputError ? .output : .fault
-    case .decoding: self = .fault
     @unknown default: self = .fault
     }
   }

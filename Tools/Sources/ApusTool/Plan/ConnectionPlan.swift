@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The connection settings and credentials shared by `send` and `batch`.
+/// The connection settings and credentials of the commands that send requests.
 struct ConnectionPlan: Sendable {
   /// A transport.
   enum Transport: String, Sendable, CaseIterable {

@@ -12,6 +12,8 @@ enum ContentPlan: Sendable, Hashable {
   case text(String, MediaType)
   /// The parameters of a form, in order.
   case form([FormParameter])
+  /// The parts of multipart content, in order.
+  case multipart([PartPlan])
   /// A file, streamed.
   case file(String, MediaType)
   /// Standard input, streamed.
@@ -45,6 +47,10 @@ enum ContentPlan: Sendable, Hashable {
       var query = Query()
       for parameter in parameters { query.append(parameter.name, parameter.value) }
       return .form(query)
+    case .multipart(let parts):
+      var content: [MultipartPart] = []
+      for part in parts { content.append(try part.part()) }
+      return .multipart(content)
     case .file(let path, let type):
       return try InputFile.check(path) ? .file(path, type) : .stream(InputPieces.stream(of: path), type)
     case .input(let type): return .stream(InputPieces.standardInput(), type)

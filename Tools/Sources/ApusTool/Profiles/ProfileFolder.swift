@@ -16,15 +16,8 @@ struct ProfileFolder: Sendable, Hashable {
   ///
   /// - Throws: ``ProfileError/noFolder``
   init(environment: [String: String]) throws(ProfileError) {
-    if let own = environment["APUS_CONFIG_HOME"], !own.isEmpty {
-      path = Self.withoutSlash(own)
-    } else if let shared = environment["XDG_CONFIG_HOME"], shared.utf8.first == UInt8(ascii: "/") {
-      path = Self.withoutSlash(shared) + "/apus"
-    } else if let home = environment["HOME"], home.utf8.first == UInt8(ascii: "/") {
-      path = Self.withoutSlash(home) + "/.config/apus"
-    } else {
-      throw ProfileError.noFolder
-    }
+    guard let path = UserFolder.configuration.path(in: environment) else { throw ProfileError.noFolder }
+    self.path = path
   }
 
   var key: String { "\(path)/key" }
@@ -50,11 +43,5 @@ struct ProfileFolder: Sendable, Hashable {
     let login = folder[folder.index(after: mark)...]
     guard Profile.isLogin(login), let name = try? ProfileName(String(folder[..<mark])) else { return nil }
     return (name, String(login))
-  }
-
-  private static func withoutSlash(_ path: String) -> String {
-    var path = path[...]
-    while path.utf8.last == UInt8(ascii: "/") { path = Substring(path.utf8.dropLast()) }
-    return String(path)
   }
 }

@@ -150,6 +150,11 @@ final class DescriptorWriter: Sendable {
     try await blocking.run { [self] in writeAll(bytes) }.get()
   }
 
+  /// Writes a message, even in a cancelled task. An error cannot be reported anywhere and is ignored.
+  func mention(_ text: String) async {
+    try? await writeToTheEnd(Data(text.utf8))
+  }
+
   /// Queues a text that may be lost, without waiting.
   func enqueue(_ text: String) {
     blocking.start { [self] in _ = writeAll(Data(text.utf8)) }

@@ -13,6 +13,8 @@ struct ProgressBar: Sendable, Hashable {
     var bytes: Int64
     /// The total number of bytes; `nil` if unknown.
     var total: Int64?
+    /// The present rate; `nil` for the average since the start.
+    var bytesPerSecond: Double?
   }
 
   /// The number of columns of the terminal.
@@ -47,7 +49,7 @@ struct ProgressBar: Sendable, Hashable {
   /// Returns the line, at most as wide as the terminal.
   func line(_ transfer: Transfer, elapsed: Duration) -> String {
     let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
-    let rate = seconds > 0 ? Double(transfer.bytes) / seconds : 0
+    let rate = transfer.bytesPerSecond ?? (seconds > 0 ? Double(transfer.bytes) / seconds : 0)
     let pace = "\(Self.size(Int64(min(rate, 1e18))))/s"
     guard let total = transfer.total, total > 0 else {
       return fitted("\(transfer.direction.rawValue) \(Self.size(transfer.bytes))  \(pace)")

@@ -11,7 +11,7 @@ struct AsWrittenTests {
   private func message(_ plan: SendPlan, _ connection: ConnectionPlan = ConnectionPlan()) async throws -> RequestMessage
   {
     let clients = Clients(transport: AnsweringTransport(), plan: connection)
-    return try await clients.client(for: plan.url).message(for: try plan.request(connection))
+    return try await clients.client(for: plan.request.url).message(for: try plan.endpoint(connection))
   }
 
   private func plan(_ arguments: String...) throws -> SendPlan { try SendCommand.parse(arguments).plan() }
@@ -55,7 +55,7 @@ struct AsWrittenTests {
     #expect(message.head.headerFields[.authorization] == "Bearer t0ken")
     for url in ["http://h:81/", "https://h/", "http://i/"] {
       let plan = try plan(url)
-      let error = ProfileError.otherOrigin(profile.name, own: profile.origin, asked: plan.url.origin)
+      let error = ProfileError.otherOrigin(profile.name, own: profile.origin, asked: plan.request.url.origin)
       await #expect(throws: error) { try await self.message(plan, connection) }
     }
   }

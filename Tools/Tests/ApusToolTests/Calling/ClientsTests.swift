@@ -26,7 +26,7 @@ struct ClientsTests {
     var connection = ConnectionPlan()
     connection.furtherAttempts = number
     let plan = try SendCommand.parse(["http://h/"]).plan()
-    let client = try Clients(transport: transport, plan: connection).client(for: plan.url)
+    let client = try Clients(transport: transport, plan: connection).client(for: plan.request.url)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<50 {
         // Every call is rejected in the end.

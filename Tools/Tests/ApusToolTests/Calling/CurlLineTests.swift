@@ -10,8 +10,8 @@ struct CurlLineTests {
   private func line(_ arguments: String..., showsSecrets: Bool = false) async throws -> String {
     let command = try SendCommand.parse(arguments)
     let (plan, connection) = (try command.plan(), try command.connection.plan())
-    let client = try Clients(transport: AnsweringTransport(), plan: connection).client(for: plan.url)
-    let message = try await client.message(for: try plan.request(connection))
+    let client = try Clients(transport: AnsweringTransport(), plan: connection).client(for: plan.request.url)
+    let message = try await client.message(for: try plan.endpoint(connection))
     return CurlLine(message: message, plan: plan, connection: connection, showsSecrets: showsSecrets).text
   }
 
@@ -45,6 +45,16 @@ struct CurlLineTests {
     #expect(line.contains(" --location --max-redirs 10 --proto-redir '=https'"))
     let kept = try await self.line("https://h/", "--no-follow")
     #expect(!kept.contains("redir") && !kept.contains("location"))
+  }
+
+  @Test("Multipart content becomes curl's own options, masked unless requested")
+  func multipart() async throws {
+    let masked = try await line("http://h/", "--multipart", "a=s1", "--multipart", "b=@/dev/null;filename=x")
+    #expect(!masked.contains("s1") && !masked.contains("boundary") && !masked.contains("--data"))
+    let shown = try await line(
+      "http://h/", "--multipart", "a=s1", "--multipart", "b=@/dev/null;filename=x", showsSecrets: true)
+    #expect(shown.hasPrefix("curl --request POST 'http://h/'"))
+    #expect(shown.hasSuffix(" --form-string 'a=s1' --form 'b=@/dev/null;filename=x'"))
   }
 
   @Test(

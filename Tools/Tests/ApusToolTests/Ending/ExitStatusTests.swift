@@ -1,4 +1,5 @@
 import Apus
+import ApusTransfers
 import ArgumentParser
 import Foundation
 import HTTPTypes
@@ -87,6 +88,29 @@ struct ExitStatusTests {
     }
   }
 
+  @Test(
+    "Failures of uploads have a status, and advice for the command line",
+    arguments: [
+      (
+        UploadTransport(limit: 1), .rejected, "The file is too large for the server.",
+        "the server takes at most 1 bytes"
+      ),
+      (UploadTransport(), .broken, "", "the same command starts again"),
+    ] as [(UploadTransport, ApusTool.ExitStatus, String, String)])
+  func uploads(transport: UploadTransport, status: ApusTool.ExitStatus, sentence: String, detail: String) async throws {
+    let client = Client(baseURL: "http://h.example", transport: transport)
+    do throws(CallError) {
+      _ = try await client.upload(
+        Request<Content>.method(.post, "/", content: .text("film")), by: .ietf(.withoutContent))
+      Issue.record("the upload did not fail")
+    } catch {
+      let ending = Ending(upload: error)
+      #expect(ending.status == status)
+      let complaint = try #require(ending.complaint)
+      #expect(complaint.sentence.hasPrefix(sentence) && complaint.detail.hasSuffix(detail), "\(complaint)")
+    }
+  }
+
   @Test("Statuses are distinct, and standard ones have their standard meaning")
   func numbers() {
     #expect(Set(ApusTool.ExitStatus.allCases.map(\.rawValue)).count == ApusTool.ExitStatus.allCases.count)
@@ -100,6 +124,10 @@ struct ExitStatusTests {
     for text in [
       ApusCommand.helpMessage(), ApusCommand.helpMessage(for: SendCommand.self, columns: 120),
       ApusCommand.helpMessage(for: BatchCommand.self, columns: 120),
+      ApusCommand.helpMessage(for: DownloadCommand.self, columns: 120),
+      ApusCommand.helpMessage(for: UploadCommand.self, columns: 120),
+      ApusCommand.helpMessage(for: EventsCommand.self, columns: 120),
+      ApusCommand.helpMessage(for: PagesCommand.self, columns: 120),
       ApusCommand.helpMessage(for: LoginCommand.self, columns: 120),
       ApusCommand.helpMessage(for: LogoutCommand.self, columns: 120),
       ApusCommand.helpMessage(for: WhoamiCommand.self, columns: 120),
@@ -123,5 +151,18 @@ struct ExitStatusTests {
 struct AnsweringTransport: Transport {
   func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     ResponseMessage(head: .init(status: .ok), content: .empty)
+  }
+}
+
+/// A transport that creates uploads, and then does not know them.
+struct UploadTransport: Transport {
+  /// The maximum number of bytes of an upload; `nil` for none.
+  var limit: Int?
+
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
+    guard request.head.method == .post else { return ResponseMessage(head: .init(status: .notFound), content: .empty) }
+    var fields: HTTPFields = [.location: "/uploads/1"]
+    if let limit, let name = HTTPField.Name("Upload-Limit") { fields[name] = "max-size=\(limit)" }
+    return ResponseMessage(head: .init(status: .created, headerFields: fields), content: .empty)
   }
 }

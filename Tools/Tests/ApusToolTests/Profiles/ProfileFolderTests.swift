@@ -19,6 +19,16 @@ struct ProfileFolderTests {
     #expect(try ProfileFolder(environment: environment).path == path)
   }
 
+  @Test(
+    "The environment determines the folder of the state",
+    arguments: [
+      (["APUS_STATE_HOME": "/a/", "XDG_STATE_HOME": "/b"], "/a"), (["XDG_STATE_HOME": "/b", "HOME": "/c"], "/b/apus"),
+      (["APUS_CONFIG_HOME": "/a", "XDG_STATE_HOME": "b", "HOME": "/c/"], "/c/.local/state/apus"), ([:], nil),
+    ] as [([String: String], String?)])
+  func state(environment: [String: String], path: String?) {
+    #expect(UserFolder.state.path(in: environment) == path)
+  }
+
   @Test("Without a home folder there is an error", arguments: [[:], ["HOME": ""], ["HOME": "c"]] as [[String: String]])
   func nowhere(environment: [String: String]) {
     #expect(throws: ProfileError.noFolder) { try ProfileFolder(environment: environment) }

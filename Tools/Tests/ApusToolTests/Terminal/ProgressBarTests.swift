@@ -49,6 +49,13 @@ struct ProgressBarTests {
       bar.line(.init(direction: .sent, bytes: 10, total: nil), elapsed: .seconds(2)) == "sent 10 B  5 B/s")
   }
 
+  @Test("The rate of the last seconds takes the place of the average, as for a download that was continued")
+  func rate() {
+    let bar = ProgressBar(width: 80)
+    let transfer = ProgressBar.Transfer(direction: .received, bytes: 1 << 20, total: 2 << 20, bytesPerSecond: 1024)
+    #expect(bar.line(transfer, elapsed: .seconds(1)).hasSuffix("50%  1.0 MiB of 2.0 MiB  1.0 KiB/s  17:04 left"))
+  }
+
   @Test("The line never exceeds the width", arguments: [0, 1, 10, 30, 60, 81, 200])
   func width(width: Int) {
     let bar = ProgressBar(width: width)

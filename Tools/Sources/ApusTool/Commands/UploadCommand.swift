@@ -1,0 +1,140 @@
+import Apus
+import ApusTransfers
+import ArgumentParser
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `apus upload`
+struct UploadCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "upload",
+    abstract: "Uploads a file as the content of a request, and continues an interrupted upload.",
+    discussion: """
+      The file is read while it is sent. The response is printed as by `apus send`.
+
+      With --protocol tus or ietf, for servers that speak it, lost connections are continued, and after an interruption \
+      the same command continues with what the server has. tus prints the URL of the upload, ietf the response. What \
+      continues an upload is stored in the folder transfers in $APUS_STATE_HOME, or in apus/transfers in \
+      $XDG_STATE_HOME or ~/.local/state, which only its owner can access.
+
+      \(ExitStatus.table)
+      """)
+
+  /// The protocol of an upload.
+  enum ProtocolName: String, CaseIterable, ExpressibleByArgument {
+    case plain, tus, ietf
+  }
+
+  @Argument(help: ArgumentHelp("The file; - is standard input, with the protocol plain.", valueName: "FILE"))
+  var file: String
+
+  @Argument(help: ArgumentHelp("The URL to send it to.", valueName: "URL"))
+  var url: String
+
+  @Option(
+    name: .customLong("protocol"),
+    help: ArgumentHelp(
+      "The protocol: plain, one request; tus, tus 1.0; ietf, the IETF's draft of resumable uploads.", valueName: "name")
+  )
+  var protocolName = ProtocolName.plain
+
+  @Flag(help: "Discard an incomplete upload, also on the server, and start over.")
+  var restart = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Let the server verify each part: sha1 or sha256. For tus servers that have the extension.",
+      valueName: "algorithm"))
+  var checksum: String?
+
+  @Option(help: "The method. Default: PUT, or POST with tus and ietf.")
+  var method: String?
+
+  @Option(
+    help: ArgumentHelp("The media type. Default: that of the file's extension.", valueName: "media-type"))
+  var type: String?
+
+  @Flag(name: [.customShort("i"), .long], help: "Print the response's status and fields before its content.")
+  var include = false
+
+  @Flag(help: "Print content unchanged, even on a terminal.")
+  var raw = false
+
+  @OptionGroup var fields: FieldOptions
+
+  @OptionGroup(title: "Connection")
+  var connection: ConnectionOptions
+
+  func run() async throws {
+    let (plan, connection) = try await Meaning.of(connection) { origin throws(PlanError) in
+      try self.plan(relativeTo: origin)
+    }
+    let outputs = Outputs.current()
+    let status = await Interruption.during {
+      guard plan.style == .plain else {
+        let environment = ProcessInfo.processInfo.environment
+        return await Uploading(plan: plan, connection: connection, outputs: outputs, environment: environment).run()
+      }
+      return await Sending(
+        plan: plan.sending, connection: connection, terminal: outputs.terminal, output: outputs.output,
+        error: outputs.error
+      ).run()
+    }
+    throw ExitCode(status.rawValue)
+  }
+
+  /// Returns the plan of the upload.
+  ///
+  /// - Parameter origin: the origin of a URL that is only a path; `nil` for none.
+  /// - Throws: ``PlanError``
+  func plan(relativeTo origin: Origin? = nil) throws(PlanError) -> UploadPlan {
+    guard !file.isEmpty else { throw PlanError("The name of the file is missing.") }
+    let style = try style()
+    let method = method ?? (style == .plain ? "PUT" : "POST")
+    // Well-known methods may be in lower case, as with `apus send`.
+    let token = method == method.lowercased() ? method.uppercased() : method
+    var request = RequestPlan(method: try .named(token), url: try .named(url, relativeTo: origin))
+    request.fields = try fields.fields()
+    if style != .plain { try checkFields(request.fields) }
+    let mediaType = type.map { MediaType($0) }
+    request.content = file == "-" ? .input(mediaType ?? .bytes) : .file(file, mediaType ?? MediaType(forFile: file))
+    let sending = SendPlan(request: request, includesHead: include, isRaw: raw, showsTrace: connection.trace)
+    return UploadPlan(sending: sending, style: style, restarts: restart)
+  }
+
+  private func style() throws(PlanError) -> UploadPlan.Style {
+    guard checksum == nil || protocolName == .tus else { throw PlanError("--checksum needs --protocol tus.") }
+    guard protocolName != .plain else {
+      guard !restart else { throw PlanError("--restart needs --protocol tus or ietf.") }
+      return .plain
+    }
+    guard file != "-" else {
+      throw PlanError(
+        "--protocol \(protocolName.rawValue) needs a file, because standard input cannot be read again after an "
+          + "interruption.")
+    }
+    guard protocolName == .tus else { return .ietf }
+    guard !include, !raw else {
+      throw PlanError("--include and --raw are for a response; --protocol tus prints the URL of the upload.")
+    }
+    guard let checksum else { return .tus(nil) }
+    guard let algorithm = UploadProtocol.Checksum(rawValue: checksum.lowercased()) else {
+      throw PlanError("--checksum takes sha1 or sha256.")
+    }
+    return .tus(algorithm)
+  }
+
+  private func checkFields(_ fields: [RawField]) throws(PlanError) {
+    guard
+      let field = fields.first(where: { field in
+        ["upload-", "tus-"].contains { field.name.lowercased().utf8.starts(with: $0.utf8) }
+      })
+    else { return }
+    throw PlanError("The field \(field.name) belongs to the upload itself.")
+  }
+}

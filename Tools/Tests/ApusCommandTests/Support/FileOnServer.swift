@@ -1,0 +1,27 @@
+import ApusTestServer
+
+/// A file on a server that supports ranges.
+struct FileOnServer: Sendable {
+  /// More than a download gathers in memory before it writes.
+  var length = 1_000_000
+  var tag = #""v1""#
+  /// Further fields (headers) of the response with the complete file.
+  var fields: FieldLines = [:]
+
+  var bytes: [UInt8] { ContentPattern.counting.bytes(0..<length) }
+
+  /// Returns the response to a request (RFC 9110 §14).
+  func reply(to request: RecordedRequest) -> Reply {
+    guard let range = request.fields["Range"], request.fields["If-Range"] == tag,
+      let start = Int(range.dropFirst("bytes=".count).prefix { $0 != "-" })
+    else {
+      var fields = fields
+      fields["ETag"] = tag
+      return .generated(length, fields: fields)
+    }
+    let fields: FieldLines = [
+      "ETag": tag, "Content-Range": "bytes \(start)-\(length - 1)/\(length)", "Content-Length": "\(length - start)",
+    ]
+    return Reply(steps: [.head(206, fields: fields), .generated(.counting, start..<length)])
+  }
+}
