@@ -71,7 +71,7 @@ let package = Package(
     .target(
       name: "ApusTransfers",
       dependencies: [
-        "ApusCore", httpTypes, transfersCrypto,
+        "ApusCore", "ApusMiddleware", httpTypes, transfersCrypto,
         .target(name: "CApusZlib", condition: .when(traits: ["Transfers"])),
       ],
       swiftSettings: settings),

@@ -24,8 +24,8 @@ ALLOWED = {
     "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization", "Dispatch", "Network"} | FOUNDATION,
     "ApusCredentials": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Security", "Synchronization"} | FOUNDATION
                        | LIBC,
-    "ApusTransfers": {"ApusCore", "HTTPTypes", "Crypto", "CApusZlib", "Synchronization", "Dispatch"} | FOUNDATION
-                     | LIBC,
+    "ApusTransfers": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "CApusZlib", "Synchronization", "Dispatch"}
+                     | FOUNDATION | LIBC,
     "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "Dispatch", "FoundationNetworking", "Security",
                        "CryptoKit", "Network"} | FOUNDATION,
     "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization", "CApusZlib", "ServiceLifecycle", "NIOTLS"} | FOUNDATION | NIO

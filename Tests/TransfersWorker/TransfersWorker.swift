@@ -14,6 +14,10 @@ import Synchronization
 ///                                                    removes that when the download fails, and downloads again
 ///     TransfersWorker tus URL FILE FOLDER            uploads the file by tus, with its record in the folder
 ///     TransfersWorker ietf URL FILE FOLDER           the same, by the IETF's draft
+///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with its store in the folder. WAY is
+///                                                    `download` or `upload`. A file FILE.add is the request to add the
+///                                                    transfer; without it only a stored one is continued. When the
+///                                                    transfer is complete, the process adds a line to FILE.log
 ///     TransfersWorker memory WAY URL FILE            transfers the file, and says by how much memory the process has
 ///                                                    grown. WAY is `download`, `upload`, or `multipart` for a part of
 ///                                                    multipart content
@@ -35,6 +39,8 @@ struct TransfersWorker {
       try? FileManager.default.removeItem(atPath: arguments[5])
       await download(arguments[2], to: arguments[3], ranges: Int(extra) ?? 1)
     case "memory" where arguments.count > 4: await measure(arguments[2], arguments[3], extra)
+    case "queue" where arguments.count > 5:
+      await queue(arguments[2], arguments[3], arguments[4], arguments[5])
     case "tus": await upload(arguments[3], to: arguments[2], .tus, extra)
     case "ietf": await upload(arguments[3], to: arguments[2], .ietf, extra)
     default:
@@ -87,6 +93,55 @@ struct TransfersWorker {
     } catch {
       say("error \(error)")
     }
+  }
+
+  private struct QueuedFilm: Endpoint, TransferEndpoint {
+    let url: String
+    var request: Request<Content> { .get(.url(url)) }
+  }
+
+  private struct QueuedClip: Endpoint, TransferEndpoint {
+    let url: String
+    let path: String
+    var request: Request<Void> { .post(.url(url), content: .file(path)) }
+  }
+
+  private static func queue(_ way: String, _ url: String, _ path: String, _ folder: String) async {
+    do {
+      let transfers = try await Transfers(api, store: FileTransferStore(folder), account: "ada") {
+        $0.downloads(of: QueuedFilm.self) { _, file in note(file.size, path) }
+        $0.uploads(of: QueuedClip.self, by: .tus) { _, result in note(result.size, path) }
+      }
+      let updates = transfers.updates
+      let request = path + ".add"
+      if FileManager.default.fileExists(atPath: request) {
+        if way == "download" {
+          try await transfers.download(QueuedFilm(url: url), to: path)
+        } else {
+          try await transfers.upload(QueuedClip(url: url, path: path))
+        }
+        try? FileManager.default.removeItem(atPath: request)
+        say("added \(transfers.all.count)")
+      }
+      for await list in updates {
+        guard let transfer = list.first else { break }
+        if case .failed(let error) = transfer.state { return say("error \(error)") }
+        say("bytes \(transfer.progress.completed)")
+      }
+      say("done 0")
+    } catch {
+      say("error \(error)")
+    }
+  }
+
+  /// Adds a line to the log of complete transfers.
+  private static func note(_ size: Int64, _ path: String) {
+    let log = path + ".log"
+    if !FileManager.default.fileExists(atPath: log) { _ = FileManager.default.createFile(atPath: log, contents: nil) }
+    guard let file = FileHandle(forWritingAtPath: log) else { return say("error the log cannot be opened") }
+    _ = try? file.seekToEnd()
+    try? file.write(contentsOf: Data("\(size)\n".utf8))
+    try? file.close()
   }
 
   /// Writes a file until the disk is full.

@@ -7,6 +7,11 @@ extension Client {
   /// The client's clock and random numbers.
   package var runtime: Runtime { host.runtime }
 
+  /// Starts a task that inherits nothing, for work that outlives the call that asked for it.
+  package func spawnDetached(_ operation: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
+    host.spawner.spawnDetached(operation)
+  }
+
   /// Creates the error of an operation that failed before its first call or after its last.
   ///
   /// - Parameters:
@@ -23,6 +28,14 @@ extension Client {
     var record = CallRecord(Trace(id: .none, endpoint: EndpointIdentity(of: request.box)))
     record.texts = host.settings.errorTexts
     return CallError(failure, record)
+  }
+}
+
+extension Request {
+  /// The request for an operation whose calls must all belong to one account. Another operation may have chosen it.
+  package var ofOnePrincipal: Request<Value> {
+    guard options.values[CommonPrincipalKey.self] == nil else { return self }
+    return setting(CommonPrincipalKey.self, CommonPrincipal())
   }
 }
 

@@ -59,14 +59,17 @@ public struct PrincipalBinding: ConditionalMiddleware {
   }
 }
 
-/// The principal that several calls must have in common, because their responses are parts of one result.
-final class CommonPrincipal: Sendable {
+/// The principal that several calls must have in common, because they are parts of one operation.
+package final class CommonPrincipal: Sendable {
   private enum State {
     case unknown
     case known(UInt64?)
   }
 
   private let state = Mutex(State.unknown)
+
+  /// Any principal: that of the first call.
+  package init() {}
 
   /// Stores the principal of the first call.
   ///
@@ -77,12 +80,12 @@ final class CommonPrincipal: Sendable {
       state = .known(principal)
       return true
     }
-    guard isSame else { throw CallFault(.refused, "the account has changed since the first call of the sequence") }
+    guard isSame else { throw CallFault(.refused, "the account has changed since the first call of the operation") }
   }
 }
 
 /// The principal that this call must have in common with earlier calls. Default: `nil`, any.
-enum CommonPrincipalKey: ContextKey {
-  static let defaultValue: CommonPrincipal? = nil
-  static let affectsCoalescing = false
+package enum CommonPrincipalKey: ContextKey {
+  package static let defaultValue: CommonPrincipal? = nil
+  package static let affectsCoalescing = false
 }

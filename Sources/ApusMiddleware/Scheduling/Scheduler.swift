@@ -166,9 +166,11 @@ extension Scheduler {
   }
 
   private func enter(_ attempt: SchedulerState.Attempt, _ context: CallContext) -> SchedulerState.Admission {
-    let attempt = attempt.withHighestPriority(of: context.sharers)
-    let now = context.now
-    let clock = context.clock
+    enter(attempt.withHighestPriority(of: context.sharers), context.clock)
+  }
+
+  func enter(_ attempt: SchedulerState.Attempt, _ clock: any MonotonicClock) -> SchedulerState.Admission {
+    let now = clock.now
     let admission = shared.withLock { $0.enter(attempt, now, clock) }
     // Attempts that have become too late make room in the queue.
     guard case .refused(.queueFull) = admission else { return admission }

@@ -65,11 +65,7 @@ extension Client {
   /// - Throws: `CallError` with the code `refused`, for example while the download runs.
   public func discardDownload(to path: String) async throws(CallError) {
     do throws(TransferError) {
-      try await FileQueue("discard").run { () throws(TransferError) in
-        guard let file = try PartialFile.existing(path) else { return }
-        file.remove()
-        file.release()
-      }
+      try await PartialFile.discard(path)
     } catch {
       throw CallError(error.code ?? .refused, message: error.message, underlying: error)
     }
@@ -83,7 +79,7 @@ extension Client {
     progress: @escaping @Sendable (Int64, Int64?) -> Void
   ) async throws(CallError) -> DownloadedFile {
     // The progress of the whole download, not of one of its exchanges.
-    var request = request
+    var request = request.ofOnePrincipal
     let reporter = request.options.downloadProgress
     request.options.downloadProgress = nil
     let clock = runtime.clock

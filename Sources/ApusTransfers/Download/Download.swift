@@ -177,6 +177,7 @@ struct Download<Value: Sendable> {
     let size = state.kept
     do throws(TransferError) {
       try await verify()
+      try await options.willPublish?(size)
       let (file, replacing) = (file, options.replacesExisting)
       try await queues.writes.run { () throws(TransferError) in try file.publish(replacing: replacing) }
     } catch {

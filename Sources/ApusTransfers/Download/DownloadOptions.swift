@@ -29,6 +29,8 @@ public struct DownloadOptions: Sendable {
   /// Bytes of an earlier download are used only if it had the same name. Set it if the URL differs each time, for
   /// example because of a signature in its query.
   public var resource: String?
+  /// Called with the size of the complete and verified file, before it gets its name.
+  var willPublish: (@Sendable (_ size: Int64) async throws(TransferError) -> Void)?
 
   /// Creates the default options.
   public init() {}

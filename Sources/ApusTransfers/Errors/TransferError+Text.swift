@@ -45,6 +45,9 @@ extension TransferError {
     case .unusableOffset: "the server stated an offset or a length that contradicts the upload"
     case .uploadGone: "the server does not know the upload any more"
     case .responseLost: "the server has all content, but its response was lost"
+    case .unusableEndpoint: "the type of the stored endpoint is not declared, or its values cannot be stored"
+    case .unknownTransfer: "the queue has no such transfer"
+    case .closed: "the queue of transfers is closed"
     }
   }
 
@@ -72,8 +75,9 @@ extension TransferError {
     case .notReplayable: "send a file, bytes or a replayable stream"
     case .contentChanged: "the same call uploads the file as it is now"
     case .uploadGone: "find out whether it was completed; the same call starts again"
+    case .unusableEndpoint: "declare the type, or cancel the transfer"
     case .invalidDigest, .unexpectedStatus, .unstable, .invalidMetadata, .contentTooLarge, .noLocation, .unusableOffset,
-      .responseLost:
+      .responseLost, .unknownTransfer, .closed:
       nil
     }
   }
@@ -89,7 +93,7 @@ extension TransferError {
     case .contentChanged: .encoding
     case .uploadGone, .responseLost: .connectionLost
     case .fileExists, .isFolder, .notAFile, .folderMissing, .invalidPath, .inUse, .permissionDenied,
-      .readOnlyFileSystem, .diskFull, .system, .contentTooLarge:
+      .readOnlyFileSystem, .diskFull, .system, .contentTooLarge, .unusableEndpoint, .unknownTransfer, .closed:
       .refused
     }
   }

@@ -68,6 +68,14 @@ public struct TransferError: LoggableError {
     case uploadGone
     /// The server has all content, but its response, which the endpoint's value is read from, was lost.
     case responseLost
+    /// The endpoint of a stored transfer cannot be encoded or decoded, is too large, or is of a type that the queue's
+    /// configuration does not declare.
+    case unusableEndpoint
+    /// The queue has no transfer with this identifier: it is complete, cancelled, of another account or in another
+    /// process.
+    case unknownTransfer
+    /// The queue of transfers was closed.
+    case closed
   }
 
   /// The kind of reason.

@@ -58,6 +58,30 @@ final class PartialFile: Sendable {
     return nil
   }
 
+  /// Removes the incomplete file of a path and its record, if there are any.
+  static func discard(_ path: String) async throws(TransferError) {
+    try await FileQueue("discard").run { () throws(TransferError) in
+      guard let file = try existing(path) else { return }
+      file.remove()
+      file.release()
+    }
+  }
+
+  /// Whether the complete file of a path has its final name: a process that has checked a file of this size may have
+  /// ended before it could say so.
+  static func isPublished(_ path: String, size: Int64) async throws(TransferError) -> Bool {
+    try await FileQueue("published").run { () throws(TransferError) in
+      let place = try FilePlace(path)
+      let folder = try Folder(place.folder)
+      guard try folder.look(at: place.name) == .file, let file = try folder.existing(place.name, O_RDONLY),
+        Int64(try file.status().st_size) == size
+      else { return false }
+      // An incomplete file means that the name is still that of an older file, unless both are one file.
+      if try folder.look(at: place.partialName) == .nothing { return true }
+      return try folder.has(file, as: place.partialName)
+    }
+  }
+
   /// Returns `nil` if the file has lost its name in the meantime.
   private static func locked(
     _ opened: Descriptor, _ place: FilePlace, _ folder: Folder

@@ -72,6 +72,8 @@ public struct FileTransferStore: TransferStore {
       }
   }
 
+  /// The maximum size of a record in bytes.
+  static let limit = 64 << 10
   fileprivate static let suffix = ".json"
   /// The lock is a file of its own, because the record is replaced by renaming another file over it.
   fileprivate static let lockSuffix = ".lock"
@@ -89,9 +91,9 @@ private struct RecordFile: LockedTransferRecord {
   func read() async throws(TransferError) -> Data? {
     try await queue.run { [folder, name] () throws(TransferError) in
       guard let opened = try folder.existing(name, O_RDONLY) else { return nil }
-      let bytes = try opened.read(Self.limit + 1, at: 0)
+      let bytes = try opened.read(FileTransferStore.limit + 1, at: 0)
       // A longer file is not a record.
-      return bytes.count <= Self.limit ? Data(bytes) : nil
+      return bytes.count <= FileTransferStore.limit ? Data(bytes) : nil
     }
   }
 
@@ -114,9 +116,6 @@ private struct RecordFile: LockedTransferRecord {
       lock.unlock()
     }
   }
-
-  /// The maximum size of a record in bytes.
-  private static let limit = 64 << 10
 }
 
 extension Folder {

@@ -42,22 +42,33 @@ extension Client {
   /// Uploads the content of a request, see ``upload(_:by:options:)-(E,_,_)``.
   ///
   /// - Throws: `CallError`.
-  @concurrent
   public func upload<Value>(
     _ request: Request<Value>, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()
   ) async throws(CallError) -> UploadResult<Value> {
-    var request = request
+    try await upload(request, by: uploadProtocol, options: options) { _ in }
+  }
+
+  /// - Parameter whenComplete: called with the result while the record still exists: a process that ends in the
+  ///   meantime learns from the server that the upload is complete.
+  @concurrent
+  func upload<Value>(
+    _ request: Request<Value>, by uploadProtocol: UploadProtocol, options: UploadOptions,
+    whenComplete: @Sendable (UploadResult<Value>) async -> Void
+  ) async throws(CallError) -> UploadResult<Value> {
+    var request = request.ofOnePrincipal
     let reporter = request.options.uploadProgress
     request.options.uploadProgress = nil
     do throws(CallError) {
       let calls = try await calls(of: request, reportingTo: reporter)
-      let result = try await run(request, calls, by: uploadProtocol.driver, options)
+      let result = try await run(request, calls, by: uploadProtocol.driver, options, whenComplete)
       reporter?.finish(isComplete: true)
       return result
     } catch {
       reporter?.finish(isComplete: false)
       if let value = request.mapping.value(of: error) {
-        return UploadResult(value: value, size: 0, head: error.head ?? HTTPResponse(status: .ok))
+        let result = UploadResult(value: value, size: 0, head: error.head ?? HTTPResponse(status: .ok))
+        await whenComplete(result)
+        return result
       }
       throw error
     }
@@ -74,7 +85,7 @@ extension Client {
   public func discardUpload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions
   ) async throws(CallError) {
-    let request = endpoint.modified { $0.options.uploadProgress = nil }
+    let request = endpoint.modified { $0.options.uploadProgress = nil }.ofOnePrincipal
     let calls = try await calls(of: request, reportingTo: nil)
     try await withRecord(of: calls, uploadProtocol.driver, options) { place throws(CallError) in
       guard let record = place.record, let stored = place.stored else { return }
@@ -92,21 +103,32 @@ extension Client {
   }
 
   private func run<Value>(
-    _ request: Request<Value>, _ calls: UploadCalls, by driver: any UploadDriver, _ options: UploadOptions
+    _ request: Request<Value>, _ calls: UploadCalls, by driver: any UploadDriver, _ options: UploadOptions,
+    _ whenComplete: (UploadResult<Value>) async -> Void
   ) async throws(CallError) -> UploadResult<Value> {
     try await withRecord(of: calls, driver, options) { place throws(CallError) in
       var upload = Upload(driver, calls, place, options)
       let end = try await upload.run()
-      guard let response = end.response else {
-        // The value of an empty response, if the endpoint has one.
-        guard let value = try? request.mapping.read(Content(data: Data(), status: 204)) else {
-          let cause = TransferError(.responseLost, kept: calls.length, total: calls.length)
-          throw failure(.connectionLost, of: request, cause)
-        }
-        return UploadResult(value: value, end, calls.length)
+      do throws(CallError) {
+        let result = UploadResult(value: try value(of: end, request, calls), end, calls.length)
+        await whenComplete(result)
+        await upload.forget()
+        return result
+      } catch {
+        await upload.forget()
+        throw error
       }
-      return UploadResult(value: try response.mapped(by: request.mapping).value, end, calls.length)
     }
+  }
+
+  private func value<Value>(
+    of end: Upload.End, _ request: Request<Value>, _ calls: UploadCalls
+  ) throws(CallError) -> Value {
+    if let response = end.response { return try response.mapped(by: request.mapping).value }
+    // The value of an empty response, if the endpoint has one.
+    if let value = try? request.mapping.read(Content(data: Data(), status: 204)) { return value }
+    let cause = TransferError(.responseLost, kept: calls.length, total: calls.length)
+    throw failure(.connectionLost, of: request, cause)
   }
 
   private func calls<Value>(
@@ -129,7 +151,7 @@ extension Client {
     _ work: (UploadPlace) async throws(CallError) -> Output
   ) async throws(CallError) -> Output {
     guard let store = options.store,
-      let name = UploadRecord.name(driver, calls.message, calls.source, account: options.account)
+      let name = UploadRecord.name(driver, calls.message, calls.source, options)
     else { return try await work(UploadPlace()) }
     let record: any LockedTransferRecord
     var stored: UploadRecord?
@@ -144,7 +166,7 @@ extension Client {
       await record.release()
       throw failure(error.code ?? .refused, of: calls.request, error)
     }
-    if stored?.continues(calls, now: Int64(Date().timeIntervalSince1970)) == false { stored = nil }
+    if stored?.continues(driver, calls, now: Int64(Date().timeIntervalSince1970)) == false { stored = nil }
     do throws(CallError) {
       let output = try await work(UploadPlace(record: record, stored: stored))
       await record.release()

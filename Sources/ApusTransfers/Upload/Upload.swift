@@ -126,7 +126,6 @@ struct Upload {
     case .complete(let response):
       if isResuming { resumed = calls.length }
       progress.reach(calls.length, of: calls.length)
-      await forget()
       return End(response: response, ticket: state.ticket, resumed: resumed)
     case .fail(let reason):
       throw failure(kept(TransferError(reason)))
@@ -145,7 +144,7 @@ struct Upload {
   }
 
   /// Removes the record. If that fails, the next call finds out from the server that the upload is over.
-  private func forget() async {
+  func forget() async {
     try? await record?.write(nil)
   }
 

@@ -68,6 +68,10 @@ public struct UploadOptions: Sendable {
   /// A name of the account that uploads. Default: `nil`. An interrupted upload is continued for the same account only.
   /// The store keeps a hash of it.
   public var account: String?
+  /// The name of the upload in the store. Default: `nil`, the method and the URL with its query, and the content.
+  ///
+  /// Set it if the URL differs each time, for example because of a signature in its query.
+  public var resource: String?
   /// The number of times in a row that the call continues after an interruption without another byte on the server.
   /// Default: 5.
   public var continuations = 5

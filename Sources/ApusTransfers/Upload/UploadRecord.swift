@@ -19,33 +19,57 @@ struct UploadRecord: Codable, Hashable, Sendable {
   var driver: String
   /// The URL of the endpoint without its query, for people.
   var endpoint: String
-  /// The version of the file; `nil` for bytes in memory, which the record's name identifies.
+  /// The version of the file; `nil` for bytes in memory.
   var file: FileVersion?
+  /// The hash of bytes in memory.
+  var hash: String?
   var length: Int64
   var ticket: UploadTicket
 
   static let currentVersion = 1
 
   /// The name of the record of an upload, which is the same in every process. `nil` if the content cannot be recognized.
-  static func name(_ driver: any UploadDriver, _ message: RequestMessage, _ source: UploadSource, account: String?)
-    -> String?
-  {
+  static func name(
+    _ driver: any UploadDriver, _ message: RequestMessage, _ source: UploadSource, _ options: UploadOptions
+  ) -> String? {
     let content: String
     switch source.identity {
     case .file(let path, _): content = "file \(path)"
     case .bytes(let hash): content = "bytes \(hash)"
     case .unknown: return nil
     }
-    let parts = ["upload", driver.name, message.head.method.rawValue, message.url, content, account ?? ""]
+    if let name = name(options) { return name }
+    return name(of: ["upload", driver.name, message.head.method.rawValue, message.url, content, options.account ?? ""])
+  }
+
+  /// The name of the record of an upload to which the options give a name; `nil` without one.
+  private static func name(_ options: UploadOptions) -> String? {
+    options.resource.map { name(of: ["named upload", $0, options.account ?? ""]) }
+  }
+
+  private static func name(of parts: [String]) -> String {
     // Each part with its length, so that different parts never make the same text.
     let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
     return Hexadecimal.text(SHA256.hash(data: Array(text.utf8)).prefix(24))
   }
 
+  /// Removes the record of an upload to which the options give a name.
+  static func remove(_ options: UploadOptions) async throws(TransferError) {
+    guard let store = options.store, let name = name(options) else { return }
+    let record = try await store.lock(name)
+    do throws(TransferError) {
+      try await record.write(nil)
+    } catch {
+      await record.release()
+      throw error
+    }
+    await record.release()
+  }
+
   init(_ driver: any UploadDriver, _ calls: UploadCalls, _ ticket: UploadTicket) {
     self.driver = driver.name
     endpoint = String(Substring(calls.message.url.utf8.prefix { $0 != UInt8(ascii: "?") }))
-    if case .file(_, let version) = calls.source.identity { file = version }
+    (file, hash) = Self.identity(of: calls.source)
     (length, self.ticket) = (calls.length, ticket)
   }
 
@@ -66,10 +90,17 @@ struct UploadRecord: Codable, Hashable, Sendable {
   /// Whether an upload of this content can continue from the record.
   ///
   /// - Parameter now: seconds since 1970.
-  func continues(_ calls: UploadCalls, now: Int64) -> Bool {
-    var version: FileVersion?
-    if case .file(_, let known) = calls.source.identity { version = known }
-    return file == version && length == calls.length && ticket.expiration ?? .max > now
+  func continues(_ driver: any UploadDriver, _ calls: UploadCalls, now: Int64) -> Bool {
+    self.driver == driver.name && (file, hash) == Self.identity(of: calls.source) && length == calls.length
+      && ticket.expiration ?? .max > now
+  }
+
+  private static func identity(of source: UploadSource) -> (FileVersion?, String?) {
+    switch source.identity {
+    case .file(_, let version): (version, nil)
+    case .bytes(let hash): (nil, hash)
+    case .unknown: (nil, nil)
+    }
   }
 }
 #endif

@@ -16,7 +16,7 @@ struct DownloadProcessesTests {
   private static let step = 900_000
 
   /// Returns the response of a server with ranges, and the number of its bytes.
-  private static func reply(to request: RecordedRequest, length: Int = length) -> (reply: Reply, count: Int) {
+  static func reply(to request: RecordedRequest, length: Int = length) -> (reply: Reply, count: Int) {
     let range = request.fields["Range"]
     let ends = (range ?? "bytes=0").dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
     let (start, end) = (ends[0], ends.count > 1 ? ends[1] + 1 : length)

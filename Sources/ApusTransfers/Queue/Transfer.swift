@@ -1,0 +1,83 @@
+#if Transfers
+public import ApusCore
+public import ApusMiddleware
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A download or upload of a ``Transfers`` queue at one moment.
+public struct Transfer: Sendable, Identifiable {
+  /// The identifier of a transfer: the same in every process for the same endpoint, file and account.
+  public struct ID: RawRepresentable, Sendable, Hashable, Codable {
+    /// 32 hexadecimal digits.
+    public let rawValue: String
+
+    /// Creates an identifier, for example one that an app has stored.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+  }
+
+  /// The direction of a transfer.
+  public enum Direction: String, Sendable, Hashable, Codable {
+    /// From the server to a file.
+    case download
+    /// From a file or from memory to the server.
+    case upload
+  }
+
+  /// The state of a transfer. A transfer that is complete or cancelled is not in the queue any more.
+  public enum State: Sendable {
+    /// It waits for its turn.
+    case waiting
+    /// It is being transferred.
+    case running
+    /// The app paused it, here or in an earlier process.
+    case paused
+    /// It failed, here or in an earlier process, and starts again with ``Transfers/resume(_:)``. An error of an earlier
+    /// process has its code and its message only.
+    case failed(CallError)
+  }
+
+  /// The identifier.
+  public let id: ID
+  /// The direction.
+  public let direction: Direction
+  /// The name of the endpoint's type in the store, see ``TransferEndpoint/transferName``.
+  public let name: String
+  /// The absolute path of the file of a download; `nil` for an upload.
+  public let path: String?
+  /// The priority in the queue.
+  public var priority: CallPriority
+  /// The state.
+  public var state: State
+  /// The progress. Of a transfer that has not run in this process it is what the store knows.
+  public var progress: TransferProgress
+  private let content: Data
+
+  /// Creates a transfer, for fakes and previews.
+  ///
+  /// - Throws: an `EncodingError` if the endpoint cannot be encoded.
+  public init<E: TransferEndpoint>(
+    _ direction: Direction, of endpoint: E, to path: String? = nil, state: State = .waiting,
+    progress: TransferProgress = TransferProgress(completed: 0)
+  ) throws {
+    let description = try TransferDescription(direction, endpoint, path: path, account: nil)
+    self.init(description, .low, state, progress)
+  }
+
+  init(_ description: TransferDescription, _ priority: CallPriority, _ state: State, _ progress: TransferProgress) {
+    (id, direction, name) = (description.id, description.direction, description.name)
+    (path, content) = (description.path, Data(description.endpoint.utf8))
+    (self.priority, self.state, self.progress) = (priority, state, progress)
+  }
+
+  /// Returns the endpoint, or `nil` if it is of another type.
+  public func endpoint<E: TransferEndpoint>(as type: E.Type = E.self) -> E? {
+    name == E.transferName ? try? JSONDecoder().decode(E.self, from: content) : nil
+  }
+}
+#endif

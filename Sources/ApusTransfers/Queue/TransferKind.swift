@@ -1,0 +1,107 @@
+#if Transfers
+import ApusCore
+import ApusMiddleware
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The transfers of one endpoint type in one direction: how a stored transfer is performed in this process.
+struct TransferKind: Sendable {
+  /// What identifies a kind in a record.
+  struct Key: Hashable, Sendable {
+    let direction: Transfer.Direction
+    let name: String
+  }
+
+  /// Transfers, until the transfer is complete and the app knows of it.
+  let run: @Sendable (TransferRun) async throws -> Void
+  /// Removes an incomplete upload from the server and from the store. `nil` for downloads.
+  let discardUpload: (@Sendable (TransferRun) async throws -> Void)?
+
+  init<E: TransferEndpoint>(
+    downloading type: E.Type, _ whenComplete: @escaping @Sendable (E, DownloadedFile) async -> Void
+  ) {
+    run = { run in
+      let endpoint = try run.endpoint(E.self)
+      guard let path = run.description.path else { throw TransferError(.unusableEndpoint) }
+      let file: DownloadedFile
+      if let size = run.published, try await PartialFile.isPublished(path, size: size) {
+        // The process before this one ended when the file had its name, but the app may not know of it.
+        file = DownloadedFile(path: path, size: size)
+      } else {
+        var options = endpoint.downloadOptions
+        options.resource = run.id.rawValue
+        options.willPublish = run.willPublish
+        let request = try await endpoint.request(by: run.client).prepared(for: run)
+        file = try await run.client.download(request, to: path, options: options)
+      }
+      await run.tell { await whenComplete(endpoint, file) }
+    }
+    discardUpload = nil
+  }
+
+  init<E: TransferEndpoint>(
+    uploading type: E.Type, by uploadProtocol: UploadProtocol,
+    _ whenComplete: @escaping @Sendable (E, UploadResult<E.Value>) async -> Void
+  ) {
+    run = { run in
+      let endpoint = try run.endpoint(E.self)
+      let request = try await endpoint.request(by: run.client).prepared(for: run)
+      _ = try await run.client.upload(request, by: uploadProtocol, options: run.uploadOptions) { result in
+        await run.tell { await whenComplete(endpoint, result) }
+      }
+    }
+    discardUpload = { run in
+      let request = try await run.endpoint(E.self).request(by: run.client).prepared(for: run)
+      try await run.client.discardUpload(request, by: uploadProtocol, options: run.uploadOptions)
+    }
+  }
+}
+
+/// One run of a transfer: what its kind needs of the queue.
+struct TransferRun: Sendable {
+  let client: Client
+  let description: TransferDescription
+  let uploadOptions: UploadOptions
+  let priority: CallPriority
+  /// All calls of a queue belong to one account.
+  let principal: CommonPrincipal
+  let reporter = ProgressReporter()
+  /// The size of the complete file, if an earlier process was about to give it its name.
+  let published: Int64?
+  /// Stores that the complete file is about to get its name.
+  let willPublish: @Sendable (_ size: Int64) async throws(TransferError) -> Void
+
+  var id: Transfer.ID { description.id }
+
+  /// - Throws: ``TransferError`` if the type has changed since the transfer was stored.
+  func endpoint<E: TransferEndpoint>(_ type: E.Type) throws -> E {
+    do {
+      return try JSONDecoder().decode(E.self, from: Data(description.endpoint.utf8))
+    } catch {
+      throw TransferError(.unusableEndpoint, underlying: error)
+    }
+  }
+
+  /// Calls the app's closure, which is not cancelled with the transfer: the transfer is complete.
+  func tell(_ closure: @escaping @Sendable @concurrent () async -> Void) async {
+    await client.spawnDetached(closure).value
+  }
+}
+
+extension Request {
+  /// Returns the request with the priority, the account and the progress of a transfer.
+  fileprivate func prepared(for run: TransferRun) -> Request<Value> {
+    var request = priority(run.priority)
+    request.options.values[CommonPrincipalKey.self] = run.principal
+    switch run.description.direction {
+    case .download: request.options.downloadProgress = run.reporter
+    case .upload: request.options.uploadProgress = run.reporter
+    }
+    return request
+  }
+}
+#endif

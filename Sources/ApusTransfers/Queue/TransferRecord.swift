@@ -1,0 +1,108 @@
+#if Transfers
+import ApusCore
+import ApusMiddleware
+import Crypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a transfer is: the parts that do not change, and that identify it.
+struct TransferDescription: Codable, Hashable, Sendable {
+  let direction: Transfer.Direction
+  /// The name of the endpoint's type.
+  let name: String
+  /// The endpoint as JSON.
+  let endpoint: String
+  /// The absolute path of the file of a download.
+  let path: String?
+  /// A hash of the account, which may be a name or an address.
+  let account: String?
+
+  /// - Throws: an `EncodingError`.
+  init<E: TransferEndpoint>(_ direction: Transfer.Direction, _ endpoint: E, path: String?, account: String?) throws {
+    let encoder = JSONEncoder()
+    // The same endpoint is the same text in every process.
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    self.direction = direction
+    name = E.transferName
+    self.endpoint = String(decoding: try encoder.encode(endpoint), as: UTF8.self)
+    self.path = path.map { URL(filePath: $0).standardizedFileURL.path }
+    self.account = account.map { Self.hash(["account", $0]) }
+  }
+
+  var id: Transfer.ID {
+    Transfer.ID(rawValue: Self.hash(["transfer", direction.rawValue, name, endpoint, path ?? "", account ?? ""]))
+  }
+
+  /// The name of the record in the store.
+  var recordName: String { Self.recordPrefix + id.rawValue }
+
+  /// The names of the records of transfers begin with it; a store may contain others.
+  static let recordPrefix = "transfer-"
+
+  /// Returns a hash of an account, as records contain it.
+  static func hash(ofAccount account: String?) -> String? { account.map { hash(["account", $0]) } }
+
+  private static func hash(_ parts: [String]) -> String {
+    // Each part with its length, so that different parts never make the same text.
+    let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
+    return Hexadecimal.text(SHA256.hash(data: Array(text.utf8)).prefix(16))
+  }
+}
+
+/// The stored description of a transfer, from which another process continues.
+///
+/// It contains what the app's endpoint type encodes, and neither URLs nor fields (headers) nor credentials.
+struct TransferRecord: Codable, Hashable, Sendable {
+  /// The error of a failed transfer, as far as it is stored.
+  struct Failure: Codable, Hashable, Sendable {
+    let code: String
+    let message: String
+
+    init(_ error: CallError) {
+      (code, message) = (error.code.rawValue, error.message)
+    }
+
+    var error: CallError {
+      CallError(CallError.Code(rawValue: code) ?? .refused, message: message)
+    }
+  }
+
+  /// The version of the format. Records of other versions are ignored.
+  private(set) var version = Self.currentVersion
+  let description: TransferDescription
+  /// When the transfer was added, in milliseconds since 1970. Transfers of a new process are queued in this order.
+  let added: Int64
+  var priority: Int
+  var isPaused = false
+  var failure: Failure?
+  var completed: Int64 = 0
+  var total: Int64?
+  /// The size of the complete file of a download that was about to get its final name.
+  var published: Int64?
+
+  private static let currentVersion = 1
+
+  init(_ description: TransferDescription, added: Int64, priority: CallPriority) {
+    (self.description, self.added, self.priority) = (description, added, priority.rawValue)
+  }
+
+  /// Reads a record. Returns `nil` for damaged records and other versions.
+  init?(_ content: Data) {
+    guard let record = try? JSONDecoder().decode(Self.self, from: content), record.version == Self.currentVersion else {
+      return nil
+    }
+    self = record
+  }
+
+  /// Returns the record as bytes, or `nil` if the endpoint is too large for a store.
+  func encoded() -> Data? {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return (try? encoder.encode(self)).flatMap { $0.count <= FileTransferStore.limit ? $0 : nil }
+  }
+}
+#endif

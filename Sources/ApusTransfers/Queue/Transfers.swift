@@ -1,0 +1,339 @@
+#if Transfers
+public import ApusCore
+public import ApusMiddleware
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A queue of downloads and uploads that outlives the call and the process.
+///
+/// <!-- sample: transfers -->
+/// ```swift
+/// let transfers = try await Transfers(api, store: FileTransferStore("/var/lib/films/transfers"), account: "ada") {
+///   $0.downloads(of: FilmFile.self) { film, file in print("Film \(film.id) is at \(file.path)") }
+///   $0.uploads(of: Clip.self, by: .tus) { clip, result in print(result.url ?? "") }
+/// }
+/// let id = try await transfers.download(FilmFile(id: 7), to: "/films/7.mp4")
+/// for await list in transfers.updates {
+///   for transfer in list { print(transfer.name, transfer.state, transfer.progress.fraction ?? 0) }
+/// }
+/// try await transfers.pause(id)
+/// ```
+///
+/// Each transfer is an endpoint of a type that the app declares, and is stored before it starts. A new process that
+/// creates its queue with the same store continues the transfers that were waiting or running, in their order, and
+/// shows those that were paused or have failed. What the server and the disk have already is not transferred again.
+///
+/// The store contains what the app's types encode, a hash of the account, and no credentials. A queue sees the
+/// transfers of its account only. All its calls must belong to the same account: when another user signs in, its
+/// transfers fail instead of being sent as that user. Close the queue when the user signs out.
+///
+/// A transfer belongs to one process at a time. Another process that uses the same store does not see it.
+public final class Transfers: Sendable {
+  private struct State {
+    var transfers: [Transfer.ID: QueuedTransfer] = [:]
+    var isClosed = false
+    var subscribers: [Int: AsyncStream<Void>.Continuation] = [:]
+    var lastSubscriber = 0
+  }
+
+  let client: Client
+  let store: any TransferStore
+  let account: String?
+  let configuration: TransfersConfiguration
+  let principal = CommonPrincipal()
+  private let state = Mutex(State())
+
+  /// Creates the queue of an account, and continues its stored transfers.
+  ///
+  /// - Parameters:
+  ///   - client: the client of all transfers.
+  ///   - store: the store of their descriptions and of the state of their uploads.
+  ///   - account: a name of the account that transfers. Default: `nil`, an account of its own. The store keeps a hash.
+  ///   - configure: declares the endpoint types. A stored transfer whose type is not declared fails with the reason
+  ///     `unusableEndpoint`.
+  /// - Throws: `CallError` with the code `refused` if the store cannot be read.
+  public init(
+    _ client: Client, store: any TransferStore, account: String? = nil,
+    _ configure: (inout TransfersConfiguration) -> Void
+  ) async throws(CallError) {
+    var configuration = TransfersConfiguration()
+    configure(&configuration)
+    (self.client, self.store, self.account, self.configuration) = (client, store, account, configuration)
+    do throws(TransferError) {
+      let stored = try await storedTransfers()
+      state.withLock { state in
+        for transfer in stored { state.transfers[transfer.id] = transfer }
+      }
+      for transfer in stored { perform(transfer.change { $0.start() }, on: transfer) }
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  // MARK: The list
+
+  /// The transfers that are not complete, in the order in which they were added.
+  public var all: [Transfer] { queued.map(\.shown) }
+
+  /// The transfer with an identifier; `nil` if it is complete, cancelled, unknown or of another account.
+  public subscript(id: Transfer.ID) -> Transfer? { state.withLock { $0.transfers[id] }?.shown }
+
+  /// The list of transfers, now and after each change of a state or a progress, as an asynchronous sequence.
+  ///
+  /// A loop that is slower than the changes receives the latest list only. The sequence ends when the queue is closed.
+  public var updates: some AsyncSequence<[Transfer], Never> & Sendable {
+    signals().map { [self] _ in all }
+  }
+
+  private var queued: [QueuedTransfer] {
+    state.withLock { Array($0.transfers.values) }
+      .sorted { ($0.added, $0.id.rawValue) < ($1.added, $1.id.rawValue) }
+  }
+
+  /// The number of loops over the updates.
+  var subscriberCount: Int { state.withLock { $0.subscribers.count } }
+
+  private func signals() -> AsyncStream<Void> {
+    let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let number: Int? = state.withLock { state in
+      guard !state.isClosed else { return nil }
+      state.lastSubscriber += 1
+      state.subscribers[state.lastSubscriber] = continuation
+      return state.lastSubscriber
+    }
+    continuation.yield()
+    guard let number else {
+      continuation.finish()
+      return signals
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.subscribers.removeValue(forKey: number) }
+    }
+    return signals
+  }
+
+  /// Tells the subscribers that the list has changed.
+  func signal() {
+    for subscriber in state.withLock({ Array($0.subscribers.values) }) { subscriber.yield() }
+  }
+
+  // MARK: Adding
+
+  /// Downloads a file. Returns when the transfer is stored.
+  ///
+  /// Adding a transfer that the queue has already changes nothing, but a failed one starts again.
+  ///
+  /// - Parameters:
+  ///   - endpoint: an endpoint of a type that the configuration declares for downloads.
+  ///   - path: the path of the file, see ``ApusCore/Client/download(_:to:options:)-(E,_,_)``.
+  ///   - priority: the priority of the transfer in the queue, and of its calls. Default: `low`, so that calls that a
+  ///     user waits for go first.
+  /// - Returns: the identifier of the transfer.
+  /// - Throws: `CallError` with the code `refused` if the transfer cannot be stored, its type is not declared, or
+  ///   another process has it.
+  @discardableResult
+  public func download<E: TransferEndpoint>(
+    _ endpoint: E, to path: String, priority: CallPriority = .low
+  ) async throws(CallError) -> Transfer.ID {
+    try await add(.download, endpoint, to: path, priority)
+  }
+
+  /// Uploads the content (body) of an endpoint's request. Returns when the transfer is stored.
+  ///
+  /// Adding a transfer that the queue has already changes nothing, but a failed one starts again. A file is identified
+  /// by what the endpoint encodes, for example its path.
+  ///
+  /// - Parameters:
+  ///   - endpoint: an endpoint of a type that the configuration declares for uploads.
+  ///   - priority: the priority of the transfer in the queue, and of its calls. Default: `low`.
+  /// - Returns: the identifier of the transfer.
+  /// - Throws: `CallError` with the code `refused`, as for downloads.
+  @discardableResult
+  public func upload<E: TransferEndpoint>(
+    _ endpoint: E, priority: CallPriority = .low
+  ) async throws(CallError) -> Transfer.ID {
+    try await add(.upload, endpoint, to: nil, priority)
+  }
+
+  private func add<E: TransferEndpoint>(
+    _ direction: Transfer.Direction, _ endpoint: E, to path: String?, _ priority: CallPriority
+  ) async throws(CallError) -> Transfer.ID {
+    do throws(TransferError) {
+      let description: TransferDescription
+      do {
+        description = try TransferDescription(direction, endpoint, path: path, account: account)
+      } catch {
+        throw TransferError(.unusableEndpoint, underlying: error)
+      }
+      guard kind(of: description) != nil else { throw TransferError(.unusableEndpoint) }
+      if let present = state.withLock({ $0.transfers[description.id] }) {
+        if present.failure != nil { try await command(description.id) { $0.resume() } }
+        return description.id
+      }
+      try await insert(TransferRecord(description, added: Self.now, priority: priority))
+      return description.id
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  private func insert(_ record: TransferRecord) async throws(TransferError) {
+    let stored = try await store.lock(record.description.recordName)
+    let transfer = QueuedTransfer(record, in: stored, isNew: true)
+    let isClosed = state.withLock { state in
+      if !state.isClosed { state.transfers[transfer.id] = transfer }
+      return state.isClosed
+    }
+    guard !isClosed else {
+      await stored.release()
+      throw TransferError(.closed)
+    }
+    try await settle(transfer.change { $0.start() }, on: transfer)
+  }
+
+  // MARK: Commands
+
+  /// Pauses a transfer: stops it, or takes it out of the line. When this returns, it has stopped, and stays paused in
+  /// later processes. What was transferred is kept.
+  ///
+  /// - Throws: `CallError` with the code `refused` if the queue has no such transfer or the store cannot be written.
+  public func pause(_ id: Transfer.ID) async throws(CallError) {
+    try await perform(id) { $0.pause() }
+  }
+
+  /// Continues a paused transfer, or starts a failed one again, at the end of its line.
+  ///
+  /// - Throws: `CallError` as ``pause(_:)``.
+  public func resume(_ id: Transfer.ID) async throws(CallError) {
+    try await perform(id) { $0.resume() }
+  }
+
+  /// Cancels a transfer, and removes what was transferred: the incomplete file, or the incomplete upload on the server.
+  /// A server that cannot be reached removes the upload when it expires. A transfer that is just complete stays so.
+  ///
+  /// - Throws: `CallError` as ``pause(_:)``; the transfer is then paused.
+  public func cancel(_ id: Transfer.ID) async throws(CallError) {
+    try await perform(id) { $0.cancel() }
+  }
+
+  /// Changes the priority of a transfer that waits or will wait. The calls of a running transfer keep theirs.
+  public func setPriority(_ priority: CallPriority, of id: Transfer.ID) {
+    guard let transfer = state.withLock({ $0.transfers[id] }) else { return }
+    perform(transfer.change { $0.prioritize(priority) }, on: transfer)
+  }
+
+  /// Waits until a transfer is complete.
+  ///
+  /// - Throws: its `CallError` when it fails; the code `cancelled` when it or this task is cancelled; `refused` when the
+  ///   queue is closed or has no such transfer.
+  public func completion(of id: Transfer.ID) async throws(CallError) {
+    guard let transfer = state.withLock({ $0.transfers[id] }) else {
+      throw Self.failure(TransferError(.unknownTransfer))
+    }
+    for await _ in signals() {
+      if let failure = transfer.failure { throw failure }
+      if transfer.end != nil { break }
+    }
+    switch transfer.end {
+    case .complete: return
+    case .cancelled: throw CallError(.cancelled)
+    case .closed, .notStored: throw Self.failure(TransferError(.closed))
+    case nil: throw CallError(converting: CancellationError())
+    }
+  }
+
+  /// Stops all transfers and gives the store to other queues. Nothing is lost: the next queue continues. Later commands
+  /// are refused.
+  public func close() async {
+    let transfers = state.withLock { state in
+      state.isClosed = true
+      return Array(state.transfers.values)
+    }
+    var changes: [(QueuedTransfer, Int)] = []
+    for transfer in transfers {
+      let effects = transfer.change { $0.close() }
+      perform(effects, on: transfer)
+      if let change = effects.change { changes.append((transfer, change)) }
+    }
+    for (transfer, change) in changes { await transfer.settle(change) }
+    let subscribers = state.withLock { Array($0.subscribers.values) }
+    for subscriber in subscribers { subscriber.finish() }
+  }
+
+  private func perform(
+    _ id: Transfer.ID, _ change: (inout TransferState) -> TransferState.Effects
+  ) async throws(CallError) {
+    do throws(TransferError) {
+      try await command(id, change)
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  private func command(
+    _ id: Transfer.ID, _ change: (inout TransferState) -> TransferState.Effects
+  ) async throws(TransferError) {
+    let (transfer, isClosed) = state.withLock { ($0.transfers[id], $0.isClosed) }
+    guard !isClosed else { throw TransferError(.closed) }
+    guard let transfer else { throw TransferError(.unknownTransfer) }
+    try await settle(transfer.change(change), on: transfer)
+  }
+
+  private func settle(
+    _ effects: TransferState.Effects, on transfer: QueuedTransfer
+  ) async throws(TransferError) {
+    perform(effects, on: transfer)
+    signal()
+    guard let change = effects.change else { return }
+    await transfer.settle(change)
+    if let failure = transfer.commandFailure { throw failure }
+  }
+
+  // MARK: Parts
+
+  func kind(of description: TransferDescription) -> TransferKind? {
+    configuration.kinds[TransferKind.Key(direction: description.direction, name: description.name)]
+  }
+
+  /// Removes a transfer from the list when it has left the queue.
+  func forget(_ transfer: QueuedTransfer) {
+    state.withLock { _ = $0.transfers.removeValue(forKey: transfer.id) }
+    signal()
+  }
+
+  static func failure(_ error: TransferError) -> CallError {
+    CallError(error.code ?? .refused, message: error.message, underlying: error)
+  }
+
+  private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+
+  /// Locks and reads the records of the account, in the order in which they were added. Records that another queue has
+  /// locked are left to it.
+  private func storedTransfers() async throws(TransferError) -> [QueuedTransfer] {
+    var transfers: [QueuedTransfer] = []
+    let account = TransferDescription.hash(ofAccount: account)
+    for name in try await store.names where name.hasPrefix(TransferDescription.recordPrefix) {
+      let stored: any LockedTransferRecord
+      do throws(TransferError) {
+        stored = try await store.lock(name)
+      } catch {
+        if error.reason == .inUse { continue }
+        throw error
+      }
+      if let record = try await stored.read().flatMap({ TransferRecord($0) }), record.description.account == account,
+        record.description.recordName == name
+      {
+        transfers.append(QueuedTransfer(record, in: stored, isNew: false))
+      } else {
+        await stored.release()
+      }
+    }
+    return transfers.sorted { ($0.added, $0.id.rawValue) < ($1.added, $1.id.rawValue) }
+  }
+}
+#endif

@@ -1,0 +1,51 @@
+#if Transfers
+public import ApusCore
+public import ApusMiddleware
+
+/// The configuration of ``Transfers``: the endpoint types that it knows, and its scheduler.
+public struct TransfersConfiguration: Sendable {
+  /// The scheduler of the transfers: its limits, its order and the tags that are held apply to whole transfers.
+  /// Default: one of its own with 3 transfers at a time.
+  ///
+  /// The origin of a transfer is that of the client's base URL, so a limit per origin matters if several queues share a
+  /// scheduler. The calls of a transfer are scheduled by the client's own scheduler, too.
+  public var scheduler = Scheduler(ConcurrencyLimits(global: 3, perOrigin: 3))
+  /// The tag of the transfers in ``scheduler``. Default: `nil`.
+  public var tag: Tag?
+  var kinds: [TransferKind.Key: TransferKind] = [:]
+
+  init() {}
+
+  /// Declares an endpoint type whose files are downloaded.
+  ///
+  /// - Parameters:
+  ///   - type: the type.
+  ///   - whenComplete: called when a file is complete and has its name, also for transfers of an earlier process. If
+  ///     the process ends before the closure returns, the next process calls it again. The transfer keeps its place
+  ///     in the queue until the closure returns. Default: does nothing.
+  public mutating func downloads<E: TransferEndpoint>(
+    of type: E.Type, whenComplete: @escaping @Sendable (E, DownloadedFile) async -> Void = { _, _ in }
+  ) {
+    kinds[TransferKind.Key(direction: .download, name: E.transferName)] = TransferKind(
+      downloading: type, whenComplete)
+  }
+
+  /// Declares an endpoint type whose content (body) is uploaded.
+  ///
+  /// - Parameters:
+  ///   - type: the type. The content of its request has a known length and can be read several times.
+  ///   - uploadProtocol: the protocol that the server speaks. A server that knows neither protocol accepts `.ietf`,
+  ///     without the possibility to continue.
+  ///   - whenComplete: called with the result, also for transfers of an earlier process. If the process ends before the
+  ///     closure returns, the next process finds out from the server that the upload is complete, and calls it again
+  ///     with the value of an empty response; if the endpoint has no such value, the transfer fails with the reason
+  ///     `responseLost`. The transfer keeps its place in the queue until the closure returns. Default: does nothing.
+  public mutating func uploads<E: TransferEndpoint>(
+    of type: E.Type, by uploadProtocol: UploadProtocol,
+    whenComplete: @escaping @Sendable (E, UploadResult<E.Value>) async -> Void = { _, _ in }
+  ) {
+    kinds[TransferKind.Key(direction: .upload, name: E.transferName)] = TransferKind(
+      uploading: type, by: uploadProtocol, whenComplete)
+  }
+}
+#endif

@@ -1,0 +1,81 @@
+#if NIO && Transfers && (os(Linux) || os(macOS))
+import ApusTestServer
+import ApusTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ApusTransfers
+
+@Suite("Queued transfers of processes that die")
+struct TransferProcessesTests {
+  private static let length = 20_000_000
+  private static let kills = 20
+
+  @Test("A queued upload whose process is killed 20 times is continued by each new process without being added again")
+  func upload() async throws {
+    var random = SeededGenerator(seed: 3)
+    let stops = (0..<Self.kills).map { _ in Int.random(in: 1...Self.length / Self.kills / 2, using: &random) }
+    let isSlow = Mutex(true)
+    let slow = Fault(
+      at: .requestHead, .throttle(bytes: 2048, every: .milliseconds(1)),
+      on: .matching { _ in isSlow.withLock { $0 } })
+    try await UploadServer.with(.tus, faults: [slow]) { uploads, server in
+      try await UploadBench.with(server) { bench in
+        let bytes = try bench.write(Self.length)
+        let url = server.origin + UploadServer.path
+        _ = FileManager.default.createFile(atPath: bench.path + ".add", contents: nil)
+        for (number, stop) in stops.enumerated() {
+          let before = uploads.offset(of: "/files/upload-0")
+          let process = try TransferProcess("queue", "upload", url, bench.path, bench.store.path)
+          if number == 0 { #expect(await process.line { $0.hasPrefix("added") } == "added 1") }
+          try await server.wait { _ in uploads.offset(of: "/files/upload-0") >= min(before + stop, Self.length) }
+          try #require(uploads.offset(of: "/files/upload-0") < Self.length)
+          await process.kill()
+        }
+        isSlow.withLock { $0 = false }
+        let process = try TransferProcess("queue", "upload", url, bench.path, bench.store.path)
+        #expect(await process.line { $0.hasPrefix("done") || $0.hasPrefix("error") } == "done 0")
+        #expect(uploads.has(bytes) && uploads.received == Self.length && bench.records.isEmpty)
+        #expect(bench.log == ["\(Self.length)"])
+      }
+    }
+  }
+
+  @Test("A queued download whose process is killed 20 times arrives unchanged, and its file never has a part of it")
+  func download() async throws {
+    let step = 900_000
+    try await TestServer.with { request in
+      let (reply, _) = DownloadProcessesTests.reply(to: request)
+      return request.number < Self.kills ? reply.stalling(at: .content(step)) : reply
+    } body: { server in
+      try await UploadBench.with(server) { bench in
+        let (url, target) = (server.origin + "/film", bench.path)
+        _ = FileManager.default.createFile(atPath: target + ".add", contents: nil)
+        for number in 0..<Self.kills {
+          let present = (bench.bench.bytes(bench.bench.partial)?.count ?? 0) + step
+          let process = try TransferProcess("queue", "download", url, target, bench.store.path)
+          if number == 0 { #expect(await process.line { $0.hasPrefix("added") } == "added 1") }
+          #expect(await process.line { $0 == "bytes \(present)" || $0.hasPrefix("error") } == "bytes \(present)")
+          await process.kill()
+          #expect(bench.bench.bytes(target) == nil)
+        }
+        let process = try TransferProcess("queue", "download", url, target, bench.store.path)
+        #expect(await process.line { $0.hasPrefix("done") || $0.hasPrefix("error") } == "done 0")
+        let expected = ContentPattern.counting.bytes(0..<Self.length)
+        #expect(bench.bench.bytes(target).map { [UInt8]($0) == expected } == true)
+        #expect(bench.log == ["\(Self.length)"] && bench.records.isEmpty)
+      }
+    }
+  }
+}
+
+extension UploadBench {
+  /// The sizes of the transfers that were complete.
+  fileprivate var log: [String] {
+    let content = FileManager.default.contents(atPath: path + ".log") ?? Data()
+    return String(decoding: content, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}
+#endif

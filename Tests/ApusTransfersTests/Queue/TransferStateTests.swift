@@ -1,0 +1,270 @@
+#if Transfers
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import Testing
+
+@testable import ApusTransfers
+
+@Suite("The course of a queued transfer")
+struct TransferStateTests {
+  typealias Effects = TransferState.Effects
+
+  private let lost = CallError(.connectionLost)
+  private let full = TransferError(.diskFull)
+
+  /// A new transfer that is stored and runs.
+  private func running() -> TransferState {
+    var state = TransferState(priority: .low)
+    #expect(state.start() == Effects(startsDriver: true, change: 1))
+    #expect(state.next() == .store)
+    state.stored(nil)
+    #expect(state.next() == .run)
+    return state
+  }
+
+  /// The actions until the driver ends, all of which succeed; a run ends with an error.
+  private func actions(_ state: inout TransferState, run error: CallError? = nil) -> [TransferState.Action] {
+    var actions: [TransferState.Action] = []
+    while let action = state.next() {
+      actions.append(action)
+      switch action {
+      case .store: state.stored(nil)
+      case .run: state.ended(error)
+      case .discard: state.discarded(nil)
+      case .remove: state.removed(nil)
+      case .leave: state.left()
+      }
+    }
+    return actions
+  }
+
+  @Test("A new transfer is stored before it runs, and leaves the queue when its record is removed")
+  func complete() {
+    var state = TransferState(priority: .low)
+    _ = state.start()
+    #expect(actions(&state) == [.store, .run, .remove, .leave])
+    #expect(state.end == .complete)
+    #expect(state.next() == nil)
+  }
+
+  @Test("A stored transfer runs at once, unless it was paused or has failed")
+  func stored() {
+    var waiting = TransferState(continuing: .run, priority: .low, failure: nil)
+    _ = waiting.start()
+    #expect(actions(&waiting) == [.run, .remove, .leave])
+    var paused = TransferState(continuing: .pause, priority: .low, failure: nil)
+    _ = paused.start()
+    #expect(actions(&paused) == [] && paused.end == nil)
+    var failed = TransferState(continuing: .run, priority: .low, failure: lost)
+    _ = failed.start()
+    #expect(actions(&failed) == [] && failed.failure?.code == .connectionLost)
+  }
+
+  @Test("A transfer whose first record cannot be written is not in the queue")
+  func notStored() {
+    var state = TransferState(priority: .low)
+    _ = state.start()
+    #expect(state.next() == .store)
+    state.stored(full)
+    #expect(actions(&state) == [.leave])
+    #expect(state.end == .notStored && state.commandFailure?.reason == .diskFull && state.isSettled(1))
+  }
+
+  @Test("Pausing stops the run, stores that, and is settled only then")
+  func pause() {
+    var state = running()
+    let effects = state.pause()
+    #expect(effects == Effects(stopsRun: true, change: 2))
+    #expect(!state.isSettled(2))
+    // A second one waits for the same.
+    #expect(state.pause() == Effects(change: 2))
+    state.ended(CallError(.cancelled))
+    #expect(!state.isSettled(2))
+    #expect(actions(&state) == [.store])
+    #expect(state.isSettled(2) && state.failure == nil && state.goal == .pause)
+    #expect(state.resume() == Effects(startsDriver: true, change: 3))
+    #expect(actions(&state) == [.store, .run, .remove, .leave])
+  }
+
+  @Test("A transfer that completes while it is being stopped is complete")
+  func completeWhileStopping() {
+    for command in [{ $0.pause() }, { $0.cancel() }, { $0.close() }] as [(inout TransferState) -> Effects] {
+      var state = running()
+      #expect(command(&state).stopsRun)
+      state.ended(nil)
+      #expect(actions(&state) == [.remove, .leave])
+      #expect(state.end == .complete)
+    }
+  }
+
+  @Test("A transfer that is resumed while it is being stopped runs again, and its interruption is no failure")
+  func resumedWhileStopping() {
+    var state = running()
+    _ = state.pause()
+    #expect(state.resume() == Effects(change: 3))
+    state.ended(lost)
+    #expect(actions(&state) == [.store, .run, .remove, .leave])
+  }
+
+  @Test("A failure is stored, and the transfer starts again only when it is resumed")
+  func failure() {
+    var state = running()
+    state.ended(lost)
+    #expect(actions(&state) == [.store])
+    #expect(state.failure?.code == .connectionLost && state.end == nil)
+    #expect(state.resume() == Effects(startsDriver: true, change: 3))
+    #expect(actions(&state, run: lost) == [.store, .run, .store])
+    // A failed transfer can be paused, so that it does not look like one that needs attention.
+    #expect(state.pause().startsDriver)
+    #expect(actions(&state) == [.store] && state.failure == nil)
+  }
+
+  @Test("A run whose call the app cancels by itself is paused")
+  func cancelledCall() {
+    var state = running()
+    state.ended(CallError(.cancelled))
+    #expect(actions(&state) == [.store])
+    #expect(state.goal == .pause && state.failure == nil)
+  }
+
+  @Test("Cancelling removes the bytes, then the record")
+  func cancel() {
+    var state = running()
+    #expect(state.cancel() == Effects(stopsRun: true, change: 2))
+    #expect(state.cancel() == Effects(change: 2) && state.resume() == Effects())
+    state.ended(CallError(.cancelled))
+    #expect(actions(&state) == [.discard, .remove, .leave])
+    #expect(state.end == .cancelled && state.isSettled(2))
+  }
+
+  @Test("A transfer whose bytes cannot be removed stays, paused")
+  func notDiscarded() {
+    var state = TransferState(continuing: .pause, priority: .low, failure: nil)
+    #expect(state.cancel() == Effects(startsDriver: true, change: 2))
+    #expect(state.next() == .discard)
+    state.discarded(full)
+    #expect(!state.isSettled(2))
+    #expect(actions(&state) == [.store])
+    #expect(state.isSettled(2) && state.commandFailure?.reason == .diskFull && state.goal == .pause)
+    #expect(state.cancel().startsDriver)
+    #expect(actions(&state) == [.discard, .remove, .leave])
+  }
+
+  @Test("A change during a write is written as well")
+  func changeDuringWrite() {
+    var state = TransferState(priority: .low)
+    _ = state.start()
+    #expect(state.next() == .store)
+    let pause = state.pause()
+    state.stored(nil)
+    #expect(pause == Effects(change: 2) && !state.isSettled(2))
+    #expect(actions(&state) == [.store])
+    #expect(state.isSettled(2))
+  }
+
+  @Test("A failed write is reported to its command and not repeated")
+  func failedWrite() {
+    var state = TransferState(continuing: .pause, priority: .low, failure: nil)
+    _ = state.start()
+    #expect(state.next() == nil)
+    _ = state.resume()
+    #expect(state.next() == .store)
+    state.stored(full)
+    #expect(state.isSettled(2) && state.commandFailure?.reason == .diskFull)
+    #expect(state.next() == .run)
+    #expect(state.pause().stopsRun && state.commandFailure == nil)
+  }
+
+  @Test("A new priority queues a waiting transfer anew, and leaves a running one alone")
+  func priority() {
+    var state = running()
+    #expect(state.prioritize(.low) == Effects())
+    #expect(state.prioritize(.high) == Effects(stopsRun: true))
+    state.ended(CallError(.cancelled))
+    #expect(state.next() == .store)
+    state.stored(nil)
+    #expect(state.next() == .run && state.priority == .high)
+    state.admit()
+    #expect(state.prioritize(.normal) == Effects())
+    state.ended(nil)
+    #expect(actions(&state) == [.remove, .leave])
+  }
+
+  @Test("Closing stops the run, stores the progress and keeps the record")
+  func close() {
+    var state = running()
+    #expect(state.close() == Effects(stopsRun: true, change: 2))
+    state.ended(CallError(.cancelled))
+    #expect(actions(&state) == [.store, .leave])
+    #expect(state.end == .closed && state.isSettled(2))
+    #expect(state.pause() == Effects() && state.close() == Effects())
+  }
+
+  @Test(
+    "Whatever commands and results come in whatever order, one driver runs, every command settles, and the last wins")
+  func interleavings() {
+    var random = SeededGenerator(seed: 7)
+    for _ in 0..<20_000 { check(&random) }
+  }
+
+  /// Runs a random course with a driver that may be interrupted by commands at each action.
+  private func check(_ random: inout SeededGenerator) {
+    var state = TransferState(priority: .low)
+    var isDriven = false
+    var action: TransferState.Action?
+    var waiting: [Int] = []
+    var last = "run"
+
+    func note(_ effects: Effects) {
+      if effects.startsDriver {
+        #expect(!isDriven, "two drivers")
+        isDriven = true
+        action = state.next()
+        if action == nil { isDriven = false }
+      }
+      if let change = effects.change { waiting.append(change) }
+    }
+
+    func perform() {
+      switch action {
+      case .store: state.stored(nil)
+      case .run:
+        let wasStopped = state.isStopping
+        if Bool.random(using: &random) { state.admit() }
+        // A run ends by itself sometimes, and always after it was stopped.
+        guard wasStopped || Int.random(in: 0..<4, using: &random) == 0 else { return }
+        state.ended(wasStopped || Bool.random(using: &random) ? CallError(.cancelled) : lost)
+      case .discard: state.discarded(Int.random(in: 0..<8, using: &random) == 0 ? full : nil)
+      case .remove: state.removed(nil)
+      case .leave: state.left()
+      case nil: return
+      }
+      if state.isRunning && action == .run { return }
+      action = state.next()
+      if action == nil { isDriven = false }
+    }
+
+    note(state.start())
+    for _ in 0..<Int.random(in: 1...12, using: &random) {
+      switch Int.random(in: 0..<9, using: &random) {
+      case 0: (last, _) = ("pause", note(state.pause()))
+      case 1: (last, _) = ("run", note(state.resume()))
+      case 2 where Bool.random(using: &random): (last, _) = ("cancel", note(state.cancel()))
+      case 3: note(state.prioritize(Bool.random(using: &random) ? .high : .low))
+      default: perform()
+      }
+    }
+    // At the end the queue is closed.
+    note(state.close())
+    var rounds = 0
+    while isDriven, rounds < 100 {
+      perform()
+      rounds += 1
+    }
+    #expect(rounds < 100, "the driver never ends")
+    #expect(state.end != nil, "\(last)")
+    #expect(waiting.allSatisfy { state.isSettled($0) })
+  }
+}
+#endif
