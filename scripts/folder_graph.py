@@ -3,7 +3,7 @@
 An arrow A → B means that a file of folder A mentions a top-level type that is declared in folder B. Files beside the
 folders belong to the folder `.`. Names in comments and in the text of strings do not count; names in the code of
 interpolations do. The script reads names, not scopes: a nested type or a generic parameter with the name of a top-level
-type counts as a mention of that type, so such names should differ.
+type counts as a mention of that type, so such names should differ. Names in conditions (`#if`) do not count.
 """
 
 import collections
@@ -17,6 +17,8 @@ _TYPE = re.compile(
     r"(?<![\w.`])(?P<before>(?:(?:@\w+(?:\([^()\n]*\))?|public|package|internal|private|fileprivate|open|final|indirect"
     r"|distributed|nonisolated(?:\(unsafe\))?)\s+)*)(?:struct|class|enum|protocol|actor|typealias)\s+`?(?P<name>\w+)")
 _MENTION = re.compile(r"(?<![\w.])[A-Z]\w*")
+# Traits have names like types.
+_CONDITION = re.compile(r"^[ \t]*#(?:if|elseif)\b.*$", re.MULTILINE)
 
 
 class Graph:
@@ -112,7 +114,7 @@ def read(root, files=None):
     """The graph of a target's folder; `files` is {path: text}, read from disk when left out."""
     if files is None:
         files = {path: swift_source.read(path) for path in swift_source.swift_files(root)}
-    codes = {path: swift_source.code(text) for path, text in files.items()}
+    codes = {path: _CONDITION.sub("", swift_source.code(text)) for path, text in files.items()}
     visible, yielding = collections.defaultdict(set), collections.defaultdict(set)
     for path, code in codes.items():
         for name, yields in declared(code):

@@ -81,6 +81,17 @@ extension URLSessionConfiguration {
     get { .TLSv12 }
     set {}
   }
+  public var sessionSendsLaunchEvents: Bool {
+    get { true }
+    set {}
+  }
+  public class func background(withIdentifier identifier: String) -> URLSessionConfiguration { .ephemeral }
+}
+
+extension URLSession {
+  public var allTasks: [URLSessionTask] {
+    get async { [] }
+  }
 }
 
 extension URLCredential {

@@ -34,6 +34,10 @@ class Reading(unittest.TestCase):
             self.assertEqual(arrows(made), [("A", "B")], declaration)
             self.assertEqual(made.arrows["A"]["B"], {f"{ROOT}/A/Use.swift": ["Thing"]})
 
+    def test_the_name_of_a_trait_in_a_condition_is_no_mention(self):
+        made = graph(A_Use="#if Thing\nstruct Use {}\n#elseif Thing && os(Linux)\n#endif", B_Thing="struct Thing {}")
+        self.assertEqual(arrows(made), [])
+
     def test_an_extension_is_a_mention(self):
         self.assertEqual(arrows(graph(A_Use="extension Thing {}", B_Thing="struct Thing {}")), [("A", "B")])
 

@@ -10,16 +10,16 @@ package struct WorkPermit: Sendable {
   /// Enters a scheduler's queue.
   ///
   /// - Parameters:
-  ///   - origin: the origin whose limit applies.
-  ///   - tags: the tags whose limits apply.
+  ///   - work: the origin and the tag whose limits apply, and the priority.
   ///   - clock: the clock of all clients that use the scheduler.
   /// - Throws: ``SchedulingRefusal`` if the queue is full.
   package init(
-    from scheduler: Scheduler, for origin: Origin, tags: [Tag] = [], priority: CallPriority, clock: any MonotonicClock
+    from scheduler: Scheduler, for work: (origin: Origin, tag: Tag?, priority: CallPriority), clock: any MonotonicClock
   ) throws(SchedulingRefusal) {
     self.scheduler = scheduler
-    let work = SchedulerState.Attempt(origin: OriginKey(origin), tags: tags, priority: priority, isTypical: false)
-    switch scheduler.enter(work, clock) {
+    let attempt = SchedulerState.Attempt(
+      origin: OriginKey(work.origin), tags: work.tag.map { [$0] } ?? [], priority: work.priority, isTypical: false)
+    switch scheduler.enter(attempt, clock) {
     case .runs(let ticket): (self.ticket, mustWait) = (ticket, false)
     case .waits(let ticket, _): (self.ticket, mustWait) = (ticket, true)
     case .refused(let refusal): throw refusal

@@ -36,12 +36,10 @@ struct FileQueue: Sendable {
 
 /// The result of work on a file, for one waiter.
 final class FileWork<Output: Sendable>: Sendable {
-  typealias Outcome = Result<Output, TransferError>
-
   private enum State {
     case running
-    case awaited(CheckedContinuation<Outcome, Never>)
-    case done(Outcome)
+    case awaited(CheckedContinuation<Result<Output, TransferError>, Never>)
+    case done(Result<Output, TransferError>)
   }
 
   private let state = Mutex(State.running)
@@ -57,7 +55,7 @@ final class FileWork<Output: Sendable>: Sendable {
   var value: Output {
     get async throws(TransferError) {
       try await withCheckedContinuation { waiter in
-        let outcome: Outcome? = state.withLock { state in
+        let outcome: Result<Output, TransferError>? = state.withLock { state in
           if case .done(let outcome) = state { return outcome }
           state = .awaited(waiter)
           return nil
@@ -67,8 +65,8 @@ final class FileWork<Output: Sendable>: Sendable {
     }
   }
 
-  fileprivate func complete(_ outcome: Outcome) {
-    let waiter: CheckedContinuation<Outcome, Never>? = state.withLock { state in
+  fileprivate func complete(_ outcome: Result<Output, TransferError>) {
+    let waiter: CheckedContinuation<Result<Output, TransferError>, Never>? = state.withLock { state in
       defer { state = .done(outcome) }
       if case .awaited(let waiter) = state { return waiter }
       return nil

@@ -58,15 +58,20 @@ public struct Transfer: Sendable, Identifiable {
   public var progress: TransferProgress
   private let content: Data
 
-  /// Creates a transfer, for fakes and previews.
+  /// Creates a download that waits, for fakes and previews.
   ///
   /// - Throws: an `EncodingError` if the endpoint cannot be encoded.
-  public init<E: TransferEndpoint>(
-    _ direction: Direction, of endpoint: E, to path: String? = nil, state: State = .waiting,
-    progress: TransferProgress = TransferProgress(completed: 0)
-  ) throws {
-    let description = try TransferDescription(direction, endpoint, path: path, account: nil)
-    self.init(description, .low, state, progress)
+  public init<E: TransferEndpoint>(downloading endpoint: E, to path: String) throws {
+    let description = try TransferDescription(.download, endpoint, path: path, account: nil)
+    self.init(description, .low, .waiting, TransferProgress(completed: 0))
+  }
+
+  /// Creates an upload that waits, for fakes and previews.
+  ///
+  /// - Throws: an `EncodingError` if the endpoint cannot be encoded.
+  public init<E: TransferEndpoint>(uploading endpoint: E) throws {
+    let description = try TransferDescription(.upload, endpoint, path: nil, account: nil)
+    self.init(description, .low, .waiting, TransferProgress(completed: 0))
   }
 
   init(_ description: TransferDescription, _ priority: CallPriority, _ state: State, _ progress: TransferProgress) {

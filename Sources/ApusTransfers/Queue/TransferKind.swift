@@ -97,6 +97,7 @@ extension Request {
   fileprivate func prepared(for run: TransferRun) -> Request<Value> {
     var request = priority(run.priority)
     request.options.values[CommonPrincipalKey.self] = run.principal
+    request.options.values[BackgroundTransferKey.self] = run.id.rawValue
     switch run.description.direction {
     case .download: request.options.downloadProgress = run.reporter
     case .upload: request.options.uploadProgress = run.reporter

@@ -80,8 +80,8 @@ extension Transfers {
   private func permit(_ priority: CallPriority, _ clock: any MonotonicClock) throws(CallError) -> WorkPermit {
     guard let origin = client.environment.baseURL.origin else { throw CallError(.invalidRequest) }
     do throws(SchedulingRefusal) {
-      let tags = configuration.tag.map { [$0] } ?? []
-      return try WorkPermit(from: configuration.scheduler, for: origin, tags: tags, priority: priority, clock: clock)
+      return try WorkPermit(
+        from: configuration.scheduler, for: (origin, configuration.tag, priority), clock: clock)
     } catch {
       throw CallError(.refused, underlying: error)
     }

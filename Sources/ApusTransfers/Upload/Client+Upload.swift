@@ -60,7 +60,14 @@ extension Client {
     request.options.uploadProgress = nil
     do throws(CallError) {
       let calls = try await calls(of: request, reportingTo: reporter)
-      let result = try await run(request, calls, by: uploadProtocol.driver, options, whenComplete)
+      let result = try await withRecord(of: calls, uploadProtocol.driver, options) { place throws(CallError) in
+        var upload = Upload(uploadProtocol.driver, calls, place, options)
+        return try await upload.run { end throws(CallError) in
+          let result = UploadResult(value: try value(of: end, request, calls), end, calls.length)
+          await whenComplete(result)
+          return result
+        }
+      }
       reporter?.finish(isComplete: true)
       return result
     } catch {
@@ -98,25 +105,6 @@ extension Client {
         try await record.write(nil)
       } catch {
         throw failure(error.code ?? .refused, of: request, error)
-      }
-    }
-  }
-
-  private func run<Value>(
-    _ request: Request<Value>, _ calls: UploadCalls, by driver: any UploadDriver, _ options: UploadOptions,
-    _ whenComplete: (UploadResult<Value>) async -> Void
-  ) async throws(CallError) -> UploadResult<Value> {
-    try await withRecord(of: calls, driver, options) { place throws(CallError) in
-      var upload = Upload(driver, calls, place, options)
-      let end = try await upload.run()
-      do throws(CallError) {
-        let result = UploadResult(value: try value(of: end, request, calls), end, calls.length)
-        await whenComplete(result)
-        await upload.forget()
-        return result
-      } catch {
-        await upload.forget()
-        throw error
       }
     }
   }

@@ -47,10 +47,23 @@ struct Upload {
     progress = ProgressCount { [calls] completed, _ in calls.report(completed) }
   }
 
-  /// Uploads the content.
+  /// Uploads the content, and removes the record.
   ///
-  /// - Throws: `CallError`, whose cause is a ``TransferError``.
-  mutating func run() async throws(CallError) -> End {
+  /// - Parameter finish: reads the result while the record still exists.
+  /// - Throws: `CallError`, whose cause is a ``TransferError``; the error of `finish`.
+  mutating func run<Output>(_ finish: (End) async throws(CallError) -> Output) async throws(CallError) -> Output {
+    let end = try await end()
+    do throws(CallError) {
+      let output = try await finish(end)
+      await forget()
+      return output
+    } catch {
+      await forget()
+      throw error
+    }
+  }
+
+  private mutating func end() async throws(CallError) -> End {
     while true {
       let step: UploadStep
       do throws(CallError) {
@@ -144,7 +157,7 @@ struct Upload {
   }
 
   /// Removes the record. If that fails, the next call finds out from the server that the upload is over.
-  func forget() async {
+  private func forget() async {
     try? await record?.write(nil)
   }
 

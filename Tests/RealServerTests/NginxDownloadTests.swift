@@ -1,0 +1,100 @@
+#if NIO && Transfers && os(Linux)
+import Apus
+import ApusTransfers
+import Foundation
+import Testing
+
+/// Downloads from a server that makes entity tags of its own, from a file's size and its modification date.
+@Suite("nginx: downloads", .needs(.nginx))
+struct NginxDownloadTests {
+  /// A file on the server that only this test uses, and a folder for what is downloaded.
+  private struct Place {
+    let source: URL
+    let path: RequestPath
+    let target: String
+
+    init(_ nginx: RealServer) {
+      let name = "download-\(UUID().uuidString)"
+      source = nginx.folder.appending(path: "files/\(name)")
+      path = RequestPath(stringLiteral: "/slow/files/\(name)")
+      target = FileManager.default.temporaryDirectory.path + "/\(name)"
+    }
+
+    func write(_ data: Data, modified: Double) throws {
+      try data.write(to: source)
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: modified)], ofItemAtPath: source.path)
+    }
+
+    func remove() {
+      for path in [source.path, target, target + ".apus-part", target + ".apus-part.json"] {
+        try? FileManager.default.removeItem(atPath: path)
+      }
+    }
+  }
+
+  private static func film(_ seed: Int) -> Data {
+    Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 251 &+ seed) })
+  }
+
+  /// Downloads until some bytes have arrived, and stops there.
+  private func interrupt(_ place: Place, by api: Client) async throws {
+    let progress = ProgressReporter()
+    let request = Request<Content>.get(place.path).downloadProgress(progress)
+    let download = Task { try await api.download(request, to: place.target) }
+    for await step in progress where step.completed > 500_000 {
+      download.cancel()
+      break
+    }
+    _ = await download.result
+  }
+
+  @Test("An interrupted download continues with a range, over each transport", arguments: Wire.allCases)
+  func continued(wire: Wire) async throws {
+    let nginx = try await RealServer.nginx.value
+    let place = Place(nginx)
+    defer { place.remove() }
+    try place.write(Self.film(1), modified: 1_700_000_000)
+    try await withClient(try nginx.url(), over: wire) { api in
+      try await interrupt(place, by: api)
+      let kept = try #require(FileManager.default.contents(atPath: place.target + ".apus-part")?.count)
+      // If the machine was so slow that everything had arrived, there is nothing to continue.
+      try #require(kept > 0 && kept < 8_000_000)
+      let file = try await api.download(place.path, to: place.target)
+      #expect(file.resumed == Int64(kept) && file.head.status == .partialContent)
+      #expect(try Data(contentsOf: URL(filePath: place.target)) == Self.film(1))
+    }
+  }
+
+  @Test("A file that has changed meanwhile has another entity tag, and arrives completely")
+  func changed() async throws {
+    let nginx = try await RealServer.nginx.value
+    let place = Place(nginx)
+    defer { place.remove() }
+    try place.write(Self.film(1), modified: 1_700_000_000)
+    try await withClient(try nginx.url()) { api in
+      try await interrupt(place, by: api)
+      try place.write(Self.film(2), modified: 1_700_000_100)
+      let file = try await api.download(place.path, to: place.target)
+      #expect(file.resumed == 0 && file.head.status == .ok)
+      #expect(try Data(contentsOf: URL(filePath: place.target)) == Self.film(2))
+    }
+  }
+
+  @Test("Several ranges at once make the same file, which is left alone if it is there already")
+  func ranges() async throws {
+    let nginx = try await RealServer.nginx.value
+    let place = Place(nginx)
+    defer { place.remove() }
+    try place.write(Self.film(3), modified: 1_700_000_000)
+    try await withClient(try nginx.url()) { api in
+      var options = DownloadOptions()
+      options.parallelRanges = 4
+      let file = try await api.download(place.path, to: place.target, options: options)
+      #expect(file.size == 8_000_000)
+      #expect(try Data(contentsOf: URL(filePath: place.target)) == Self.film(3))
+      await #expect(throws: CallError.self) { try await api.download(place.path, to: place.target, options: options) }
+    }
+  }
+}
+#endif
