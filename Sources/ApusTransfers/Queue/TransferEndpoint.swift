@@ -14,7 +14,7 @@ public import ApusCore
 /// }
 /// ```
 ///
-/// A type that is not an ``ApusCore/Endpoint`` may make calls to get its request, for example for a presigned URL:
+/// A type that is not an `Endpoint` may make calls to get its request, for example for a presigned URL:
 ///
 /// <!-- sample: transfer-endpoint-presigned -->
 /// ```swift
