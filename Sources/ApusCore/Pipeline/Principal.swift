@@ -17,6 +17,10 @@ package enum PrincipalKey: ContextKey {
 
   /// Default: `nil`. Without credentials all calls belong to one principal.
   package static let defaultValue: Binding? = nil
+
+  /// The principal of a call whose account cannot be determined, because its credentials cannot be read. It is sent
+  /// without credentials, or fails if it needs them.
+  package static let unreadable = UInt64.max
 }
 
 extension CallContext {
@@ -71,10 +75,11 @@ package final class CommonPrincipal: Sendable {
   /// Any principal: that of the first call.
   package init() {}
 
-  /// Stores the principal of the first call.
+  /// Stores the principal of the first call whose account is known.
   ///
   /// - Throws: ``CallFault`` if a later call has another principal.
   func check(_ principal: UInt64?) throws {
+    if principal == PrincipalKey.unreadable { return }
     let isSame = state.withLock { state in
       if case .known(let first) = state { return first == principal }
       state = .known(principal)

@@ -45,10 +45,9 @@ struct BoundAccount: Sendable {
     self.stored = stored
   }
 
-  /// The principal; `.max` for credentials that could not be read.
   var principal: UInt64 {
     if case .success(let stored) = stored { return stored.principal }
-    return .max
+    return PrincipalKey.unreadable
   }
 
   /// Reads the current credentials, if they belong to the account.

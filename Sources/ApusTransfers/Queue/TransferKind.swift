@@ -74,6 +74,8 @@ struct TransferRun: Sendable {
   let published: Int64?
   /// Stores that the complete file is about to get its name.
   let willPublish: @Sendable (_ size: Int64) async throws(TransferError) -> Void
+  /// Called when everything is transferred.
+  let didTransfer: @Sendable () -> Void
 
   var id: Transfer.ID { description.id }
 
@@ -88,6 +90,7 @@ struct TransferRun: Sendable {
 
   /// Calls the app's closure, which is not cancelled with the transfer: the transfer is complete.
   func tell(_ closure: @escaping @Sendable @concurrent () async -> Void) async {
+    didTransfer()
     await client.spawnDetached(closure).value
   }
 }

@@ -65,6 +65,8 @@ struct TransferState {
   private var coming: End?
   private var isDriven = false
   private var isComplete = false
+  /// Whether everything is transferred, and the app is being told.
+  private var isFinishing = false
   private var isDiscarded = false
   private var isClosing = false
   /// Counts the changes of the record.
@@ -104,7 +106,8 @@ struct TransferState {
   }
 
   mutating func cancel() -> Effects {
-    guard isOpen else { return Effects(change: end == nil ? changes : nil) }
+    // An earlier command may not have had its effect yet. The app's closure must not wait for itself.
+    guard isOpen else { return Effects(change: end == nil && !isFinishing ? changes : nil) }
     goal = .cancel
     return change(stopsRun: true)
   }
@@ -128,7 +131,7 @@ struct TransferState {
   }
 
   /// Whether commands have an effect: the transfer is neither over nor being removed.
-  private var isOpen: Bool { coming == nil && !isComplete && goal != .cancel && !isClosing }
+  private var isOpen: Bool { coming == nil && !isComplete && !isFinishing && goal != .cancel && !isClosing }
 
   private mutating func change(stopsRun: Bool) -> Effects {
     changes += 1
@@ -175,6 +178,9 @@ struct TransferState {
   /// The running transfer has left the scheduler's queue.
   mutating func admit() { isAdmitted = true }
 
+  /// Everything is transferred. The app's closure is called next, and may use the queue.
+  mutating func finish() { isFinishing = true }
+
   /// The record was written, or could not be.
   mutating func stored(_ error: TransferError?) {
     if let error {
@@ -190,7 +196,7 @@ struct TransferState {
   /// - Parameter error: `nil` if it is complete.
   mutating func ended(_ error: CallError?) {
     let wasStopped = isStopping
-    (isRunning, isAdmitted, isStopping) = (false, false, false)
+    (isRunning, isAdmitted, isStopping, isFinishing) = (false, false, false, false)
     guard let error else {
       isComplete = true
       return

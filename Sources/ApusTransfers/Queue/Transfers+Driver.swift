@@ -101,10 +101,8 @@ extension Transfers {
       }
       try await kind.run(run)
       return nil
-    } catch let error as TransferError {
-      return Self.failure(error)
     } catch {
-      return CallError(converting: error)
+      return Self.failure(error)
     }
   }
 
@@ -126,8 +124,9 @@ extension Transfers {
     options.resource = transfer.id.rawValue
     return TransferRun(
       client: client, description: transfer.description, uploadOptions: options, priority: transfer.priority,
-      principal: principal, published: transfer.published
-    ) { size throws(TransferError) in try await transfer.store(published: size) }
+      principal: principal, published: transfer.published,
+      willPublish: { size throws(TransferError) in try await transfer.store(published: size) },
+      didTransfer: { transfer.update { $0.finish() } })
   }
 }
 #endif

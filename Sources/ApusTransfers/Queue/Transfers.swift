@@ -32,7 +32,8 @@ import Foundation
 /// transfers of its account only. All its calls must belong to the same account: when another user signs in, its
 /// transfers fail instead of being sent as that user. Close the queue when the user signs out.
 ///
-/// A transfer belongs to one process at a time. Another process that uses the same store does not see it.
+/// A transfer belongs to one process at a time. Another process that uses the same store does not see it. A transfer
+/// whose call the app cancels by other means, such as a tag, is paused.
 public final class Transfers: Sendable {
   private struct State {
     var transfers: [Transfer.ID: QueuedTransfer] = [:]
@@ -47,6 +48,8 @@ public final class Transfers: Sendable {
   let configuration: TransfersConfiguration
   let principal = CommonPrincipal()
   private let state = Mutex(State())
+  /// Held while a transfer is added, so that two that are the same are one.
+  private let adding = AsyncMutex()
 
   /// Creates the queue of an account, and continues its stored transfers.
   ///
@@ -163,7 +166,7 @@ public final class Transfers: Sendable {
   private func add<E: TransferEndpoint>(
     _ direction: Transfer.Direction, _ endpoint: E, to path: String?, _ priority: CallPriority
   ) async throws(CallError) -> Transfer.ID {
-    do throws(TransferError) {
+    do {
       let description: TransferDescription
       do {
         description = try TransferDescription(direction, endpoint, path: path, account: account)
@@ -171,11 +174,7 @@ public final class Transfers: Sendable {
         throw TransferError(.unusableEndpoint, underlying: error)
       }
       guard kind(of: description) != nil else { throw TransferError(.unusableEndpoint) }
-      if let present = state.withLock({ $0.transfers[description.id] }) {
-        if present.failure != nil { try await command(description.id) { $0.resume() } }
-        return description.id
-      }
-      try await insert(TransferRecord(description, added: Self.now, priority: priority))
+      try await adding.withLock { try await insert(TransferRecord(description, added: Self.now, priority: priority)) }
       return description.id
     } catch {
       throw Self.failure(error)
@@ -183,6 +182,11 @@ public final class Transfers: Sendable {
   }
 
   private func insert(_ record: TransferRecord) async throws(TransferError) {
+    let id = record.description.id
+    if let present = state.withLock({ $0.transfers[id] }) {
+      if present.failure != nil { try await command(id) { $0.resume() } }
+      return
+    }
     let stored = try await store.lock(record.description.recordName)
     let transfer = QueuedTransfer(record, in: stored, isNew: true)
     let isClosed = state.withLock { state in
@@ -306,8 +310,9 @@ public final class Transfers: Sendable {
     signal()
   }
 
-  static func failure(_ error: TransferError) -> CallError {
-    CallError(error.code ?? .refused, message: error.message, underlying: error)
+  static func failure(_ error: any Error) -> CallError {
+    guard let error = error as? TransferError else { return CallError(converting: error) }
+    return CallError(error.code ?? .refused, message: error.message, underlying: error)
   }
 
   private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }

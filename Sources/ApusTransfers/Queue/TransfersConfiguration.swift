@@ -3,6 +3,8 @@ public import ApusCore
 public import ApusMiddleware
 
 /// The configuration of ``Transfers``: the endpoint types that it knows, and its scheduler.
+///
+/// The closures may use the queue, for example to add transfers, but must not wait until it is closed.
 public struct TransfersConfiguration: Sendable {
   /// The scheduler of the transfers: its limits, its order and the tags that are held apply to whole transfers.
   /// Default: one of its own with 3 transfers at a time.

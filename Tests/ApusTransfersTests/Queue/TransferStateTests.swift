@@ -176,6 +176,17 @@ struct TransferStateTests {
     #expect(state.pause().stopsRun && state.commandFailure == nil)
   }
 
+  @Test("Commands of the closure that the app is told by have no effect and do not wait")
+  func finishing() {
+    var state = running()
+    state.finish()
+    #expect(state.pause() == Effects() && state.cancel() == Effects() && state.resume() == Effects())
+    #expect(state.close() == Effects(stopsRun: true, change: 2))
+    state.ended(nil)
+    #expect(actions(&state) == [.remove, .leave])
+    #expect(state.end == .complete)
+  }
+
   @Test("A new priority queues a waiting transfer anew, and leaves a running one alone")
   func priority() {
     var state = running()

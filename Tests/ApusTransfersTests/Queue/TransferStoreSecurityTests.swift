@@ -70,6 +70,23 @@ struct TransferStoreSecurityTests {
     }
   }
 
+  @Test("Credentials that cannot be read for a moment do not count as another account")
+  func unreadable() async throws {
+    try await QueueBench.with { bench in
+      let account = Mutex<UInt64>(PrincipalKey.unreadable)
+      let bind: PrincipalKey.Binding = { _, _ in account.withLock { $0 } }
+      var environment = Environment(baseURL: "https://films.example")
+      environment.values[PrincipalKey.self] = bind
+      let api = Client(environment: environment, transport: bench.stub)
+      bench.stub.onAny(reply: film.whole())
+      let transfers = try await bench.queue(account: "ada", api: api)
+      try await transfers.completion(of: transfers.download(FilmFile(id: 1), to: bench.path(1)))
+      account.withLock { $0 = 1 }
+      try await transfers.completion(of: transfers.download(FilmFile(id: 2), to: bench.path(2)))
+      #expect(bench.stub.exchanges.count == 2)
+    }
+  }
+
   @Test("The store holds no URL, no field, no credential and no account, and is readable by its owner only")
   func secrets() async throws {
     try await QueueBench.with { bench in

@@ -326,6 +326,45 @@ struct TransfersTests {
     }
   }
 
+  @Test("The same transfer that several tasks add at once is one")
+  func concurrentAdds() async throws {
+    try await QueueBench.with { bench in
+      let gate = Gate()
+      bench.stub.onAny(reply: film.whole().waiting(for: gate))
+      let transfers = try await bench.queue()
+      let ids = try await withThrowingTaskGroup(of: Transfer.ID.self) { group in
+        for _ in 0..<20 { group.addTask { try await transfers.download(FilmFile(), to: bench.path(7)) } }
+        return try await group.reduce(into: Set<Transfer.ID>()) { $0.insert($1) }
+      }
+      #expect(ids.count == 1 && transfers.all.count == 1)
+      gate.open()
+      try await waitWhile(!transfers.all.isEmpty)
+      #expect(bench.completed == ["film 7 300000"])
+    }
+  }
+
+  @Test("The app's closure may command its own transfer, which is complete, and add others")
+  func commandsInClosure() async throws {
+    try await QueueBench.with { bench in
+      bench.stub.on(where: { _, _ in true }) { _ in film.whole() }
+      let queue = Mutex<Transfers?>(nil)
+      let transfers = try await bench.queue { configuration in
+        configuration.downloads(of: FilmFile.self) { film, _ in
+          guard film.id < 3, let transfers = queue.withLock({ $0 }), let own = transfers.all.first else { return }
+          try? await transfers.pause(own.id)
+          try? await transfers.cancel(own.id)
+          _ = try? await transfers.download(FilmFile(id: film.id + 1), to: bench.path(film.id + 1))
+        }
+      }
+      queue.withLock { $0 = transfers }
+      let id = try await transfers.download(FilmFile(id: 1), to: bench.path(1))
+      try? await transfers.completion(of: id)
+      try await waitWhile(!transfers.all.isEmpty)
+      #expect((1...3).allSatisfy { bench.bench.bytes(bench.path($0)) == self.film.bytes })
+      queue.withLock { $0 = nil }
+    }
+  }
+
   @Test("Two queues never have one transfer at the same time")
   func twoQueues() async throws {
     try await QueueBench.with { bench in
