@@ -1,8 +1,17 @@
 #if Transfers
+import Crypto
+
 /// Hexadecimal digits.
 enum Hexadecimal {
   static func text(_ bytes: some Sequence<UInt8>) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// Returns the first bytes of the SHA-256 hash of several texts. Different texts never have the same hash.
+  static func hash(of texts: [String], bytes count: Int) -> String {
+    // Each with its length, so that they cannot be mistaken for other texts one after the other.
+    let all = texts.map { "\($0.utf8.count):\($0)" }.joined()
+    return text(SHA256.hash(data: Array(all.utf8)).prefix(count))
   }
 
   /// Returns the bytes, or `nil` if the text has other characters or an odd number of digits.

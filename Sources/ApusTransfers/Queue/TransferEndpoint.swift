@@ -27,7 +27,8 @@ public import ApusCore
 /// }
 /// ```
 ///
-/// The store is not encrypted, so the values must not be secrets.
+/// The store is not encrypted, so the values must not be secrets. A transfer is found by its encoded values, so equal
+/// values must be encoded alike in every process; a `Set` is not.
 public protocol TransferEndpoint<Value>: Codable, Sendable {
   /// The value of the endpoint's response.
   associatedtype Value: Sendable

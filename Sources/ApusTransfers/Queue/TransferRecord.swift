@@ -1,7 +1,6 @@
 #if Transfers
 import ApusCore
 import ApusMiddleware
-import Crypto
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -30,7 +29,7 @@ struct TransferDescription: Codable, Hashable, Sendable {
     name = E.transferName
     self.endpoint = String(decoding: try encoder.encode(endpoint), as: UTF8.self)
     self.path = path.map { URL(filePath: $0).standardizedFileURL.path }
-    self.account = account.map { Self.hash(["account", $0]) }
+    self.account = Self.hash(ofAccount: account)
   }
 
   var id: Transfer.ID {
@@ -46,17 +45,13 @@ struct TransferDescription: Codable, Hashable, Sendable {
   /// Returns a hash of an account, as records contain it.
   static func hash(ofAccount account: String?) -> String? { account.map { hash(["account", $0]) } }
 
-  private static func hash(_ parts: [String]) -> String {
-    // Each part with its length, so that different parts never make the same text.
-    let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
-    return Hexadecimal.text(SHA256.hash(data: Array(text.utf8)).prefix(16))
-  }
+  private static func hash(_ parts: [String]) -> String { Hexadecimal.hash(of: parts, bytes: 16) }
 }
 
 /// The stored description of a transfer, from which another process continues.
 ///
 /// It contains what the app's endpoint type encodes, and neither URLs nor fields (headers) nor credentials.
-struct TransferRecord: Codable, Hashable, Sendable {
+struct TransferRecord: StoredRecord, Hashable, Sendable {
   /// The error of a failed transfer, as far as it is stored.
   struct Failure: Codable, Hashable, Sendable {
     let code: String
@@ -71,7 +66,6 @@ struct TransferRecord: Codable, Hashable, Sendable {
     }
   }
 
-  /// The version of the format. Records of other versions are ignored.
   private(set) var version = Self.currentVersion
   let description: TransferDescription
   /// When the transfer was added, in milliseconds since 1970. Transfers of a new process are queued in this order.
@@ -84,25 +78,10 @@ struct TransferRecord: Codable, Hashable, Sendable {
   /// The size of the complete file of a download that was about to get its final name.
   var published: Int64?
 
-  private static let currentVersion = 1
+  static let currentVersion = 1
 
   init(_ description: TransferDescription, added: Int64, priority: CallPriority) {
     (self.description, self.added, self.priority) = (description, added, priority.rawValue)
-  }
-
-  /// Reads a record. Returns `nil` for damaged records and other versions.
-  init?(_ content: Data) {
-    guard let record = try? JSONDecoder().decode(Self.self, from: content), record.version == Self.currentVersion else {
-      return nil
-    }
-    self = record
-  }
-
-  /// Returns the record as bytes, or `nil` if the endpoint is too large for a store.
-  func encoded() -> Data? {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(self)).flatMap { $0.count <= FileTransferStore.limit ? $0 : nil }
   }
 }
 #endif

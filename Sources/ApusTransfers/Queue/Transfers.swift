@@ -38,6 +38,8 @@ public final class Transfers: Sendable {
   private struct State {
     var transfers: [Transfer.ID: QueuedTransfer] = [:]
     var isClosed = false
+    /// When the last transfer was added, in milliseconds since 1970.
+    var lastAdded: Int64 = 0
     var subscribers: [Int: AsyncStream<Void>.Continuation] = [:]
     var lastSubscriber = 0
   }
@@ -71,6 +73,7 @@ public final class Transfers: Sendable {
       let stored = try await storedTransfers()
       state.withLock { state in
         for transfer in stored { state.transfers[transfer.id] = transfer }
+        state.lastAdded = stored.last?.added ?? 0
       }
       for transfer in stored { perform(transfer.change { $0.start() }, on: transfer) }
     } catch {
@@ -174,20 +177,21 @@ public final class Transfers: Sendable {
         throw TransferError(.unusableEndpoint, underlying: error)
       }
       guard kind(of: description) != nil else { throw TransferError(.unusableEndpoint) }
-      try await adding.withLock { try await insert(TransferRecord(description, added: Self.now, priority: priority)) }
+      try await adding.withLock { try await insert(description, priority) }
       return description.id
     } catch {
       throw Self.failure(error)
     }
   }
 
-  private func insert(_ record: TransferRecord) async throws(TransferError) {
-    let id = record.description.id
+  private func insert(_ description: TransferDescription, _ priority: CallPriority) async throws(TransferError) {
+    let id = description.id
     if let present = state.withLock({ $0.transfers[id] }) {
       if present.failure != nil { try await command(id) { $0.resume() } }
       return
     }
-    let stored = try await store.lock(record.description.recordName)
+    let stored = try await store.lock(description.recordName)
+    let record = TransferRecord(description, added: nextAdded(), priority: priority)
     let transfer = QueuedTransfer(record, in: stored, isNew: true)
     let isClosed = state.withLock { state in
       if !state.isClosed { state.transfers[transfer.id] = transfer }
@@ -315,7 +319,14 @@ public final class Transfers: Sendable {
     return CallError(error.code ?? .refused, message: error.message, underlying: error)
   }
 
-  private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+  /// The present time, but later than that of all other transfers, whose order it is.
+  private func nextAdded() -> Int64 {
+    let now = Int64(Date().timeIntervalSince1970 * 1000)
+    return state.withLock { state in
+      state.lastAdded = max(now, state.lastAdded + 1)
+      return state.lastAdded
+    }
+  }
 
   /// Locks and reads the records of the account, in the order in which they were added. Records that another queue has
   /// locked are left to it.

@@ -1,6 +1,5 @@
 #if Transfers
 import ApusCore
-import Crypto
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
@@ -12,8 +11,7 @@ import Foundation
 /// The description of an incomplete upload, from which another process continues.
 ///
 /// It contains the URL of the upload, but no fields (headers), no query of the endpoint and no account.
-struct UploadRecord: Codable, Hashable, Sendable {
-  /// The version of the format. Records of other versions are ignored.
+struct UploadRecord: StoredRecord, Hashable, Sendable {
   var version = Self.currentVersion
   /// The name of the protocol.
   var driver: String
@@ -47,11 +45,7 @@ struct UploadRecord: Codable, Hashable, Sendable {
     options.resource.map { name(of: ["named upload", $0, options.account ?? ""]) }
   }
 
-  private static func name(of parts: [String]) -> String {
-    // Each part with its length, so that different parts never make the same text.
-    let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
-    return Hexadecimal.text(SHA256.hash(data: Array(text.utf8)).prefix(24))
-  }
+  private static func name(of parts: [String]) -> String { Hexadecimal.hash(of: parts, bytes: 24) }
 
   /// Removes the record of an upload to which the options give a name.
   static func remove(_ options: UploadOptions) async throws(TransferError) {
@@ -71,20 +65,6 @@ struct UploadRecord: Codable, Hashable, Sendable {
     endpoint = String(Substring(calls.message.url.utf8.prefix { $0 != UInt8(ascii: "?") }))
     (file, hash) = Self.identity(of: calls.source)
     (length, self.ticket) = (calls.length, ticket)
-  }
-
-  /// Reads a record. Returns `nil` for damaged records and other versions.
-  init?(_ content: Data) {
-    guard let record = try? JSONDecoder().decode(Self.self, from: content), record.version == Self.currentVersion else {
-      return nil
-    }
-    self = record
-  }
-
-  func encoded() -> Data? {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return try? encoder.encode(self)
   }
 
   /// Whether an upload of this content can continue from the record.

@@ -271,10 +271,7 @@ struct TransfersTests {
       held.pauseAll()
       let first = try await bench.queue { $0.scheduler = held }
       for film in 1...8 {
-        _ = try await first.download(FilmFile(id: film), to: bench.path(film))
-        // The order is that of the time, in milliseconds.
-        let added = try #require(first.all.last?.id)
-        try await waitWhile(bench.isSameMillisecond(as: added))
+        try await first.download(FilmFile(id: film), to: bench.path(film))
       }
       await first.close()
       #expect(bench.stub.exchanges.isEmpty && bench.records.count == 8)
@@ -386,11 +383,6 @@ extension QueueBench {
   /// The priority in the record of a transfer.
   fileprivate func priority(of id: Transfer.ID) -> Int? {
     bench.bytes(store.path + "/transfer-\(id.rawValue).json").flatMap { TransferRecord($0) }?.priority
-  }
-
-  fileprivate func isSameMillisecond(as id: Transfer.ID) -> Bool {
-    let record = bench.bytes(store.path + "/transfer-\(id.rawValue).json").flatMap { TransferRecord($0) }
-    return record?.added == Int64(Date().timeIntervalSince1970 * 1000)
   }
 }
 #endif
