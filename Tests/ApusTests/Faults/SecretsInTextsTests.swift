@@ -37,8 +37,9 @@ struct SecretsInTextsTests {
     stub.onAny(reply: .stalled)
     let api = api
     let one = request().id("one", onDuplicate: .refuse)
+    let sent = stub.exchanges.count
     let first = Task { await failure { try await api.send(one) } }
-    try await stub.waitForExchanges(stub.exchanges.count + 1)
+    try await stub.waitForExchanges(sent + 1)
     defer { first.cancel() }
     return await failure { try await api.send(one) }
   }
