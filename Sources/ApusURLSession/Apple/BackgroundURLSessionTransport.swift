@@ -142,7 +142,7 @@ public final class BackgroundURLSessionTransport: Transport {
     }
   }
 
-  /// The parts of the transport contract that a background session cannot fulfil.
+  /// The parts of the transport contract that a background session cannot fulfill.
   public static var knownGaps: [URLSessionTransport.Gap] {
     typealias Gap = URLSessionTransport.Gap
     return [
