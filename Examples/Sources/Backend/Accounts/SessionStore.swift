@@ -3,12 +3,12 @@ import GRDB
 
 /// The sessions and their tokens in the database.
 ///
-/// Tokens are issued in pairs, numbered within their session. An access token stays valid until it expires, even after a
-/// refresh, so that requests in flight succeed.
+/// Tokens are issued in pairs, numbered within their session. An access token stays valid until it expires, even after
+/// a refresh, so that requests in flight succeed.
 ///
 /// A client may crash before it has stored a new pair. A refresh token is therefore accepted again until a token of a
-/// later pair is used: the refresh issues another pair and revokes the lost one. After that, the token may be stolen, so
-/// its use ends the session (RFC 9700 §4.14.2).
+/// later pair is used: the refresh issues another pair and revokes the lost one. After that, the token may be stolen,
+/// so its use ends the session (RFC 9700 §4.14.2).
 struct SessionStore: Sendable {
   let database: Database
   let now: @Sendable () -> Date

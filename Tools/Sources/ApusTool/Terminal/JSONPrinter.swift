@@ -6,8 +6,8 @@ import Foundation
 
 /// A streaming formatter of JSON: two spaces a level, optionally in color.
 ///
-/// It changes only white space; order, numbers and strings stay as the server wrote them. Content that is not JSON keeps
-/// all its characters. Control characters are escaped, see ``TerminalText``.
+/// It changes only white space; order, numbers and strings stay as the server wrote them. Content that is not JSON
+/// keeps all its characters. Control characters are escaped, see ``TerminalText``.
 struct JSONPrinter: Sendable {
   private enum Part {
     case key, text, literal
