@@ -16,8 +16,8 @@ import Synchronization
 ///     TransfersWorker tus URL FILE FOLDER            uploads the file by tus, with its record in the folder
 ///     TransfersWorker ietf URL FILE FOLDER           the same, by the IETF's draft
 ///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with its store in the folder. WAY
-///                                                    is `download` or `upload`. A file FILE.add is the request to add the
-///                                                    transfer; without it only a stored one is continued. When the
+///                                                    is `download` or `upload`. A file FILE.add is the request to add
+///                                                    the transfer; without it only a stored one is continued. When the
 ///                                                    transfer is complete, the process adds a line to FILE.log
 ///     TransfersWorker memory WAY URL FILE            transfers the file, and says by how much memory the process has
 ///                                                    grown. WAY is `download`, `upload`, or `multipart` for a part of
